@@ -24,7 +24,7 @@ from cylcollide.bullet import Mirror, patched
 
 COUNTS = (1, 31, 100, 1_024)
 COLUMNS = ("date", "machine", "scene", "rays", "way", "pybullet_us", "mirror_us", "ratio")
-SETTLING = 60  # steps before the first round
+SETTLING = 20  # steps before the first round
 OWN_TEST, OWN_BATCH = p.rayTest, p.rayTestBatch
 
 
@@ -38,8 +38,14 @@ def asked(test: Callable[..., object], batch: Callable[..., object], starts: lis
     return (time.perf_counter_ns() - begun) / 1e3
 
 
-def measure(c: int, n: int, way: str, rounds: int) -> tuple[float, float]:
-    """Median microseconds of PyBullet's call and of the mirror's."""
+def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float]:
+    """Median microseconds of PyBullet's call and of the mirror's, in a scene of its own."""
+    c = connect()
+    assert c == 0, "calls without a client's number go to client 0"
+    p.setGravity(0, 0, -9.8)
+    STEPPED[scene](c)
+    for _ in range(SETTLING):
+        p.stepSimulation()
     mirror = Mirror(c, mesh="wrap", follow=way == "follow=True")
     theirs, ours = [], []
     with ExitStack() as stack:
@@ -56,6 +62,7 @@ def measure(c: int, n: int, way: str, rounds: int) -> tuple[float, float]:
             theirs.append(asked(OWN_TEST, OWN_BATCH, starts, ends))
             step()
             ours.append(asked(test, batch, starts, ends))
+    p.disconnect()
     return median(theirs[2:]), median(ours[2:])
 
 
@@ -71,19 +78,12 @@ def main() -> None:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for scene in options.scenes:
-            c = connect()
-            assert c == 0, "calls without a client's number go to client 0"
-            p.setGravity(0, 0, -9.8)
-            STEPPED[scene](c)
-            for _ in range(SETTLING):
-                p.stepSimulation()
             for n in options.counts:
                 for way in ("follow=True", "watch", "patched"):
-                    theirs, ours = measure(c, n, way, options.rounds if n < 1000 else options.rounds // 4)
+                    theirs, ours = measure(scene, n, way, options.rounds if n < 1000 else options.rounds // 4)
                     row = (scene, n, way, f"{theirs:.1f}", f"{ours:.1f}", f"{theirs / ours:.2f}")
                     writer.writerow((*facts, *row))
                     print(*row, sep="\t", flush=True)
-            p.disconnect()
 
 
 if __name__ == "__main__":

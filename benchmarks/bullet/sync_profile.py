@@ -32,7 +32,7 @@ class Stages:
 
     def __init__(self, c: int) -> None:
         self.c, self.mirror = c, Mirror(c, mesh="wrap", follow=False)
-        self.scene, self.client, self.reader = self.mirror._scene, self.mirror.client, self.mirror._reader
+        self.scene, self.client, self.reader = self.mirror._scene, self.mirror.client, self.mirror._follower._reader
         self.bodies, self.links = self.scene.reading.bodies, self.scene.fixed.links
 
     def stages(self) -> dict[str, Callable[[], object]]:

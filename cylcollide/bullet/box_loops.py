@@ -1,8 +1,8 @@
-"""The loop over segments and boxes: which segments enter any box of a tree."""
+"""The loops over segments and boxes: which segments enter any box, of a tree or of a few."""
 
 import numpy as np
 
-from cylcollide._types import Column, Vectors
+from cylcollide._types import Column, Float64Array, Rows, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import NO_FURTHER, local_ray, stack_in, visit_on_ray
 from cylcollide.kernels.ray import as_vector, make_ray
@@ -38,4 +38,46 @@ def entering_rows(
         if local.untrusted or visit_on_ray(tree, stack, local, _stop, None, False):
             rows[count] = i
             count += 1
+    return count
+
+
+SLACK = 1e-12
+"""Share of the coordinates by which a box is larger, far above the rounding of the fractions at which it is entered."""
+
+
+@inlined
+def enters(box: Float64Array, padding: float, starts: Float64Array, ends: Float64Array, i: int, until: float) -> bool:
+    """Whether segment i enters a box up to a fraction; True if float64 does not tell, or the box is NaN.
+
+    `box`: its low corner, then its high one, (6,), without the padding.
+    """
+    first, last = 0.0, until
+    for axis in range(3):
+        start, low, high = starts[i, axis], box[axis], box[3 + axis]
+        if not low <= high:
+            return True
+        way = ends[i, axis] - start
+        slack = padding + SLACK * (abs(start) + abs(way) + abs(low) + abs(high))
+        below, above = low - start - slack, high - start + slack
+        if way == 0.0:
+            if below > 0.0 or above < 0.0:
+                return False
+        else:
+            one, other = below / way, above / way
+            first, last = max(first, min(one, other)), min(last, max(one, other))
+    return not first > last
+
+
+@compiled_loop
+def entering_any(
+    boxes: Rows[np.float64], starts: Vectors, ends: Vectors, until: Column[np.float64], rows: Column[np.int64]
+) -> int:
+    """As `entering_rows`, of boxes (k, 6), one by one; each row has the corners of one."""
+    count = 0
+    for i in range(len(starts)):
+        for k in range(len(boxes)):
+            if enters(boxes[k], 0.0, starts, ends, i, min(until[i], 1.0)):
+                rows[count] = i
+                count += 1
+                break
     return count

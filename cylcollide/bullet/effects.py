@@ -9,9 +9,11 @@ class Effect(IntEnum):
 
     NONE = 0
     """No ray is answered otherwise."""
-    SCENE = 1
-    """Bodies, shapes or poses, which `Mirror.sync` reads."""
-    FILTERS = 2
+    POSES = 1
+    """Poses, which `Mirror.sync` reads."""
+    SCENE = 2
+    """Bodies or shapes, too."""
+    FILTERS = 3
     """Collision filters, too, which PyBullet does not report, so that `Mirror.sync` measures them."""
 
 
@@ -39,10 +41,14 @@ setPhysicsEngineParameter setRealTimeSimulation setTimeOut setTimeStep setVRCame
 submitProfileTiming vhacd
 """
 
+_POSES = """
+performCollisionDetection resetBasePositionAndOrientation resetJointState resetJointStateMultiDof
+resetJointStatesMultiDof restoreState stepSimulation
+"""
+
 _SCENE = """
-createMultiBody loadBullet loadMJCF loadSDF loadSoftBody loadURDF performCollisionDetection removeBody
-resetBasePositionAndOrientation resetJointState resetJointStateMultiDof resetJointStatesMultiDof resetMeshData
-resetSimulation restoreState stepSimulation syncBodyInfo syncUserData unsupportedChangeScaling
+createMultiBody loadBullet loadMJCF loadSDF loadSoftBody loadURDF removeBody resetMeshData resetSimulation syncBodyInfo
+syncUserData unsupportedChangeScaling
 """
 
 _FILTERS = """
@@ -51,7 +57,7 @@ changeDynamics executePluginCommand loadPlugin setCollisionFilterGroupMask start
 
 EFFECTS: Mapping[str, Effect] = {
     name: effect
-    for effect, names in ((Effect.NONE, _NONE), (Effect.SCENE, _SCENE), (Effect.FILTERS, _FILTERS))
+    for effect, names in zip(Effect, (_NONE, _POSES, _SCENE, _FILTERS), strict=True)
     for name in names.split()
 }
 """By name, all functions of PyBullet 3.2.7."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.bullet.client import Client, Place
-from cylcollide.bullet.pose_loops import BOX, PLANE, SPHERE
-from cylcollide.bullet.read_shapes import Shapes
+from cylcollide.bullet.read_shapes import Shapes, ball_radii
 
 DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
 DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)
@@ -64,11 +63,8 @@ def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
 def _probes(shapes: Shapes, centres: Float64Array, places: Int64Array, direction: Float64Array) -> Probes:
     """One segment through the first shape of each place."""
     first = np.searchsorted(shapes.place, places)  # shapes come sorted by place
-    size, kind, centre = shapes.size[first], shapes.kind[first], centres[first]
-    radius = size[:, 0] / 2.0 + size[:, 1]  # of a ball around a capsule or cylinder
-    radius = np.where(kind == SPHERE, size[:, 0], radius)
-    radius = np.where(kind == BOX, np.linalg.norm(size, axis=1) / 2.0, radius)
-    reach = START * np.where(kind == PLANE, 1.0, radius)[:, None] * direction
+    radius, centre = ball_radii(shapes.kind[first], shapes.size[first]), centres[first]
+    reach = START * np.where(radius == np.inf, 1.0, radius)[:, None] * direction
     return Probes(places, centre - reach, centre + reach)
 
 

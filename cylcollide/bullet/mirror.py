@@ -13,7 +13,7 @@ from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, ray_op
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.explain import RayExplanation, explain_ray
-from cylcollide.bullet.filter_calls import filter_calls
+from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
 from cylcollide.bullet.passthrough import RayTestResult
@@ -22,7 +22,7 @@ from cylcollide.bullet.poses import in_world, parent_frame
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.scene import Scene, SceneReader
 from cylcollide.bullet.tuples import as_tuples
-from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
+from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.point_hits import PointHits
 
@@ -77,28 +77,31 @@ class Mirror:
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
         self.client = Client(client)
         """PyBullet's functions for the client."""
-        self._reader = SceneReader(self.client, mesh or "wrap", self.tolerance, warns=mesh is None)
         self.inside: MirrorInside = inside
         """What a ray does with a shape that it starts in."""
-        self._follow = follow
-        self._watched: Changes | None = None
-        self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read
-        self._filter_calls = filter_calls()
         self._drawn: list[int] = []
-        self._scene: Scene = self._reader.read(None, True)
+        self._follower = Follower(
+            self.client, SceneReader(self.client, mesh or "wrap", self.tolerance, warns=mesh is None), inside, follow
+        )
+
+    @property
+    def _scene(self) -> Scene:
+        """All shapes as they were last read."""
+        return self._follower.scene
 
     @property
     def state(self) -> MirrorState:
         """All shapes as they were at the last `sync`, for the modules of this package."""
-        return self._scene.state
+        return self._follower.whole_scene.state
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs where they were at the last `sync`, named by body and link ("ant 3/front_left_foot").
+        """The limbs where they were at the last `sync` or query; after one of few rays, where they are.
 
-        Their masks are the filter groups, 0 if no ray can hit them.
+        They are named by body and link ("ant 3/front_left_foot"). Their masks are the filter groups, 0 if no ray can
+        hit them.
         """
-        return self._scene.state.world.limbs
+        return self.state.world.limbs
 
     @property
     def limb_places(self) -> list[Place]:
@@ -108,7 +111,7 @@ class Mirror:
     @property
     def sheets(self) -> list[Sheet]:
         """The planes."""
-        return self._scene.state.sheets
+        return self.state.sheets
 
     def __repr__(self) -> str:
         counts = f"{len(self.limbs)} limbs, {len(self.sheets)} planes, {len(self._scene.shapes.wrapped)} wrapped"
@@ -122,9 +125,7 @@ class Mirror:
         fixed or free, or `setCollisionFilterGroupMask` was called; `filters` measures all of them again, after a call
         that no mirror sees. A sync that fails, or is interrupted, leaves the mirror as it was.
         """
-        calls = filter_calls()
-        self._scene = self._reader.read(self._scene, filters or calls != self._filter_calls)
-        self._filter_calls = calls
+        self._follower.sync(filters)
 
     def watch(self) -> WatchedClient:
         """A client with all of PyBullet's functions, whose calls the mirror follows from now on: `p = mirror.watch()`.
@@ -135,19 +136,12 @@ class Mirror:
         changed by other means, through the module or another process, is not seen before the next such call, or
         `sync`. A client other than DIRECT may move by itself, and is read by every query.
         """
-        self._watched, self._seen = changes_of(self.client), None
+        self._follower.follow_calls(changes_of(self.client))
         return WatchedClient(self.client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
 
-    def _sync_if_due(self) -> None:
-        """Update the mirror if it follows its client, and something may have changed."""
-        if self._watched is None:
-            if self._follow:
-                self.sync()
-            return
-        now, before = (self._watched.scene, self._watched.filters), self._seen
-        if now != before or not self.client.is_direct:
-            self.sync(filters=before is None or now[1] != before[1])
-            self._seen = now
+    def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
+        """Read the client from now on only after calls that are noted there, if any were since `noted.last()`."""
+        self._follower.follow_calls(noted, since)
 
     def rayTest(  # noqa: N802  # PyBullet's name
         self,
@@ -220,7 +214,11 @@ class Mirror:
         self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: Place, names: tuple[str, str]
     ) -> tuple[RayTestResult, ...]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
-        self._sync_if_due()
+        if parent.body < 0 and request.number < 0:
+            answers = self._follower.near_answers(starts, ends, request.layers)
+            if answers is not None:
+                return tuple(answers)
+        self._follower.sync_if_due()
         if not len(starts):
             return ()
         if parent.body >= 0:
@@ -275,7 +273,7 @@ class Mirror:
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """The limb of `limbs` that contains each point (n, 3); planes and what is wrapped contain none."""
-        self._sync_if_due()
+        self._follower.sync_if_due()
         return self._scene.state.world.contains_points(points, threads)
 
     def _array_request(
@@ -284,7 +282,7 @@ class Mirror:
         """The scene, and checked rays."""
         first = vectors(starts, "starts")
         rays = self._rays(first, vectors(ends, "ends", len(first)), arguments.layers(mask, "mask"), threads)
-        self._sync_if_due()
+        self._follower.sync_if_due()
         return self._scene.state, rays
 
     def _rays(self, starts: Float64Array, ends: Float64Array, mask: int, threads: int | None) -> RayTest:
@@ -309,7 +307,7 @@ class Mirror:
 
         `hits`: what `rayTest` and `rayTestBatch` returned. Returns the number of lines; a DIRECT client shows none.
         """
-        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._scene.state.wrapped.boxes)]
+        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self.state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
         lines = [(shapes, color), (debug_draw.crosses(hits), hit_color)]
         self._drawn = debug_draw.redraw(self.client, self._drawn, lines)

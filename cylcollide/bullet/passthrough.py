@@ -7,11 +7,12 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
-from cylcollide.bullet.box_loops import entering_rows
+from cylcollide.bullet.box_loops import entering_any, entering_rows
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.bvh.build import build
+from cylcollide.bvh.layout import Tree
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.limbs.limbs import Limbs
 
@@ -22,6 +23,9 @@ hit within it. Wider boxes change nothing but the number of rays passed to Bulle
 LENGTHENED = 1e-6
 """Fraction by which a piece of a ray is lengthened at both ends: Bullet's fraction and the exact one may differ by
 rounding alone, and about so short a piece float64 decides nothing."""
+
+FEW_PAIRS = 4096
+"""Up to so many pairs of a ray and a box are tested one by one; to build a tree takes longer."""
 
 LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kernels trust
 
@@ -42,11 +46,13 @@ def wrapped_places(shapes: Shapes) -> list[Place]:
 
 
 def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
-    """The bounding boxes (k, 2, 3) of the wrapped places; ValueError, naming body and link, if one is not finite."""
-    if not shapes.wrapped:
-        return NO_BOXES
+    """The bounding boxes (k, 2, 3) of the wrapped places."""
+    return bounding_boxes(client, wrapped_places(shapes)) if shapes.wrapped else NO_BOXES
+
+
+def bounding_boxes(client: Client, places: list[Place]) -> Float64Array:
+    """PyBullet's bounding boxes (k, 2, 3) of places; ValueError, naming body and link, if one is not finite."""
     number, box_of = client.number, client.api.getAABB
-    places = wrapped_places(shapes)
     boxes = np.array([box_of(*place, number) for place in places], dtype=np.float64).reshape(-1, 2, 3)
     bad = np.flatnonzero(np.isnan(boxes).any(axis=(1, 2)))
     if len(bad):
@@ -65,7 +71,10 @@ class Wrapped:
         self._client, self.places, self._places = client, places, {tuple(place) for place in places}
         padded = bounds + PADDING * np.array([[-1.0], [1.0]])
         self._corners = np.clip(padded, -LARGEST, LARGEST).transpose(1, 0, 2).copy()  # all low ones, all high ones
-        self._tree = build(*self._corners)
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return build(*self._corners)
 
     @cached_property
     def boxes(self) -> Limbs:
@@ -75,7 +84,11 @@ class Wrapped:
 
     def _entering(self, starts: Float64Array, ends: Float64Array, until: Float64Array) -> Int64Array:
         """The rows of the segments that enter a box up to their fraction `until` (n,)."""
-        rows, memory = np.empty(len(starts), np.int64), np.empty(self._tree.stack_size + TREE_WIDTH)
+        rows = np.empty(len(starts), np.int64)
+        if len(starts) * len(self.places) <= FEW_PAIRS:
+            boxes = np.hstack(list(self._corners))
+            return rows[: entering_any(boxes, starts, ends, until, rows)]
+        memory = np.empty(self._tree.stack_size + TREE_WIDTH)
         return rows[: entering_rows(self._tree, starts, ends, until, memory, rows)]
 
     def first_hits(

@@ -24,6 +24,7 @@ from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.tuples import MISS
+from cylcollide.bullet.watch import Changes, noting
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.runtime.levels import MACHINE_CODE
 
@@ -42,23 +43,11 @@ class Options(NamedTuple):
     tolerance: float = 0.0
 
 
-class _Known:
-    """The mirror of a client, and how many calls that may change filters it has seen."""
-
-    def __init__(self, client: int, options: Options, filters: int) -> None:
-        self.mirror, self.filters = Mirror(client, **options._asdict(), follow=False), filters
-
-    def sync(self, filters: int) -> None:
-        """Update the mirror from its client."""
-        self.mirror.sync(filters=self.filters != filters)
-        self.filters = filters
-
-
 _lock = RLock()
 _patches: list[Options] = []
-_mirrors: dict[tuple[int, Options], _Known] = {}
-_filters = 0
-"""How many calls so far may have changed collision filters, which PyBullet does not report."""
+_mirrors: dict[tuple[int, Options], Mirror] = {}
+_changes = Changes()
+"""Of all clients: the calls that may have changed bodies or filters; poses count as changed at every ray test."""
 
 observers: list[Observer] = []
 """Are called after each ray test that a mirror has answered."""
@@ -130,25 +119,11 @@ def _replacements() -> dict[str, Any]:
     filter_calls()  # from now on counted, also by what these functions call
     if not _made:
         as_builtin = MACHINE_CODE.builtin  # type: ignore[union-attr]  # `patch` needs machine code
-        changing = [name for name, effect in EFFECTS.items() if effect == Effect.FILTERS and hasattr(OWN, name)]
-        functions: dict[str, Callable[..., Any]] = {name: _noting(getattr(OWN, name)) for name in changing}
+        changing = {name: effect for name, effect in EFFECTS.items() if effect > Effect.POSES and hasattr(OWN, name)}
+        functions = {name: noting(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
         functions |= {"rayTest": _ray_test, "rayTestBatch": _ray_test_batch, "disconnect": _disconnecting}
         _made.update({name: as_builtin(name, function) for name, function in functions.items()})
     return _made
-
-
-def _noting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; its calls may change filters."""
-
-    def call(*arguments: Any, **keywords: Any) -> Any:
-        global _filters  # noqa: PLW0603  # a count of this process, as its clients are
-        try:
-            return function(*arguments, **keywords)
-        finally:
-            with _lock:
-                _filters += 1
-
-    return call
 
 
 def _disconnecting(*arguments: Any, **keywords: Any) -> Any:
@@ -205,14 +180,16 @@ def _answer(own: _Own, starts: Any, ends: Any, client: int, options: dict[str, A
     if not innermost:
         return own()
     try:
-        known = _known(client, innermost[0])
+        mirror = _mirror_of(client, innermost[0])
     except ValueError as error:
-        answer = own()  # raises if the client is not connected
-        warnings.warn(f"{error}; PyBullet answers meanwhile", UserWarning, stacklevel=4)
-        return answer
+        return _meanwhile(own, error)
     try:
-        answer = known.mirror.rayTestBatch(starts, ends, **options)
+        answer = mirror.rayTestBatch(starts, ends, **options)
     except ValueError:
+        try:
+            mirror.sync()
+        except ValueError as error:
+            return _meanwhile(own, error)
         answer, rays = own(), _as_rays(starts, ends)  # its own error, if it has one
         if rays is None:
             return (MISS,) * len(answer)  # PyBullet reads what nothing was written to
@@ -220,21 +197,28 @@ def _answer(own: _Own, starts: Any, ends: Any, client: int, options: dict[str, A
         if numbers.all():
             return answer
         with suppress(ValueError):
-            answer = _answer_where(numbers, known.mirror, rays, options)
+            answer = _answer_where(numbers, mirror, rays, options)
     for observer in observers:
-        observer(known.mirror, {"rayFromPositions": starts, "rayToPositions": ends, **options}, answer)
+        observer(mirror, {"rayFromPositions": starts, "rayToPositions": ends, **options}, answer)
     return answer
 
 
-def _known(client: int, options: Options) -> _Known:
-    """The mirror of a client, updated; ValueError if the client cannot be mirrored."""
+def _meanwhile(own: _Own, error: ValueError) -> tuple[RayTestResult, ...]:
+    """PyBullet's own answer about a client that cannot be mirrored, with a warning that says why."""
+    answer = own()  # raises if the client is not connected
+    warnings.warn(f"{error}; PyBullet answers meanwhile", UserWarning, stacklevel=5)
+    return answer
+
+
+def _mirror_of(client: int, options: Options) -> Mirror:
+    """The mirror of a client, which follows the calls that are noted; ValueError if the client cannot be mirrored."""
     with _lock:
-        if isinstance(client, int) and (client, options) in _mirrors:
-            known = _mirrors[client, options]
-            known.sync(_filters)
-        else:
-            known = _mirrors[client, options] = _Known(client, options, _filters)
-        return known
+        if not isinstance(client, int) or (client, options) not in _mirrors:
+            since = _changes.last()
+            mirror = _mirrors[client, options] = Mirror(client, **options._asdict(), follow=False)
+            mirror.follow_calls(_changes, since)
+        _changes.note(Effect.POSES)
+        return _mirrors[client, options]
 
 
 def _as_rays(starts: Any, ends: Any) -> Float64Array | None:

@@ -4,7 +4,7 @@ PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to fl
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,8 +29,11 @@ from cylcollide.shapes import rotation_matrices
 FRAME = 7
 """Numbers of a frame: a position and a quaternion."""
 
-COPY_FRAMES: Callable[[tuple[Any, ...], Float64Array, int], bool] | None = getattr(MACHINE_CODE, "copy_frames", None)
-"""Does so for tuples of floats, which PyBullet makes, in a sixth of the time."""
+Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], int]
+"""A function of PyBullet that returns a state, or a tuple of states, its arguments, and the row of the first state."""
+
+READ_FRAMES: Callable[[tuple[Call, ...], Float64Array], bool] | None = getattr(MACHINE_CODE, "read_frames", None)
+"""`read_frames` for tuples of floats, which PyBullet makes, in a fraction of the time; else False."""
 
 
 def by_body(places: Iterable[Place]) -> dict[int, list[int]]:
@@ -41,24 +44,43 @@ def by_body(places: Iterable[Place]) -> dict[int, list[int]]:
     return links
 
 
+def base_call(client: Client, body: int, row: int) -> Call:
+    """The call that reads the frame of a base."""
+    return client.api.getBasePositionAndOrientation, (body, client.number), row
+
+
+def links_call(client: Client, body: int, links: list[int], row: int) -> Call:
+    """The call that reads the frames of links: velocities are not computed, frames anew from joints."""
+    return client.api.getLinkStates, (body, links, 0, 1, client.number), row
+
+
+def frame_calls(client: Client, links: Mapping[int, list[int]]) -> tuple[Call, ...]:
+    """The calls that read the frames of these links of each body, base first."""
+    calls, row = list[Call](), 0
+    for body, of_body in links.items():
+        if of_body[0] == BASE:
+            calls.append(base_call(client, body, row))
+        others = of_body[1:] if of_body[0] == BASE else of_body
+        if others:
+            calls.append(links_call(client, body, others, row + len(of_body) - len(others)))
+        row += len(of_body)
+    return tuple(calls)
+
+
+def read_frames(calls: tuple[Call, ...], frames: Float64Array) -> None:
+    """Make calls, and write position and quaternion of each state into `frames` (m, 7), or corners of boxes (m, 6)."""
+    if READ_FRAMES is None or not READ_FRAMES(calls, frames):
+        for function, arguments, row in calls:  # what PyBullet makes of a body is released before the next one is read
+            found = function(*arguments)
+            states = found if isinstance(found[0][0], tuple) else (found,)
+            frames[row : row + len(states)] = [[*state[0], *state[1]] for state in states]
+
+
 def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:
     """The frames of the centres of mass of these links of each body, base first: positions and quaternions, (m, 7)."""
-    number, base, states = client.number, client.api.getBasePositionAndOrientation, client.api.getLinkStates
-    frames, row = np.empty((sum(map(len, links.values())), FRAME)), 0
-    for body, of_body in links.items():  # what PyBullet makes of a body is released before the next one is read
-        if of_body[0] == BASE:
-            _copy((base(body, number),), frames, row)
-            row, of_body = row + 1, of_body[1:]
-        if of_body:  # velocities are not computed, frames anew from joints
-            _copy(states(body, of_body, 0, 1, number), frames, row)
-            row += len(of_body)
+    frames = np.empty((sum(map(len, links.values())), FRAME))
+    read_frames(frame_calls(client, links), frames)
     return frames
-
-
-def _copy(states: tuple[tuple[Any, ...], ...], frames: Float64Array, row: int) -> None:
-    """Write position and quaternion of each state into `frames` (m, 7) from this row on."""
-    if COPY_FRAMES is None or not COPY_FRAMES(states, frames, row):
-        frames[row : row + len(states)] = [[*state[0], *state[1]] for state in states]
 
 
 def in_world(frame: Float64Array, local: Float64Array) -> Float64Array:
@@ -81,6 +103,7 @@ class Placement(NamedTuple):
     """What of n shapes stays when they move."""
 
     links: dict[int, list[int]]  # whose frames are read: those with shapes, by body
+    calls: tuple[Call, ...]  # that read them
     at: Int64Array  # (n,), the frame of each shape
     limbs: Int64Array  # the shapes that become limbs: all but planes
     boxes: int  # how many boxes are among them
@@ -88,12 +111,14 @@ class Placement(NamedTuple):
     of_planes: Int64Array  # their frames
 
 
-def placement(shapes: Shapes) -> Placement:
+def placement(client: Client, shapes: Shapes) -> Placement:
     """The placement of the shapes of a client."""
     used, at = np.unique(shapes.place, return_inverse=True)
     planes = np.flatnonzero(shapes.kind == PLANE)
+    links = by_body(shapes.places[k] for k in used.tolist())
     return Placement(
-        by_body(shapes.places[k] for k in used.tolist()),
+        links,
+        frame_calls(client, links),
         at.astype(np.int64),
         np.flatnonzero(shapes.kind != PLANE),
         int(np.count_nonzero(shapes.kind == BOX)),

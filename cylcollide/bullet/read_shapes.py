@@ -36,6 +36,14 @@ class Shapes(NamedTuple):
     tolerance: float  # by which sizes have grown; half the thickness of planes
 
 
+def ball_radii(kind: Int64Array, size: Float64Array) -> Float64Array:
+    """Radius of a ball about the centre of each shape that holds it, inf for a plane; (n,)."""
+    radius = size[:, 0] / 2.0 + size[:, 1]  # of a capsule or cylinder
+    radius = np.where(kind == SPHERE, size[:, 0], radius)
+    radius = np.where(kind == BOX, np.linalg.norm(size, axis=1) / 2.0, radius)
+    return np.where(kind == PLANE, np.inf, radius)
+
+
 def has_mesh(rows: tuple[Row, ...]) -> bool:
     """Whether one of the shapes is no limb and no plane."""
     return any(row[0] not in SIZES for row in rows)

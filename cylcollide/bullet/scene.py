@@ -14,7 +14,7 @@ from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
 from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
-from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, placement, pose, sheets_of
+from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, placement, pose, read_frames, sheets_of
 from cylcollide.bullet.read_shapes import MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
 from cylcollide.world import Snapshot
@@ -59,14 +59,26 @@ class SceneReader:
         """Those of the last two scenes, each once: what a thread has taken, no other one finds."""
         self._warns = warns  # of the first bodies that are wrapped
 
-    def read(self, before: Scene | None, filters: bool) -> Scene:
-        """The client as it is now; `filters`: whether all filters are measured. Nothing of `before` is changed."""
+    def bodies_are_those_of(self, scene: Scene) -> bool:
+        """Whether no body came, went or changed its shapes or mass since the scene was read."""
+        return not self._reader.read(scene.reading).changed
+
+    def read(self, before: Scene | None, filters: bool, poses_only: bool = False) -> Scene:
+        """The client as it is now; `filters`: whether all filters are measured. Nothing of `before` is changed.
+
+        `poses_only`: whether nothing but poses can have changed.
+        """
         client = self._client
-        reading = self._reader.read(before.reading if before else NOTHING_READ)
+        if before is not None and poses_only and client.api.getNumBodies(client.number) == len(before.reading.bodies):
+            reading = before.reading._replace(changed=False)
+        else:
+            reading = self._reader.read(before.reading if before else NOTHING_READ)
         if before is None or filters or reading.changed:
             return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
         shapes, fixed = before.shapes, before.fixed
-        frames, boxes = link_frames(client, fixed.links), wrapped_boxes(client, shapes)
+        frames = np.empty_like(before.frames)
+        read_frames(fixed.calls, frames)
+        boxes = wrapped_boxes(client, shapes)
         wrapped = before.state.wrapped
         if not _same_bits(boxes, before.boxes):
             wrapped = Wrapped(client, wrapped.places, boxes)
@@ -108,7 +120,7 @@ class SceneReader:
         if self._warns and shapes.wrapped:
             self._warns = False
             _warn_of_wrapped(client, reading, wrapped_places(shapes))
-        fixed = placement(shapes)
+        fixed = placement(client, shapes)
         frames = link_frames(client, fixed.links)
         made = posed_memory(len(shapes.kind), PoseMemory(len(fixed.limbs), fixed.boxes, 0, 0).columns)
         pose(client, shapes, fixed, frames, made)

@@ -4,10 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import isbuiltin
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.effects import Effect, effect_of
+
+Changed: TypeAlias = tuple[int, int, int]
+"""Serial numbers of the last calls that may have changed poses, bodies or shapes, and filters."""
 
 
 class Changes:
@@ -15,17 +18,25 @@ class Changes:
 
     def __init__(self) -> None:
         self._serial = count(1)
+        self.poses = 0
+        """Of the last call with the effect POSES."""
         self.scene = 0
         """Of the last call with the effect SCENE."""
         self.filters = 0
         """Of the last call with the effect FILTERS."""
 
+    def last(self) -> Changed:
+        """The numbers of poses, scene and filters."""
+        return self.poses, self.scene, self.filters
+
     def note(self, effect: Effect) -> None:
         """Record a call. Numbers never repeat, so that none is lost between threads."""
         if effect == Effect.FILTERS:
             self.filters = next(self._serial)
-        else:
+        elif effect == Effect.SCENE:
             self.scene = next(self._serial)
+        else:
+            self.poses = next(self._serial)
 
 
 _changes: dict[int, Changes] = {}
@@ -52,12 +63,12 @@ class WatchedClient:
             return attribute
         bound = partial(attribute, physicsClientId=self._client)
         effect = effect_of(name)
-        function = bound if effect == Effect.NONE else _noting(bound, self._changes, effect)
+        function = bound if effect == Effect.NONE else noting(bound, self._changes, effect)
         setattr(self, name, function)  # found without this method from now on
         return function
 
 
-def _noting(function: Callable[..., Any], changes: Changes, effect: Effect) -> Callable[..., Any]:
+def noting(function: Callable[..., Any], changes: Changes, effect: Effect) -> Callable[..., Any]:
     """The function, its calls noted, also those that fail: they may have done a part of their work."""
 
     def call(*arguments: Any, **keywords: Any) -> Any:

@@ -80,7 +80,8 @@ def test_threads_sync_one_mirror(c):
     def sync():
         try:
             for _ in range(30):
-                mirror._scene = mirror._reader.read(mirror._scene._replace(frames=elsewhere), False)
+                follower = mirror._follower
+                follower.scene = follower._reader.read(mirror._scene._replace(frames=elsewhere), False)
                 assert state_of(mirror) == want
         except BaseException as error:
             failures.append(error)

@@ -90,7 +90,7 @@ def test_wrong_arguments_are_refused(name: str):
     assert not any(array.any() for array in arrays)
 
 
-@pytest.mark.parametrize("given", [(), ((),), ((), 2), ((), 2, 0)])
-def test_frames_are_copied_from_complete_arguments(given: tuple[Any, ...]):
-    with pytest.raises(TypeError, match="copy_frames: expected"):
-        levels.MACHINE_CODE.copy_frames(*given)
+@pytest.mark.parametrize("given", [(), ((),), ((), 2), ((), 2, 0), ([], np.empty((2, 7))), ((3,), np.empty((2, 7)))])
+def test_frames_are_read_by_complete_arguments(given: tuple[Any, ...]):
+    with pytest.raises(TypeError, match="read_frames: expected"):
+        levels.MACHINE_CODE.read_frames(*given)

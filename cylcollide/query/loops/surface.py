@@ -88,11 +88,16 @@ def scratch_for_surface() -> SurfaceScratch:
     """Work arrays of this thread."""
     kept: SurfaceScratch | None = getattr(_kept, "scratch", None)
     if kept is None:
-        slots = SHAPES * SLOTS
-        row, limb = np.zeros((2, slots, SURFACE_BATCH), np.int32)
-        hit, lanes = np.empty(BLOCK, np.int32), np.empty((2, 6, LANES))
-        kept = _kept.scratch = SurfaceScratch(np.zeros(slots, np.int64), row, limb, hit, lanes)
+        kept = _kept.scratch = make_surface_scratch()
     return kept
+
+
+def make_surface_scratch() -> SurfaceScratch:
+    """New work arrays."""
+    slots = SHAPES * SLOTS
+    row, limb = np.zeros((2, slots, SURFACE_BATCH), np.int32)
+    hit, lanes = np.empty(BLOCK, np.int32), np.empty((2, 6, LANES))
+    return SurfaceScratch(np.zeros(slots, np.int64), row, limb, hit, lanes)
 
 
 @compiled_loop

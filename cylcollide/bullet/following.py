@@ -1,0 +1,89 @@
+"""How a mirror follows its client: what each query reads of it, and when."""
+
+from cylcollide._types import Float64Array
+from cylcollide.bullet.arguments import MirrorInside
+from cylcollide.bullet.client import Client
+from cylcollide.bullet.filter_calls import filter_calls
+from cylcollide.bullet.near import FEW_RAYS, Near
+from cylcollide.bullet.passthrough import RayTestResult
+from cylcollide.bullet.scene import Scene, SceneReader
+from cylcollide.bullet.watch import Changed, Changes
+
+NEAR_TESTS = 8
+"""After one change, so many ray tests read the bodies near their rays alone; then a scene of all bodies pays."""
+
+
+class Follower:
+    """The scene of a client, read when a query needs it.
+
+    `follow`: whether every query reads the client, until `follow_calls` says otherwise.
+    """
+
+    def __init__(self, client: Client, reader: SceneReader, inside: MirrorInside, follow: bool) -> None:
+        self._client, self._reader, self._inside, self._follow = client, reader, inside, follow
+        self._noted: Changes | None = None
+        self._seen: Changed | None = None  # of what was noted, when the scene was read
+        self._near: Near | None = None
+        self._near_tests = 0, 0  # the last change of poses that was noted, and how many tests since then read no more
+        self._is_behind = False  # whether a query has read some bodies alone
+        self._filter_calls = filter_calls()
+        self.scene: Scene = self._reader.read(None, True)
+        """As it was last read."""
+
+    def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
+        """Read the client from now on only after calls that are noted there, if any were since `noted.last()`."""
+        self._noted, self._seen = noted, since
+
+    def sync(self, filters: bool = False) -> None:
+        """Read the client; `filters`: measure all filters, too."""
+        calls = filter_calls()
+        self.scene = self._reader.read(self.scene, filters or calls != self._filter_calls)
+        self._filter_calls, self._is_behind = calls, False
+        if self._noted is not None:
+            self._near = None  # meshes may have changed
+
+    def sync_if_due(self) -> None:
+        """Read the client if it is followed, and something may have changed."""
+        if self._noted is None:
+            if self._follow:
+                self.sync()
+            return
+        now, before = self._noted.last(), self._seen
+        is_old = filter_calls() != self._filter_calls or not self._client.is_direct
+        if before is None or now[1:] != before[1:] or is_old:
+            self.sync(filters=before is None or now[2] != before[2])
+        elif now != before:
+            self.scene = self._reader.read(self.scene, False, poses_only=True)
+            self._is_behind = False
+        self._seen = now
+
+    @property
+    def whole_scene(self) -> Scene:
+        """The scene that the last query answered of; read now if that query read some of the bodies alone."""
+        if self._is_behind:
+            self.sync_if_due()
+        return self.scene
+
+    def near_answers(self, starts: Float64Array, ends: Float64Array, mask: int) -> list[RayTestResult] | None:
+        """PyBullet's tuples for a few rays, if nothing but poses has changed since the scene was read; else None."""
+        if not 0 < len(starts) <= FEW_RAYS or not self._needs_near():
+            return None
+        if self._near is None or not self._near.suits(self.scene):
+            self._near = Near(self._client, self.scene, self._inside, sees_shapes=self._noted is not None)
+        answers = self._near.answers(starts, ends, mask)
+        self._is_behind = self._is_behind or answers is not None
+        return answers
+
+    def _needs_near(self) -> bool:
+        """Whether poses may have changed, but nothing else, and few ray tests have been answered since."""
+        if self._noted is None:
+            are_same = self._follow and filter_calls() == self._filter_calls
+            return are_same and self._reader.bodies_are_those_of(self.scene)
+        now, before = self._noted.last(), self._seen
+        if before is None or now[1:] != before[1:] or now == before or not self._client.is_direct:
+            return False
+        if filter_calls() != self._filter_calls:
+            return False
+        tests = self._near_tests[1] if self._near_tests[0] == now[0] else 0
+        self._near_tests = now[0], tests + 1
+        return tests < NEAR_TESTS

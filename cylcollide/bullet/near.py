@@ -1,0 +1,201 @@
+"""A few rays after a step: only the bodies that they may hit are read, placed and tested, without a tree.
+
+Of every body the frame of the base is read. All of its shapes are within a distance of there, whatever its joints do:
+the lengths from joint to joint, and how far sliding joints are out. Links are read where a ray comes that near. So no
+bound on speed is needed, nor PyBullet's boxes, which for links lag a step behind.
+"""
+
+from collections import deque
+from itertools import chain, compress
+from math import inf, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide import validate
+from cylcollide._types import Float64Array
+from cylcollide.bullet.arguments import BULLET, MirrorInside
+from cylcollide.bullet.client import BASE, Client, Place
+from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enters_mesh, mark_near
+from cylcollide.bullet.passthrough import PADDING, RayTestResult, Wrapped, bounding_boxes
+from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
+from cylcollide.bullet.poses import FRAME, Call, base_call, link_frames, links_call, read_frames
+from cylcollide.bullet.read_shapes import ball_radii
+from cylcollide.bullet.scene import Scene
+from cylcollide.bullet.tuples import MISS
+from cylcollide.kernels.ray import Rays
+from cylcollide.query.loops.columns import empty_hits
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.surface import make_surface_scratch
+from cylcollide.runtime.compile import pack
+from cylcollide.world.pose_columns import PoseMemory
+
+FEW_RAYS = 128
+"""More rays come near most bodies, and need the tree."""
+
+REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE and so on
+JOINT_TYPE, IN_PARENT, PARENT = 2, 14, 16  # fields of getJointInfo
+INERTIAL = 2  # field of getLinkState: the centre of mass in the frame of the joint
+
+
+class Arms(NamedTuple):
+    """How far from the base of a body its links may be."""
+
+    length: dict[int, float]  # by link, from the base's centre of mass to its own, without sliding; inf: not known
+    sliding: list[int]  # joints whose positions are to be added
+
+
+def arms_of(client: Client, body: int) -> Arms:
+    """The arms of a body: two places of a link are equally far from each other however its joints turn."""
+    length, sliding = {BASE: 0.0}, []
+    for link in range(client.getNumJoints(body)):
+        joint = client.getJointInfo(body, link)
+        kind, to_joint = joint[JOINT_TYPE], _norm(joint[IN_PARENT])
+        is_known = kind in (REVOLUTE, PRISMATIC, SPHERICAL, FIXED)
+        from_joint = _norm(client.getLinkState(body, link)[INERTIAL])
+        length[link] = length.get(joint[PARENT], inf) + to_joint + from_joint if is_known else inf
+        if kind == PRISMATIC:
+            sliding.append(link)
+    return Arms(length, sliding)
+
+
+def _norm(vector: tuple[float, float, float]) -> float:
+    x, y, z = vector
+    return sqrt(x * x + y * y + z * z)
+
+
+class Near:
+    """The bodies of a scene, ready for rays that come near few of them.
+
+    `sees_shapes`: whether this is dropped when a mesh may have changed; if not, bodies with meshes are always read.
+    """
+
+    def __init__(self, client: Client, scene: Scene, inside: MirrorInside, sees_shapes: bool) -> None:
+        shapes, state, self._client, self._scene = scene.shapes, scene.state, client, scene
+        self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
+        place_of = [shapes.places[k] for k in shapes.place.tolist()]
+        wrapped = [shapes.places[k] for k in shapes.wrapped]
+        bodies = sorted({place.body for place in [*place_of, *wrapped]})
+        radius = ball_radii(shapes.kind, shapes.size)
+        beyond = (np.linalg.norm(shapes.position, axis=1) + radius).tolist()
+        first_frame, at, reach = [0], list[int](), list[float]()
+        bases, self._links, self._meshes = list[Call](), list[Call | None](), bool(wrapped)
+        self._sliding, self._wrapped = list[tuple[int, int, list[int]]](), list[list[Place]]()
+        self._boxes, first_box = list[list[Call]](), [0]
+        for b, body in enumerate(bodies):
+            arms = arms_of(client, body)
+            own = [s for s, place in enumerate(place_of) if place.body == body]
+            own_wrapped = [place for place in wrapped if place.body == body]
+            links = sorted({place_of[s].link for s in own} - {BASE})
+            row = {BASE: first_frame[b]} | {link: first_frame[b] + 1 + k for k, link in enumerate(links)}
+            at += [row[place_of[s].link] for s in own]
+            distances = [arms.length[place_of[s].link] + beyond[s] for s in own]
+            for place in own_wrapped:
+                is_described = sees_shapes and scene.reading.bodies[body].rows[place.link] is not None
+                is_placed = place.link == BASE or bool(links)  # else the mesh lags behind, as Bullet's rays do
+                is_known = is_described and is_placed
+                distances.append(arms.length[place.link] + _mesh_radius(client, place) if is_known else inf)
+            reach.append(max(distances))
+            if arms.sliding:
+                self._sliding.append((b, body, arms.sliding))
+            bases.append(base_call(client, body, row[BASE]))
+            self._links.append(links_call(client, body, links, row[BASE] + 1) if links else None)
+            self._wrapped.append(own_wrapped)
+            box_of, begin = client.api.getAABB, first_box[b]
+            self._boxes.append([(box_of, (*place, client.number), begin + k) for k, place in enumerate(own_wrapped)])
+            first_box.append(begin + len(own_wrapped))
+            first_frame.append(first_frame[b] + 1 + len(links))
+        is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
+        body_of = np.array([place.body for place in place_of], np.int64)
+        self._at = np.array(at, np.int64)
+        self._shapes = NearShapes(
+            np.array(first_frame, np.int64), np.searchsorted(body_of, [*bodies, inf]),
+            np.array(first_box, np.int64), self._at,
+            np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, radius,
+            shapes.kind, shapes.size, shapes.position, shapes.rotation,
+            state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_place,
+        )  # fmt: skip
+        self._reach, self._planes = np.array(reach), self._at[~is_limb]
+        self._plane_frames = scene.frames.take(scene.fixed.of_planes, axis=0).tobytes()
+        self._bases, self._packed = tuple(bases), pack(self._shapes)
+        self._kept = deque[tuple[NearMemory, Any]](maxlen=2)
+
+    def suits(self, scene: Scene) -> bool:
+        """Whether the scene has these shapes, these filters, and these planes in their places."""
+        return self._scene.shapes is scene.shapes and self._scene.state.sheets is scene.state.sheets
+
+    def _memory(self) -> tuple[NearMemory, Any]:
+        """Memory for one ray test, and the same for loops: what a thread has taken, no other one finds."""
+        try:
+            return self._kept.pop()
+        except IndexError:
+            layout, count = self._scene.state.world.layout, len(self._reach)
+            columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
+            table = columns.table(layout)
+            frames = np.empty((int(self._shapes.first_frame[-1]), FRAME))
+            made = posed_memory(len(self._at), columns)
+            boxes, rays = np.empty((int(self._shapes.first_box[-1]), 6)), np.empty((4, FEW_RAYS, 3))
+            segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT)
+            batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
+            memory = NearMemory(
+                frames, boxes, self._reach.copy(), np.empty(count, bool), made, table, table.kernel_rows, batch,
+                empty_hits(FEW_RAYS), np.empty(FEW_RAYS, np.int32), np.empty(FEW_RAYS), rays[2], rays[3],
+                np.empty((FEW_RAYS, 9)), make_surface_scratch(),
+            )  # fmt: skip
+            return memory, pack(memory)
+
+    def answers(self, starts: Float64Array, ends: Float64Array, mask: int) -> list[RayTestResult] | None:
+        """PyBullet's tuples for up to FEW_RAYS segments; None if more has to be read, or exact arithmetic decides."""
+        memory = self._memory()
+        try:
+            return self._answers(starts, ends, mask, *memory)
+        except self._client.api.error:  # a body is gone
+            return None
+        finally:
+            self._kept.append(memory)
+
+    def _answers(
+        self, starts: Float64Array, ends: Float64Array, mask: int, memory: NearMemory, packed: Any
+    ) -> list[RayTestResult] | None:
+        client, shapes = self._client, self._packed
+        if client.api.getNumBodies(client.number) != len(self._scene.reading.bodies):
+            return None
+        read_frames(self._bases, memory.frames)
+        if self._plane_frames and memory.frames.take(self._planes, axis=0).tobytes() != self._plane_frames:
+            return None
+        if self._sliding:
+            memory.reach[:] = self._reach
+            mark_near(shapes, starts, ends, packed)
+            self._add_sliding(memory)
+        mark_near(shapes, starts, ends, packed)
+        near = memory.near.tolist()
+        read_frames(tuple(filter(None, compress(self._links, near))), memory.frames)
+        if cast_near(shapes, packed, starts, ends, mask, self._cores) == UNDECIDED:
+            return None
+        found: list[RayTestResult] = [
+            (int(body), int(link), fraction, (x, y, z), (u, v, w)) if body >= 0.0 else MISS
+            for body, link, fraction, x, y, z, u, v, w in memory.answer[: len(starts)].tolist()
+        ]
+        if self._meshes:
+            read_frames(tuple(chain.from_iterable(compress(self._boxes, near))), memory.boxes)
+            if enters_mesh(shapes, packed, starts, ends, PADDING):
+                wrapped = [place for places in compress(self._wrapped, near) for place in places]
+                meshes = Wrapped(client, wrapped, bounding_boxes(client, wrapped))
+                for row, hit in meshes.first_hits(starts, ends, mask, memory.fraction[: len(starts)]).items():
+                    found[row] = hit
+        return found
+
+    def _add_sliding(self, memory: NearMemory) -> None:
+        """Set the reach of bodies with sliding joints: those that are near by their other joints are near anyway."""
+        state_of, client = self._client.api.getJointState, self._client.number
+        for b, body, joints in self._sliding:
+            is_near = memory.near[b]
+            out = inf if is_near else sum([abs(state_of(body, joint, client)[0]) for joint in joints])
+            memory.reach[b] = self._reach[b] + out
+
+
+def _mesh_radius(client: Client, place: Place) -> float:
+    """Radius of a ball about the centre of mass of a rigid mesh: its box, in any pose, holds all of it."""
+    frame = link_frames(client, {place.body: [place.link]})[0]
+    low, high = np.array(client.getAABB(*place))
+    return float(np.linalg.norm(np.maximum(high - frame[:3], frame[:3] - low) + PADDING))

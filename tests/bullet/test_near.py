@@ -1,0 +1,225 @@
+"""A few rays after a change of poses: the mirror reads the bodies near them alone, and answers as one made anew."""
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+
+from cylcollide.bullet import Mirror, patched
+from cylcollide.bullet.client import Client
+from cylcollide.bullet.near import FEW_RAYS, Near, arms_of
+from cylcollide.bullet.poses import link_frames
+
+IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
+ROBOTS = ["r2d2.urdf", "humanoid/humanoid.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", "franka_panda/panda.urdf"]
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as number:
+        yield number
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The answers of all `Near`, and how many bodies each of them read whole."""
+    seen, own = [], Near._answers
+
+    def answers(self, starts, ends, mask, memory, packed):
+        found = own(self, starts, ends, mask, memory, packed)
+        seen.append((found, int(memory.near.sum()), len(memory.near)))
+        return found
+
+    monkeypatch.setattr(Near, "_answers", answers)
+    return seen
+
+
+def chain(c, rng, mass=1.0):
+    """A body of five capsules with a joint of each kind between them, and centres of mass of their own."""
+    made = [p.createCollisionShape(p.GEOM_CAPSULE, radius=0.1, height=0.4, physicsClientId=c) for _ in range(5)]
+    return p.createMultiBody(
+        mass,
+        made[0],
+        basePosition=rng.uniform(-3, 3, 3).tolist(),
+        baseInertialFramePosition=[0.3, 0.1, 0.2],
+        baseInertialFrameOrientation=scenes.quaternion(rng),
+        linkMasses=[1] * 4,
+        linkCollisionShapeIndices=made[1:],
+        linkVisualShapeIndices=[-1] * 4,
+        linkPositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
+        linkOrientations=[scenes.quaternion(rng) for _ in range(4)],
+        linkInertialFramePositions=(0.2 * rng.normal(size=(4, 3))).tolist(),
+        linkInertialFrameOrientations=[scenes.quaternion(rng) for _ in range(4)],
+        linkParentIndices=[0, 1, 2, 3],
+        linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC, p.JOINT_SPHERICAL, p.JOINT_FIXED],
+        linkJointAxis=[[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        physicsClientId=c,
+    )
+
+
+def crowd(c, rng):
+    """Bodies with and without joints and meshes, about a plane."""
+    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    bodies = [chain(c, rng, mass) for mass in (1.0, 0.0, 1.0)]
+    bodies += [
+        p.loadURDF(name, rng.uniform(-3, 3, 3).tolist(), flags=IMPLICIT, useFixedBase=fixed, physicsClientId=c)
+        for name, fixed in (("r2d2.urdf", False), ("duck_vhacd.urdf", False), ("husky/husky.urdf", True))
+    ]
+    for i in range(12):
+        position = rng.uniform(-4, 4, 3).tolist()
+        bodies.append(scenes.body(c, i % 4, position, rng, mass=float(i % 2), inertial=True))
+    return bodies
+
+
+def change(c, bodies, rng, api=p):
+    """Move something, by a step or at once, near or far."""
+    body = int(rng.choice(bodies))
+    joints = p.getNumJoints(body, c)
+    kind = rng.integers(5)
+    given = {} if api is not p else {"physicsClientId": c}
+    if kind == 0:
+        api.resetBaseVelocity(body, (80 * rng.normal(size=3)).tolist(), (80 * rng.normal(size=3)).tolist(), **given)
+        api.stepSimulation(**given)
+    elif kind == 1:
+        api.resetBasePositionAndOrientation(body, rng.uniform(-4, 4, 3).tolist(), scenes.quaternion(rng), **given)
+    elif kind == 2 and joints:
+        api.resetJointState(body, int(rng.integers(joints)), float(2 * rng.normal()), **given)
+    else:
+        for _ in range(rng.integers(1, 4)):
+            api.stepSimulation(**given)
+
+
+def rays(rng, n):
+    """Short and long segments across the room."""
+    starts = rng.uniform(-4, 4, (n, 3))
+    return starts, starts + rng.choice([0.5, 3.0, 10.0]) * rng.normal(size=(n, 3))
+
+
+@pytest.mark.parametrize("way", ["follow", "watch", "patched"])
+@pytest.mark.parametrize("inside", ["ignore", "hit", "exit"])
+def test_answers_are_those_of_a_new_mirror(c, way, inside, asked):
+    rng = np.random.default_rng(1)
+    bodies = crowd(c, rng)
+    mirror, hits, agreed = Mirror(c, mesh="wrap", inside=inside, follow=way == "follow"), 0, 0
+    api = mirror.watch() if way == "watch" else p
+    saved = p.saveState(physicsClientId=c)
+    with patched(mesh="wrap", inside=inside):
+        for k in range(60):
+            change(c, bodies, rng, api)
+            if k % 15 == 14:
+                api.restoreState(saved, **({} if way == "watch" else {"physicsClientId": c}))
+            starts, ends = rays(rng, int(rng.choice([1, 2, 31, FEW_RAYS])))
+            mask, before = int(rng.choice([-1, -1, 1, 2])), len(asked)
+            if way == "patched":
+                answers = p.rayTestBatch(starts, ends, collisionFilterMask=mask, physicsClientId=c)
+            else:
+                answers = mirror.rayTestBatch(starts, ends, collisionFilterMask=mask)
+            agreed += len(asked) > before and asked[-1][0] is not None
+            fresh = Mirror(c, mesh="wrap", inside=inside, follow=False)
+            assert answers == fresh.rayTestBatch(starts, ends, collisionFilterMask=mask), k
+            hits += sum(answer[0] >= 0 for answer in answers)
+            if way != "patched" and k % 10 == 0:
+                assert np.array_equal(mirror.limbs.p1, fresh.limbs.p1), "limbs are complete"
+    assert hits > 300
+    assert agreed > 40
+    skipped = [1 - near / count for found, near, count in asked if found is not None]
+    assert np.mean(skipped) > (0.1 if way == "follow" else 0.2), "most single rays leave most bodies alone"
+
+
+@pytest.mark.parametrize("name", [*ROBOTS, None])
+def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
+    rng = np.random.default_rng(2)
+    body = chain(c, rng) if name is None else p.loadURDF(name, flags=IMPLICIT, physicsClientId=c)
+    client, links = Client(c), range(p.getNumJoints(body, c))
+    arms = arms_of(client, body)
+    kinds = [p.getJointInfo(body, link, c)[2] for link in links]
+    assert len(arms.sliding) == kinds.count(p.JOINT_PRISMATIC)
+    longest = 0.0
+    for _ in range(30):
+        p.resetBasePositionAndOrientation(body, rng.normal(size=3).tolist(), scenes.quaternion(rng), c)
+        for link in links:
+            if kinds[link] == p.JOINT_SPHERICAL:
+                p.resetJointStateMultiDof(body, link, scenes.quaternion(rng), physicsClientId=c)
+            elif kinds[link] in (p.JOINT_REVOLUTE, p.JOINT_PRISMATIC):
+                p.resetJointState(body, link, float(3 * rng.normal()), physicsClientId=c)
+        out = sum(abs(p.getJointState(body, joint, c)[0]) for joint in arms.sliding)
+        frames = link_frames(client, {body: [-1, *links]})
+        distance = np.linalg.norm(frames[1:, :3] - frames[0, :3], axis=1)
+        allowed = np.array([arms.length[link] for link in links]) + out
+        assert (distance <= allowed * (1 + 1e-12)).all()
+        longest = max(longest, (distance / allowed).max())
+    assert longest > 0.6
+
+
+def test_joints_of_other_kinds_reach_anywhere(c, monkeypatch):
+    body = p.loadURDF("kuka_iiwa/model.urdf", physicsClientId=c)
+    client = Client(c)
+    own = p.getJointInfo
+
+    def planar(*given, **named):
+        joint = own(*given, **named)
+        return (*joint[:2], p.JOINT_PLANAR, *joint[3:])
+
+    monkeypatch.setattr(client.api, "getJointInfo", planar)
+    assert min(arms_of(client, body).length[link] for link in range(7)) == np.inf
+
+
+def test_a_body_that_was_removed_or_replaced(c, asked):
+    shape = scenes.shape(c, 0)
+    body = p.createMultiBody(1.0, shape, physicsClientId=c)
+    mirror = Mirror(c, follow=False)
+    watched, ray = mirror.watch(), ([-1, 0, 0], [1, 0, 0])
+    mirror.rayTest(*ray)
+    watched.stepSimulation()
+    assert mirror.rayTest(*ray)[0][0] == body
+    p.removeBody(body, physicsClientId=c)  # not by the watched client
+    watched.stepSimulation()
+    assert mirror.rayTest(*ray)[0][0] == -1
+    watched.createMultiBody(1.0, scenes.shape(c, 1))
+    watched.stepSimulation()
+    assert mirror.rayTest(*ray) == Mirror(c).rayTest(*ray)
+    assert mirror.rayTest(*ray)[0][0] >= 0
+    assert len(asked) >= 2
+
+
+def test_a_mesh_that_grows(c, asked):
+    body = p.loadURDF("duck_vhacd.urdf", [0, 0, 0], useFixedBase=True, physicsClientId=c)
+    mirror = Mirror(c, mesh="wrap", follow=False)
+    watched, ray = mirror.watch(), ([-3, 1.0, 1.0], [3, 1.0, 1.0])
+    mirror.rayTest(*ray)
+    watched.stepSimulation()
+    assert mirror.rayTest(*ray)[0][0] == -1
+    assert asked[-1][:2] == ([(-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))], 0), "no ray comes near"
+    watched.unsupportedChangeScaling(body, [40, 40, 40])
+    mirror.rayTestBatch(np.zeros((FEW_RAYS + 1, 3)), np.ones((FEW_RAYS + 1, 3)))
+    watched.performCollisionDetection()
+    starts = np.random.default_rng(3).uniform([-1.5, 5, -0.8], [1.0, 6, 0.8], (60, 3))
+    ends = starts - [0, 10, 0]
+    answers = mirror.rayTestBatch(starts, ends)
+    assert answers == Mirror(c, mesh="wrap").rayTestBatch(starts, ends)
+    assert sum(answer[0] == body for answer in answers) > 3
+
+
+def test_many_tests_after_one_step_pay_for_a_whole_scene(c, asked):
+    crowd(c, np.random.default_rng(4))
+    mirror = Mirror(c, mesh="wrap", follow=False)
+    watched = mirror.watch()
+    mirror.rayTest([0, 0, 1], [0, 0, -1])
+    watched.stepSimulation()
+    answers = {mirror.rayTest([0, 0, 1], [0, 0, -1]) for _ in range(20)}
+    assert len(asked) == 8
+    assert len(answers) == 1
+
+
+def test_what_is_not_decided_is_answered_by_the_whole_scene(c, asked):
+    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    scenes.body(c, 0, [0, 0, 3])
+    mirror = Mirror(c)
+    edge = ([[-1.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]])  # in the plane
+    assert mirror.rayTestBatch(*edge) == Mirror(c, follow=False).rayTestBatch(*edge)
+    assert asked[-1][0] is None
+    p.resetBasePositionAndOrientation(0, [0, 0, 1], [0, 0, 0, 1], c)
+    assert mirror.rayTest([0.5, 0, 2], [0.5, 0, -2])[0][3] == (0.5, 0.0, 1.0)
+    assert asked[-1][0] is None, "a plane that moved"
+    with pytest.raises(ValueError, match="rayFromPosition: expected"):
+        mirror.rayTest([np.nan, 0, 0], [0, 0, 1])
