@@ -18,9 +18,11 @@ _replaced: list[Any] = []
 
 def filter_calls() -> int:
     """A number that any call changes."""
+    if _replaced:
+        return _last[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    if MACHINE_CODE is not None and not _replaced:
+    if MACHINE_CODE is not None:
         own = getattr(OWN, NAME)
 
         def counted(*arguments: Any, **keywords: Any) -> Any:
