@@ -166,7 +166,8 @@ def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
     if array.ndim == 1 and array.size == 3:
         array = array.reshape(1, 3)
     if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"{name}: expected shape (n, 3), got {array.shape}; one row a vector x, y, z")
+        expected = "(3,) or (n, 3)" if array.ndim == 1 else "(n, 3)"
+        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}; one row a vector x, y, z")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name}: expected {rows} rows, got {len(array)}; rows belong together one by one")
     return as_float64(array, name)

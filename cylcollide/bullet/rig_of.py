@@ -6,7 +6,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bones.bone import Quaternion, carried, composed, normalised, rotation_of
-from cylcollide.bullet.client import Client
+from cylcollide.bullet.client import LINK_NAME, Client
 from cylcollide.bullet.pose_loops import BOX, CAPSULE, CYLINDER, SPHERE
 from cylcollide.bullet.poses import link_frames
 from cylcollide.bullet.read_shapes import Row
@@ -18,7 +18,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.limbs.limbs import Limbs
 
 INERTIAL_POSITION, INERTIAL_ORIENTATION = 3, 4  # fields of getDynamicsInfo: the centre of mass in the frame of the link
-LINK_NAME, PARENT_POSITION, PARENT_ORIENTATION, PARENT = 12, 14, 15, 16  # fields of getJointInfo
+PARENT_POSITION, PARENT_ORIENTATION, PARENT = 14, 15, 16  # fields of getJointInfo
 
 Frame: TypeAlias = tuple[Vector, Quaternion]
 ORIGIN, STILL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)

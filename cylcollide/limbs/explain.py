@@ -75,7 +75,7 @@ class Explanation:
     reason: str
     """Which bound decided, in words."""
     clearance: float
-    """How far the verdict is from flipping, in the unit of the input: the gap of a miss, minus the depth of a hit.
+    """How far the verdict is from flipping, in the unit of the input: positive for a miss, minus the depth of a hit.
 
     At this growth (`Limbs.inflated`) the limb just touches the segment. A missed limb with clearance c is hit when
     inflated by more than c (if a tube's bore stays open). A hit stays a hit while all faces move in by less than -c.
@@ -109,7 +109,7 @@ class Explanation:
         for entry, leave, first, last in self.passed:
             lines.append(f"  {'inside':<10} {_span(entry, leave)}  {first.name} → {last.name}")
         lines += [f"  {bound.name:<10} {_span(bound.begins, bound.ends)}" for bound in self.bounds]
-        word = "depth" if self.hit else "gap"
+        word = "depth" if self.hit else "clearance"
         how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
         return "\n".join([*lines, f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"])
 
@@ -126,7 +126,7 @@ class Explanation:
         ImportError
             Without matplotlib: install `cylcollide[plot]`.
         """
-        word, verdict = ("depth", "hit") if self.hit else ("gap", "miss")
+        word, verdict = ("depth", "hit") if self.hit else ("clearance", "miss")
         figure = explain_drawing.draw(
             plain_limb(self.table, 0),
             np.array([self.start, self.end]),
