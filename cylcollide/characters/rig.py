@@ -13,7 +13,7 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
 from cylcollide.bones.skeleton import pose_bones
 from cylcollide.characters import poses, rig_checks
-from cylcollide.characters.rig_data import RigData
+from cylcollide.characters.rig_edits import EditableRig
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cylcollide.characters.skin.gauges import Least
 
 
-class Rig(RigData):
+class Rig(EditableRig):
     """Bones in a tree, and limbs fastened to them. Immutable.
 
     Parameters

@@ -10,12 +10,12 @@ from cylcollide import shapes as limb_shapes
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import quaternions
+from cylcollide.characters.sides import Plane
 from cylcollide.characters.skin import symmetry
 from cylcollide.characters.skin.gauges import FAMILIES, Family, Least, Solid
 from cylcollide.characters.skin.samples import Parts, Samples, large_parts, parts_of, sample
 from cylcollide.characters.skin.search import Part, fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
-from cylcollide.characters.skin.symmetry import Plane
 from cylcollide.limbs.limbs import Limbs
 
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
