@@ -218,7 +218,9 @@ def _as_integers(values: object, name: str) -> NDArray[Any]:
         array = np.asarray(values, object)
     whole = array.dtype.kind in "iu" or (array.dtype == object and all(map(_is_integer, array.flat)))
     if not (whole or array.size == 0) or entries & {bool, np.bool_}:
-        raise ValueError(f"{name}: expected integers, got {_described(values)} of {array.dtype}")
+        rows = () if array.ndim != 1 else values if isinstance(values, list | tuple) else array
+        wrong = (f"{_shown(value)} in row {row}" for row, value in enumerate(rows) if not _is_integer(value))
+        raise ValueError(f"{name}: expected integers, got {next(wrong, f'{_described(values)} of {array.dtype}')}")
     return array
 
 

@@ -164,8 +164,8 @@ class Rig(EditableRig):
 
         Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
         the body. What the world holds (a floor), and what collides with nothing (`contype` and `conaffinity` 0), is
-        left out. Joints that slide, or turn about another point than the body's origin, move the body in the frame of
-        its parent: pass its places there to `forward` as `joint_positions`.
+        left out, unless a `<pair>` names it. Joints that slide, or turn about another point than the body's origin,
+        move the body in the frame of its parent: pass its places there to `forward` as `joint_positions`.
 
         Raises
         ------
