@@ -10,8 +10,8 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import Int64Array, Shape
 from cylcollide.characters import quaternions
-from cylcollide.characters.rig_checks import limb
 from cylcollide.characters.rig_data import RigData
+from cylcollide.characters.skeleton import limb_label
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.limbs.limbs import Limbs
@@ -145,7 +145,7 @@ def _scaled(limbs: Limbs, by: float) -> Limbs:
     if row is not None:
         raise ValueError(
             f"by: expected a factor that leaves numbers within 2**500 and sizes above 2**-500, got {by} for "
-            f"{limb(limbs.names, row)}"
+            f"{limb_label(limbs.names, row)}"
         )
     table = make_table(t.kind, p1, p2, radius, radius2, t.box, boxes, t.character, t.mask)
     return Limbs(table, limbs.hit_group, limbs.names)

@@ -8,11 +8,8 @@ import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array, Shape
-from cylcollide.characters import quaternions
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.sides import Plane, named_pairs, plane_between, without_side
-from cylcollide.characters.skeleton import Frames, rest_frames
-from cylcollide.limbs.limbs import Limbs
 from cylcollide.runtime.memory import frozen
 
 
@@ -39,9 +36,9 @@ class RigSymmetry(NamedTuple):
 def symmetry_of(rig: RigData, plane: str) -> RigSymmetry:
     """`Rig.symmetry`."""
     validate.one_of(plane, "plane", "auto", "x", "y", "z")
-    names, frames = _labels(rig), rest_frames(rig)
+    names = _labels(rig)
     named = named_pairs(names)
-    points = [_outline(rig.limbs, row, frames, int(rig.limb_bone[row])) for row in range(len(names))]
+    points = [_outline(rig, row) for row in range(len(names))]
     mirror = _plane(plane, named, points)
     paired = {row for both in named.items() for row in both}
     single = [row for row in range(len(names)) if row not in paired]
@@ -88,16 +85,16 @@ class Outline(NamedTuple):
     radii: Float64Array  # (2, 2): outer and inner radius at each end; of a box 0
 
 
-def _outline(limbs: Limbs, row: int, frames: Frames, bone: int) -> Outline:
+def _outline(rig: RigData, row: int) -> Outline:
+    limbs, bone = rig.limbs, int(rig.limb_bone[row])
     t, shape = limbs.table, Shape(int(limbs.kind[row]))
-    turn, at = frames.orientations[bone], frames.positions[bone]
     if shape == Shape.BOX:
         axes, half = limbs.box_axes[row], limbs.half_extents[row]
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return Outline(at + quaternions.rotated(turn, t.p1[row] + signs * half @ axes), np.zeros((2, 2)))
+        return Outline(rig.from_bone(bone, t.p1[row] + signs * half @ axes), np.zeros((2, 2)))
     radius, second = float(t.radius[row]), float(t.radius2[row])
     radii = [[radius, 0.0], [second, 0.0]] if shape == Shape.TAPERED else [[radius, second]] * 2
-    return Outline(at + quaternions.rotated(turn, np.array([t.p1[row], t.p2[row]])), np.array(radii))
+    return Outline(rig.from_bone(bone, np.array([t.p1[row], t.p2[row]])), np.array(radii))
 
 
 def _difference(a: Outline, b: Outline, mirror: Plane) -> float:

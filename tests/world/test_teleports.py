@@ -52,7 +52,7 @@ def test_what_is_no_teleport(teleport):
 @pytest.mark.parametrize(
     ("ids", "got"),
     [([0, 1.5, 2, 3], "1.5 in row 1"), (np.arange(4.0), "0.0 in row 0"), ([0, 1, True, 3], "True in row 2"),
-     ((0, 1, 2, "3"), "'3' in row 3"), (np.array([0, 1, None, 3]), "None in row 2"), (1.0, "float of float64")],
+     ((0, 1, 2, "3"), "'3' in row 3"), (np.array([0, 1, None, 3]), "None in row 2"), (1.0, "1.0 in row 0")],
 )  # fmt: skip
 def test_ids_that_are_no_integers(ids, got: str):
     world, *_ = crowd()
