@@ -10,6 +10,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.sides import Plane, named_pairs, plane_between, without_side
+from cylcollide.characters.skeleton import from_bone
 from cylcollide.runtime.memory import frozen
 
 
@@ -91,10 +92,10 @@ def _outline(rig: RigData, row: int) -> Outline:
     if shape == Shape.BOX:
         axes, half = limbs.box_axes[row], limbs.half_extents[row]
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return Outline(rig.from_bone(bone, t.p1[row] + signs * half @ axes), np.zeros((2, 2)))
+        return Outline(from_bone(rig, bone, t.p1[row] + signs * half @ axes), np.zeros((2, 2)))
     radius, second = float(t.radius[row]), float(t.radius2[row])
     radii = [[radius, 0.0], [second, 0.0]] if shape == Shape.TAPERED else [[radius, second]] * 2
-    return Outline(rig.from_bone(bone, np.array([t.p1[row], t.p2[row]])), np.array(radii))
+    return Outline(from_bone(rig, bone, np.array([t.p1[row], t.p2[row]])), np.array(radii))
 
 
 def _difference(a: Outline, b: Outline, mirror: Plane) -> float:
