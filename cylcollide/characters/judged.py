@@ -221,6 +221,10 @@ class Judged(HitFields["Judged"]):
 
     def explain(self, ray: int) -> Decision:
         """The decision about one ray, step by step; `print` it."""
+        if not isinstance(ray, int | np.integer) or not -len(self) <= ray < len(self):
+            raise IndexError(
+                f"ray: expected {-len(self)} to {len(self) - 1}, got {ray!r}; {len(self)} rays were judged"
+            )
         row = range(len(self))[ray]
         begin, end = self.impacts.offsets[row : row + 2].tolist()
         energy, code = (column.item(row if len(column) > 1 else 0) for column in (self._energy, self._kinds))

@@ -13,7 +13,8 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
 from cylcollide.bones.skeleton import pose_bones
 from cylcollide.characters import poses
-from cylcollide.characters.rig_data import RigData, bone_offsets
+from cylcollide.characters.rig_data import bone_offsets
+from cylcollide.characters.rig_edits import EditableRig
 from cylcollide.limbs.files import named_in_errors
 from cylcollide.limbs.limbs import Limbs
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from cylcollide.characters.skin.gauges import Least
 
 
-class Rig(RigData):
+class Rig(EditableRig):
     """Bones in a tree, and limbs fastened to them. Immutable.
 
     Parameters
@@ -164,8 +165,8 @@ class Rig(RigData):
 
         Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
         the body. What the world holds (a floor), and what collides with nothing (`contype` and `conaffinity` 0), is
-        left out. Joints that slide, or turn about another point than the body's origin, move the body in the frame of
-        its parent: pass its places there to `forward` as `joint_positions`.
+        left out, unless a `<pair>` names it. Joints that slide, or turn about another point than the body's origin,
+        move the body in the frame of its parent: pass its places there to `forward` as `joint_positions`.
 
         Raises
         ------

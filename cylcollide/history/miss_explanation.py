@@ -66,17 +66,20 @@ class MissExplanation:
     """Numbers of hit groups by name."""
     limbs: Limbs = field(repr=False)
     """All limbs at that time."""
+    why_nothing: str = field(repr=False, default="")
+    """Why no limb is nearest: which ones cannot be hit."""
 
     def __str__(self) -> str:
-        what, (begin, end) = self._asked, self.ticks[[0, -1]]
+        begin, end = self.ticks[[0, -1]]
         when = f"time {_number(self.time)} (tick {self.tick}, alpha {self.alpha:.3g})"
+        of_group = "" if self.asked_group is None else f" of group {self._group(self.asked_group)}"
         if self.hit:
             verdict = (
                 f"hit after all: {self._name(self.limb, self.limb_name, self.character, self.hit_group)} at {when}"
             )
             where = f"{_place(self.point)}, at fraction {self.fraction:.4g} of the segment"
         elif self.limb == NO_LIMB:
-            verdict, where = f"miss: {what} is nowhere at {when}", "no point is nearest"
+            verdict, where = f"miss: no limb{of_group} can be hit at {when}", self.why_nothing
         else:
             limb = self._name(self.limb, self.limb_name, self.character, self.hit_group)
             verdict = f"miss: {self.gap:.4g} beside {limb} at {when}"
@@ -90,10 +93,6 @@ class MissExplanation:
             lines.insert(2, f"first on its way at that time: {limb}")
         lines.append(f"searched: {_number(begin)} to {_number(end)}, in steps of {self.resolution:.3g} and less")
         return "\n  ".join(lines)
-
-    @property
-    def _asked(self) -> str:
-        return "every limb" if self.asked_group is None else f"group {self._group(self.asked_group)}"
 
     def _group(self, number: int) -> str:
         """A hit group, by name if it has one."""
@@ -115,7 +114,7 @@ class MissExplanation:
         ]
         if len(away) > len(near):
             words.append(f"and in {len(away) - len(near)} intervals farther away")
-        what = "a limb" if self.asked_group is None else self._asked
+        what = "a limb" if self.asked_group is None else f"group {self._group(self.asked_group)}"
         return f"the same segment would have hit {what}: {'; '.join(words) or 'never'}"
 
     def _away(self, begin: float, end: float) -> str:

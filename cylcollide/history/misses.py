@@ -51,17 +51,19 @@ def explain_miss(
     step = None if resolution is None else float(validate.per_row(resolution, "resolution", 1)[0])
     if step is not None and not step > 0.0:
         raise ValueError(f"resolution: expected a time > 0, got {resolution!r}")
-    filters = cast(PastOptions, options)
+    options = {**options, "mask": int(validate.masks(options.get("mask", ALL_LAYERS), 1)[0])}
+    options["ignore_character"] = int(validate.ignored_characters(options.get("ignore_character"), 1)[0])
+    filters, limbs = cast(PastOptions, options), history.limbs_at(moment)
     at_time, chords = history.cast_segments(*ends, moment, **filters), history.chords_segments(*ends, moment, **filters)
-    limbs = history.limbs_at(moment)
+    reasons = _left_out(limbs, asked, moment, options)
     crossed = np.flatnonzero(_of_group(chords, asked))
     if len(crossed):
         k, place = crossed[0], chords.entry_position[crossed[0]]
         nearest = Nearest(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
     else:
-        rows = _judged_rows(limbs, asked, moment, options)
+        rows = _judged_rows(limbs, reasons)
         nearest = nearest_limb(limbs.table, rows, ends[0][0], ends[1][0]) or NOTHING
-    times = searched_times(history.times, step)
+    times = np.union1d(searched_times(history.times, step), moment)
 
     def hits_at(moments: Float64Array) -> BoolArray:
         every = history.chords_segments(*ends, moments, **filters)
@@ -90,6 +92,7 @@ def explain_miss(
         ticks=frozen(history.times),
         group_names=group_names,
         limbs=limbs,
+        why_nothing="" if known else _in_words(limbs, reasons),
     )
 
 
@@ -98,14 +101,31 @@ def _of_group(chords: Chords, group: int | None) -> BoolArray:
     return np.ones(len(chords), np.bool_) if group is None else np.asarray(chords.hit_group == group)
 
 
-def _judged_rows(limbs: Limbs, group: int | None, time: float, options: MissOptions) -> Int64Array:
-    """The rows of the limbs of this group, None for any, that a query with these options may hit."""
-    judged: BoolArray = (limbs.mask & validate.masks(options.get("mask", ALL_LAYERS), 1)[0]) != 0
-    ignored = validate.ignored_characters(options.get("ignore_character"), 1)[0]
-    if ignored != NO_CHARACTER:
-        judged &= limbs.character != ignored
-    if group is not None:
-        judged &= limbs.hit_group == group
+def _judged_rows(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> Int64Array:
+    """The rows of the limbs that nothing leaves out."""
+    out = np.zeros(len(limbs), np.bool_)
+    for reason in reasons.values():
+        out |= reason
+    return np.flatnonzero(~out)
+
+
+def _left_out(limbs: Limbs, group: int | None, time: float, options: MissOptions) -> dict[str, BoolArray]:
+    """Why limbs cannot be hit by a query with these options, and which ones."""
     ids, begins = protected_by(options)
-    judged &= ~np.isin(limbs.character, ids[begins <= time])
-    return np.flatnonzero(judged)
+    ignored, none = options.get("ignore_character"), np.zeros(len(limbs), np.bool_)
+    return {
+        "in another group": none if group is None else np.asarray(limbs.hit_group != group),
+        "of the ignored character": none if ignored in (None, NO_CHARACTER) else np.asarray(limbs.character == ignored),
+        "of protected characters": np.isin(limbs.character, ids[begins <= time]),
+        "in no layer of the mask": (limbs.mask & np.uint32(options.get("mask", ALL_LAYERS))) == 0,
+    }
+
+
+def _in_words(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> str:
+    """Why none of the limbs can be hit; each limb counts by its first reason."""
+    parts, left = [], np.ones(len(limbs), np.bool_)
+    for reason, which in reasons.items():
+        if (left & which).any():
+            parts.append(f"{np.count_nonzero(left & which)} {reason}")
+        left &= ~which
+    return f"of {len(limbs)} limbs: {', '.join(parts)}" if len(limbs) else "there are no limbs then"

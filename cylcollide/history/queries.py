@@ -51,7 +51,7 @@ class PastQueries(ABC):
     def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
         """The limbs that a query at that time judges, in the order of its rows."""
         ring = self._kept()
-        times = sample_times(ring, 1, (time, tick, alpha, "error"))
+        times = sample_times(ring, 1, (time, tick, alpha, "error"), has_on_old=False)
         place = int(times.tick[0]) - ring.first
         rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
         return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), times.alpha[0]), rows).limbs()

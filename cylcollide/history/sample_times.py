@@ -40,18 +40,19 @@ class SampleTimes(NamedTuple):
         return SampleTimes._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
 
 
-def sample_times(ring: Ring, n: int, asked: Asked) -> SampleTimes:
-    """The sample times of n rays, by time or by tick and alpha."""
+def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True) -> SampleTimes:
+    """The sample times of n rays, by time or by tick and alpha; whether the call has `on_old`."""
     time, tick, alpha, on_old = asked
     if time is not None and tick is None and alpha is None:
-        return times_at(ring, time, n, on_old)
+        return times_at(ring, time, n, on_old, has_on_old)
     if time is None and tick is not None:
         return times_of_ticks(ring, tick, alpha, n)
-    raise ValueError("time: expected either time, or tick and perhaps alpha; got neither, or both")
+    given = [name for name, value in (("time", time), ("tick", tick), ("alpha", alpha)) if value is not None]
+    raise ValueError(f"time: expected either time, or tick and perhaps alpha; got {' and '.join(given) or 'neither'}")
 
 
-def times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> SampleTimes:
-    """The sample times of n times, given as such or as one for all."""
+def times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool = True) -> SampleTimes:
+    """The sample times of n times, given as such or as one for all; whether the call has `on_old`, to be named."""
     validate.one_of(on_old, "on_old", *ON_OLD)
     asked = one_or_each(time, "time", n)
     begins, (judged, alpha), index = ring.times, np.empty((2, n)), np.empty(n, np.int64)
@@ -59,9 +60,9 @@ def times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> SampleTimes:
     count = find_moments(asked, begins, judged, index, alpha, outside)
     if on_old == "error" and count:
         row, more = int(outside.argmax()), f", {count} rows in all" if count > 1 else ""
+        remedy = "keep more ticks" + ", or say what such a time means by on_old='clamp' or 'miss'" * has_on_old
         raise ValueError(
-            f"time: expected {begins[0]} to {begins[-1]}, which is kept, got {asked[row]} in row {row}{more}; keep "
-            f"more ticks, or say what such a time means by on_old='clamp' or 'miss'"
+            f"time: expected {begins[0]} to {begins[-1]}, which is kept, got {asked[row]} in row {row}{more}; {remedy}"
         )
     number = ring.first + index
     if on_old == "miss" and count:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Int32Array, Int64Array
+from cylcollide._types import Flags, Int32Array, Int64Array
 from cylcollide.characters.matrices import MatrixOrder
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
@@ -24,7 +24,7 @@ from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses, poses_by_matrices
 from cylcollide.world.present import Present
 from cylcollide.world.queries import Queries
-from cylcollide.world.roster import UNPOSED, Roster, as_layers
+from cylcollide.world.roster import UNPOSED, Roster, as_jumps, as_layers
 from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.update import Spare
 
@@ -120,7 +120,7 @@ class HitWorld(Queries):
             self._put(self.snapshot().with_roster(roster))
             return roster.ids[len(before.ids) :].copy()
 
-    def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: bool = False) -> None:
+    def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: Flags = False) -> None:
         """Put the bones of characters in their places; boxes turn with their bones.
 
         Parameters
@@ -131,7 +131,7 @@ class HitWorld(Queries):
             The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character; quaternions
             x, y, z, w of any length but 0.
         teleport
-            Whether they were moved there at once, so that there is no way from where they were (for histories).
+            Whether they were moved there at once, one or (k,): without a way from where they were (for histories).
 
         Raises
         ------
@@ -142,15 +142,12 @@ class HitWorld(Queries):
         self._pose(ids, lambda roster, index: Poses(roster, index, positions, orientations), teleport)
 
     def set_pose_matrices(
-        self, ids: ArrayLike, matrices: ArrayLike, *, order: MatrixOrder, teleport: bool = False
+        self, ids: ArrayLike, matrices: ArrayLike, *, order: MatrixOrder, teleport: Flags = False
     ) -> None:
         """`set_poses` of bones that are given as matrices from bone to world: rotation and translation, without scale.
 
-        Parameters
-        ----------
-        matrices, order
-            "row": matrix times column vector, the translation in the last column, (k, b, 4, 4) or (k, b, 3, 4).
-            "column": its transpose, the translation in the last row, (k, b, 4, 4) or (k, b, 4, 3).
+        `order="row"`: matrix times column vector, the translation in the last column, (k, b, 4, 4) or (k, b, 3, 4).
+        "column": its transpose, the translation in the last row, (k, b, 4, 4) or (k, b, 4, 3).
 
         Raises
         ------
@@ -159,17 +156,17 @@ class HitWorld(Queries):
         """
         self._pose(ids, lambda roster, index: poses_by_matrices(roster, index, matrices, order), teleport)
 
-    def _pose(self, ids: ArrayLike, poses_of: Callable[[Roster, Int64Array], Poses], teleport: bool) -> None:
+    def _pose(self, ids: ArrayLike, poses_of: Callable[[Roster, Int64Array], Poses], teleport: Flags) -> None:
         with self._lock():
             present, layout = self._present.roster, self._present.layout  # not the snapshot: it would have to be held
             index = present.index_of(ids)
-            poses = poses_of(present, index)  # checks what was given for them
+            poses, jumps = poses_of(present, index), as_jumps(teleport, len(index))
             if len(index) == 0:
                 return
             are_posed = present.are_posed(index)
-            if are_posed and not teleport and self._moved_in_place(poses):
+            if are_posed and jumps is False and self._moved_in_place(poses):
                 return
-            roster = present.with_poses(index, bool(teleport)) if teleport or not are_posed else present
+            roster = present.with_poses(index, jumps) if jumps is not False or not are_posed else present
             if not are_posed:
                 self._restructure(roster, poses)
             else:
