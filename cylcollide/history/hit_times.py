@@ -12,7 +12,7 @@ STEPS_OF_A_TICK = 4
 """In how many steps the time between two ticks is searched, if no resolution is given."""
 
 PARTS = 16
-"""In how many parts a stretch is cut at once: a batch of times costs little more than one."""
+"""In how many parts a span of time is cut at once: a batch of times costs little more than one."""
 
 MOST_TIMES = 1_000_000
 """How many times are searched at most."""

@@ -1,7 +1,7 @@
 """Bounds of the contact of a flying bullet with a limb that moves: float64, grown and shrunk, as for rays.
 
-On a stretch the bullet and both ends of the limb go along straight lines, each affine in u from 0 to 1. A ball around
-the limb leaves a part of the stretch; there, windows are examined from the earliest on. In each one the coefficients of
+In a tick interval bullet and both ends of the limb go along straight lines, each affine in u from 0 to 1. A ball around
+the limb leaves a part of it; there, windows are examined from the earliest on. In each one the coefficients of
 a few polynomials (`solids.py`) say how far the bullet is certainly outside, and whether it is certainly inside
 at the end; the next window ends where they seem to fall below zero, so that two or three suffice. All rounding is
 counted as a displacement of bullet and ends (`docs/moving.md`, "Bounds in float64").
@@ -37,16 +37,16 @@ MOST_STALLS = 2
 
 
 class Flight(NamedTuple):
-    """A bullet on one stretch, at u = 0 and at u = 1; metres."""
+    """A bullet in one tick interval, at u = 0 and at u = 1; metres."""
 
     start: Vector
     end: Vector
 
 
 class MovingLimb(NamedTuple):
-    """A limb on one stretch, its ends at u = 0 and at u = 1; metres. A sphere has p1 = p2 = its centre."""
+    """A limb in one tick interval, its ends at u = 0 and at u = 1; metres. A sphere has p1 = p2 = its centre."""
 
-    kind: int  # Shape; not BOX. SPHERE for a capsule only if it has no length at either end of the stretch
+    kind: int  # Shape; not BOX. SPHERE for a capsule only if it has no length at either end of the interval
     radius: Real  # at p1, if it varies; the outer one of a tube
     radius2: Real  # a tube's inner radius, a tapered cylinder's radius at p2, else 0
     p1: Vector  # at u = 0
@@ -66,14 +66,14 @@ class Motion(NamedTuple):
 
 @inlined
 def moving_hit_bounds(bullet: Flight, limb: MovingLimb, extent: Real) -> HitBounds:
-    """The first contact of a bullet with a limb on one stretch, `lower` and `upper` as u in [0, 1].
+    """The first contact of a bullet with a limb in one interval, `lower` and `upper` as u in [0, 1].
 
-    `extent`: the largest |coordinate| of the bullet plus that of the limb, radius included, each of all places that
-    its two on the stretch are computed from: of a bullet these are start and end of its whole flight, which a stretch
-    near the origin is rounded by. Coordinates may be off from those that are meant by 16 · 2⁻⁵³ of these. If one is
-    beyond what kernels trust, `extent` is inf, and the result undecided (possible, not certain, from 0 on).
+    `extent`: the largest |coordinate| of the bullet plus that of the limb, radius included, over all places that
+    those in the interval are computed from: of a bullet these are start and end of its whole flight, by which an
+    interval near the origin is rounded. Coordinates may be off from those that are meant by 16 · 2⁻⁵³ of these. If
+    one is beyond what kernels trust, `extent` is inf, and the result undecided (possible, not certain, from 0 on).
     `inside`: the bullet is certainly in the limb at u = 0, and `upper` is 0. `face`: `UNDECIDED_FACE` if
-    the bounds do not decide it, or not whether the contact is later than u = 0. The stretch is closed, u = 1 included.
+    the bounds do not decide it, or not whether the contact is later than u = 0. The interval is closed, u = 1 included.
     """
     motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent
     half_squared, width = longest_half_squared(motion), larger(limb.radius, limb.radius2)
@@ -89,7 +89,7 @@ def moving_hit_bounds(bullet: Flight, limb: MovingLimb, extent: Real) -> HitBoun
 
 @inlined
 def certain_miss(bullet: Flight, limb: MovingLimb, extent: Real) -> tuple[Truth, Real]:
-    """Whether a bullet certainly misses a limb on one stretch, for the most of those that do; of one, or of eight.
+    """Whether a bullet certainly misses a limb in one interval, for the most of those that do; of one, or of eight.
 
     Arguments are those of `moving_hit_bounds`, and so are its bounds; the ball is looked at, and both halves of what it
     leaves. Also u before which there is certainly no contact.

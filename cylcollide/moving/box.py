@@ -1,4 +1,4 @@
-"""A bullet on a straight stretch against a box between two poses, bounded from both sides.
+"""A bullet that flies straight in a tick interval against a box between two poses, bounded from both sides.
 
 Seen from the bone that carries it, the box stands still and the bullet flies along a curve: its place relative to the
 bone, which changes linearly, turned back by the bone's rotation, which is about one axis. A part of the curve is within
@@ -6,8 +6,8 @@ bone, which changes linearly, turned back by the bone's rotation, which is about
 `Bracket` of the times at which the bullet is inside. Parts that this leaves open are halved, from the first to the
 last. `docs/numerics.md`, "Boxes between ticks".
 
-`passage_of` prepares one stretch; `first_contact` and `end_of_contact` answer in u, 0 at the start of the stretch and 1
-at its end, as `HitBounds`: what is possible and not certain is undecided.
+`passage_of` prepares one interval; `first_contact` and `end_of_contact` answer in u, 0 at the start of it and 1 at its
+end, as `HitBounds`: what is possible and not certain is undecided.
 """
 
 from math import inf, sqrt
@@ -25,7 +25,7 @@ from cylcollide.kernels.ray import cross, dot, largest_component
 from cylcollide.runtime.compile import compiled, inlined
 
 RESOLUTION = 2.0**-10
-"""Of a tick: parts of a stretch are halved down to this where nothing else is said."""
+"""Of a tick: parts of an interval are halved down to this where nothing else is said."""
 
 PASSAGE_ROUNDING = 256.0 * UNIT_ROUNDOFF
 """All rounding of a bullet's place in the frame of a box, relative to the largest coordinates: 182 u are derived."""
@@ -51,7 +51,7 @@ class BoxPath(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A bullet on a stretch as the bone sees it, and the bounds of how far computed places are from real ones."""
+    """A bullet in an interval as the bone sees it, and the bounds of how far computed places are from real ones."""
 
     offset: Vector  # from the bone to the bullet at u = 0, in the world
     travel: Vector  # how much that changes until u = 1
@@ -69,7 +69,7 @@ class Passage(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """When the bullet is inside during a part of a stretch, slab by slab, in units of the part: from 0 to 1."""
+    """When the bullet is inside during a part of an interval, slab by slab, in units of the part: from 0 to 1."""
 
     x: Bracket
     y: Bracket
@@ -156,7 +156,7 @@ def place_in_box(passage: Passage, u: float) -> Vector:
 
 @inlined
 def _part(passage: Passage, a: float, b: float) -> _Part:
-    """The part of a stretch between two times."""
+    """The part of an interval between two times."""
     begin, end, half = place_in_box(passage, a), place_in_box(passage, b), passage.half
     rates = (end[0] - begin[0], end[1] - begin[1], end[2] - begin[2])
     delta = passage.delta + passage.bend * ((b - a) * (b - a))
@@ -254,7 +254,7 @@ def _face(part: _Part, leaving: bool) -> float:
 def first_contact(passage: Passage, resolution: float) -> HitBounds:
     """Bounds of the first u at which the bullet is in the box; `inside`: it certainly is at u = 0.
 
-    Parts of a stretch are halved while they are longer than `resolution`, in ticks, and leave open whether there is a
+    Parts of an interval are halved while they are longer than `resolution`, in ticks, and leave open whether there is a
     contact, or when, by more than that.
     """
     if not passage.delta < inf:

@@ -50,7 +50,7 @@ class AccurateMotion(NamedTuple):
 
 
 class Contact(NamedTuple):
-    """The time of a contact on a stretch, u."""
+    """The time of a contact in an interval, u."""
 
     time: DoubleDouble
     accurate: Truth  # certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic

@@ -1,4 +1,4 @@
-"""Each shape on a window of a stretch: polynomials of the time, not positive where the bullet is in the limb.
+"""Each shape on a window of a tick interval: polynomials of the time, not positive where the bullet is in the limb.
 
 With the bullet at y from the middle of the axis, and h half the axis, both affine in the time, three quadratics
 A = h·h, H = y·h, Y = y·y say everything:
@@ -48,7 +48,7 @@ ELLIPSOID, CAPSULE, SPHERE = int(Shape.ELLIPSOID), int(Shape.CAPSULE), int(Shape
 
 
 class Window(NamedTuple):
-    """Bullet and limb at both ends of a stretch, or of a part of it."""
+    """Bullet and limb at both ends of an interval, or of a part of it."""
 
     y: tuple[Vector, Vector]  # bullet from the middle of the axis
     h: tuple[Vector, Vector]  # half the axis, from its middle to p2

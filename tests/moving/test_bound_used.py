@@ -47,8 +47,8 @@ def disturbed(rng, bullet, limb):
 @np.errstate(all="ignore")
 def share_used(rng, motion):
     """Return the smallest share of the extent with which the first contact is between the bounds; None for a miss."""
-    contacts = contact_intervals(motion._replace(stretch=motion.stretch._replace(is_closed=True)))
-    if not contacts or contacts[0].entry == motion.stretch.begin:
+    contacts = contact_intervals(motion._replace(interval=motion.interval._replace(is_closed=True)))
+    if not contacts or contacts[0].entry == motion.interval.begin:
         return None
     bullet, limb, extent = kernel_arguments(motion)
     bullet, limb = disturbed(rng, bullet, limb)

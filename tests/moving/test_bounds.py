@@ -27,7 +27,7 @@ def judged(motion):
     """Return the verdict of the kernels, after it was found right; and whether the contact's time is accurate."""
     bullet, limb, extent = kernel_arguments(motion)
     bounds = moving_hit_bounds(bullet, limb, extent)
-    closed = motion._replace(stretch=motion.stretch._replace(is_closed=True))
+    closed = motion._replace(interval=motion.interval._replace(is_closed=True))
     contacts = contact_intervals(closed)
     missed, earliest = certain_miss(bullet, limb, extent)
     assert not (missed and contacts), motion
@@ -42,7 +42,7 @@ def judged(motion):
     assert contacts, motion
     assert contacts[0].entry <= flight_parameter(motion, bounds.upper), motion
     if bounds.inside:
-        assert contacts[0].entry == motion.stretch.begin, motion
+        assert contacts[0].entry == motion.interval.begin, motion
         assert bounds.upper == 0.0, motion
         return "inside", False
     if bounds.face == UNDECIDED_FACE:
@@ -56,9 +56,9 @@ def is_accurate(motion, bounds, extent, entry):
     contact = accurate_contact(accurate(motion), int(motion.shape), motion.radius, motion.radius2, bounds, extent)
     if contact.accurate:
         time, error = sum(map(Fraction, contact.time)), Fraction(CONTACT_ERROR)
-        length = motion.stretch.end - motion.stretch.begin
-        assert entry >= motion.stretch.begin + (time - error) * length, motion
-        assert entry <= motion.stretch.begin + (time + error) * length, motion
+        length = motion.interval.end - motion.interval.begin
+        assert entry >= motion.interval.begin + (time - error) * length, motion
+        assert entry <= motion.interval.begin + (time + error) * length, motion
     return contact.accurate
 
 

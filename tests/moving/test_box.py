@@ -101,7 +101,7 @@ def test_what_is_certain_is_not_contradicted(aim: str, most_turn: float):
 @pytest.mark.parametrize("resolution", [1.0, 2.0**-3])
 @pytest.mark.parametrize("aim", ["near", "surface"])
 def test_nor_at_a_coarse_resolution(aim: str, resolution: float):
-    """Where one part of a stretch has to do for much of a turn; some bullets come out and in again by one face."""
+    """Where one part of an interval has to do for much of a turn; some bullets come out and in again by one face."""
     rows = check(cases_of(sized(3000, 1500), 3, aim), 40, resolution)
     assert undecided(rows).mean() > 0.003
 

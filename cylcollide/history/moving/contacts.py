@@ -20,7 +20,7 @@ from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
 
 COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 5, *[np.int64] * 3, np.int32, *[np.int8] * 2, *[np.bool_] * 2)]
-"""Of time, target_time, alpha, lower, upper, stretch, piece, tick, limb, two faces, undecided and accurate."""
+"""Of time, target_time, alpha, lower, upper, interval, piece, tick, limb, two faces, undecided and accurate."""
 
 EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool_)]
 """Of fraction, time, duration, piece and accurate."""
@@ -32,7 +32,7 @@ def first_contacts(request: MovingRequest, threads: int | None) -> MovingHits:
     bounded, contacts = _bounded(request, threads)
     open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), dict[int, FirstContact]()
     for i in open_rows.tolist():
-        number, limb = bounded.stretch.item(i), bounded.limb.item(i)
+        number, limb = bounded.interval.item(i), bounded.limb.item(i)
         if bounded.undecided[i]:
             entered, undecided[i] = first_contact(request, i, number)
         else:
@@ -40,7 +40,7 @@ def first_contacts(request: MovingRequest, threads: int | None) -> MovingHits:
         bounded.limb[i] = -1
         if entered is not None:
             exact[i], bounded.limb[i] = entered, entered.pair.limb
-            bounded.stretch[i] = entered.pair.interval.number
+            bounded.interval[i] = entered.pair.interval.number
             _write_exact(request, entered, i, contacts)
     hit, row, clamped = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros(n, bool)
     row[hit] = np.arange(len(hit))
@@ -55,8 +55,8 @@ def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns
     """The first contact of each bullet as far as float64 decides it."""
     n, query = request.flights.bullets, request.query
     columns = memory.columns(n, *COLUMNS)
-    time, target, alpha, lower, upper, stretch, piece, tick, limb, face, found_face, undecided, accurate = columns
-    hits = MovingColumns(stretch, limb, lower, upper, found_face, undecided)
+    time, target, alpha, lower, upper, interval, piece, tick, limb, face, found_face, undecided, accurate = columns
+    hits = MovingColumns(interval, limb, lower, upper, found_face, undecided)
     contacts = ContactRows(memory.rows((n, 2)), time, target, alpha, piece, tick, face, accurate)
     first_tick = request.ticks[0].number
 
@@ -79,7 +79,7 @@ def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts
     contacts.alpha[i] = s.rounded(interval.within.alpha0, interval.within.alpha1)
     contacts.time[i], contacts.target_time[i] = s.rounded(*interval.bullet_time), s.rounded(*interval.target_time)
     contacts.piece[i], contacts.face[i] = interval.piece, int(entered.face)
-    contacts.tick[i] = request.ticks[request.stretches.tick[interval.number]].number
+    contacts.tick[i] = request.ticks[request.intervals.tick[interval.number]].number
 
 
 def _exits(
@@ -93,7 +93,7 @@ def _exits(
     hit = np.flatnonzero(bounded.limb >= 0)
     is_protected = np.isin(limbs.character[bounded.limb[hit]], [*request.until])
     for i in hit[~accurate[hit] | is_protected].tolist():
-        one = exact.get(i) or contact_with(request, i, bounded.stretch.item(i), bounded.limb.item(i))
+        one = exact.get(i) or contact_with(request, i, bounded.interval.item(i), bounded.limb.item(i))
         last, contact = one.end()
         begins, ends = _moment(one.pair.interval, one.contact.entry), _moment(last, contact.exit)
         piece[i], fraction[i] = last.piece, contact.exit.rounded()

@@ -14,7 +14,7 @@ from cylcollide._types import Face, Float64Array, Shape
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.line import Triple
-from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_stretch
+from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_interval
 from cylcollide.exact.order import limb_chords
 from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
@@ -36,10 +36,10 @@ class BulletInterval:
 
     def __init__(self, request: MovingRequest, bullet: int, number: int) -> None:
         self.request, self.bullet, self.number = request, bullet, number
-        ticks, k, flights = request.ticks, request.stretches.tick.item(number), request.flights
-        self.piece: int = request.stretches.piece.item(number)
+        ticks, k, flights = request.ticks, request.intervals.tick.item(number), request.flights
+        self.piece: int = request.intervals.piece.item(number)
         begin, end = flights.target_t0.item(self.piece), flights.target_t1.item(self.piece)
-        within = tick_stretch(begin, end, ticks[k].time, ticks[k + 1].time if k + 1 < len(ticks) else None)
+        within = tick_interval(begin, end, ticks[k].time, ticks[k + 1].time if k + 1 < len(ticks) else None)
         assert within is not None  # an interval is where the targets' time is within the tick
         self.within = within
 
@@ -65,7 +65,7 @@ class BulletInterval:
     def following(self) -> "BulletInterval | None":
         """The same bullet in the next interval, if its flight goes on."""
         after = self.number + 1
-        goes_on = after < self.request.stretches.offsets[self.bullet + 1]
+        goes_on = after < self.request.intervals.offsets[self.bullet + 1]
         return BulletInterval(self.request, self.bullet, after) if goes_on else None
 
     def considered(self) -> "list[BulletAndLimb]":
@@ -163,7 +163,7 @@ class BulletAndLimb:
     def _box_contact(self) -> "FirstContact | None":
         """The first contact with a box; None if the bullet certainly misses it."""
         request, at, within = self.interval.request, self.interval.at, self.interval.within
-        path, row = request.table.paths[request.table.box[self.limb]], request.stretches.rows[self.interval.number]
+        path, row = request.table.paths[request.table.box[self.limb]], request.intervals.rows[self.interval.number]
         if is_still(row, path):
             return self._still_box_contact(row)
         flags, numbers, place = np.zeros((3, 1), np.bool_), np.zeros((5, 1)), np.zeros(3)
@@ -181,7 +181,7 @@ class BulletAndLimb:
         return FirstContact(self, contact, earliest, at(upper), Face(through))
 
     def _still_box_contact(self, row: Float64Array) -> "FirstContact | None":
-        """The same with a box that stands still in the interval, a row of `StretchRows.rows`; exact."""
+        """The same with a box that stands still, a row of `IntervalRows.rows`; exact."""
         request, piece, within = self.interval.request, self.interval.piece, self.interval.within
         alpha = 0.0 if row[ALPHA1] != row[ALPHA0] else row[ALPHA0]  # either all the time, or the pose is the tick's
         solid = exact_limb(HitLimbs(request.limbs, np.array([self.limb]), np.array([alpha])).table, 0)
@@ -239,7 +239,7 @@ class FirstContact:
 def first_contact(request: MovingRequest, bullet: int, begin: int) -> tuple[FirstContact | None, bool]:
     """The first contact of a bullet from an interval on, None if it misses; whether a box that turns may be first."""
     undecided = False
-    for number in range(begin, request.stretches.offsets.item(bullet + 1)):
+    for number in range(begin, request.intervals.offsets.item(bullet + 1)):
         found, may_be_other = BulletInterval(request, bullet, number).first_contact()
         undecided |= may_be_other
         if found is not None:

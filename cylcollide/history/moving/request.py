@@ -1,4 +1,4 @@
-"""A request about flying bullets, as loops read it: stretches, and the limbs that each comes near."""
+"""A request about flying bullets, as loops read it: tick intervals, and the limbs that bullets come near in each."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cylcollide.history.ring import Ring
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RawRays, RayBatch
 from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
-from cylcollide.query.loops.moving_rows import END, START, STRETCH_ROW, FlightRows, StretchRows, fill_stretches
+from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.loops.recorded_pairs import rows_near_many
 from cylcollide.query.loops.recorded_sort import sorted_by_tick
@@ -24,11 +24,11 @@ INTERVAL_COLUMNS = [np.dtype(kind) for kind in (np.int64, np.int64, np.bool_, np
 
 
 class MovingRequest:
-    """Stretches of bullets, and the limbs that they may hit."""
+    """Tick intervals of bullets, and the limbs that they may hit."""
 
     def __init__(self, ring: Ring, flights: Flights, filters: Filters) -> None:
         self.ring, self.ticks, self.flights, self.resolution = ring, ring.ticks, flights, filters.resolution
-        self.flight_rows, self.stretches = _intervals_of(ring.times, flights)
+        self.flight_rows, self.intervals = _intervals_of(ring.times, flights)
         self.until: dict[int, float] = dict(zip(*(column.tolist() for column in filters.protected), strict=True))
         """Of each protected character the targets' time from which on it is not hit."""
         offsets, tick, row = self._near_rows()
@@ -38,41 +38,41 @@ class MovingRequest:
         self.candidates = Candidates(offsets, number, memory.rows((len(number),)))
         self.table = self.limbs.table
         filters_of_bullets = flights.mask, flights.ignored, filters.resolution
-        self.query = MovingQuery(self.flight_rows, self.stretches, self.table, self.candidates, *filters_of_bullets)
+        self.query = MovingQuery(self.flight_rows, self.intervals, self.table, self.candidates, *filters_of_bullets)
         """The same for loops."""
 
-    def limbs_near(self, stretch: int) -> list[int]:
-        """The limbs that the bullet of a stretch does not certainly miss there, by row."""
+    def limbs_near(self, interval: int) -> list[int]:
+        """The limbs that the bullet of an interval does not certainly miss there, by row."""
         offsets, limb, _ = self.candidates
-        near = limb[offsets.item(stretch) : offsets.item(stretch + 1)]
+        near = limb[offsets.item(interval) : offsets.item(interval + 1)]
         return sorted(near[near != LEFT_OUT].tolist())
 
     def _near_rows(self) -> tuple[Int64Array, Int32Array, Int32Array]:
-        """Of each stretch the limbs that its bullet does not certainly miss: offsets, their ticks and rows."""
-        stretches, flights, ring = self.stretches, self.flights, self.ring
-        start, end = (stretches.rows[:, k : k + 3].copy() for k in (START, END))
-        known_roughly = np.flatnonzero(stretches.is_open)  # so the whole piece is looked at
-        start[known_roughly] = flights.starts[stretches.piece[known_roughly]]
-        end[known_roughly] = flights.ends[stretches.piece[known_roughly]]
+        """Of each interval the limbs that its bullet does not certainly miss: offsets, their ticks and rows."""
+        intervals, flights, ring = self.intervals, self.flights, self.ring
+        start, end = (intervals.rows[:, k : k + 3].copy() for k in (START, END))
+        known_roughly = np.flatnonzero(intervals.is_open)  # so the whole piece is looked at
+        start[known_roughly] = flights.starts[intervals.piece[known_roughly]]
+        end[known_roughly] = flights.ends[intervals.piece[known_roughly]]
         batch = RayBatch(Rays(start, end, True, NO_LIMIT), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
-        tick = stretches.tick.astype(np.int32)
+        tick = intervals.tick.astype(np.int32)
         offsets, row = (
             _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)
         )
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
     def _is_hit(self, count: Int64Array, number: Int32Array) -> BoolArray:
-        """Of pairs of stretches and limbs whether characters are hit at the beginnings; opens stretches."""
-        stretches, flights, limbs = self.stretches, self.flights, self.limbs
+        """Of pairs of intervals and limbs whether characters are hit at the beginnings; opens intervals."""
+        intervals, flights, limbs = self.intervals, self.flights, self.limbs
         since = np.array([self.until.get(who, np.inf) for who in limbs.character.tolist()])[number]
-        stretch = np.repeat(np.arange(len(count)), count)
-        times, k = self.ring.times, stretches.tick[stretch]
+        interval = np.repeat(np.arange(len(count)), count)
+        times, k = self.ring.times, intervals.tick[interval]
         after = np.where(k + 1 == len(times), np.inf, times[np.minimum(k + 1, len(times) - 1)])
-        begin = np.maximum(flights.target_t0[stretches.piece[stretch]], times[k])
-        end = np.minimum(flights.target_t1[stretches.piece[stretch]], after)
+        begin = np.maximum(flights.target_t0[intervals.piece[interval]], times[k])
+        end = np.minimum(flights.target_t1[intervals.piece[interval]], after)
         is_hit: BoolArray = begin < since
-        ends_in_it = (since < end) | ((since == end) & stretches.is_last[stretch])
-        stretches.is_open[stretch[is_hit & ends_in_it]] = True
+        ends_in_it = (since < end) | ((since == end) & intervals.is_last[interval])
+        intervals.is_open[interval[is_hit & ends_in_it]] = True
         return is_hit
 
 
@@ -104,7 +104,7 @@ def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimb
     return MovingLimbs(ring, of_tick, (distinct - first[of_tick]).astype(np.int32)), number[key]
 
 
-def _intervals_of(times: Float64Array, flights: Flights) -> tuple[FlightRows, StretchRows]:
+def _intervals_of(times: Float64Array, flights: Flights) -> tuple[FlightRows, IntervalRows]:
     """The pieces of flights, and their parts within one tick each; none of a piece whose times are not kept."""
     given = (flights.starts, flights.ends, flights.t0, flights.t1, flights.target_t0, flights.target_t1)
     rows = FlightRows(*given, np.append(times, times[-1]))
@@ -113,6 +113,6 @@ def _intervals_of(times: Float64Array, flights: Flights) -> tuple[FlightRows, St
     np.cumsum(np.where(flights.kept, last - first + 1, 0), out=before[1:])
     n = int(before[-1])
     piece, tick, is_last, is_open = memory.columns(n, *INTERVAL_COLUMNS)
-    intervals = StretchRows(before[flights.offsets], piece, tick, memory.rows((n, STRETCH_ROW)), is_last, is_open)
-    fill_stretches(rows, first, last, before, intervals)
+    intervals = IntervalRows(before[flights.offsets], piece, tick, memory.rows((n, INTERVAL_ROW)), is_last, is_open)
+    fill_intervals(rows, first, last, before, intervals)
     return rows, intervals

@@ -40,7 +40,7 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
 MOST_PARTS = 96
-"""Parts of a stretch that are looked at: thirty halvings lead to `NARROW_CONTACT`, and as many doublings back."""
+"""Parts of an interval that are looked at: thirty halvings lead to `NARROW_CONTACT`, and as many doublings back."""
 
 MOST_GAPS = 8
 """Doublings of the last part until the bullet is certainly outside: beyond, it leaves too slowly for float64."""
@@ -68,16 +68,16 @@ def find_exits(
     query: MovingQuery, places: LimbPlaces, hits: MovingColumns, contacts: ContactRows, begin: int, end: int,
     exits: ExitRows,
 ) -> None:  # fmt: skip
-    """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from stretch to stretch."""
-    flights, stretches = query.flights, query.stretches
+    """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from interval to interval."""
+    flights, intervals = query.flights, query.intervals
     for i in range(begin, end):
-        j = hits.stretch[i]
+        j = hits.interval[i]
         exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
         exits.accurate[i] = j < 0
         if j >= 0 and contacts.accurate[i] and query.table.solid[hits.limb[i]] != BOX:
             j, contact = last_contact(query, places, hits, i)
-            piece, entered = stretches.piece[j], stretches.piece[hits.stretch[i]]
-            limits, is_known = limits_of(flights, piece, stretches.tick[j])
+            piece, entered = intervals.piece[j], intervals.piece[hits.interval[i]]
+            limits, is_known = limits_of(flights, piece, intervals.tick[j])
             s = dd_add(limits.s[1], dd_multiply(contact.time, dd_subtract(limits.s[0], limits.s[1])))
             since: DoubleDouble = (contacts.fraction[i, 0], contacts.fraction[i, 1])
             time = time_at(flights.t0, flights.t1, piece, s)
@@ -91,11 +91,11 @@ def find_exits(
 
 @compiled
 def last_contact(query: MovingQuery, places: LimbPlaces, hits: MovingColumns, i: int) -> tuple[int, Contact]:
-    """The stretch in which the contact of bullet i ends, and when: as u of that stretch flown backwards."""
-    j, k, begin = hits.stretch[i], hits.limb[i], hits.upper[i]
+    """The interval in which the contact of bullet i ends, and when: as u of that interval flown backwards."""
+    j, k, begin = hits.interval[i], hits.limb[i], hits.upper[i]
     while True:
         contact, stays = exit_contact(query, j, k, begin)
-        if not stays or j + 1 == query.stretches.offsets[i + 1]:
+        if not stays or j + 1 == query.intervals.offsets[i + 1]:
             return j, contact
         k, begin = same_limb(query, places, i, j, k), 0.0
         if k < 0:
@@ -105,28 +105,28 @@ def last_contact(query: MovingQuery, places: LimbPlaces, hits: MovingColumns, i:
 
 @inlined
 def same_limb(query: MovingQuery, places: LimbPlaces, i: int, j: int, k: int) -> int:
-    """Limb k of stretch j, as the next stretch has it; -1 if it is not certainly there from its first moment on."""
-    stretches, candidates = query.stretches, query.candidates
-    ticks = stretches.tick[j + 1] - stretches.tick[j]
+    """Limb k of interval j, as the next interval has it; -1 if it is not certainly there from its first moment on."""
+    intervals, candidates = query.intervals, query.candidates
+    ticks = intervals.tick[j + 1] - intervals.tick[j]
     row = places.row[k] if ticks == 0 else places.next_row[k] if ticks == 1 else STAYS
     for pair in range(candidates.offsets[j + 1], candidates.offsets[j + 2]):
         other = candidates.limb[pair]
         if other != LEFT_OUT and row >= 0 and places.row[other] == row:
-            return other if is_candidate(query, other, i) and not stretches.is_open[j + 1] else -1
+            return other if is_candidate(query, other, i) and not intervals.is_open[j + 1] else -1
     return -1
 
 
 @compiled
 def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Contact, bool]:
-    """When a bullet that is in limb k at `begin` leaves it, as u of stretch j flown backwards; or whether it stays.
+    """When a bullet that is in limb k at `begin` leaves it, as u of interval j flown backwards; or whether it stays.
 
     It must certainly be in the limb at `begin`, unless that is 0: then only what is shown counts.
     """
-    flights, piece, pair = query.flights, query.stretches.piece[j], pair_of(query, j, k)
+    flights, piece, pair = query.flights, query.intervals.piece[j], pair_of(query, j, k)
     bounds = exit_bounds(pair.flight, moving_limb(pair), pair.extent, begin)
     if not bounds.possible:
         return Contact(ZERO, True), True
-    limits, is_known = limits_of(flights, piece, query.stretches.tick[j])
+    limits, is_known = limits_of(flights, piece, query.intervals.tick[j])
     if not (bounds.certain and is_known and bounds.lower > 0.0):
         return Contact(ZERO, False), False
     backwards = Limits((limits.s[1], limits.s[0]), (limits.alpha[1], limits.alpha[0]))
@@ -173,11 +173,11 @@ def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -
 
 
 class BoxBounds(NamedTuple):
-    """Bounds of the contact of one bullet with one box, as u of a stretch; (1,) each."""
+    """Bounds of the contact of one bullet with one box, as u of an interval; (1,) each."""
 
     possible: Column[np.bool_]
     certain: Column[np.bool_]
-    leaves: Column[np.bool_]  # certainly within the stretch
+    leaves: Column[np.bool_]  # certainly within the interval
     lower: Column[np.float64]  # of the contact
     upper: Column[np.float64]
     exit_lower: Column[np.float64]
@@ -187,10 +187,10 @@ class BoxBounds(NamedTuple):
 
 
 @compiled_loop
-def bound_box(stretch: Column[np.float64], path: Column[np.float64], resolution: float, bounds: BoxBounds) -> None:
-    """Write `BoxBounds`, from a row of `StretchRows.rows` and one of `MovingRows.paths`."""
-    start, end, box = vector(stretch, START), vector(stretch, END), box_path(path)
-    passage = passage_of(start, end, stretch[ALPHA0], stretch[ALPHA1], box)
+def bound_box(interval: Column[np.float64], path: Column[np.float64], resolution: float, bounds: BoxBounds) -> None:
+    """Write `BoxBounds`, from a row of `IntervalRows.rows` and one of `MovingRows.paths`."""
+    start, end, box = vector(interval, START), vector(interval, END), box_path(path)
+    passage = passage_of(start, end, interval[ALPHA0], interval[ALPHA1], box)
     found = first_contact(passage, resolution)
     bounds.possible[0], bounds.certain[0], bounds.face[0] = found.possible, found.certain, found.face
     bounds.lower[0], bounds.upper[0], bounds.leaves[0] = found.lower, found.upper, False

@@ -1,4 +1,4 @@
-"""Flying bullets and limbs that move, as loops read them: pieces, stretches, and limbs at two ticks."""
+"""Flying bullets and limbs that move, as loops read them: pieces, tick intervals, and limbs at two ticks."""
 
 from math import inf
 from typing import NamedTuple
@@ -41,8 +41,8 @@ BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 P1, P2, P1_NEXT, P2_NEXT, RADIUS, RADIUS2, EXTENT, MOVING_ROW = 0, 3, 6, 9, 12, 13, 14, 16
 """Columns of `MovingRows.rows`, points by their first, and how many there are."""
 
-START, END, ALPHA0, ALPHA1, STRETCH_ROW = 0, 3, 6, 7, 8
-"""Columns of `StretchRows.rows`."""
+START, END, ALPHA0, ALPHA1, INTERVAL_ROW = 0, 3, 6, 7, 8
+"""Columns of `IntervalRows.rows`."""
 
 HERE, THERE, TURN, TURN_NEXT, CENTRE, AXES, HALF, PATH_ROW = 0, 3, 6, 10, 14, 17, 26, 32
 """Columns of `MovingRows.paths`, as `BoxPath` has them."""
@@ -53,7 +53,7 @@ STAYS, NO_BOX = -1, -1
 ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
 
 SMALLEST_PART = 2.0**-40
-"""Least coordinates of a stretch, of those of the whole flight: double-doubles then err by less than u**1.2 of them."""
+"""Least coordinates in an interval, relative to the whole flight's: double-doubles then err by less than u**1.2."""
 
 
 class FlightRows(NamedTuple):
@@ -68,17 +68,17 @@ class FlightRows(NamedTuple):
     times: Column[np.float64]  # (ticks + 1,): of the ticks, the last one twice
 
 
-class StretchRows(NamedTuple):
+class IntervalRows(NamedTuple):
     """The parts of pieces within one tick each, in the order of pieces and of time; (n,) each.
 
-    A stretch is where tick k counts: time_k <= T(s) < time_k+1, T the targets' time. Its last moment belongs to the
-    next one, but for the last stretch of a piece.
+    An interval is where tick k counts: time_k <= T(s) < time_k+1, T the targets' time. Its last moment belongs to the
+    next one, but for the last interval of a piece.
     """
 
-    offsets: Column[np.int64]  # (bullets + 1,): stretches of bullet b are offsets[b] to offsets[b + 1]
+    offsets: Column[np.int64]  # (bullets + 1,): intervals of bullet b are offsets[b] to offsets[b + 1]
     piece: Column[np.int64]
     tick: Column[np.int64]  # place among the times
-    rows: Rows[np.float64]  # (n, STRETCH_ROW): the bullet at both ends and alphas there, rounded
+    rows: Rows[np.float64]  # (n, INTERVAL_ROW): the bullet at both ends and alphas there, rounded
     is_last: Column[np.bool_]  # of its piece
     is_open: Column[np.bool_]  # left to exact arithmetic if a limb may be hit
 
@@ -106,32 +106,32 @@ class MovingEnds(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Both ends of a stretch."""
+    """Both ends of a tick interval."""
 
     s: tuple[DoubleDouble, DoubleDouble]
     alpha: tuple[DoubleDouble, DoubleDouble]
 
 
 @compiled_loop
-def fill_stretches(
+def fill_intervals(
     flights: FlightRows,
     first: Column[np.int64],
     last: Column[np.int64],
     before: Column[np.int64],
-    stretches: StretchRows,
+    intervals: IntervalRows,
 ) -> None:
-    """Write the stretches of pieces, `offsets` excepted. One is open if double-doubles do not hold its ends.
+    """Write the intervals of pieces, `offsets` excepted. One is open if double-doubles do not hold its ends.
 
     Parameters
     ----------
     first, last, before
-        Of each piece the ticks in which it begins and ends, and how many stretches come before its own; those of the
-        last piece end with `before[pieces]`. A piece without stretches misses.
+        Of each piece the ticks in which it begins and ends, and how many intervals come before its own; those of the
+        last piece end with `before[pieces]`. A piece without intervals misses.
     """
     for i in range(first.size):
         start, goal = as_vector(flights.starts, i), as_vector(flights.ends, i)
         for j in range(before[i], before[i + 1]):
-            k, row = first[i] + j - before[i], stretches.rows[j]
+            k, row = first[i] + j - before[i], intervals.rows[j]
             limits, is_known = limits_of(flights, i, k)
             # rounded once, each coordinate errs by its own last digit, however long the whole flight is
             begin, end = place_at(start, goal, limits.s[0]), place_at(start, goal, limits.s[1])
@@ -141,13 +141,13 @@ def fill_stretches(
                 row[START + axis], row[END + axis] = begin[axis][0], end[axis][0]
                 largest = max(largest, abs(begin[axis][0]), abs(end[axis][0]))
             reach = max(largest_component(start), largest_component(goal))
-            stretches.piece[j], stretches.tick[j], stretches.is_last[j] = i, k, k == last[i]
-            stretches.is_open[j] = not (is_known and reach * SMALLEST_PART <= largest)
+            intervals.piece[j], intervals.tick[j], intervals.is_last[j] = i, k, k == last[i]
+            intervals.is_open[j] = not (is_known and reach * SMALLEST_PART <= largest)
 
 
 @inlined
 def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
-    """Both ends of the stretch of a piece in tick k, and whether they have the accuracy of double-doubles."""
+    """Both ends of the interval of a piece in tick k, and whether they have the accuracy of double-doubles."""
     first, last = flights.target_t0[piece], flights.target_t1[piece]
     time, after = flights.times[k], flights.times[k + 1]
     span, step = two_difference(last, first), two_difference(after, time)
@@ -173,7 +173,7 @@ def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
 
 @compiled
 def place_at(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
-    """`dd_between` of one pair: most stretches begin or end with their piece."""
+    """`dd_between` of one pair: most intervals begin or end with their piece."""
     if share == ZERO:
         return as_double_double(a)
     return as_double_double(b) if share == ONE else dd_between(a, b, share)
