@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column
-from cylcollide.bones.bone import carried, rotation_of
-from cylcollide.bones.interpolation import between, turned_between
+from cylcollide.bones.bone import between, carried, rotation_of, turned_between
 from cylcollide.kernels.limb_table import Limb, limb_between
 from cylcollide.recorded.limbs import BONE_SIZE, TickRows, model_of
 from cylcollide.runtime.compile import inlined

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int8Array, Quaternions, Rows, Shape, Vectors
-from cylcollide.bones.bone import Quaternion, carried, rotation_of
-from cylcollide.bones.interpolation import between, turned_between
+from cylcollide.bones.bone import Quaternion, between, carried, rotation_of, turned_between
 from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector

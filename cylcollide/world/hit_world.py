@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Int32Array
+from cylcollide.bones.rig_rows import Parts
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
@@ -17,11 +18,9 @@ from cylcollide.limbs.tables import checked_ends
 from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.runtime.threads import OwnLock, Task
 from cylcollide.world import update
-from cylcollide.world.in_place import MOVED, PoseScratch, make_pose_scratch
-from cylcollide.world.layout import Parts
+from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scratch
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses
-from cylcollide.world.present import Present
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import UNPOSED, Roster, as_layers
 from cylcollide.world.snapshot import Snapshot
@@ -216,7 +215,7 @@ class HitWorld(Queries):
             self._replace(update.with_new_tree(self.snapshot()))
         return True
 
-    def _move(self, changed: Parts[Int32Array], write: update.Write, roster: Roster | None = None) -> None:
+    def _move(self, changed: Parts, write: update.Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
         state, spare, self._spare = self.snapshot(), self._spare, None  # its columns are of no use after an error
         moved, memory = update.moved(state, roster or state.roster, changed, write, spare)

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Column, Int32Array, NodeBoxes, Quaternions, Rows, Vectors
+from cylcollide._types import Column, NodeBoxes, Quaternions, Rows, Vectors
+from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.layout import HIGH
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import ROW, LimbTable
 from cylcollide.runtime.memory import LINE, Lender, frozen
-from cylcollide.world.layout import Parts, Run, WorldLayout
+from cylcollide.world.layout import WorldLayout
 
 KINDS: tuple[np.dtype[Any], ...] = (*[np.dtype(np.float64)] * 6, np.dtype(np.int8), np.dtype(np.float32))
 """The dtypes of `PoseColumns`."""
@@ -45,7 +46,7 @@ class PoseColumns(NamedTuple):
             frozen(view)
         return PoseColumns._make(views)
 
-    def copy_ends(self, other: "PoseColumns", changed: Parts[Int32Array] | None) -> None:
+    def copy_ends(self, other: "PoseColumns", changed: Parts | None) -> None:
         """Copy ends, boxes and bones that have changed from equally long columns; all columns if it is None."""
         if changed is None:
             for name in self._fields:
@@ -56,17 +57,14 @@ class PoseColumns(NamedTuple):
         self.positions[changed.bones] = other.positions[changed.bones]
         self.orientations[changed.bones] = other.orientations[changed.bones]
 
-    def copy_runs(self, other: "PoseColumns", runs: Parts[list[Run]]) -> None:
-        """Copy what is kept of columns of other lengths. Bounds stay."""
-        for kept, names in (
-            (runs.rows, ("rows", "p1", "p2", "solid")),
-            (runs.boxes, ("boxes",)),
-            (runs.bones, ("positions", "orientations")),
-        ):
+    def copy_shared(self, other: "PoseColumns", layout: WorldLayout, other_layout: WorldLayout) -> None:
+        """Copy the bare limbs, and the characters that both layouts have, from columns of another one. Bounds stay."""
+        theirs, mine = other_layout.shared_with(layout)
+        for part, names in enumerate((("rows", "p1", "p2", "solid"), ("boxes",), ("positions", "orientations"))):
+            bare, to, source = layout.bare_counts[part], mine[part], theirs[part]
             for name in names:
-                mine, theirs = getattr(self, name), getattr(other, name)
-                for begin, end, to in kept:
-                    mine[to : to + end - begin] = theirs[begin:end]
+                column, given = getattr(self, name), getattr(other, name)
+                column[:bare], column[to] = given[:bare], given[source]
 
 
 class PoseMemory:

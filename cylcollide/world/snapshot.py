@@ -68,10 +68,7 @@ class Snapshot(Queries):
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
         """The limbs with a newly built tree, and no characters."""
-        t, tree, roster = limbs.table, build(*limb_boxes(limbs.table)), Roster.of(limbs)
-        cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-        columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, np.empty((0, 3)), np.empty((0, 4)), t.solid, tree.bounds)
-        made = cls(roster, roster.layout(limbs), columns.frozen(), tree, cost)
+        made = _restored(Roster.of(limbs), limbs, limbs, np.empty((0, 3)), np.empty((0, 4)))
         vars(made)["limbs"] = limbs
         return made
 
@@ -85,8 +82,7 @@ class Snapshot(Queries):
         tree, cost = draft.refit(self.tree)
         if are_about_as_large(cost, self.built_cost):
             return Snapshot(self.roster, self.layout, draft.lend(), tree, self.built_cost)
-        tree = build(draft.low, draft.high)
-        cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
+        tree, cost = built_tree(draft.low, draft.high)
         return Snapshot(self.roster, self.layout, draft.lend()._replace(bounds=tree.bounds), tree, cost)
 
     def with_roster(self, roster: Roster) -> "Snapshot":
@@ -100,8 +96,7 @@ class Snapshot(Queries):
     @property
     def fits(self) -> bool:
         """Whether the boxes are still about as large as when the tree was built; if not, a rebuild pays."""
-        tree = self.tree
-        return are_about_as_large(tree_cost(tree.bounds, tree.child, tree.space.scale), self.built_cost)
+        return are_about_as_large(_cost_of(self.tree), self.built_cost)
 
     @cached_property
     def slots(self) -> Slots:
@@ -133,10 +128,19 @@ def _restored(
     roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
 ) -> Snapshot:
     """A snapshot of all limbs, of which the first ones are bare and the others the roster's."""
-    t, tree = limbs.table, build(*limb_boxes(limbs.table))
+    t, (tree, cost) = limbs.table, built_tree(*limb_boxes(limbs.table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.solid, tree.bounds)
-    cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
     return Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
+
+
+def built_tree(low: Float64Array, high: Float64Array) -> tuple[Tree, float]:
+    """A new tree over boxes with these corners, (n, 3) each, and its `tree_cost`."""
+    tree = build(low, high)
+    return tree, _cost_of(tree)
+
+
+def _cost_of(tree: Tree) -> float:
+    return tree_cost(tree.bounds, tree.child, tree.space.scale)
 
 
 def are_about_as_large(cost: float, built: float) -> bool:

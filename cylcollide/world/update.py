@@ -10,21 +10,21 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array
-from cylcollide.bvh.build import build
+from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.layout import HIGH, Tree, space_around
 from cylcollide.bvh.patch import insert_items, remove_items
-from cylcollide.bvh.refit import fit_bounds, refit_some, tree_cost
+from cylcollide.bvh.refit import fit_bounds, refit_some
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
-from cylcollide.world.layout import Parts, WorldLayout, numbers
+from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import PoseColumns, PoseMemory
 from cylcollide.world.poses import Poses
 from cylcollide.world.roster import Roster
-from cylcollide.world.snapshot import Snapshot
+from cylcollide.world.snapshot import Snapshot, built_tree
 
 Write = Callable[[PoseColumns], None]
 """Writes new ends, boxes and bones; raises ValueError for bad ones."""
@@ -34,7 +34,7 @@ class Spare(NamedTuple):
     """The memory of an earlier state, and in what it differs from the present one's."""
 
     memory: PoseMemory
-    behind: Parts[Int32Array] | None  # None: in anything
+    behind: Parts | None  # None: in anything
     moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
 
     def after(self, place: Int64Array, layout: WorldLayout) -> "Spare":
@@ -44,7 +44,7 @@ class Spare(NamedTuple):
         self.moved.append(place)
         return self
 
-    def differs_in(self, layout: WorldLayout) -> Parts[Int32Array] | None:
+    def differs_in(self, layout: WorldLayout) -> Parts | None:
         """All in which they differ from a state of these rows; None: anything.
 
         If that is much, all is copied, which costs less than to make rows of so many limbs again.
@@ -60,7 +60,7 @@ class Spare(NamedTuple):
 
 
 def moved(
-    state: Snapshot, roster: Roster, changed: Parts[Int32Array], write: Write, spare: Spare | None
+    state: Snapshot, roster: Roster, changed: Parts, write: Write, spare: Spare | None
 ) -> tuple[Snapshot, PoseMemory]:
     """The state with other ends of some limbs, which `write` writes, and its memory.
 
@@ -97,7 +97,7 @@ def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapsh
     layout = roster.layout(state.layout.bare)
     memory = PoseMemory(layout.rows, layout.boxes, layout.bones, 0)
     columns = memory.columns
-    columns.copy_runs(state.columns, state.layout.runs_in(layout))
+    columns.copy_shared(state.columns, layout, state.layout)
     if poses is not None:
         poses.write(columns, roster, layout)
         written = poses.changed(roster, layout).rows
@@ -112,10 +112,10 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     """
     low, high = limb_boxes(wanted.table)
     same = state.layout is wanted.layout or np.array_equal(state.layout.ids, wanted.layout.ids)
-    number = numbers(state.layout.runs_in(wanted.layout).rows, state.layout.rows)
-    is_new = np.ones(len(low), np.bool_)
-    is_new[number[number >= 0]] = False
-    new = np.flatnonzero(is_new).astype(np.int32)
+    before, after = (part.rows for part in state.layout.shared_with(wanted.layout))
+    bare, number = len(wanted.layout.bare), np.full(state.layout.rows, -1, np.int32)
+    number[:bare], number[before] = np.arange(bare), after
+    new = np.setdiff1d(np.arange(bare, len(low), dtype=np.int32), after, assume_unique=True)
     if not same and (len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low)):
         return with_new_tree(wanted)
     tree, cost = state.tree, state.built_cost
@@ -129,8 +129,7 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
 
 def with_new_tree(state: Snapshot) -> Snapshot:
     """The state with a newly built tree."""
-    tree = build(*limb_boxes(state.table))
-    cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
+    tree, cost = built_tree(*limb_boxes(state.table))
     return Snapshot(state.roster, state.layout, state.columns._replace(bounds=tree.bounds), tree, cost)
 
 

@@ -11,7 +11,7 @@ from support.moving_kernels import flight_parameter, kernel_arguments
 
 from cylcollide.constants import MOVING_ROUNDING_BOUND
 from cylcollide.exact.moving import contact_intervals
-from cylcollide.moving.bounds import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.moving.bounds import MovingLimb, moving_hit_bounds
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -41,7 +41,7 @@ def disturbed(rng, bullet, limb):
 
     p1, p2, p1_end, p2_end = (off(end, limb_size) for end in ends)
     moved = limb._replace(p1=p1, p2=p2, p1_end=p1_end, p2_end=p2_end)
-    return Flight(off(bullet.start, bullet_size), off(bullet.end, bullet_size)), moved
+    return (off(bullet[0], bullet_size), off(bullet[1], bullet_size)), moved
 
 
 @np.errstate(all="ignore")
@@ -117,5 +117,5 @@ def test_a_bullet_that_moves_with_the_limb_is_where_it_is(shape):
     limb = MovingLimb(int(shape), 0.25, 0.125, p1, p2, p1, p2)
     for x, possible in ((1.0 + 5 / 32, True), (1.5, False), (8.0, False)):
         place = (x, 2.0, 3.5)
-        bounds = moving_hit_bounds(Flight(place, place), limb, 20.0)
+        bounds = moving_hit_bounds((place, place), limb, 20.0)
         assert (bounds.possible, bounds.inside) == (possible, possible)

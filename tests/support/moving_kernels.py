@@ -7,8 +7,9 @@ from typing import NamedTuple
 from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector
-from cylcollide.moving.bounds import Flight, MovingLimb
+from cylcollide.moving.bounds import MovingLimb
 from cylcollide.moving.contact import AccurateMotion, accurate_motion
+from cylcollide.moving.solids import Affine
 
 Point = tuple[Fraction, Fraction, Fraction]
 
@@ -45,12 +46,12 @@ def rounded(point: Point) -> tuple[float, float, float]:
     return float(point[0]), float(point[1]), float(point[2])
 
 
-def kernel_arguments(motion: Motion) -> tuple[Flight, MovingLimb, float]:
+def kernel_arguments(motion: Motion) -> tuple[Affine, MovingLimb, float]:
     """Return the arguments of `moving_hit_bounds`, coordinates rounded to nearest."""
     (start, p1, p2), (end, p1_end, p2_end) = ([rounded(point) for point in place] for place in places(motion))
     limb = MovingLimb(int(motion.shape), motion.radius, motion.radius2, p1, p2, p1_end, p2_end)
     size = largest([p1, p2, p1_end, p2_end]) + max(motion.radius, motion.radius2)
-    return Flight(start, end), limb, largest([start, end]) + size
+    return (start, end), limb, largest([start, end]) + size
 
 
 def largest(points: Sequence[Triple]) -> float:

@@ -9,7 +9,7 @@ from cylcollide._types import NO_LIMB, Column, Face, Rows
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.moving.bounds import certain_miss, moving_hit_bounds
-from cylcollide.moving.box import first_contact, passage_of
+from cylcollide.moving.box import first_contact, relative_flight
 from cylcollide.query.loops.moving_pair import (
     LEFT_OUT,
     MovingQuery,
@@ -142,6 +142,6 @@ def limb_bounds(query: MovingQuery, j: int, k: int) -> HitBounds:
     if query.table.solid[k] == BOX:
         interval, path = query.intervals.rows[j], box_path(query.table.paths[query.table.box[k]])
         start, end = vector(interval, START), vector(interval, END)
-        return first_contact(passage_of(start, end, interval[ALPHA0], interval[ALPHA1], path), query.resolution)
+        return first_contact(relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], path), query.resolution)
     pair = pair_of(query, j, k)
     return moving_hit_bounds(pair.flight, moving_limb(pair), pair.extent)

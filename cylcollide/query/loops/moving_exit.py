@@ -12,7 +12,6 @@ from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.bounds import (
-    Flight,
     MovingLimb,
     ball_times,
     contact_errors,
@@ -21,9 +20,9 @@ from cylcollide.moving.bounds import (
     relative_motion,
     window_between,
 )
-from cylcollide.moving.box import end_of_contact, first_contact, passage_of, place_in_box
+from cylcollide.moving.box import end_of_contact, first_contact, place_in_box, relative_flight
 from cylcollide.moving.contact import Contact, accurate_contact
-from cylcollide.moving.solids import window_crossing
+from cylcollide.moving.solids import Affine, window_crossing
 from cylcollide.query.loops.moving import MovingColumns
 from cylcollide.query.loops.moving_pair import (
     LEFT_OUT,
@@ -139,7 +138,7 @@ def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Cont
 
 
 @compiled
-def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -> HitBounds:
+def exit_bounds(bullet: Affine, limb: MovingLimb, extent: float, begin: float) -> HitBounds:
     """Bounds of the u at which a bullet, certainly in a limb at `begin`, leaves it first; not possible: it stays.
 
     Not certain: float64 does not decide it. The face is the one that it leaves through.
@@ -156,7 +155,8 @@ def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -
         if inside >= last or size < 0.5 * NARROW_CONTACT:
             break
         until = min(inside + size, last)
-        if window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors).passage.within:
+        passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
+        if passage.within:
             inside, size = until, 2.0 * size
         else:
             size *= 0.5
@@ -167,7 +167,7 @@ def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -
         until = min(inside + size, 1.0)
         passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
         if passage.clear < 1.0:
-            face = window_crossing(window_between(motion, until, inside), kind, radius, radius2, errors).face
+            _passage, face = window_crossing(window_between(motion, until, inside), kind, radius, radius2, errors)
             return HitBounds(True, face != UNDECIDED_FACE, inside, until, False, face)
     return undecided
 
@@ -190,11 +190,11 @@ class BoxBounds(NamedTuple):
 def bound_box(interval: Column[np.float64], path: Column[np.float64], resolution: float, bounds: BoxBounds) -> None:
     """Write `BoxBounds`, from a row of `IntervalRows.rows` and one of `MovingRows.paths`."""
     start, end, box = vector(interval, START), vector(interval, END), box_path(path)
-    passage = passage_of(start, end, interval[ALPHA0], interval[ALPHA1], box)
-    found = first_contact(passage, resolution)
+    flight = relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], box)
+    found = first_contact(flight, resolution)
     bounds.possible[0], bounds.certain[0], bounds.face[0] = found.possible, found.certain, found.face
     bounds.lower[0], bounds.upper[0], bounds.leaves[0] = found.lower, found.upper, False
     if found.certain:
-        left = end_of_contact(passage, found.upper, resolution)
+        left = end_of_contact(flight, found.upper, resolution)
         bounds.leaves[0], bounds.exit_lower[0], bounds.exit_upper[0] = left.certain, left.lower, left.upper
-        bounds.place[0], bounds.place[1], bounds.place[2] = place_in_box(passage, found.upper)
+        bounds.place[0], bounds.place[1], bounds.place[2] = place_in_box(flight, found.upper)

@@ -8,9 +8,10 @@ from cylcollide._types import Column, Float64Array, Int32Array, LayerMasks
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import eight_of, is_considered
 from cylcollide.kernels.ray import broadcast_index, largest_component
-from cylcollide.moving.bounds import Flight, MovingLimb
+from cylcollide.moving.bounds import MovingLimb
 from cylcollide.moving.box import BoxPath
 from cylcollide.moving.contact import AccurateMotion, accurate_motion
+from cylcollide.moving.solids import Affine
 from cylcollide.query.loops.moving_rows import (
     AXES,
     CENTRE,
@@ -57,7 +58,7 @@ class MovingQuery(NamedTuple):
 class Pair(NamedTuple):
     """A bullet in a tick interval and a limb at both ticks, any but a box; or eight of each, with one shape."""
 
-    flight: Flight
+    flight: Affine  # where the bullet is at both ends of the interval
     alpha: tuple[Real, Real]  # at both ends of the interval
     shape: int
     radius: Real
@@ -89,8 +90,8 @@ def as_pair(shape: int, interval: tuple[Real, ...], low: tuple[Real, ...], high:
     x0, y0, z0, x1, y1, z1, alpha0, alpha1 = interval
     a, b, c, d, e, f, u, v = low
     w, x, y, z, radius, radius2, own, _ = high
-    flight = Flight((x0, y0, z0), (x1, y1, z1))
-    extent = larger(largest_component(flight.start), largest_component(flight.end)) + own
+    flight = ((x0, y0, z0), (x1, y1, z1))
+    extent = larger(largest_component(flight[0]), largest_component(flight[1])) + own
     ends, next_ends = ((a, b, c), (d, e, f)), ((u, v, w), (x, y, z))
     return Pair(flight, (alpha0, alpha1), shape, radius, radius2, ends, next_ends, extent)
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Blocks, Column, Float64Array, LayerMasks, Rows, Shape, Vectors
-from cylcollide.bones.bone import carried, rotation_of
-from cylcollide.bones.interpolation import between
+from cylcollide.bones.bone import between, carried, rotation_of
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, SMALLEST_SPAN
 from cylcollide.kernels.double_double import (
     DoubleDouble,
