@@ -149,10 +149,18 @@ class WorldLayout:
         ends = zip(self.bare_counts, (self.rows, self.boxes, self.bones), strict=True)
         return Parts(*(frozen(np.arange(*pair, dtype=np.int32)) for pair in ends))
 
-    def shared_with(self, other: "WorldLayout") -> tuple[Parts, Parts]:
-        """What belongs to the characters that another layout with the same bare limbs also has: here, and there."""
+    def runs_in(self, other: "WorldLayout") -> list[list[tuple[slice, slice]]]:
+        """Where the limbs, boxes and bones are that another layout with the same bare limbs has, too: here, and there."""
         place, found = other.index_of(self.ids)
-        return self.indices_of(np.flatnonzero(found)), other.indices_of(place[found])
+        kept = np.flatnonzero(found)
+        breaks = np.flatnonzero((np.diff(kept) != 1) | (np.diff(place[kept]) != 1)) + 1
+        ends = [(run[0], run[-1], place[run[0]]) for run in np.split(kept, breaks) if len(run)]
+        runs = []
+        for bare, count, mine, theirs in zip(self.bare_counts, self.counts, self.first, other.first, strict=True):
+            begins = [(mine[a], mine[b] + count[b], theirs[to]) for a, b, to in ends]
+            moved = [(slice(begin, end), slice(to, to + end - begin)) for begin, end, to in begins]
+            runs.append([(slice(0, bare), slice(0, bare)), *moved])
+        return runs
 
 
 def ranges(begin: Int32Array, count: Int32Array) -> Int32Array:

@@ -59,12 +59,12 @@ class PoseColumns(NamedTuple):
 
     def copy_shared(self, other: "PoseColumns", layout: WorldLayout, other_layout: WorldLayout) -> None:
         """Copy the bare limbs, and the characters that both layouts have, from columns of another one. Bounds stay."""
-        theirs, mine = other_layout.shared_with(layout)
-        for part, names in enumerate((("rows", "p1", "p2", "solid"), ("boxes",), ("positions", "orientations"))):
-            bare, to, source = layout.bare_counts[part], mine[part], theirs[part]
+        parts = ("rows", "p1", "p2", "solid"), ("boxes",), ("positions", "orientations")
+        for names, runs in zip(parts, other_layout.runs_in(layout), strict=True):
             for name in names:
-                column, given = getattr(self, name), getattr(other, name)
-                column[:bare], column[to] = given[:bare], given[source]
+                mine, theirs = getattr(self, name), getattr(other, name)
+                for there, here in runs:
+                    mine[here] = theirs[there]
 
 
 class PoseMemory:

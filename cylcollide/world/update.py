@@ -112,10 +112,10 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     """
     low, high = limb_boxes(wanted.table)
     same = state.layout is wanted.layout or np.array_equal(state.layout.ids, wanted.layout.ids)
-    before, after = (part.rows for part in state.layout.shared_with(wanted.layout))
-    bare, number = len(wanted.layout.bare), np.full(state.layout.rows, -1, np.int32)
-    number[:bare], number[before] = np.arange(bare), after
-    new = np.setdiff1d(np.arange(bare, len(low), dtype=np.int32), after, assume_unique=True)
+    number, is_new = np.full(state.layout.rows, -1, np.int32), np.ones(len(low), np.bool_)
+    for before, after in state.layout.runs_in(wanted.layout)[0]:
+        number[before], is_new[after] = np.arange(after.start, after.stop), False
+    new = np.flatnonzero(is_new).astype(np.int32)
     if not same and (len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low)):
         return with_new_tree(wanted)
     tree, cost = state.tree, state.built_cost
