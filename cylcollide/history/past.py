@@ -1,18 +1,16 @@
 """The limbs of recorded states that the rays of a request may hit, and the queries on them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide._types import Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.present import present_positions
-from cylcollide.history.requests import PastRequest
+from cylcollide.history.requests import NO_TICK, PastRequest, sample_times
 from cylcollide.history.rewound import RewoundLimbs
-from cylcollide.history.ring import Ring
-from cylcollide.history.sample_times import NO_TICK, SampleTimes, sample_times
+from cylcollide.history.ticks import Ring
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.columns import ray_of_each
@@ -21,28 +19,22 @@ from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.point_hits import PointHits
 from cylcollide.query.ray_chords import Chords
 from cylcollide.query.recorded import chords_listed, closest_recorded, contains_listed
-from cylcollide.query.request import RayRequest, batch_rows
+from cylcollide.query.request import batch_rows
 from cylcollide.world.hit_world import HitWorld
 
 
-class Past(NamedTuple):
+class Past:
     """A request about the past, and the ticks that it is judged by: as `Snapshot` for the present."""
 
-    ring: Ring
-    rays: RayRequest
-    times: SampleTimes
-    place: Int32Array  # of the tick of each ray in the ring, NO_TICK for none
-    protection: Protection
-    present: Callable[..., Float64Array]  # the present positions of a result
-
-    @classmethod
-    def of(cls, world: HitWorld, ring: Ring, request: PastRequest) -> "Past":
+    def __init__(self, world: HitWorld, ring: Ring, request: PastRequest) -> None:
         """The request, judged by the ticks of a world; ValueError for times that are not kept."""
-        rays, asked, protected = request
-        times = sample_times(ring, len(rays.first), asked)
-        place = np.where(times.tick == NO_TICK, NO_TICK, times.tick - ring.first).astype(np.int32)
-        protection = Protection(*protected, times.time)
-        return cls(ring, rays, times, place, protection, partial(present_positions, world))
+        self.ring, (self.rays, asked, protected) = ring, request
+        self.times = sample_times(ring, len(self.rays.first), asked)
+        tick = self.times.tick
+        self.place: Int32Array = np.where(tick == NO_TICK, NO_TICK, tick - ring.first).astype(np.int32)
+        """Of the tick of each ray in the ring, NO_TICK for none."""
+        self.protection = Protection(*protected, self.times.time)
+        self.present = partial(present_positions, world)
 
     def closest(self) -> RayHits:
         """The closest limb of each ray."""

@@ -11,9 +11,8 @@ from cylcollide.characters.judge import ShotRequest, judge_flight
 from cylcollide.characters.judged import Judged
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.contacts import first_contacts
-from cylcollide.history.moving.flights import MovingOptions, checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHits
-from cylcollide.history.moving.request import MovingRequest
+from cylcollide.history.moving.request import MovingOptions, MovingRequest
 from cylcollide.history.past import Past
 from cylcollide.history.requests import (
     PastRequest,
@@ -22,10 +21,10 @@ from cylcollide.history.requests import (
     past_rays,
     past_segment_shots,
     past_segments,
+    sample_times,
 )
 from cylcollide.history.rewound import RewoundLimbs
-from cylcollide.history.ring import Ring
-from cylcollide.history.sample_times import sample_times
+from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.hits import RayHits
@@ -103,7 +102,7 @@ class PastQueries(ABC):
 
     def _past(self, request: PastRequest) -> Past:
         """The limbs that a request is about."""
-        return Past.of(self._world, self._kept(), request)
+        return Past(self._world, self._kept(), request)
 
     def _judge(self, request: PastRequest, shots: ShotRequest) -> Judged:
         rows = shots.policy.rows(self._kept().ticks[-1].roster.groups)
@@ -154,6 +153,4 @@ class PastQueries(ABC):
         ValueError
             For numbers, shapes and times that are not accepted, with the first bad row.
         """
-        filters, ring = checked_filters(options), self._kept()
-        flights = checked_flights(ring.ticks, starts, ends, (t0, t1), (target_t0, target_t1), options)
-        return first_contacts(MovingRequest(ring, flights, filters), filters.threads)
+        return first_contacts(MovingRequest(self._kept(), starts, ends, (t0, t1), (target_t0, target_t1), options))

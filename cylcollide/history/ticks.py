@@ -1,5 +1,6 @@
-"""Ticks: what is kept of a state, and what lies between it and the next one."""
+"""Ticks: what is kept of a state, and what lies between it and the next one; and the ring of those that are kept."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -61,7 +62,7 @@ class Tick:
         models, tree, after = self.structure.models, self.tree, tick.tree
         space = tree.space.joined(after.space, models.most_growth)
         growth = np.zeros(tree.child.size, np.float32)
-        both = Recorded(np.stack([made.addresses, tick.addresses]), np.zeros((2, 10)), self.by_ends)
+        both = recorded_ticks((made, tick))
         least = PAD * max(map(abs, (*space.centre, 1.0 / space.scale)))
         fill_growth(both, models.span, models.rim, self.slots.items, space.scale, least, growth)
         is_same = tree.child is after.child and self.structure is tick.structure
@@ -112,28 +113,20 @@ class Tick:
 
     @cached_property
     def addresses(self) -> Int64Array:
-        """A row of `Recorded.address`, but for the tree."""
-        row, structure = np.zeros(COLUMNS, np.int64), self.structure
+        """A row of `Recorded.address`."""
+        row, structure, tree = np.zeros(COLUMNS, np.int64), self.structure, self.tree
         models = structure.models
         row[columns.ROWS], row[columns.ENDS], row[columns.BOXES] = structure.rows, len(self.ends[0]), len(self.axes)
         row[columns.CHARACTERS], row[columns.BONES] = len(structure.ids), len(self.bones)
-        row[columns.SHARED_LAYERS] = structure.shared_layers
+        row[columns.SHARED_LAYERS], row[columns.NODES] = structure.shared_layers, len(tree.child)
         row[columns.MODELS], row[columns.MODEL_BOXES] = len(models.codes), len(models.boxes)
         for column, array in (
             (columns.ROW, structure.limb), (columns.CHARACTER, self.characters), (columns.NUMBERS, models.numbers),
             (columns.CODES, models.codes), (columns.MODEL_BOX, models.boxes), (columns.P1, self.ends[0]),
             (columns.P2, self.ends[1]), (columns.AXES, self.axes), (columns.BONE_ROWS, self.bones),
+            (columns.BOUNDS, tree.bounds), (columns.CHILD, tree.child), (columns.AXIS, tree.axis),
         ):  # fmt: skip
             row[column] = address_of(array)
-        return row
-
-    @cached_property
-    def addresses_with_tree(self) -> Int64Array:
-        """The same, with the tree's."""
-        row, tree = self.addresses.copy(), self.tree
-        row[columns.NODES] = len(tree.child)
-        row[columns.BOUNDS], row[columns.CHILD] = address_of(tree.bounds), address_of(tree.child)
-        row[columns.AXIS] = address_of(tree.axis)
         return row
 
     @cached_property
@@ -141,6 +134,12 @@ class Tick:
         """A row of `Recorded.space`."""
         space = self.tree.space
         return np.array([*space.centre, space.scale, *space.low, *space.high])
+
+
+def recorded_ticks(ticks: Sequence[Tick]) -> Recorded:
+    """Consecutive ticks for loops; who calls keeps them alive."""
+    addresses, spaces = np.array([tick.addresses for tick in ticks]), np.array([tick.space for tick in ticks])
+    return Recorded(addresses, spaces, ticks[0].by_ends)
 
 
 def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolation, structure: Structure) -> Tick:
@@ -169,3 +168,40 @@ def structure_of(state: Snapshot, before: Structure | None) -> Structure:
     if before is not None and before.models.are_of(layout.bare, layout.rigs):
         return Structure(layout, before.models)
     return Structure(layout, Models(layout.bare, layout.rigs))
+
+
+class Ring:
+    """Consecutive ticks, one or more: those that are kept. It never changes: recording makes another one."""
+
+    def __init__(self, ticks: tuple[Tick, ...]) -> None:
+        self.ticks = ticks
+        self.first, self.last = ticks[0].number, ticks[-1].number
+
+    def __reduce__(self) -> tuple[type["Ring"], tuple[tuple[Tick, ...]]]:
+        """A copy or pickle has the same ticks, and finds out anew where their arrays are."""
+        return Ring, (self.ticks,)
+
+    def with_tick(self, tick: Tick, most: int, teleport_distance: float) -> "Ring":
+        """With another tick, of the last ones so many."""
+        before = self.ticks[-1].followed_by(tick, teleport_distance)
+        return Ring((*self.ticks[:-1], before, tick)[-most:])
+
+    @cached_property
+    def times(self) -> Float64Array:
+        """When each tick was, (ticks,)."""
+        return np.array([tick.time for tick in self.ticks])
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The ticks for loops."""
+        return recorded_ticks(self.ticks)
+
+    @property
+    def by_ends(self) -> bool:
+        """Whether ends are interpolated, not bones."""
+        return self.ticks[0].by_ends
+
+    @cached_property
+    def deepest_tree(self) -> Tree:
+        """The tree that buffers for all must be deep enough for."""
+        return max((tick.tree for tick in self.ticks), key=lambda tree: tree.stack_size)

@@ -150,7 +150,7 @@ class WorldLayout:
         return Parts(*(frozen(np.arange(*pair, dtype=np.int32)) for pair in ends))
 
     def runs_in(self, other: "WorldLayout") -> list[list[tuple[slice, slice]]]:
-        """Where the limbs, boxes and bones are that another layout with the same bare limbs has, too: here, and there."""
+        """Where the limbs, boxes and bones are that a layout with the same bare limbs has, too: here, and there."""
         place, found = other.index_of(self.ids)
         kept = np.flatnonzero(found)
         breaks = np.flatnonzero((np.diff(kept) != 1) | (np.diff(place[kept]) != 1)) + 1

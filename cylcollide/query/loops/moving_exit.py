@@ -55,18 +55,10 @@ class ExitRows(NamedTuple):
     accurate: Column[np.bool_]  # False for one that needs exact arithmetic
 
 
-class LimbPlaces(NamedTuple):
-    """The rows of the n limbs of `MovingRows` in the states of both ticks; (n,) each."""
-
-    row: Column[np.int32]  # in the state of its tick
-    next_row: Column[np.int32]  # in the state of the next tick, `STAYS` for a limb that does not move until then
-
-
 @compiled_loop
 def find_exits(
-    query: MovingQuery, places: LimbPlaces, hits: MovingColumns, contacts: ContactRows, begin: int, end: int,
-    exits: ExitRows,
-) -> None:  # fmt: skip
+    query: MovingQuery, hits: MovingColumns, contacts: ContactRows, begin: int, end: int, exits: ExitRows
+) -> None:
     """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from interval to interval."""
     flights, intervals = query.flights, query.intervals
     for i in range(begin, end):
@@ -74,7 +66,7 @@ def find_exits(
         exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
         exits.accurate[i] = j < 0
         if j >= 0 and contacts.accurate[i] and query.table.solid[hits.limb[i]] != BOX:
-            j, contact = last_contact(query, places, hits, i)
+            j, contact = last_contact(query, hits, i)
             piece, entered = intervals.piece[j], intervals.piece[hits.interval[i]]
             limits, is_known = limits_of(flights, piece, intervals.tick[j])
             s = dd_add(limits.s[1], dd_multiply(contact.time, dd_subtract(limits.s[0], limits.s[1])))
@@ -89,28 +81,28 @@ def find_exits(
 
 
 @compiled
-def last_contact(query: MovingQuery, places: LimbPlaces, hits: MovingColumns, i: int) -> tuple[int, Contact]:
+def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, Contact]:
     """The interval in which the contact of bullet i ends, and when: as u of that interval flown backwards."""
     j, k, begin = hits.interval[i], hits.limb[i], hits.upper[i]
     while True:
         contact, stays = exit_contact(query, j, k, begin)
         if not stays or j + 1 == query.intervals.offsets[i + 1]:
             return j, contact
-        k, begin = same_limb(query, places, i, j, k), 0.0
+        k, begin = same_limb(query, i, j, k), 0.0
         if k < 0:
             return j, Contact(ZERO, False)
         j += 1
 
 
 @inlined
-def same_limb(query: MovingQuery, places: LimbPlaces, i: int, j: int, k: int) -> int:
+def same_limb(query: MovingQuery, i: int, j: int, k: int) -> int:
     """Limb k of interval j, as the next interval has it; -1 if it is not certainly there from its first moment on."""
-    intervals, candidates = query.intervals, query.candidates
+    intervals, candidates, table = query.intervals, query.candidates, query.table
     ticks = intervals.tick[j + 1] - intervals.tick[j]
-    row = places.row[k] if ticks == 0 else places.next_row[k] if ticks == 1 else STAYS
+    row = table.row[k] if ticks == 0 else table.next_row[k] if ticks == 1 else STAYS
     for pair in range(candidates.offsets[j + 1], candidates.offsets[j + 2]):
         other = candidates.limb[pair]
-        if other != LEFT_OUT and row >= 0 and places.row[other] == row:
+        if other != LEFT_OUT and row >= 0 and table.row[other] == row:
             return other if is_candidate(query, other, i) and not intervals.is_open[j + 1] else -1
     return -1
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Blocks, Column, Float64Array, LayerMasks, Rows, Shape, Vectors
+from cylcollide._types import Column, Float64Array, LayerMasks, Rows, Shape, Vectors
 from cylcollide.bones.bone import between, carried, rotation_of
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, SMALLEST_SPAN
 from cylcollide.kernels.double_double import (
@@ -83,25 +83,17 @@ class IntervalRows(NamedTuple):
 
 
 class MovingRows(NamedTuple):
-    """The columns of n limbs between two ticks that loops read."""
-
-    solid: Column[np.int8]  # Shape, SPHERE for a capsule that has no length at both ticks
-    character: Column[np.int32]
-    mask: LayerMasks
-    rows: Rows[np.float64]  # (n, MOVING_ROW)
-    box: Column[np.int32]  # row of `paths`, -1 for other shapes
-    paths: Rows[np.float64]  # (boxes, PATH_ROW)
-
-
-class MovingEnds(NamedTuple):
-    """The columns of the same limbs that Python reads besides."""
+    """The columns of n limbs between two ticks."""
 
     kind: Column[np.int8]  # Shape
-    next_row: Column[np.int32]  # row of the state of the next tick, `STAYS` for one that stays until then
-    radius: Column[np.float64]
-    radius2: Column[np.float64]
-    here: Blocks[np.float64]  # (n, 2, 3): ends at the tick, recorded; of a box its centre twice
-    there: Blocks[np.float64]  # (n, 2, 3): at the next one; the same of a limb that stays
+    solid: Column[np.int8]  # Shape, SPHERE for a capsule that has no length at both ticks
+    row: Column[np.int32]  # of the state of the tick
+    next_row: Column[np.int32]  # of the state of the next tick, `STAYS` for one that stays until then
+    character: Column[np.int32]
+    mask: LayerMasks
+    rows: Rows[np.float64]  # (n, MOVING_ROW): ends at both ticks, of a box its centre twice, radii and extent
+    box: Column[np.int32]  # row of `paths`, -1 for other shapes
+    paths: Rows[np.float64]  # (boxes, PATH_ROW)
 
 
 class Limits(NamedTuple):
@@ -198,10 +190,8 @@ def number_between(a: Real, b: Real, share: DoubleDouble) -> DoubleDouble:
 
 
 @compiled_loop
-def fill_moving_rows(
-    recorded: Recorded, tick: Column[np.int32], row: Column[np.int32], ends: MovingEnds, table: MovingRows
-) -> None:
-    """Write n limbs between two ticks, `paths` excepted; `row` of each is that of its tick, by place in `recorded`.
+def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRows) -> None:
+    """Write n limbs between two ticks, given by `row` of the state of their tick, by place; `paths` excepted.
 
     A limb whose sizes float64 products cannot hold gets an infinite extent, so that every bullet is undecided.
     """
@@ -211,25 +201,23 @@ def fill_moving_rows(
         if tick[i] != current:
             current = tick[i]
             here, there = tick_rows(recorded, current), tick_rows(recorded, min(current + 1, last))
-        model, following = here.limb[row[i]]["model"], STAYS
+        row, following = table.row[i], STAYS
+        model = here.limb[row]["model"]
         if current < last:
-            following = next_row(here, row[i])
-        p, q = recorded_ends(recorded.by_ends, here, row[i])
+            following = next_row(here, row)
+        p, q = recorded_ends(recorded.by_ends, here, row)
         u, v = recorded_ends(recorded.by_ends, there, following) if following >= 0 else (p, q)
         kind = here.model[model]["kind"]
         if kind == BOX:
             q, v = p, u
-        ends.kind[i], ends.next_row[i], table.box[i] = kind, following, boxes if kind == BOX else NO_BOX
+        table.kind[i], table.next_row[i], table.box[i] = kind, following, boxes if kind == BOX else NO_BOX
         boxes += kind == BOX
-        ends.radius[i], ends.radius2[i] = here.numbers[model, 6], here.numbers[model, 7]
-        table.character[i], table.mask[i] = character_of(here, row[i]), layers_of(here, row[i])
+        table.character[i], table.mask[i] = character_of(here, row), layers_of(here, row)
         numbers = table.rows[i]
-        numbers[RADIUS], numbers[RADIUS2] = ends.radius[i], ends.radius2[i]
+        numbers[RADIUS], numbers[RADIUS2] = here.numbers[model, 6], here.numbers[model, 7]
         for axis in range(3):
             numbers[P1 + axis], numbers[P2 + axis], numbers[P1_NEXT + axis] = p[axis], q[axis], u[axis]
             numbers[P2_NEXT + axis] = v[axis]
-            ends.here[i, 0, axis], ends.here[i, 1, axis] = p[axis], q[axis]
-            ends.there[i, 0, axis], ends.there[i, 1, axis] = u[axis], v[axis]
         length, longest = axis_length(p, q), max(axis_length(p, q), axis_length(u, v))
         table.solid[i] = SPHERE if kind == CAPSULE and longest == 0.0 else kind
         numbers[EXTENT] = moving_extent(numbers, length, axis_length(u, v))
