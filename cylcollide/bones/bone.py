@@ -167,3 +167,27 @@ def turned_between(a: Quaternion, per_a: Real, b: Quaternion, per_b: Real, alpha
     product = (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])
     m, n = (1.0 - alpha) * per_a, select(product >= 0.0, alpha, -alpha) * per_b
     return m * a[0] + n * b[0], m * a[1] + n * b[1], m * a[2] + n * b[2], m * a[3] + n * b[3]
+
+
+@inlined
+def number_between(a: Real, b: Real, alpha: Real) -> Real:
+    """A number between two ticks; at both ends those themselves."""
+    return select(alpha == 0.0, a, select(alpha == 1.0, b, between(a, b, alpha)))
+
+
+@inlined
+def vector_between(p: Vector, q: Vector, alpha: Real) -> Vector:
+    """The vector between two; at both ends these themselves."""
+    return number_between(p[0], q[0], alpha), number_between(p[1], q[1], alpha), number_between(p[2], q[2], alpha)
+
+
+@inlined
+def turn_between(p: Quaternion, per_p: Real, q: Quaternion, per_q: Real, alpha: Real) -> Quaternion:
+    """How a bone is turned between two ticks, given both turns and one over their lengths; at both ends these."""
+    r, stays, arrives = turned_between(p, per_p, q, per_q, alpha), alpha == 0.0, alpha == 1.0
+    return (
+        select(stays, p[0], select(arrives, q[0], r[0])),
+        select(stays, p[1], select(arrives, q[1], r[1])),
+        select(stays, p[2], select(arrives, q[2], r[2])),
+        select(stays, p[3], select(arrives, q[3], r[3])),
+    )

@@ -1,6 +1,5 @@
 """Models: what the limbs of recorded states are, wherever they were; and which model each row of a state is."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import HAS_AXIS
 from cylcollide.query.labels import NO_BONE
-from cylcollide.recorded.limbs import CHARACTER_FIELDS, LIMB_FIELDS, MODEL_FIELDS, NUMBERS_SIZE, OWN_LAYERS
+from cylcollide.recorded.limbs import CHARACTER_FIELDS, LIMB_FIELDS, MODEL_FIELDS, OWN_LAYERS
 from cylcollide.runtime.memory import frozen
 from cylcollide.world.layout import WorldLayout
 
@@ -23,43 +22,35 @@ class Models:
 
     def __init__(self, bare: Limbs, rigs: tuple[Rig, ...]) -> None:
         self.bare, self.rigs = bare, rigs
-        parts: Sequence[Limbs] = [bare, *(rig.limbs for rig in rigs)]
-        tables = [part.table for part in parts]
-        first = np.cumsum([0, *map(len, parts)])
-        begins, count = first[:-1], int(first[-1])
-        self.first: Int64Array = begins[1:]
+        parts = [bare, *(rig.limbs for rig in rigs)]
+        limbs, boxes = Limbs.concat(parts), [len(part.table.boxes) for part in parts]
+        t = limbs.table
+        self.first: Int64Array = np.cumsum(list(map(len, parts)))[:-1]
         """Of each rig, its first model."""
-        self.numbers = np.empty((count, NUMBERS_SIZE))
-        self.codes = codes = np.zeros(count, MODEL_FIELDS)
-        for table, begin in zip(tables, begins.tolist(), strict=True):
-            rows = slice(begin, begin + len(table.kind))
-            self.numbers[rows] = np.column_stack([table.p1, table.p2, table.radius, table.radius2])
-            codes["kind"][rows], codes["shape"][rows] = table.kind, table.solid
-            codes["box"][rows], codes["mask"][rows] = table.box, table.mask
-        codes["needs_axis"], codes["label"] = HAS_AXIS[codes["kind"]], NOBODY
+        self.first_box: Int64Array = np.cumsum(boxes)[:-1]
+        """Of each rig, its first row of `boxes`."""
+        self.numbers = np.column_stack([t.p1, t.p2, t.radius, t.radius2])
+        self.codes = codes = np.zeros(len(limbs), MODEL_FIELDS)
+        codes["kind"], codes["shape"], codes["box"], codes["mask"] = t.kind, t.solid, t.box, t.mask
+        codes["needs_axis"], codes["label"] = HAS_AXIS[t.kind], NOBODY
         codes["label"][: len(bare)] = bare.character
         codes["bone"] = np.concatenate([np.full(len(bare), NO_BONE), *(rig.limb_bone for rig in rigs)])
-        before = np.repeat(np.cumsum([0, *(len(table.boxes) for table in tables)])[:-1], list(map(len, parts)))
-        codes["box"] += np.where(codes["box"] >= 0, before, 0)
-        self.boxes: Float64Array = np.concatenate([table.boxes for table in tables])
-        self.first_box: Int64Array = np.cumsum([0, *(len(table.boxes) for table in tables)])[1:-1]
-        """Of each rig, its first row of `boxes`."""
-        self.names: NDArray[Any] = frozen(np.array([name for part in parts for name in part.names], object))
-        self.hit_group: Int32Array = frozen(np.concatenate([part.hit_group for part in parts]))
+        self.boxes: Float64Array = t.boxes
+        self.names: NDArray[Any] = frozen(np.array(limbs.names, object))
+        self.hit_group: Int32Array = limbs.hit_group
         length = np.linalg.norm(self.numbers[:, 3:6] - self.numbers[:, :3], axis=1)
         self.rim: Float64Array = self.numbers[:, 6:].max(axis=1, initial=0.0)
-        """By how much a box around each may change as it turns about its ends: not at all, if balls are about these."""
-        is_box = codes["box"] >= 0
-        self.rim[is_box] = np.linalg.norm(self.boxes[codes["box"][is_box], 9:], axis=1)
-        self.rim[np.isin(codes["kind"], (Shape.CAPSULE, Shape.SPHERE))] = 0.0
+        """Largest growth of a box around each as it turns about an end; 0 for spheres and capsules."""
+        is_box = t.box >= 0
+        self.rim[is_box] = np.linalg.norm(t.boxes[t.box[is_box], 9:], axis=1)
+        self.rim[np.isin(t.kind, (Shape.CAPSULE, Shape.SPHERE))] = 0.0
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
         self.span: Float64Array = ends.max(axis=1, initial=0.0)
         """How far its axis goes from the origin of its bone."""
         self.most_growth = float((self.span + self.rim)[len(bare) :].max(initial=self.rim.max(initial=0.0)))
         """By how much the box around any may grow at most between two ticks, roundings aside."""
         length[length == 0.0] = np.inf
-        self.shortest: Float64Array = np.array([length[k : k + len(rig.limbs)].min(initial=np.inf) for k, rig in zip(
-            self.first.tolist(), rigs, strict=True)])  # fmt: skip
+        self.shortest: Float64Array = np.array([one.min(initial=np.inf) for one in np.split(length, self.first)[1:]])
         """Of each rig, its shortest axis."""
 
     def are_of(self, bare: Limbs, rigs: tuple[Rig, ...]) -> bool:
@@ -76,7 +67,7 @@ class Structure:
 
     def __init__(self, layout: WorldLayout, models: Models) -> None:
         self.models, self.ids, self.rig = models, layout.ids, layout.rig
-        self.bare, self.rows, self.bones, self.boxes = len(layout.bare), layout.rows, layout.bones, layout.boxes
+        self.bare, self.rows = len(layout.bare), layout.rows
         self.limb = limb = np.empty(layout.rows, LIMB_FIELDS)
         """As in `recorded.limbs.TickRows`, and so on."""
         limb["model"], limb["owner"][: self.bare] = layout.stacked_row, NOBODY
@@ -96,10 +87,3 @@ class Structure:
         self.settled = settled = characters.copy()
         """The same of ordinary characters that all go on to a state of the same structure."""
         settled["next_row"], settled["next_bone"], settled["is_ordinary"] = layout.first.rows, layout.first.bones, 1
-
-    def place_of(self, ids: Int32Array) -> Int64Array:
-        """The place of each of these characters among the posed ones, -1 for one that is not."""
-        if not len(self.ids):
-            return np.full(len(ids), NOBODY, np.int64)
-        place = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        return np.where(self.ids[place] == ids, place, NOBODY)

@@ -117,10 +117,9 @@ class PoseHistory(PastQueries):
             if ring is not None and moment <= ring.ticks[-1].time:
                 raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
             number, state = 0 if ring is None else ring.last + 1, self._world.snapshot()
-            if state.layout is not self._recorded_layout or ring is None:
-                structure = structure_of(state, None if ring is None else ring.ticks[-1].structure)
-            else:
-                structure = ring.ticks[-1].structure
+            structure = None if ring is None else ring.ticks[-1].structure
+            if structure is None or state.layout is not self._recorded_layout:
+                structure = structure_of(state, structure)
             tick = tick_of(state, number, moment, self._interpolate, structure)
             self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
             self._recorded_layout = state.layout

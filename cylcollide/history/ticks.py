@@ -17,6 +17,7 @@ from cylcollide.recorded.limbs import BONE_SIZE, COLUMNS, Recorded
 from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
 from cylcollide.runtime.addresses import Records, address_of
+from cylcollide.world.layout import index_among
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
 
@@ -77,8 +78,8 @@ class Tick:
         extent = max(abs(x) for one in (self, tick) for corner in one.tree.space.corners() for x in corner)
         shortest = mine.models.shortest
         far = (extent > 0.5 * LARGEST_NUMBER) | (shortest < PAD * extent) | (shortest < SMALLEST_SIZE / PAD)
-        place = np.arange(len(mine.ids)) if mine is theirs else theirs.place_of(mine.ids)
-        goes = self._goes_on(tick, place, teleport_distance)
+        place, is_there = index_among(mine.ids, theirs.ids)
+        goes = self._goes_on(tick, place, is_there, teleport_distance)
         if mine is theirs and goes.all() and not far.any():
             return mine.settled  # the same numbers for many ticks: less memory, and more of it in the cache
         characters = mine.characters.copy()
@@ -87,9 +88,9 @@ class Tick:
         characters["is_ordinary"] = ~far[mine.rig]
         return characters
 
-    def _goes_on(self, tick: "Tick", place: Int64Array, distance: float) -> BoolArray:
+    def _goes_on(self, tick: "Tick", place: Int64Array, is_there: BoolArray, distance: float) -> BoolArray:
         """Which characters come to the next tick, where their place is, and are not moved there at once."""
-        goes: BoolArray = np.asarray(place != STAYS)
+        goes = is_there.copy()
         if self.roster is not tick.roster:
             ids = self.structure.ids[goes]
             mine, theirs = self.roster.index_of_living(ids), tick.roster.index_of_living(ids)

@@ -17,14 +17,21 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
 from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.runtime.threads import OwnLock, Task
-from cylcollide.world import update
 from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scratch
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import UNPOSED, Roster, as_layers
-from cylcollide.world.snapshot import Snapshot
-from cylcollide.world.update import Spare
+from cylcollide.world.snapshot import (
+    Snapshot,
+    Spare,
+    Write,
+    moved_state,
+    restructured,
+    with_layers,
+    with_new_tree,
+    with_tree_of,
+)
 
 
 class HitWorld(Queries):
@@ -171,7 +178,7 @@ class HitWorld(Queries):
         with self._lock():
             roster = self._present.roster
             index = roster.index_of(ids)
-            self._put(update.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
+            self._put(with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
 
     def despawn(self, ids: ArrayLike) -> None:
         """Let characters go, (k,) or one; their ids are never used again.
@@ -212,16 +219,16 @@ class HitWorld(Queries):
             return False
         self._moved_rows += limbs
         if not self._fits():
-            self._replace(update.with_new_tree(self.snapshot()))
+            self._replace(with_new_tree(self.snapshot()))
         return True
 
-    def _move(self, changed: Parts, write: update.Write, roster: Roster | None = None) -> None:
+    def _move(self, changed: Parts, write: Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
         state, spare, self._spare = self.snapshot(), self._spare, None  # its columns are of no use after an error
-        moved, memory = update.moved(state, roster or state.roster, changed, write, spare)
+        moved, memory = moved_state(state, roster or state.roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
         if not self._fits(moved):
-            self._replace(update.with_new_tree(moved))
+            self._replace(with_new_tree(moved))
             return
         before, self._present = self._present.memory, Present(moved, memory)
         if before is not None:
@@ -239,9 +246,9 @@ class HitWorld(Queries):
 
     def _restructure(self, roster: Roster, poses: Poses | None) -> None:
         """Put the state of another roster in place; of its characters some have new poses."""
-        made = update.restructured(self.snapshot(), roster, poses)
+        made = restructured(self.snapshot(), roster, poses)
         self._moved_rows = 0
-        self._replace(update.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
+        self._replace(with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
 
     def _replace(self, state: Snapshot) -> None:
         """Put a state in place whose columns or tree have other lengths: none written before is of use any more."""
@@ -273,7 +280,7 @@ class HitWorld(Queries):
     def _take(self, rebuilt: Snapshot) -> Snapshot | None:
         """Replace the tree by a rebuilt one; returns the present state if it has moved too far for it meanwhile."""
         with self._lock():
-            state = update.with_tree_of(rebuilt, self.snapshot())
+            state = with_tree_of(rebuilt, self.snapshot())
             self._replace(state)
             if not state.fits and main_thread().is_alive():  # at exit no further rebuild
                 return state
@@ -284,7 +291,7 @@ class HitWorld(Queries):
 def _rebuild(of: ReferenceType[HitWorld], state: Snapshot | None) -> None:
     """Rebuild trees until the world has one that fits. A weak reference lets the world be deleted during a build."""
     while state is not None:
-        rebuilt = update.with_new_tree(state)
+        rebuilt = with_new_tree(state)
         world = of()
         state = world._take(rebuilt) if world is not None else None
         del world

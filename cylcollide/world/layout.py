@@ -132,11 +132,6 @@ class WorldLayout:
         vars(other).update({name: column for name, column in vars(self).items() if name not in LAYERED})
         return other
 
-    def index_of(self, ids: Int32Array) -> tuple[Int64Array, BoolArray]:
-        """Of each id, its place among the posed characters, and whether it is among them."""
-        index = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
-        return index, self.ids[index] == ids if len(self.ids) else np.zeros(len(ids), np.bool_)
-
     def indices_of(self, characters: Int64Array) -> Parts:
         """The limbs, boxes and bones of these characters, given by their places in ascending order."""
         if len(characters) == len(self.ids):
@@ -151,7 +146,7 @@ class WorldLayout:
 
     def runs_in(self, other: "WorldLayout") -> list[list[tuple[slice, slice]]]:
         """Where the limbs, boxes and bones are that a layout with the same bare limbs has, too: here, and there."""
-        place, found = other.index_of(self.ids)
+        place, found = index_among(self.ids, other.ids)
         kept = np.flatnonzero(found)
         breaks = np.flatnonzero((np.diff(kept) != 1) | (np.diff(place[kept]) != 1)) + 1
         ends = [(run[0], run[-1], place[run[0]]) for run in np.split(kept, breaks) if len(run)]
@@ -170,3 +165,11 @@ def ranges(begin: Int32Array, count: Int32Array) -> Int32Array:
     before = np.cumsum(count) - count
     joined: Int32Array = (np.arange(count.sum()) + np.repeat(begin - before, count)).astype(np.int32)
     return joined
+
+
+def index_among(ids: Int32Array, sorted_ids: Int32Array) -> tuple[Int64Array, BoolArray]:
+    """Of each id its place among ascending ones, and whether it is one of them."""
+    if ids is sorted_ids or not len(sorted_ids):
+        return np.arange(len(ids)), np.full(len(ids), ids is sorted_ids)
+    place = np.minimum(np.searchsorted(sorted_ids, ids), len(sorted_ids) - 1)
+    return place, sorted_ids[place] == ids

@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 
 from cylcollide._types import Column, NodeBoxes, Quaternions, Rows, Vectors
 from cylcollide.bones.rig_rows import Parts
-from cylcollide.bvh.layout import HIGH
+from cylcollide.bvh.layout import HIGH, SPACE_NUMBERS, Space, Tree, fill_space, space_of
+from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.constants import TREE_WIDTH
+from cylcollide.kernels.aabb import refill_row
 from cylcollide.kernels.limb_table import ROW, LimbTable
+from cylcollide.runtime.compile import compiled_loop
 from cylcollide.runtime.memory import LINE, Lender, frozen
 from cylcollide.world.layout import WorldLayout
 
@@ -95,3 +98,59 @@ class PoseMemory:
     def is_free(self) -> bool:
         """Whether no state, no answer and no array that a user has kept reads them. One thread at a time may ask."""
         return self._lender.is_free
+
+
+class Draft(PoseMemory):
+    """Memory of a state with a layout without characters, whose ends are all new, and of what follows from them.
+
+    To allocate it takes longer than to write it, so a draft is written again when nothing reads its state any longer.
+    """
+
+    def __init__(self, layout: WorldLayout, nodes: int) -> None:
+        """`p1`, `p2` and `boxes` of the columns are to be written before `refit`; the tree has so many nodes."""
+        super().__init__(layout.rows, layout.boxes, layout.bones, nodes)
+        self.layout, self.nodes = layout, nodes
+        self.low, self.high = np.empty((2, layout.rows, 3))
+        """Corners of the boxes around limbs, (n, 3)."""
+        self._table, self._space = self.columns.table(layout), np.empty(SPACE_NUMBERS)
+
+    def suits(self, layout: WorldLayout, nodes: int) -> bool:
+        """Whether it is one for these, and can be written: no state, answer or array that a user keeps reads it."""
+        return self.layout is layout and self.nodes == nodes and self.is_free
+
+    def refit(self, tree: Tree) -> tuple[Tree, float]:
+        """Write all that follows from the ends; the tree with its boxes fitted to n > 0 limbs, and its `tree_cost`."""
+        bounds, space = self.columns.bounds, self._space
+        cost = refit_limbs(self._table, tree.child, self.low, self.high, space, bounds)
+        return Tree(bounds, tree.child, tree.items, tree.axis, tree.stack_size, space_of(space)), cost
+
+
+@compiled_loop
+def refit_limbs(
+    table: LimbTable,
+    child: Rows[np.int32],
+    low: Vectors,
+    high: Vectors,
+    space: Column[np.float64],
+    bounds: NodeBoxes,
+) -> float:
+    """Write all that follows from the ends of n > 0 limbs; the `tree_cost` of it.
+
+    Parameters
+    ----------
+    table
+        The limbs; `rows` and `solid` are written.
+    child
+        Of their tree, whose `bounds` (nodes, 6, 8) are written.
+    low, high
+        (n, 3): for the corners of the limbs' boxes.
+    space
+        (SPACE_NUMBERS,): for the numbers that `space_of` makes the tree's frame of.
+    """
+    for i in range(table.radius.size):
+        refill_row(table, i, low, high, i)
+    fill_space(low, high, space)
+    a, b, c, scale = space[0], space[1], space[2], space[3]
+    frame = Space((a, b, c), scale, (space[4], space[5], space[6]), (space[7], space[8], space[9]))
+    fit_bounds(child, low, high, frame, bounds)
+    return tree_cost(bounds, child, scale)
