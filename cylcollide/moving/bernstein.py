@@ -15,6 +15,7 @@ from cylcollide.runtime.simd import Real, Truth, absolute, larger, logical_not, 
 Quadratic: TypeAlias = tuple[Real, Real, Real]
 Quartic: TypeAlias = tuple[Real, Real, Real, Real, Real]
 Sextic: TypeAlias = tuple[Real, Real, Real, Real, Real, Real, Real]
+Coefficients: TypeAlias = Quadratic | Quartic | Sextic
 
 AIM = 3.0
 """A guess aims at f = -3 errors: there f is certainly negative, and the window ends no later than needed."""
@@ -100,85 +101,38 @@ def sextic_difference(a: Sextic, b: Sextic) -> Sextic:
 
 
 @inlined
-def least_of_three(c: Quadratic) -> Real:
-    """The least coefficient of a quadratic."""
-    return smaller(smaller(c[0], c[1]), c[2])
+def least(c: Coefficients) -> Real:
+    """The least coefficient."""
+    found = c[0]
+    for k in range(1, len(c)):
+        found = smaller(found, c[k])
+    return found
 
 
 @inlined
-def least_of_five(c: Quartic) -> Real:
-    """The least coefficient of a quartic."""
-    return smaller(smaller(c[0], c[4]), smaller(c[2], smaller(c[1], c[3])))
-
-
-@inlined
-def least_of_seven(c: Sextic) -> Real:
-    """The least coefficient of a sextic."""
-    return smaller(smaller(c[0], c[6]), smaller(smaller(c[1], c[5]), smaller(smaller(c[2], c[4]), c[3])))
-
-
-@inlined
-def quadratic_passage(c: Quadratic, error: Real) -> Passage:
-    """Where a quadratic is certainly positive or negative, if `error` bounds that of each coefficient."""
-    a, b = c[1] - c[0], c[2] - c[1]
-    bend, ends = 2.0 * (b - a), c[2] - c[0]
-    return passage(
-        (c[0], 2.0 * a, bend),
-        (c[2], 2.0 * b, bend),
-        smaller(2.0 * a, ends),
-        smaller(-2.0 * b, -ends),
-        least_of_three(c),
-        larger(larger(c[0], c[1]), c[2]),
-        error,
-    )
-
-
-@inlined
-def quartic_passage(c: Quartic, error: Real) -> Passage:
-    """Where a quartic is certainly positive or negative, if `error` bounds that of each coefficient."""
-    a, b = c[1] - c[0], c[4] - c[3]
-    ends, outer = c[4] - c[0], larger(c[1], c[3])
-    return passage(
-        (c[0], 4.0 * a, 12.0 * (c[2] - c[1] - a)),
-        (c[4], 4.0 * b, 12.0 * (b - (c[3] - c[2]))),
-        smaller(smaller(4.0 * a, 2.0 * (c[2] - c[0])), smaller((4.0 / 3.0) * (c[3] - c[0]), ends)),
-        smaller(smaller(-4.0 * b, 2.0 * (c[2] - c[4])), smaller((4.0 / 3.0) * (c[1] - c[4]), -ends)),
-        least_of_five(c),
-        larger(larger(c[0], c[4]), larger(c[2], outer)),
-        error,
-    )
-
-
-@inlined
-def sextic_passage(c: Sextic, error: Real) -> Passage:
-    """Where a sextic is certainly positive or negative, if `error` bounds that of each coefficient."""
-    a, b = c[1] - c[0], c[6] - c[5]
-    ends = c[6] - c[0]
-    largest = larger(larger(c[1], c[5]), larger(larger(c[2], c[4]), c[3]))
-    early = smaller(3.0 * (c[2] - c[0]), smaller(2.0 * (c[3] - c[0]), 1.5 * (c[4] - c[0])))
-    late = smaller(3.0 * (c[4] - c[6]), smaller(2.0 * (c[3] - c[6]), 1.5 * (c[2] - c[6])))
-    return passage(
-        (c[0], 6.0 * a, 30.0 * (c[2] - c[1] - a)),
-        (c[6], 6.0 * b, 30.0 * (b - (c[5] - c[4]))),
-        smaller(smaller(6.0 * a, early), smaller(1.2 * (c[5] - c[0]), ends)),
-        smaller(smaller(-6.0 * b, late), smaller(1.2 * (c[1] - c[6]), -ends)),
-        least_of_seven(c),
-        larger(larger(c[0], c[6]), largest),
-        error,
-    )
+def polynomial_passage(c: Coefficients, error: Real) -> Passage:
+    """Where a polynomial is certainly positive or negative, if `error` bounds that of each coefficient."""
+    n = len(c) - 1
+    a, b, largest = c[1] - c[0], c[n] - c[n - 1], c[0]
+    rise, fall = n * a, -n * b
+    for k in range(1, n + 1):
+        largest = larger(largest, c[k])
+        rise, fall = smaller(rise, n / k * (c[k] - c[0])), smaller(fall, n / k * (c[n - k] - c[n]))
+    bends = n * (n - 1.0) * (c[2] - c[1] - a), n * (n - 1.0) * (b - (c[n - 1] - c[n - 2]))
+    return passage((c[0], n * a, bends[0]), (c[n], n * b, bends[1]), rise, fall, least(c), largest, error)
 
 
 @inlined
 def passage(
-    first: Quadratic, last: Quadratic, rise: Real, fall: Real, least: Real, largest: Real, error: Real
+    first: Quadratic, last: Quadratic, rise: Real, fall: Real, smallest: Real, largest: Real, error: Real
 ) -> Passage:
     """Where f is certainly positive or negative, from its coefficients and from the lines below them.
 
-    `first` and `last` are value, first and second derivative at 0 and at 1, `least` and `largest` bound the
+    `first` and `last` are value, first and second derivative at 0 and at 1, `smallest` and `largest` bound the
     coefficients; f(v) >= f(0) + rise v, and f(v) >= f(1) + fall (1 - v).
     """
     before, behind = first[0] - error, last[0] - error
-    everywhere = least > error
+    everywhere = smallest > error
     outside_first, outside_last = before > 0.0, behind > 0.0
     rising = logical_not(outside_first) & (rise > -before)
     falling = logical_not(outside_last) & (fall > -behind)

@@ -27,15 +27,11 @@ from cylcollide.moving.bernstein import (
     as_sextic,
     both,
     either,
-    least_of_five,
-    least_of_seven,
-    least_of_three,
+    least,
+    polynomial_passage,
     product,
-    quadratic_passage,
     quartic_difference,
-    quartic_passage,
     sextic_difference,
-    sextic_passage,
     sextic_product,
     square,
 )
@@ -116,48 +112,48 @@ def is_outside(window: Window, kind: int, radius: Real, radius2: Real, errors: E
     """Whether the bullet is certainly outside of a limb, any but a box, all along a window; no branch in lanes."""
     s, y = radius * radius, squared(window[0])
     if kind == SPHERE:
-        return least_of_three(less(y, s)) > errors.ball
+        return least(less(y, s)) > errors.ball
     a, h = squared(window[1]), mixed(window[0], window[1])
     distance = quartic_difference(product(a, y), square(h))
     if kind == ELLIPSOID:
-        return least_of_seven(ellipsoid_wall(a, h, distance, radius)) > errors.slope
-    beyond = (least_of_three(negative_sum(h, a)) > errors.cap) | (least_of_three(difference(h, a)) > errors.cap)
+        return least(ellipsoid_wall(a, h, distance, radius)) > errors.slope
+    beyond = (least(negative_sum(h, a)) > errors.cap) | (least(difference(h, a)) > errors.cap)
     if kind == TAPERED:
-        return beyond | (least_of_seven(taper_wall(a, h, distance, radius, radius2)) > errors.slope)
-    outside = beyond | (least_of_five(quartic_difference(distance, as_quartic(a, s))) > errors.wall)
+        return beyond | (least(taper_wall(a, h, distance, radius, radius2)) > errors.slope)
+    outside = beyond | (least(quartic_difference(distance, as_quartic(a, s))) > errors.wall)
     if kind == CAPSULE:
         ball1, ball2 = end_balls(a, h, y, s)
-        return outside & (least_of_three(ball1) > errors.ball) & (least_of_three(ball2) > errors.ball)
+        return outside & (least(ball1) > errors.ball) & (least(ball2) > errors.ball)
     if kind == TUBE:
         bore = quartic_difference(as_quartic(a, radius2 * radius2), distance)
-        return outside | (least_of_five(bore) > errors.wall)
+        return outside | (least(bore) > errors.wall)
     return outside
 
 
 @inlined
 def sphere_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     """The bullet and a ball around the middle."""
-    return quadratic_passage(less(squared(window[0]), radius * radius), errors.ball), SIDE
+    return polynomial_passage(less(squared(window[0]), radius * radius), errors.ball), SIDE
 
 
 @inlined
 def capped_crossing(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Crossing:
     """The bullet and a cylinder, a tube or a tapered cylinder: caps first, most windows need no more."""
     a, h = squared(window[1]), mixed(window[0], window[1])
-    first = quadratic_passage(negative_sum(h, a), errors.cap)
-    second = quadratic_passage(difference(h, a), errors.cap)
+    first = polynomial_passage(negative_sum(h, a), errors.cap)
+    second = polynomial_passage(difference(h, a), errors.cap)
     caps = both(first, second)
     if caps.free >= 1.0:
         return caps, UNDECIDED_FACE
     distance = quartic_difference(product(a, squared(window[0])), square(h))
     if kind == TAPERED:
-        side = sextic_passage(taper_wall(a, h, distance, radius, radius2), errors.slope)
+        side = polynomial_passage(taper_wall(a, h, distance, radius, radius2), errors.slope)
     else:
-        side = quartic_passage(quartic_difference(distance, as_quartic(a, radius * radius)), errors.wall)
+        side = polynomial_passage(quartic_difference(distance, as_quartic(a, radius * radius)), errors.wall)
     whole, face = both(caps, side), entered_face(first, second, side)
     if kind != TUBE:
         return whole, face
-    bore = quartic_passage(quartic_difference(as_quartic(a, radius2 * radius2), distance), errors.wall)
+    bore = polynomial_passage(quartic_difference(as_quartic(a, radius2 * radius2), distance), errors.wall)
     return both(whole, bore), select(whole.within, BORE, select(bore.within, face, UNDECIDED_FACE))
 
 
@@ -190,8 +186,8 @@ def ellipsoid_crossing(window: Window, radius: Real, errors: Errors) -> Crossing
     """The bullet and an ellipsoid of revolution. It may be entered without a face where the axis vanishes."""
     a, h = squared(window[1]), mixed(window[0], window[1])
     distance = quartic_difference(product(a, squared(window[0])), square(h))
-    has_axis = least_of_three(a) > errors.cap
-    side = sextic_passage(ellipsoid_wall(a, h, distance, radius), errors.slope)
+    has_axis = least(a) > errors.cap
+    side = polynomial_passage(ellipsoid_wall(a, h, distance, radius), errors.slope)
     return side, select(has_axis, SIDE, UNDECIDED_FACE)
 
 
@@ -200,13 +196,13 @@ def capsule_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     """The bullet and a capsule: a ball around each end, or the cylinder between the ends."""
     a, h, y = squared(window[1]), mixed(window[0], window[1]), squared(window[0])
     s = radius * radius
-    first = quadratic_passage(negative_sum(h, a), errors.cap)
-    second = quadratic_passage(difference(h, a), errors.cap)
-    wall = quartic_passage(
+    first = polynomial_passage(negative_sum(h, a), errors.cap)
+    second = polynomial_passage(difference(h, a), errors.cap)
+    wall = polynomial_passage(
         quartic_difference(quartic_difference(product(a, y), square(h)), as_quartic(a, s)), errors.wall
     )
     end1, end2 = end_balls(a, h, y, s)
-    ball1, ball2 = quadratic_passage(end1, errors.ball), quadratic_passage(end2, errors.ball)
+    ball1, ball2 = polynomial_passage(end1, errors.ball), polynomial_passage(end2, errors.ball)
     whole = either(both(both(first, second), wall), either(ball1, ball2))
     return whole, zone(a, h, errors.cap, first, second)
 
