@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import HAS_AXIS
@@ -35,6 +35,9 @@ class Models:
         codes["needs_axis"], codes["label"] = HAS_AXIS[t.kind], NOBODY
         codes["label"][: len(bare)] = bare.character
         codes["bone"] = np.concatenate([np.full(len(bare), NO_BONE), *(rig.limb_bone for rig in rigs)])
+        own = (np.arange(len(rig.limbs)) for rig in rigs)
+        self.rig_limb: Int32Array = np.concatenate([np.full(len(bare), NO_LIMB), *own]).astype(np.int32)
+        """Limb of the rig, -1 for a bare limb."""
         self.boxes: Float64Array = t.boxes
         self.names: NDArray[Any] = frozen(np.array(limbs.names, object))
         self.hit_group: Int32Array = limbs.hit_group
@@ -42,7 +45,10 @@ class Models:
         self.rim: Float64Array = self.numbers[:, 6:].max(axis=1, initial=0.0)
         """Largest growth of a box around each as it turns about an end; 0 for spheres and capsules."""
         is_box = t.box >= 0
-        self.rim[is_box] = np.linalg.norm(t.boxes[t.box[is_box], 9:], axis=1)
+        self.local_box = np.zeros((len(limbs), 12))
+        """Of each box its axes and half extents in the frame of its bone."""
+        self.local_box[is_box] = t.boxes[t.box[is_box]]
+        self.rim[is_box] = np.linalg.norm(self.local_box[is_box, 9:], axis=1)
         self.rim[np.isin(t.kind, (Shape.CAPSULE, Shape.SPHERE))] = 0.0
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
         self.span: Float64Array = ends.max(axis=1, initial=0.0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.history.models import Structure
 from cylcollide.history.ticks import Ring
@@ -62,15 +62,6 @@ class RewoundLimbs:
             column[own] = values[model]
         return column
 
-    def local_boxes(self) -> Float64Array:
-        """Axes and half extents of the boxes among the limbs, in the frames of their bones; (boxes, 12)."""
-        boxes = np.empty((len(self.state_row), 12))
-        for one, own, row in self._parts:
-            box = one.models.codes["box"][one.limb["model"][row]]
-            if len(one.models.boxes):
-                boxes[own] = one.models.boxes[box]
-        return boxes[self.column("codes", "box") >= 0]
-
     @cached_property
     def table(self) -> LimbTable:
         """The columns of the limbs."""
@@ -90,17 +81,13 @@ class RewoundLimbs:
         """Names, hit groups and bones of the limbs; where ends are interpolated, no transforms of bones."""
         n, row = len(self.state_row), self.state_row
         bone: Int32Array = self.column("codes", "bone").astype(np.int32)
-        carried, rig_limb = bone != NO_BONE, np.full(n, NO_LIMB, np.int32)
-        for structure, own, of_state in self._parts:
-            if len(structure.ids):
-                first = structure.characters["first_row"][structure.limb["owner"][of_state]]
-                rig_limb[own] = np.where(carried[own], of_state - first, NO_LIMB)
         transform, bones = np.full(n, NO_BONE, np.int32), (np.empty((0, 3)), np.empty((0, 4)))
         if not self._ring.by_ends:
-            transform = np.where(carried, np.arange(n), NO_BONE).astype(np.int32)
+            transform = np.where(bone != NO_BONE, np.arange(n), NO_BONE).astype(np.int32)
             bones = np.zeros((n, 3)), np.zeros((n, 4))
             place_bones(self._ring.recorded, self._place, self._alpha, row, *bones)
-        return RowLabels(self.column("names"), self.column("hit_group"), bone, rig_limb, transform, *bones)
+        names, groups, rig_limb = (self.column(name) for name in ("names", "hit_group", "rig_limb"))
+        return RowLabels(names, groups, bone, rig_limb, transform, *bones)
 
     def limbs(self) -> Limbs:
         """All of them."""

@@ -65,13 +65,11 @@ class Snapshot(Queries):
         )  # fmt: skip
         vars(self).update(packed=(pack(self.kernel_rows), pack(self.tree)))
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def __setattr__(self, name: str, value: object = None) -> None:
         """Snapshots never change: AttributeError."""
         raise AttributeError(f"{name}: snapshots are immutable; move the world and take another")
 
-    def __delattr__(self, name: str) -> None:
-        """Snapshots never change: AttributeError."""
-        raise AttributeError(f"{name}: snapshots are immutable; move the world and take another")
+    __delattr__ = __setattr__
 
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":

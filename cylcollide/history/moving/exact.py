@@ -23,6 +23,7 @@ from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import Rays, broadcast_index
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
 from cylcollide.query.loops.moving_exit import BoxBounds, bound_box
+from cylcollide.query.loops.moving_pair import LEFT_OUT
 from cylcollide.query.loops.moving_refine import is_still
 from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, HALF, RADIUS, RADIUS2, MovingRows
 from cylcollide.validate import NO_LIMIT
@@ -73,10 +74,11 @@ class BulletInterval:
         query = self.request.query
         mask = query.mask.item(broadcast_index(query.mask, self.bullet))
         ignored = query.ignored.item(broadcast_index(query.ignored, self.bullet))
+        offsets, near, table = query.candidates.offsets, query.candidates.limb, query.table
         return [
             BulletAndLimb(self, limb)
-            for limb in self.request.limbs_near(self.number)
-            if is_considered(query.table.character.item(limb), query.table.mask.item(limb), mask, ignored)
+            for limb in sorted(near[offsets[self.number] : offsets[self.number + 1]].tolist())
+            if limb != LEFT_OUT and is_considered(table.character.item(limb), table.mask.item(limb), mask, ignored)
         ]
 
     def first_contact(self) -> "tuple[FirstContact | None, bool]":

@@ -50,7 +50,7 @@ class MovingLimbs:
     @cached_property
     def rig_limb(self) -> Int32Array:
         """Limb of the rig, -1 for a bare limb."""
-        return RewoundLimbs(self.ring, self.tick, np.zeros(len(self.tick)), self.table.row).labels.rig_limb
+        return RewoundLimbs(self.ring, self.tick, np.zeros(len(self.tick)), self.table.row).column("rig_limb")
 
     def _paths_of(self, table: MovingRows) -> Float64Array:
         """The ways of boxes: rows of `MovingRows.paths`."""
@@ -74,7 +74,7 @@ class MovingLimbs:
             paths[carried, THERE : THERE + 3] = positions[carried]
             paths[carried, TURN_NEXT : TURN_NEXT + 4] = turns[carried]
             paths[carried, CENTRE : CENTRE + 3] = here.column("numbers")[carried, :3]
-            paths[carried, AXES : HALF + 3] = here.local_boxes()[carried]
+            paths[carried, AXES : HALF + 3] = here.column("local_box")[carried]
         return paths
 
 

@@ -91,12 +91,6 @@ class MovingRequest:
         self.query = MovingQuery(self.flights, self.intervals, self.limbs.table, candidates, mask, ignored, resolution)
         """The same for loops."""
 
-    def limbs_near(self, interval: int) -> list[int]:
-        """The limbs that the bullet of an interval does not certainly miss there, by row."""
-        offsets, limb, _ = self.query.candidates
-        near = limb[offsets.item(interval) : offsets.item(interval + 1)]
-        return sorted(near[near != LEFT_OUT].tolist())
-
     def _near_rows(self) -> tuple[Int64Array, Int32Array, Int32Array]:
         """Of each interval the limbs that its bullet does not certainly miss: offsets, their ticks and rows."""
         intervals, flights, ring = self.intervals, self.flights, self.ring
