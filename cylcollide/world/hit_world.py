@@ -9,29 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Int32Array
+from cylcollide._types import Int32Array, Int64Array
 from cylcollide.bones.rig_rows import Parts
+from cylcollide.characters.matrices import MatrixOrder
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
 from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.runtime.threads import OwnLock, Task
+from cylcollide.world import snapshot as states
 from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scratch
 from cylcollide.world.pose_columns import PoseColumns
-from cylcollide.world.poses import Poses
+from cylcollide.world.poses import Poses, poses_by_matrices
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import UNPOSED, Roster, as_layers
-from cylcollide.world.snapshot import (
-    Snapshot,
-    Spare,
-    Write,
-    moved_state,
-    restructured,
-    with_layers,
-    with_new_tree,
-    with_tree_of,
-)
+from cylcollide.world.snapshot import Snapshot, Spare
 
 
 class HitWorld(Queries):
@@ -144,10 +137,31 @@ class HitWorld(Queries):
             On ids that are unknown, despawned or named twice, wrong shapes, and numbers that are not accepted; it
             names character, bone and row. The world is left as it was.
         """
+        self._pose(ids, lambda roster, index: Poses(roster, index, positions, orientations), teleport)
+
+    def set_pose_matrices(
+        self, ids: ArrayLike, matrices: ArrayLike, *, order: MatrixOrder, teleport: bool = False
+    ) -> None:
+        """`set_poses` of bones that are given as matrices from bone to world: rotation and translation, without scale.
+
+        Parameters
+        ----------
+        matrices, order
+            "row": matrix times column vector, the translation in the last column, (k, b, 4, 4) or (k, b, 3, 4).
+            "column": its transpose, the translation in the last row, (k, b, 4, 4) or (k, b, 4, 3).
+
+        Raises
+        ------
+        ValueError
+            As `set_poses`; on columns off orthonormal by more than 1e-4 or mirrored, with their scale; without the 1.
+        """
+        self._pose(ids, lambda roster, index: poses_by_matrices(roster, index, matrices, order), teleport)
+
+    def _pose(self, ids: ArrayLike, poses_of: Callable[[Roster, Int64Array], Poses], teleport: bool) -> None:
         with self._lock():
             present, layout = self._present.roster, self._present.layout  # not the snapshot: it would have to be held
             index = present.index_of(ids)
-            poses = Poses(present, index, positions, orientations)
+            poses = poses_of(present, index)  # checks what was given for them
             if len(index) == 0:
                 return
             are_posed = present.are_posed(index)
@@ -178,7 +192,7 @@ class HitWorld(Queries):
         with self._lock():
             roster = self._present.roster
             index = roster.index_of(ids)
-            self._put(with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
+            self._put(states.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
 
     def despawn(self, ids: ArrayLike) -> None:
         """Let characters go, (k,) or one; their ids are never used again.
@@ -219,16 +233,16 @@ class HitWorld(Queries):
             return False
         self._moved_rows += limbs
         if not self._fits():
-            self._replace(with_new_tree(self.snapshot()))
+            self._replace(states.with_new_tree(self.snapshot()))
         return True
 
-    def _move(self, changed: Parts, write: Write, roster: Roster | None = None) -> None:
+    def _move(self, changed: Parts, write: states.Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
         state, spare, self._spare = self.snapshot(), self._spare, None  # its columns are of no use after an error
-        moved, memory = moved_state(state, roster or state.roster, changed, write, spare)
+        moved, memory = states.moved_state(state, roster or state.roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
         if not self._fits(moved):
-            self._replace(with_new_tree(moved))
+            self._replace(states.with_new_tree(moved))
             return
         before, self._present = self._present.memory, Present(moved, memory)
         if before is not None:
@@ -246,9 +260,9 @@ class HitWorld(Queries):
 
     def _restructure(self, roster: Roster, poses: Poses | None) -> None:
         """Put the state of another roster in place; of its characters some have new poses."""
-        made = restructured(self.snapshot(), roster, poses)
+        made = states.restructured(self.snapshot(), roster, poses)
         self._moved_rows = 0
-        self._replace(with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
+        self._replace(states.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
 
     def _replace(self, state: Snapshot) -> None:
         """Put a state in place whose columns or tree have other lengths: none written before is of use any more."""
@@ -280,7 +294,7 @@ class HitWorld(Queries):
     def _take(self, rebuilt: Snapshot) -> Snapshot | None:
         """Replace the tree by a rebuilt one; returns the present state if it has moved too far for it meanwhile."""
         with self._lock():
-            state = with_tree_of(rebuilt, self.snapshot())
+            state = states.with_tree_of(rebuilt, self.snapshot())
             self._replace(state)
             if not state.fits and main_thread().is_alive():  # at exit no further rebuild
                 return state
@@ -291,7 +305,7 @@ class HitWorld(Queries):
 def _rebuild(of: ReferenceType[HitWorld], state: Snapshot | None) -> None:
     """Rebuild trees until the world has one that fits. A weak reference lets the world be deleted during a build."""
     while state is not None:
-        rebuilt = with_new_tree(state)
+        rebuilt = states.with_new_tree(state)
         world = of()
         state = world._take(rebuilt) if world is not None else None
         del world
