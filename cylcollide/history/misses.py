@@ -25,7 +25,7 @@ STEPS_OF_A_TICK = 4
 """In how many steps the time between two ticks is searched, if no resolution is given."""
 
 PARTS = 16
-"""In how many parts a span of time is cut at once: a batch of times costs little more than one."""
+"""Parts into which a bisection cuts a span of time: a batch of times costs little more than one."""
 
 MOST_TIMES = 1_000_000
 """How many times are searched at most."""
@@ -136,7 +136,7 @@ def _judged_rows(limbs: Limbs, group: int | None, time: float, options: MissOpti
 def searched_times(ticks: Float64Array, resolution: float | None) -> Float64Array:
     """All ticks, the last moment before each, and times between them, ascending, no farther apart than `resolution`.
 
-    At a tick things may change at once, as after a teleport: so the moment before it is among them.
+    Limbs may jump at a tick, as after a teleport, so the last moment before each is searched, too.
     """
     before = np.nextafter(ticks[1:], -np.inf)
     span = np.diff(ticks)

@@ -18,7 +18,7 @@ NOBODY, STAYS = -1, -1
 
 
 class Models:
-    """The bare limbs and those of all rigs of a state, one behind the other; shared by the ticks that have the same."""
+    """The bare limbs of a state, then those of its rigs; ticks with the same limbs share one object."""
 
     def __init__(self, bare: Limbs, rigs: tuple[Rig, ...]) -> None:
         self.bare, self.rigs = bare, rigs
@@ -52,9 +52,9 @@ class Models:
         self.rim[np.isin(t.kind, (Shape.CAPSULE, Shape.SPHERE))] = 0.0
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
         self.span: Float64Array = ends.max(axis=1, initial=0.0)
-        """How far its axis goes from the origin of its bone."""
+        """Largest distance of its axis from the origin of its bone."""
         self.most_growth = float((self.span + self.rim)[len(bare) :].max(initial=self.rim.max(initial=0.0)))
-        """By how much the box around any may grow at most between two ticks, roundings aside."""
+        """Largest growth of any box between two ticks, without rounding."""
         length[length == 0.0] = np.inf
         self.shortest: Float64Array = np.array([one.min(initial=np.inf) for one in np.split(length, self.first)[1:]])
         """Of each rig, its shortest axis."""
@@ -69,7 +69,7 @@ def _same(one: object, other: object) -> bool:
 
 
 class Structure:
-    """Which rows a state has, and its characters; shared by the ticks between which nobody came, went or was hidden."""
+    """The rows and characters of a state; ticks share it until a character comes, goes or changes its layers."""
 
     def __init__(self, layout: WorldLayout, models: Models) -> None:
         self.models, self.ids, self.rig = models, layout.ids, layout.rig

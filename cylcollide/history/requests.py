@@ -1,4 +1,4 @@
-"""Requests about the past: rays or points, when each is judged, and who is protected. Checked where a query enters."""
+"""Requests about the past: rays or points, when each is judged, and which characters are protected."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypedDict, Unpack
@@ -53,7 +53,7 @@ class PastOptions(PointOptions, total=False):
 
 
 PastRequest: TypeAlias = tuple[RayRequest, Asked, Protected]
-"""Rays, or points as segments without length; when each is judged; and who is not hit from some time on."""
+"""Rays, or points as segments without length; when each is judged; and the protected characters."""
 
 
 def past_segments(

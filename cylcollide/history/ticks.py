@@ -41,8 +41,8 @@ class Tick:
     roots: Float64Array
     """Where the first bone of each posed character is, (characters, 3)."""
     bones: Float64Array
-    """As in `recorded.limbs.TickRows`: of all posed characters, or none if ends are interpolated; and a last row that
-    is nobody's, for loops that read some row beside one that is not used."""
+    """As in `recorded.limbs.TickRows`: of all posed characters, or none if ends are interpolated; then one row
+    of zeros, which loops may read where a bone has no next one."""
     by_ends: bool
     """Whether ends are interpolated, not bones."""
     tree: Tree
@@ -89,7 +89,7 @@ class Tick:
         return characters
 
     def _goes_on(self, tick: "Tick", place: Int64Array, is_there: BoolArray, distance: float) -> BoolArray:
-        """Which characters come to the next tick, where their place is, and are not moved there at once."""
+        """Which characters are in the next tick, at `place`, and do not jump there."""
         goes = is_there.copy()
         if self.roster is not tick.roster:
             ids = self.structure.ids[goes]
@@ -138,7 +138,7 @@ class Tick:
 
 
 def recorded_ticks(ticks: Sequence[Tick]) -> Recorded:
-    """Consecutive ticks for loops; who calls keeps them alive."""
+    """Consecutive ticks for loops; the caller keeps them alive."""
     addresses, spaces = np.array([tick.addresses for tick in ticks]), np.array([tick.space for tick in ticks])
     return Recorded(addresses, spaces, ticks[0].by_ends)
 

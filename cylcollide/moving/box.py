@@ -186,7 +186,8 @@ def _exit(part: _Part) -> tuple[float, float]:
 def _scan(flight: RelativeFlight, begin: float, resolution: float, leaving: bool) -> tuple[float, float, bool]:
     """Bounds of the first moment from `begin` on at which the bullet is in the box; if `leaving`, outside of it.
 
-    Earliest and latest, inf if it certainly does not come, or does not certainly; and whether both are of one part.
+    Returns the earliest moment, inf if it is certainly never; the latest, inf unless it certainly comes; and whether
+    both lie in one part.
     """
     span, place, size, earliest = flight.last - begin, 0.0, 1.0, inf
     while place < 1.0:

@@ -16,7 +16,7 @@ from cylcollide.runtime.simd import load, load_rows, prefetch
 
 
 class LaneRows(NamedTuple):
-    """Where the numbers of limbs are, listed one behind the other."""
+    """A list of limbs: where the numbers of each are."""
 
     ray: Column[np.int32]  # that each is placed for
     row: Column[np.int32]  # of its tick

@@ -129,7 +129,7 @@ class HitWorld(Queries):
             The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character; quaternions
             x, y, z, w of any length but 0.
         teleport
-            Whether they were moved there at once, so that there is no way from where they were (for histories).
+            Whether they jump there: a history then does not interpolate from where they were.
 
         Raises
         ------
@@ -212,7 +212,7 @@ class HitWorld(Queries):
                 self._restructure(roster, None)
 
     def _moved_in_place(self, poses: Poses) -> bool:
-        """Whether characters were moved in the columns of the present state, which then is a new one for all who ask.
+        """Overwrite the current columns if nobody else holds them; whether characters were moved so.
 
         That needs few of them, of one rig, a state that nothing else reads, and machine code, which is one step.
         """
@@ -238,7 +238,7 @@ class HitWorld(Queries):
 
     def _move(self, changed: Parts, write: states.Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
-        state, spare, self._spare = self.snapshot(), self._spare, None  # its columns are of no use after an error
+        state, spare, self._spare = self.snapshot(), self._spare, None  # after an error its columns hold no state
         moved, memory = states.moved_state(state, roster or state.roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
         if not self._fits(moved):
@@ -251,7 +251,7 @@ class HitWorld(Queries):
     def _fits(self, moved: Snapshot | None = None) -> bool:
         """Whether the tree of a state with moved limbs, None for the present one, may stay; else it is to be rebuilt.
 
-        By a thread it is, meanwhile it stays. It is looked at once for each eighth of the limbs that has moved.
+        The check runs once for each eighth of the limbs that has moved. A thread rebuilds; meanwhile the tree stays.
         """
         if self._moved_rows < self._present.layout.rows // 8:
             return True

@@ -1,8 +1,8 @@
 """Moves of few characters in the columns of the present state, which cost a fraction of copying all columns.
 
-Nobody can tell that columns were not copied if nobody holds an array of theirs. So the world lets go of its snapshot,
-sees whether a lease of the columns is left, and writes them by one loop; the next snapshot is made when it is asked
-for. The loop checks before it writes, and holds the interpreter's lock: no other thread, no signal handler and no fork
+If no array of the columns is held elsewhere, overwriting them is the same as copying them. The world drops its
+snapshot, checks that no lease of the columns is left, and one loop writes them; the next query makes a snapshot. The
+loop checks before it writes, and holds the interpreter's lock: no other thread, no signal handler and no fork
 runs between its first and its last write.
 """
 
@@ -158,7 +158,7 @@ class Present:
 
     def __init__(self, state: Snapshot, memory: PoseMemory | None = None) -> None:
         self.published: Snapshot | None = state
-        """None after a move in place, until somebody asks."""
+        """None after a move in place, until the next query."""
         self.roster, self.layout, self.memory = state.roster, state.layout, memory
         self._tree, self._built_cost = state.tree, state.built_cost
         if memory is not None:  # what is kept here must not be a lease

@@ -1,4 +1,4 @@
-"""The columns of a state that moves change, in memory which a later state takes over when nobody reads them."""
+"""The columns that moves change, in memory that a later state reuses when nothing reads it any more."""
 
 from math import prod
 from typing import Any, NamedTuple, TypeAlias

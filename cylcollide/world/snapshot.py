@@ -1,6 +1,6 @@
 """Limbs at one moment, with their tree; and the next moment: limbs move, characters come and go.
 
-A move writes into columns that nobody reads any more, those of the state before the last, and fits the branches of the
+A move overwrites the columns of the state before the last, if nothing reads them, and refits the branches above the
 limbs that moved. Where characters come or go, columns are new and the tree is patched.
 """
 
