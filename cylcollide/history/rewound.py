@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.characters.quaternions import normalised, rotated
-from cylcollide.history.models import Structure
-from cylcollide.history.ticks import Ring
+from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels

@@ -1,27 +1,109 @@
-"""Ticks: what is kept of a state, and what lies between it and the next one; and the ring of those that are kept."""
+"""Ticks: what is kept of a state, and what lies between it and the next one; and the ring of those that are kept.
+
+`Models` are what limbs are, wherever they were; a `Structure` says which model each row of a state is.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from operator import is_
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cylcollide._types import BoolArray, Float32Array, Float64Array, Int64Array
+from cylcollide._types import NO_LIMB, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.refit import Slots, united
+from cylcollide.characters.rig import Rig
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
-from cylcollide.history.models import STAYS, Models, Structure
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.tables import HAS_AXIS
+from cylcollide.query.labels import NO_BONE
 from cylcollide.recorded import limbs as columns
-from cylcollide.recorded.limbs import BONE_SIZE, COLUMNS, Recorded
+from cylcollide.recorded.limbs import BONE_SIZE, CHARACTER_FIELDS, COLUMNS, LIMB_FIELDS, MODEL_FIELDS, Recorded
 from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
 from cylcollide.runtime.addresses import Records, address_of
-from cylcollide.world.layout import index_among
+from cylcollide.runtime.memory import frozen
+from cylcollide.world.layout import WorldLayout, index_among
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
 
 Interpolation: TypeAlias = Literal["bones", "ends"]
+
+NOBODY, STAYS = -1, -1
+
+
+class Models:
+    """The bare limbs of a state, then those of its rigs; ticks with the same limbs share one object."""
+
+    def __init__(self, bare: Limbs, rigs: tuple[Rig, ...]) -> None:
+        self.bare, self.rigs = bare, rigs
+        parts = [bare, *(rig.limbs for rig in rigs)]
+        limbs, boxes = Limbs.concat(parts), [len(part.table.boxes) for part in parts]
+        t = limbs.table
+        self.first: Int64Array = np.cumsum(list(map(len, parts)))[:-1]
+        """Of each rig, its first model."""
+        self.first_box: Int64Array = np.cumsum(boxes)[:-1]
+        """Of each rig, its first row of `boxes`."""
+        self.numbers = np.column_stack([t.p1, t.p2, t.radius, t.radius2])
+        self.codes = codes = np.zeros(len(limbs), MODEL_FIELDS)
+        codes["kind"], codes["shape"], codes["box"], codes["mask"] = t.kind, t.solid, t.box, t.mask
+        codes["needs_axis"], codes["label"] = HAS_AXIS[t.kind], NOBODY
+        codes["label"][: len(bare)] = bare.character
+        codes["bone"] = np.concatenate([np.full(len(bare), NO_BONE), *(rig.limb_bone for rig in rigs)])
+        own = (np.arange(len(rig.limbs)) for rig in rigs)
+        self.rig_limb: Int32Array = np.concatenate([np.full(len(bare), NO_LIMB), *own]).astype(np.int32)
+        """Limb of the rig, -1 for a bare limb."""
+        self.boxes: Float64Array = t.boxes
+        self.names: NDArray[Any] = frozen(np.array(limbs.names, object))
+        self.hit_group: Int32Array = limbs.hit_group
+        length = np.linalg.norm(self.numbers[:, 3:6] - self.numbers[:, :3], axis=1)
+        self.rim: Float64Array = self.numbers[:, 6:].max(axis=1, initial=0.0)
+        """Largest growth of a box around each as it turns about an end; 0 for spheres and capsules."""
+        is_box = t.box >= 0
+        self.local_box = np.zeros((len(limbs), 12))
+        """Of each box its axes and half extents in the frame of its bone."""
+        self.local_box[is_box] = t.boxes[t.box[is_box]]
+        self.rim[is_box] = np.linalg.norm(self.local_box[is_box, 9:], axis=1)
+        self.rim[np.isin(t.kind, (Shape.CAPSULE, Shape.SPHERE))] = 0.0
+        ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
+        self.span: Float64Array = ends.max(axis=1, initial=0.0)
+        """Largest distance of its axis from the origin of its bone."""
+        self.most_growth = float((self.span + self.rim)[len(bare) :].max(initial=self.rim.max(initial=0.0)))
+        """Largest growth of any box between two ticks, without rounding."""
+        length[length == 0.0] = np.inf
+        self.shortest: Float64Array = np.array([one.min(initial=np.inf) for one in np.split(length, self.first)[1:]])
+        """Of each rig, its shortest axis."""
+
+    def are_of(self, bare: Limbs, rigs: tuple[Rig, ...]) -> bool:
+        """Whether these are the models of these bare limbs and rigs."""
+        return self.bare is bare and len(self.rigs) == len(rigs) and all(map(is_, self.rigs, rigs))
+
+
+class Structure:
+    """The rows and characters of a state; ticks share it until a character comes, goes or changes its layers."""
+
+    def __init__(self, layout: WorldLayout, models: Models) -> None:
+        self.models, self.ids, self.rig = models, layout.ids, layout.rig
+        self.bare, self.rows = len(layout.bare), layout.rows
+        self.limb = limb = np.empty(layout.rows, LIMB_FIELDS)
+        """As in `recorded.limbs.TickRows`, and so on."""
+        limb["model"], limb["owner"][: self.bare] = layout.stacked_row, NOBODY
+        limb["owner"][self.bare :] = np.repeat(np.arange(len(layout.ids)), layout.counts.rows)
+        self.shared_layers = layout.shared_mask
+        """The layers that all limbs are in."""
+        self.characters = characters = np.zeros(len(layout.ids), CHARACTER_FIELDS)
+        """Before it is known what follows."""
+        characters["id"], characters["layers"] = layout.ids, layout.layers
+        characters["first_row"], characters["rows"] = layout.first.rows, layout.counts.rows
+        characters["first_bone"] = layout.first.bones
+        characters["first_box"] = layout.first.boxes - models.first_box[layout.rig]
+        characters["next_row"] = characters["next_bone"] = STAYS
+        self.settled = settled = characters.copy()
+        """The same of ordinary characters that all go on to a state of the same structure."""
+        settled["next_row"], settled["next_bone"], settled["is_ordinary"] = layout.first.rows, layout.first.bones, 1
 
 
 @dataclass(frozen=True)
@@ -159,7 +241,7 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
     bounds[...] = state.tree.bounds  # a tick must not keep those of a state, which are written again
     return Tick(
         number, time, state.roster, structure, structure.characters, ends, axes, roots, bones, by_ends,
-        state.tree._replace(bounds=memory.frozen(bounds)), state.slots,
+        state.tree._replace(bounds=frozen(bounds)), state.slots,
     )  # fmt: skip
 
 

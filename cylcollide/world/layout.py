@@ -54,19 +54,9 @@ class WorldLayout:
         return np.repeat(column, self.counts.rows)
 
     @cached_property
-    def kind(self) -> Int8Array:
-        """`Shape`, (rows,)."""
-        return self._of_limbs("kind")
-
-    @cached_property
-    def radius(self) -> Float64Array:
-        """First radius, (rows,)."""
-        return self._of_limbs("radius")
-
-    @cached_property
-    def radius2(self) -> Float64Array:
-        """Second radius, (rows,)."""
-        return self._of_limbs("radius2")
+    def shapes(self) -> tuple[Int8Array, Float64Array, Float64Array]:
+        """`Shape`, first and second radius, (rows,) each."""
+        return self._of_limbs("kind"), self._of_limbs("radius"), self._of_limbs("radius2")
 
     @cached_property
     def box(self) -> Int32Array:

@@ -37,10 +37,9 @@ class PoseColumns(NamedTuple):
 
     def table(self, layout: WorldLayout) -> LimbTable:
         """The table of all limbs, with these columns."""
-        return LimbTable(
-            layout.kind, self.p1, self.p2, layout.radius, layout.radius2, layout.box, self.boxes, layout.character,
-            layout.mask, self.solid, self.rows,
-        )  # fmt: skip
+        kind, radius, radius2 = layout.shapes
+        shared = layout.box, self.boxes, layout.character, layout.mask
+        return LimbTable(kind, self.p1, self.p2, radius, radius2, *shared, self.solid, self.rows)
 
     def frozen(self) -> "PoseColumns":
         """Read-only views."""
