@@ -1,6 +1,6 @@
 """The limbs of a rig in the frames of their bones, and the loop that places them in the world."""
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Truth, broadcast, lane, movemask, select
 
 ORIGIN = (0.0, 0.0, 0.0)
-
-Bones: TypeAlias = tuple[Vectors, Quaternions]
-"""Positions and orientations of bones in the world, any numbers; (·, 3) and (·, 4)."""
 
 
 class RigRows(NamedTuple):
@@ -46,6 +43,13 @@ class Parts(NamedTuple):
     rows: Column[np.int32]  # of limbs
     boxes: Column[np.int32]
     bones: Column[np.int32]
+
+
+class Bones(NamedTuple):
+    """Bones in the world: any numbers."""
+
+    positions: Vectors  # (·, 3)
+    orientations: Quaternions  # (·, 4): quaternions x, y, z, w
 
 
 class Placed(NamedTuple):
