@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
-from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
+from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs
 from cylcollide.bones.skeleton import pose_bones
 from cylcollide.characters import poses
 from cylcollide.characters.rig_data import bone_offsets
@@ -75,7 +75,7 @@ class Rig(EditableRig):
         k, bones, m, solids = len(at), len(self.bone_names), len(self.limbs), len(self.rows.boxes)
         labels = None if character is None else validate.integers(character, "character", k, -1, 2**31 - 1)
         placed, order = Placed(np.empty((k * m, 3)), np.empty((k * m, 3)), np.empty((k * solids, 12))), np.arange(k)
-        first = Offsets(*((order * rows).astype(np.int32) for rows in (bones, m, solids)))
+        first = Parts(*((order * rows).astype(np.int32) for rows in (m, solids, bones)))
         bad = place_limbs(self.rows, bones, Bones(at.reshape(-1, 3), turn.reshape(-1, 4)), first, placed)
         if bad >= 0:
             poses.raise_misplaced(self, at, turn, bad)

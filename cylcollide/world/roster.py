@@ -1,4 +1,4 @@
-"""Who lives in a world: characters by ascending id, posed or not."""
+"""The characters of a world by ascending id, posed or not."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
@@ -70,7 +70,7 @@ class Roster(NamedTuple):
         return {**self.groups, **rig.groups}
 
     def without(self, index: Int64Array) -> "Roster":
-        """Without these characters; rigs that nobody has any more are forgotten."""
+        """Without these characters, and without rigs that no character has any more."""
         kept = np.ones(len(self.ids), np.bool_)
         kept[index] = False
         used, rig = np.unique(self.rig[kept], return_inverse=True)

@@ -48,7 +48,7 @@ CHECKS: dict[str, list[str]] = {
         f"moving/{name}.py": ["tests/moving/test_bounds.py", "tests/moving/test_bound_used.py"]
         for name in ("bernstein", "bounds", "contact", "solids")
     },
-    **{f"query/loops/{name}.py": FLIGHTS for name in ("moving", "moving_exit")},
+    **{f"query/loops/{name}.py": FLIGHTS for name in ("moving", "moving_exit", "moving_pair")},
     "query/loops/judge.py": ["tests/characters/test_policy_verdicts.py"],
     **{f"query/loops/{name}.py": STREAMS for name in ("brute_force", "leaf", "output", "refine", "stream")},
     **{f"bvh/{name}.py": STREAMS for name in ("ray_node_pairs", "stream")},
