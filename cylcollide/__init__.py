@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from cylcollide.history import MissExplanation, PoseHistory, RewindLimits, estimate_time
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
+    from cylcollide.query.chords import Chords
     from cylcollide.query.hits import RayHit, RayHits
-    from cylcollide.query.point_hits import PointHits
-    from cylcollide.query.ray_chords import Chords
+    from cylcollide.query.points import PointHits
     from cylcollide.runtime.info import Info, info, warm_up
 
 __all__ = [
@@ -51,14 +51,14 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Chords": "query.ray_chords",
+    "Chords": "query.chords",
     "Clip": "characters.clip",
     "Explanation": "limbs.explain",
     "FlightPath": "history.flight",
     "Info": "runtime.info",
     "Judged": "characters.judged",
     "MissExplanation": "history",
-    "PointHits": "query.point_hits",
+    "PointHits": "query.points",
     "Policy": "characters.policy",
     "PoseHistory": "history",
     "RayHit": "query.hits",

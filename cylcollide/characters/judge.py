@@ -11,6 +11,7 @@ from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
 from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.query.chords import Chords
 from cylcollide.query.chords import chords as chords_of
 from cylcollide.query.loops.judge import (
     LONGEST_CHORD,
@@ -20,7 +21,6 @@ from cylcollide.query.loops.judge import (
     ShotColumns,
     judge_chords,
 )
-from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import RayRequest, State, ray_request, segment_request
 
 

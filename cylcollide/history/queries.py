@@ -28,9 +28,9 @@ from cylcollide.history.ring import Ring
 from cylcollide.history.sample_times import sample_times
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
+from cylcollide.query.chords import Chords
 from cylcollide.query.hits import RayHits
-from cylcollide.query.point_hits import PointHits
-from cylcollide.query.ray_chords import Chords
+from cylcollide.query.points import PointHits
 from cylcollide.world.hit_world import HitWorld
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.history.ring import Ring
-from cylcollide.query.row_choice import chosen_rows
+from cylcollide.query.results import chosen_rows
 from cylcollide.recorded.sample_times import find_moments
 from cylcollide.runtime.memory import frozen
 

@@ -7,7 +7,7 @@ The cylinder's kernels are inlined into every loop; those of other shapes stay b
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE
 from cylcollide.kernels.axis import SurfacePoint, height_and_distance
-from cylcollide.kernels.box import box_aabb, box_curve, box_frame, box_normal, box_outside_by, box_step, ray_box
+from cylcollide.kernels.box import box_aabb, box_axes, box_curve, box_normal, box_outside_by, box_step, ray_box
 from cylcollide.kernels.capsule import (
     ball_step,
     capsule_aabb,
@@ -97,7 +97,7 @@ def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple
 @inlined
 def trusted(ray: Ray, limb: Limb, span: Span) -> Span:
     """The span, undecided where its rounding errors may exceed `LARGEST_SAFE`."""
-    return undecided_where(rounding_bound(ray, limb.frame.extent) > LARGEST_SAFE, span)
+    return undecided_where(rounding_bound(ray, limb.extent) > LARGEST_SAFE, span)
 
 
 @inlined
@@ -186,7 +186,7 @@ def face_normal(point: SurfacePoint, limb: Limb, face: float) -> Vector:
 def outside_by(point: Vector, limb: Limb) -> Real:
     """By how much a point is outside, in metres: negative inside; a function of the point with Lipschitz constant 1."""
     if limb.kind == CYLINDER:
-        height, distance = height_and_distance(point, limb.frame)
+        height, distance = height_and_distance(point, limb)
         return cylinder_outside_by(height, distance, limb)
     return other_outside_by(point, limb)
 
@@ -196,7 +196,7 @@ def other_outside_by(point: Vector, limb: Limb) -> Real:
     """`outside_by` for shapes other than the cylinder."""
     if limb.kind == BOX:
         return box_outside_by(point, limb)
-    height, distance = height_and_distance(point, limb.frame)  # of a sphere 0, and the distance from its centre
+    height, distance = height_and_distance(point, limb)  # of a sphere 0, and the distance from its centre
     if limb.kind == SPHERE:
         return distance - limb.radius
     if limb.kind == CAPSULE:
@@ -233,12 +233,12 @@ def limb_aabb(limb: Limb) -> tuple[Vector, Vector]:
 @inlined
 def axis_point(limb: Limb) -> Vector:
     """A point of the axis that `axis_distance_squared` is measured from."""
-    return limb.frame.centre if limb.kind == BOX else limb.p1
+    return limb.centre if limb.kind == BOX else limb.p1
 
 
 @inlined
 def main_axis(limb: Limb) -> DoubleDoubleVector:
     """The direction of that axis, of any length: the third axis of a box, zero for a sphere."""
     if limb.kind == BOX:
-        return as_double_double(box_frame(limb).axes[2])
+        return as_double_double(box_axes(limb)[0][2])
     return vector_difference(limb.p2, limb.p1)

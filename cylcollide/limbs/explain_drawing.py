@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.kernels.box import box_frame
+from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.clearance import growths_to_reach
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.limbs.figures import new_figure
@@ -62,8 +62,8 @@ def draw(subject: Subject) -> "Figure":
 def cutting_plane(subject: Subject) -> Plane:
     """The plane of the segment and the axis' direction: of a ball, through its centre; of a box, its third axis."""
     limb, (start, end) = subject.limb, subject.segment
-    centre, is_box = np.array(limb.frame.centre), subject.shape == Shape.BOX
-    axis = np.array(box_frame(limb).axes[2] if is_box else limb.frame.axis)
+    centre, is_box = np.array(limb.centre), subject.shape == Shape.BOX
+    axis = np.array(box_axes(limb)[0][2] if is_box else limb.axis)
     step = end - start
     candidates = [axis, step, start - centre, *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
@@ -119,12 +119,12 @@ def _growths(plane: Plane, x: Float64Array, y: Float64Array, offset: float, limb
 
 def _window(subject: Subject, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Corners of the section drawn: the limb, the nearest point, and the part of the segment that is not far away."""
-    frame = subject.limb.frame
+    limb = subject.limb
     if subject.shape == Shape.BOX:
-        reach = np.full(2, float(np.linalg.norm(box_frame(subject.limb).half)))
+        reach = np.full(2, float(np.linalg.norm(box_axes(limb)[1])))
     else:
         balls = subject.shape in (Shape.CAPSULE, Shape.SPHERE)
-        reach = np.array([frame.half_length + balls * frame.radius, frame.radius])
+        reach = np.array([limb.half_length + balls * limb.radius, limb.radius])
     low, high = np.minimum(-reach, near), np.maximum(reach, near)
     far = 1.5 * float((high - low).max())
     low = np.minimum(low, np.maximum(ends.min(axis=0), low - 0.5 * far))

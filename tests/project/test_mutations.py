@@ -38,7 +38,7 @@ FLIGHTS = [f"tests/history/test_moving_{name}.py" for name in ("far", "moments",
 
 CHECKS: dict[str, list[str]] = {
     **{f"exact/{name}.py": SHAPES for name in ("ball", "box", "cylinder", "frame", "line", "order", "revolution")},
-    **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "closest", "cylinder", "inside_policy", "line")},
+    **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "cylinder", "hit_bounds", "line")},
     **{f"kernels/{name}.py": SHAPES for name in ("curve", "dispatch", "refine", "revolution")},
     "kernels/surface.py": PLACES,
     "kernels/axis.py": ["tests/kernels/test_normals.py", *SHAPES],

@@ -3,20 +3,21 @@
 A piece is one stretch of a line inside a limb; a tube can have two. As in `single`, undecided rows are marked.
 """
 
+from functools import partial
 from math import inf, nan
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array, Rows
+from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
 from cylcollide.kernels.chord import CertainChord, certain_chord
 from cylcollide.kernels.dispatch import pieces, ray_limb
-from cylcollide.kernels.inside_policy import ray_hit_bounds
+from cylcollide.kernels.hit_bounds import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
-from cylcollide.query.loops.columns import ChordColumns
+from cylcollide.query.loops.columns import ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
@@ -71,18 +72,12 @@ def complete_chords(
     return count
 
 
-def pieces_of_rays(batch: RayBatch, table: LimbRows, tree: Tree, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
-    """Every piece of a limb that each of the given rays does not certainly miss, in compressed rows.
+def pieces_of_rays(batch: RayBatch, table: LimbRows, tree: Tree, rows: Int64Array) -> CompressedRows:
+    """Every piece of a limb that each of the given rays does not certainly miss.
 
-    Returns offsets (n + 1,), and codes: twice the limb, plus the number of the piece. An untrusted ray may hit any
-    limb.
+    As codes: twice the limb, plus the number of the piece. An untrusted ray may hit any limb.
     """
-    stack, offsets, codes = make_stack(tree), np.zeros(len(rows) + 1, np.int64), np.empty(4 * len(rows) + 64, np.int32)
-    used = find_pieces(batch, table, tree, stack, rows, offsets, codes)
-    if used > len(codes):
-        codes = np.empty(used, np.int32)
-        find_pieces(batch, table, tree, stack, rows, offsets, codes)
-    return offsets, codes[:used]
+    return find_rows(len(rows), partial(find_pieces, batch, table, tree, make_stack(tree), rows))
 
 
 @compiled_loop
@@ -120,46 +115,32 @@ def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index
     return used, reach
 
 
-def pieces_of_crossings(
-    batch: RayBatch, table: LimbRows, crossed: Int32Array, recorded: int, begin: int, end: int
-) -> tuple[Int64Array, Int32Array]:
-    """`pieces_of_rays` for the rays from `begin` to `end`, from `recorded` rows of `crossed`, which are overwritten."""
-    (offsets, places), codes = np.zeros((2, end - begin + 1), np.int64), np.empty(2 * recorded, np.int32)
-    used = sort_crossings(batch, table, crossed, recorded, begin, offsets, places, codes)
-    return offsets, codes[:used]
+def pieces_of_lists(batch: RayBatch, table: LimbRows, begin: int, lists: CompressedRows) -> CompressedRows:
+    """`pieces_of_rays` of the rays `begin`, `begin` + 1, ..., each among the limbs on its list."""
+    offsets, limbs = lists
+    found, codes = np.zeros(len(offsets), np.int64), np.empty(2 * int(offsets[-1] - offsets[0]), np.int32)
+    used = find_listed_pieces(batch, table, begin, offsets, limbs, found, codes)
+    return found, codes[:used]
 
 
 @compiled_loop
-def sort_crossings(
+def find_listed_pieces(
     batch: RayBatch,
     table: LimbRows,
-    crossed: Rows[np.int32],
-    recorded: int,
     begin: int,
+    lists: Column[np.int64],
+    limbs: Column[np.int32],
     offsets: Column[np.int64],
-    places: Column[np.int64],
     codes: Column[np.int32],
 ) -> int:
-    """Write `pieces_of_crossings` by a counting sort, with `places` as its buffer; how many pieces there are."""
-    for j in range(recorded):
-        i, index = crossed[j]
-        which = 1
-        if pieces(table.solid[index]) == 2:
-            ray, limb = ray_at(batch.rays, i), limb_at(table.rows, table.solid, index)
-            which = int(ray_hit_bounds(ray, ray_limb(ray, limb, 0), POLICY_HIT).possible)
-            which += 2 * int(ray_hit_bounds(ray, ray_limb(ray, limb, 1), POLICY_HIT).possible)
-        crossed[j, 1] = 4 * index + which
-        offsets[i - begin + 1] += (which & 1) + (which >> 1)
-    for k in range(offsets.size - 1):
-        offsets[k + 1] += offsets[k]
-        places[k + 1] = offsets[k + 1]
-    for j in range(recorded):
-        k, index = crossed[j, 0] - begin, crossed[j, 1] >> 2
-        for piece in range(2):
-            if crossed[j, 1] >> piece & 1:
-                codes[places[k]] = 2 * index + piece
-                places[k] += 1
-    return int(offsets[offsets.size - 1])
+    """Write `pieces_of_lists`, given the offsets and limbs of the lists; how many there are."""
+    used = 0
+    for k in range(lists.size - 1):
+        query = ray_at(batch.rays, begin + k), table, *filter_of(batch, begin + k), codes, inf
+        for position in range(lists[k], lists[k + 1]):
+            used, _ = write_pieces(query, limbs[position], used)
+        offsets[k + 1] = used
+    return used
 
 
 @compiled_loop

@@ -1,12 +1,13 @@
-"""What loops write, as columns: the hit of each ray, and chords."""
+"""What loops write, as columns: the hit of each ray, and chords and other numbers of each ray in compressed rows."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, BoolArray, Column, Face, Float64Array, Int64Array, Rows
+from cylcollide._types import NO_LIMB, BoolArray, Column, Face, Float64Array, Int32Array, Int64Array, Rows
 from cylcollide.runtime import memory
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 
 class HitColumns(NamedTuple):
@@ -83,6 +84,60 @@ def take_chords(chords: ChordColumns, rows: BoolArray | Int64Array) -> ChordColu
 def concat_chords(parts: Sequence[ChordColumns]) -> ChordColumns:
     """The chords of all parts, one part after another."""
     return ChordColumns._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
+CompressedRows: TypeAlias = tuple[Int64Array, Int32Array]
+"""Offsets (n + 1,) and numbers: those of ray or point i are `numbers[offsets[i]:offsets[i + 1]]`."""
+
+
+def find_rows(n: int, find: Callable[[Int64Array, Int32Array], int]) -> CompressedRows:
+    """Compressed rows of n rays that `find(offsets, numbers)` writes; it returns how many numbers there are.
+
+    Those beyond the size of `numbers` are not written, and `find` is called again.
+    """
+    offsets, numbers = np.zeros(n + 1, np.int64), np.empty(4 * n + 64, np.int32)
+    used = find(offsets, numbers)
+    if used > len(numbers):
+        numbers = np.empty(used, np.int32)
+        find(offsets, numbers)
+    return offsets, numbers[:used]
+
+
+def rows_of_pairs(pairs: Int32Array, begin: int, n: int) -> CompressedRows:
+    """Compressed rows of the n rays `begin`, `begin` + 1, ..., from pairs (k, 2) of a ray and a number; ascending."""
+    offsets, numbers = np.zeros(n + 1, np.int64), np.empty(len(pairs), np.int32)
+    sort_pairs(pairs, begin, offsets, numbers)
+    return offsets, numbers
+
+
+@compiled_loop
+def sort_pairs(pairs: Rows[np.int32], begin: int, offsets: Column[np.int64], numbers: Column[np.int32]) -> None:
+    """Write `rows_of_pairs` by a counting sort; `offsets` are zeros."""
+    for k in range(len(pairs)):
+        offsets[pairs[k, 0] - begin] += 1
+    total = 0
+    for i in range(offsets.size):
+        offsets[i], total = total, total + offsets[i]
+    for k in range(len(pairs)):
+        i = pairs[k, 0] - begin
+        numbers[offsets[i]] = pairs[k, 1]
+        offsets[i] += 1
+    for i in range(offsets.size - 1, 0, -1):
+        offsets[i] = offsets[i - 1]
+    offsets[0] = 0
+    for i in range(offsets.size - 1):
+        sort_part(numbers, offsets[i], offsets[i + 1])
+
+
+@inlined
+def sort_part(numbers: Int32Array, first: int, last: int) -> None:
+    """Sort the few numbers from `first` to `last`, ascending."""
+    for k in range(first + 1, last):
+        j, number = k, numbers[k]
+        while j > first and numbers[j - 1] > number:
+            numbers[j] = numbers[j - 1]
+            j -= 1
+        numbers[j] = number
 
 
 class ChordRows(NamedTuple):
