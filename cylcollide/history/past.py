@@ -75,7 +75,7 @@ class Past(NamedTuple):
     def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
         """The limbs on the list of each of these rays that it does not certainly miss."""
         some = batch_rows(self.rays.batch, rays)
-        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, 0, lists))
+        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, 0, lists, False))
 
     def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
         """Rows of states, each where it was at the moment of its ray."""

@@ -26,7 +26,6 @@ from cylcollide.query.loops.columns import (
     ChordRows,
     CompressedRows,
     concat_chord_rows,
-    decided_chord_rows,
     empty_chords,
     empty_hits,
     filter_chord_rows,
@@ -82,9 +81,9 @@ class Chords(LimbFields):
         self._batch, self._limbs, self._rows, self._row, self._columns = batch, limbs, rows, rows.chords.limb, {}
 
     def _crossings(self) -> Columns:
-        rows, chords = self._rows, self._rows.chords
+        chords = self._rows.chords
         return {
-            "entry_fraction": rows.fraction,
+            "entry_fraction": chords.fraction,
             "exit_fraction": chords.exit[:, 0],
             "entry_face": chords.entry_face,
             "exit_face": chords.exit_face,
@@ -106,27 +105,19 @@ class Chords(LimbFields):
 
     def flight(self, needs_length: bool) -> ShotChords:
         """The chords and what is known of their limbs, as a policy reads them; lengths only if it needs them."""
-        rows, chords, limbs = self._rows, self._rows.chords, self._limbs
-        return ShotChords(
-            rows.offsets,
-            chords.limb,
-            np.ascontiguousarray(rows.fraction),
-            chords.entry,
-            chords.exit,
-            ray_lengths(self._batch.rays) if needs_length else NOT_READ,
-            limbs.labels.hit_group,
-            limbs.kernel_rows.character,
-        )
+        rows, limbs = self._rows, self._limbs
+        length = ray_lengths(self._batch.rays) if needs_length else NOT_READ
+        return ShotChords(rows.offsets, rows.chords, length, limbs.labels.hit_group, limbs.kernel_rows.character)
 
     def entry_distances(self, chord: Int64Array) -> Float64Array:
         """Distance to the entry of one chord of each ray, inf for the chord -1; (rays,)."""
-        return distances(gather(self._rows.fraction, chord, np.inf), ray_lengths(self._batch.rays))
+        return distances(gather(self._rows.chords.fraction, chord, np.inf), ray_lengths(self._batch.rays))
 
     def entry_surface(self, chord: Int64Array) -> Surface:
         """Position and normal at the entry of one chord of each ray, NaN for the chord -1; (rays, 3) each."""
-        rows, chords, batch = self._rows, self._rows.chords, self._batch._replace(policy=POLICY_HIT)
+        chords, batch = self._rows.chords, self._batch._replace(policy=POLICY_HIT)
         limb, face = gather(chords.limb, chord, NO_LIMB), gather(chords.entry_face, chord, int(Face.NONE))
-        fraction, exact = gather(rows.fraction, chord, np.inf), np.flatnonzero(gather(rows.exact_hit, chord, False))
+        fraction, exact = gather(chords.fraction, chord, np.inf), np.flatnonzero(gather(chords.exact_hit, chord, False))
         return surface_at(batch, self._limbs, limb, fraction, face, (exact, chords.entry[chord[exact]]), False)
 
     @property
@@ -174,15 +165,15 @@ class Chords(LimbFields):
         return self.entry_position, self.entry_normal
 
     def _entries(self) -> Columns:
-        rows, chords, exact = self._rows, self._rows.chords, np.flatnonzero(self._rows.exact_hit)
-        fraction, ends = np.ascontiguousarray(rows.fraction), (exact, chords.entry[exact])
+        chords, exact = self._rows.chords, np.flatnonzero(self._rows.chords.exact_hit)
+        ends = exact, chords.entry[exact]
         position, normal = surface_at(
-            self._ray_of_each, self._limbs, self._row, fraction, chords.entry_face, ends, False
+            self._ray_of_each, self._limbs, self._row, chords.fraction, chords.entry_face, ends, False
         )
         return {"entry_position": position, "entry_normal": normal}
 
     def _exits(self) -> Columns:
-        chords, exact = self._rows.chords, np.flatnonzero(self._rows.exact_chord)
+        chords, exact = self._rows.chords, np.flatnonzero(self._rows.chords.exact_chord)
         fraction, ends = np.ascontiguousarray(chords.exit[:, 0]), (exact, chords.exit[exact])
         position, normal = surface_at(self._ray_of_each, self._limbs, self._row, fraction, chords.exit_face, ends, True)
         return {"exit_position": position, "exit_normal": normal}
@@ -206,10 +197,8 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, p
         offsets, codes = pieces(begin, end)
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
         ends = np.empty((2, len(codes)))
-        count = chord_loops.cast_chords(
-            batch, limbs.kernel_rows, offsets, codes, begin, ends[0], ends[1], found, undecided
-        )
-        rows = decided_chord_rows(offsets, undecided, found)
+        count = chord_loops.cast_chords(batch, limbs.kernel_rows, offsets, codes, begin, ends, found, undecided)
+        rows = ChordRows(offsets, undecided, found)
         return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
 
     rows = concat_chord_rows(in_chunks(n, threads, task))
@@ -232,8 +221,8 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
         request.checked(cast_stream(request.raw, every, rows, tree, rays, sort, begin, end, int(Aim.ALL), NO_HITS))
         recorded = crossings.item()
         if recorded <= len(crossed):
-            lists = rows_of_pairs(crossed[:recorded], begin, end - begin)
-            return chord_loops.pieces_of_lists(batch, rows, begin, lists)
+            lists = rows_of_pairs(crossed[:recorded], begin, end - begin, False)
+            return chord_loops.pieces_of_lists(batch, rows, begin, lists, True)
     request.copy_checked(begin, end)
     return chord_loops.pieces_of_rays(batch, state.kernel_rows, tree, np.arange(begin, end))
 
@@ -253,6 +242,6 @@ def chords_listed(limbs: LabelledLimbs, request: RayRequest, lists: CompressedRo
 
     def pieces(begin: int, end: int) -> CompressedRows:
         some = offsets[begin : end + 1], listed
-        return chord_loops.pieces_of_lists(request.batch, limbs.kernel_rows, begin, some)
+        return chord_loops.pieces_of_lists(request.batch, limbs.kernel_rows, begin, some, False)
 
     return chord_rows(limbs, request, request.threads, pieces)

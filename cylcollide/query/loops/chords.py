@@ -8,7 +8,7 @@ from math import inf, nan
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array, Rows
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
 from cylcollide.kernels.chord import CertainChord, certain_chord
@@ -31,6 +31,7 @@ def write_chord(chords: ChordColumns, row: int, limb: int, chord: CertainChord) 
     chords.entry[row, 0], chords.entry[row, 1] = chord.entry
     chords.exit[row, 0], chords.exit[row, 1] = chord.exit
     chords.entry_face[row], chords.exit_face[row] = int(chord.first_face), int(chord.last_face)
+    chords.fraction[row], chords.exact_hit[row], chords.exact_chord[row] = chord.entry[0], False, False
 
 
 @inlined
@@ -115,11 +116,16 @@ def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index
     return used, reach
 
 
-def pieces_of_lists(batch: RayBatch, table: LimbRows, begin: int, lists: CompressedRows) -> CompressedRows:
-    """`pieces_of_rays` of the rays `begin`, `begin` + 1, ..., each among the limbs on its list."""
+def pieces_of_lists(
+    batch: RayBatch, table: LimbRows, begin: int, lists: CompressedRows, are_possible: bool
+) -> CompressedRows:
+    """`pieces_of_rays` of the rays `begin`, `begin` + 1, ..., each among the limbs on its list.
+
+    `are_possible`: it is known that no ray certainly misses a limb on its list.
+    """
     offsets, limbs = lists
     found, codes = np.zeros(len(offsets), np.int64), np.empty(2 * int(offsets[-1] - offsets[0]), np.int32)
-    used = find_listed_pieces(batch, table, begin, offsets, limbs, found, codes)
+    used = find_listed_pieces(batch, table, begin, offsets, limbs, are_possible, found, codes)
     return found, codes[:used]
 
 
@@ -130,15 +136,21 @@ def find_listed_pieces(
     begin: int,
     lists: Column[np.int64],
     limbs: Column[np.int32],
+    are_possible: bool,
     offsets: Column[np.int64],
     codes: Column[np.int32],
 ) -> int:
     """Write `pieces_of_lists`, given the offsets and limbs of the lists; how many there are."""
     used = 0
     for k in range(lists.size - 1):
-        query = ray_at(batch.rays, begin + k), table, *filter_of(batch, begin + k), codes, inf
         for position in range(lists[k], lists[k + 1]):
-            used, _ = write_pieces(query, limbs[position], used)
+            limb = limbs[position]
+            if are_possible and pieces(table.solid[limb]) == 1:
+                codes[used] = 2 * limb
+                used += 1
+            else:
+                query = ray_at(batch.rays, begin + k), table, *filter_of(batch, begin + k), codes, inf
+                used, _ = write_pieces(query, limb, used)
         offsets[k + 1] = used
     return used
 
@@ -150,17 +162,16 @@ def cast_chords(
     offsets: Column[np.int64],
     codes: Column[np.int32],
     begin: int,
-    earliest: Column[np.float64],
-    latest: Column[np.float64],
+    ends: Rows[np.float64],
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
     """Chords of the pieces found for the rays `begin`, `begin` + 1, ..., sorted by entry; how many rays are undecided.
 
-    `codes` is sorted in place, ray by ray; `earliest` and `latest` are buffers of one number a code. A ray is undecided
-    if a verdict, a face or an order is.
+    `codes` is sorted in place, ray by ray; `ends` (2, codes) is a buffer, for earliest and latest entries. A ray is
+    undecided if a verdict, a face or an order is.
     """
-    count = 0
+    count, earliest, latest = 0, ends[0], ends[1]
     for k in range(offsets.size - 1):
         undecided[k] = False
         ray = ray_at(batch.rays, begin + k)

@@ -42,13 +42,16 @@ def missed_hits(n: int) -> HitColumns:
 
 
 class ChordColumns(NamedTuple):
-    """The chord of each ray in the limb that it hits; fractions as double-doubles."""
+    """Chords of rays in limbs; fractions as double-doubles."""
 
     limb: Column[np.int32]  # -1 on a miss
     entry: Rows[np.float64]  # (n, 2), high and low word; NaN on a miss
     exit: Rows[np.float64]  # (n, 2); inf on a miss
     entry_face: Column[np.int8]  # INSIDE where the ray starts in the limb
     exit_face: Column[np.int8]  # INSIDE where the ray ends in the limb
+    fraction: Column[np.float64]  # of the entry, as a cast rounds it
+    exact_hit: Column[np.bool_]  # kernels do not decide the entry, even of this limb alone
+    exact_chord: Column[np.bool_]  # the same of the whole chord
 
     @property
     def extent(self) -> Float64Array:
@@ -57,22 +60,24 @@ class ChordColumns(NamedTuple):
         return extent
 
 
-CHORD_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int8, np.int8)]
-"""Of limb, entry_face, exit_face."""
+CHORD_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.int8, np.bool_, np.bool_)]
+"""Of fraction, limb, entry_face, exit_face, exact_hit, exact_chord."""
 
 
 def empty_chords(n: int) -> ChordColumns:
     """Columns of n chords, not initialised."""
     ends = memory.rows((2, n, 2))
-    limb, entry_face, exit_face = memory.columns(n, *CHORD_DTYPES)
-    return ChordColumns(limb, ends[0], ends[1], entry_face, exit_face)
+    fraction, limb, *others = memory.columns(n, *CHORD_DTYPES)
+    entry_face, exit_face, exact_hit, exact_chord = others
+    return ChordColumns(limb, ends[0], ends[1], entry_face, exit_face, fraction, exact_hit, exact_chord)
 
 
 def missed_chords(n: int) -> ChordColumns:
     """Columns of n misses."""
     chords = empty_chords(n)
-    chords.limb[:], chords.entry[:], chords.exit[:] = NO_LIMB, np.nan, np.inf
+    chords.limb[:], chords.entry[:], chords.exit[:], chords.fraction[:] = NO_LIMB, np.nan, np.inf, np.nan
     chords.entry_face[:] = chords.exit_face[:] = Face.NONE
+    chords.exact_hit[:] = chords.exact_chord[:] = False
     return chords
 
 
@@ -81,9 +86,10 @@ def take_chords(chords: ChordColumns, rows: BoolArray | Int64Array) -> ChordColu
     return ChordColumns._make(column[rows] for column in chords)
 
 
-def concat_chords(parts: Sequence[ChordColumns]) -> ChordColumns:
-    """The chords of all parts, one part after another."""
-    return ChordColumns._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+def put_chords(chords: ChordColumns, rows: Int64Array, part: ChordColumns) -> None:
+    """Write chords into the given rows of others."""
+    for name in ChordColumns._fields:
+        getattr(chords, name)[rows] = getattr(part, name)
 
 
 CompressedRows: TypeAlias = tuple[Int64Array, Int32Array]
@@ -103,15 +109,20 @@ def find_rows(n: int, find: Callable[[Int64Array, Int32Array], int]) -> Compress
     return offsets, numbers[:used]
 
 
-def rows_of_pairs(pairs: Int32Array, begin: int, n: int) -> CompressedRows:
-    """Compressed rows of the n rays `begin`, `begin` + 1, ..., from pairs (k, 2) of a ray and a number; ascending."""
+def rows_of_pairs(pairs: Int32Array, begin: int, n: int, are_sorted: bool) -> CompressedRows:
+    """Compressed rows of the n rays `begin`, `begin` + 1, ..., from pairs (k, 2) of a ray and a number.
+
+    `are_sorted`: the numbers of each ray are to be ascending.
+    """
     offsets, numbers = np.zeros(n + 1, np.int64), np.empty(len(pairs), np.int32)
-    sort_pairs(pairs, begin, offsets, numbers)
+    sort_pairs(pairs, begin, are_sorted, offsets, numbers)
     return offsets, numbers
 
 
 @compiled_loop
-def sort_pairs(pairs: Rows[np.int32], begin: int, offsets: Column[np.int64], numbers: Column[np.int32]) -> None:
+def sort_pairs(
+    pairs: Rows[np.int32], begin: int, are_sorted: bool, offsets: Column[np.int64], numbers: Column[np.int32]
+) -> None:
     """Write `rows_of_pairs` by a counting sort; `offsets` are zeros."""
     for k in range(len(pairs)):
         offsets[pairs[k, 0] - begin] += 1
@@ -125,7 +136,7 @@ def sort_pairs(pairs: Rows[np.int32], begin: int, offsets: Column[np.int64], num
     for i in range(offsets.size - 1, 0, -1):
         offsets[i] = offsets[i - 1]
     offsets[0] = 0
-    for i in range(offsets.size - 1):
+    for i in range(offsets.size - 1 if are_sorted else 0):
         sort_part(numbers, offsets[i], offsets[i + 1])
 
 
@@ -146,9 +157,6 @@ class ChordRows(NamedTuple):
     offsets: Int64Array  # (n + 1,)
     undecided: BoolArray  # (n,): rays whose chords are from the exact fallback
     chords: ChordColumns
-    fraction: Float64Array  # of the entry, as a cast rounds it
-    exact_hit: BoolArray  # kernels do not decide the entry, even of this limb alone
-    exact_chord: BoolArray  # the same of the whole chord
 
 
 def ray_of_each(offsets: Int64Array) -> Int64Array:
@@ -161,24 +169,10 @@ def offsets_of(ray: Int64Array, rays: int) -> Int64Array:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(ray, minlength=rays))))
 
 
-def decided_chord_rows(offsets: Int64Array, undecided: BoolArray, chords: ChordColumns) -> ChordRows:
-    """Chords as kernels have written them."""
-    exact = np.zeros(len(chords.limb), np.bool_)
-    return ChordRows(offsets, undecided, chords, chords.entry[:, 0], exact, exact)
-
-
-def take_chord_rows(
-    rows: ChordRows, offsets: Int64Array, undecided: BoolArray, taken: BoolArray | Int64Array
-) -> ChordRows:
-    """The chords of a mask or of an array of rows, with new columns of their rays."""
-    fraction, exact_hit, exact_chord = rows.fraction[taken], rows.exact_hit[taken], rows.exact_chord[taken]
-    return ChordRows(offsets, undecided, take_chords(rows.chords, taken), fraction, exact_hit, exact_chord)
-
-
 def filter_chord_rows(rows: ChordRows, kept: BoolArray) -> ChordRows:
     """The chords of a mask, of the same rays."""
     offsets = offsets_of(ray_of_each(rows.offsets)[kept], len(rows.undecided))
-    return take_chord_rows(rows, offsets, rows.undecided, kept)
+    return ChordRows(offsets, rows.undecided, take_chords(rows.chords, kept))
 
 
 def chords_of_rays(offsets: Int64Array, rays: Int64Array) -> tuple[Int64Array, Int64Array]:
@@ -191,7 +185,7 @@ def chords_of_rays(offsets: Int64Array, rays: Int64Array) -> tuple[Int64Array, I
 def take_rays_of_chords(rows: ChordRows, rays: Int64Array) -> ChordRows:
     """The chords of the given rays, which are numbered anew."""
     offsets, taken = chords_of_rays(rows.offsets, rays)
-    return take_chord_rows(rows, offsets, rows.undecided[rays], taken)
+    return ChordRows(offsets, rows.undecided[rays], take_chords(rows.chords, taken))
 
 
 def concat_chord_rows(parts: Sequence[ChordRows]) -> ChordRows:
@@ -200,9 +194,6 @@ def concat_chord_rows(parts: Sequence[ChordRows]) -> ChordRows:
         return parts[0]
     begins = np.cumsum([0, *(len(part.chords.limb) for part in parts)])
     offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, begins[:-1], strict=True)]
-    return ChordRows(
-        np.concatenate((*offsets, begins[-1:])),
-        np.concatenate([part.undecided for part in parts]),
-        concat_chords([part.chords for part in parts]),
-        *(np.concatenate(columns) for columns in zip(*(part[3:] for part in parts), strict=True)),
-    )
+    chords = (np.concatenate(columns) for columns in zip(*(part.chords for part in parts), strict=True))
+    undecided = np.concatenate([part.undecided for part in parts])
+    return ChordRows(np.concatenate((*offsets, begins[-1:])), undecided, ChordColumns._make(chords))

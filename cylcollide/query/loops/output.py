@@ -24,6 +24,7 @@ from cylcollide.query.loops.packets import (
     enqueue_pair,
     exact_displacements,
     limbs_at,
+    one_limb,
     prefetch_limb,
     vectors_at,
 )
@@ -174,26 +175,40 @@ def refine_face(
     queue: PairQueue, slot: int, shape: int, face: int, batch: RayBatch, table: LimbRows, hits: HitColumns
 ) -> None:
     """`refine_queued`, sixteen at a time."""
-    number, limbs, found, count = queue.row[slot], queue.limb[slot], queue.found, queue.queued[slot]
-    rays, rows, times = batch.rays, table.rows, hits.fraction
+    number, limbs, count, rows = queue.row[slot], queue.limb[slot], queue.queued[slot], table.rows
     number[count : count + PAIR_BATCH] = number[0]  # padding: sixteen are read at a time
     limbs[count : count + PAIR_BATCH] = limbs[0]
-    for first in range(0, count, PAIR_BATCH):
-        for k in range(first + PAIR_BATCH, first + 2 * PAIR_BATCH):  # the limbs of the next sixteen
-            prefetch_limb(rows, limbs[k])
-        limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
-        one, one_solved = refine_eight(rays, number, first, limb, face, times)
-        two, two_solved = refine_eight(rays, number, first + LANES, other, face, times)
-        store(found, 0, one)
-        store(found, LANES, two)
-        end = min(PAIR_BATCH, count - first)
-        grazes = ~(movemask(one_solved) | movemask(two_solved) << LANES) & ((1 << end) - 1)
-        while grazes:
-            k = lowest_bit(grazes)
-            grazes &= grazes - 1
-            found[k] = graze_fraction(batch, table, hits, number[first + k], float(face))
-        for k in range(end):
-            times[number[first + k]] = found[k]
+    if table.solid.size == 1:  # what depends on the limb alone is computed once
+        alone = one_limb(rows, shape, 0)
+        for first in range(0, count, PAIR_BATCH):
+            refine_sixteen(queue, slot, first, alone, alone, face, batch, table, hits)
+    else:
+        for first in range(0, count, PAIR_BATCH):
+            for k in range(first + PAIR_BATCH, first + 2 * PAIR_BATCH):  # the limbs of the next sixteen
+                prefetch_limb(rows, limbs[k])
+            limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
+            refine_sixteen(queue, slot, first, limb, other, face, batch, table, hits)
+
+
+@inlined
+def refine_sixteen(
+    queue: PairQueue, slot: int, first: int, limb: Limb, other: Limb, face: int, batch: RayBatch, table: LimbRows,
+    hits: HitColumns,
+) -> None:  # fmt: skip
+    """`refine_queued` of the pairs from number `first` on, sixteen or as many as are left."""
+    number, found, times = queue.row[slot], queue.found, hits.fraction
+    one, one_solved = refine_eight(batch.rays, number, first, limb, face, times)
+    two, two_solved = refine_eight(batch.rays, number, first + LANES, other, face, times)
+    store(found, 0, one)
+    store(found, LANES, two)
+    end = min(PAIR_BATCH, queue.queued[slot] - first)
+    grazes = ~(movemask(one_solved) | movemask(two_solved) << LANES) & ((1 << end) - 1)
+    while grazes:
+        k = lowest_bit(grazes)
+        grazes &= grazes - 1
+        found[k] = graze_fraction(batch, table, hits, number[first + k], float(face))
+    for k in range(end):
+        times[number[first + k]] = found[k]
 
 
 @noinline

@@ -10,8 +10,7 @@ import numpy as np
 
 from cylcollide._types import HIT, NO_LIMB, UNDECIDED, Column, Float64Array, Int32Array, Rows, Shape, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.points import visit_at_points
-from cylcollide.bvh.ray_node_pairs import Pairs
+from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
 from cylcollide.bvh.traverse import Stack, make_stack, stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.double_double import Vector

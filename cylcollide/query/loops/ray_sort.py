@@ -53,7 +53,7 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, sort: Sor
             return False
         i = min(first, end - LANES)  # the last eight may overlap those before
         origin = vectors_from(rays.origin, i)
-        code = octant_of(displacement_of(origin, vectors_from(rays.second, i), rays.is_segment))
+        code = octant_of(eight_displacements(rays, i))
         code = code * cells + cell(origin[0], space.centre[0], space.scale, cells)
         code = code * cells + cell(origin[1], space.centre[1], space.scale, cells)
         store(key, i - begin, code * cells + cell(origin[2], space.centre[2], space.scale, cells))
@@ -78,6 +78,12 @@ def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, sort
         number[k - begin] = k
     number[last - begin : last - begin + 2 * LANES] = last - 1  # sixteen may be read from the last one on
     return copy_checked(raw, rays, first, last)
+
+
+@inlined
+def eight_displacements(rays: Rays, i: int) -> Vector:
+    """The displacements of eight rays from row i on."""
+    return displacement_of(vectors_from(rays.origin, i), vectors_from(rays.second, i), rays.is_segment)
 
 
 @inlined
@@ -134,6 +140,10 @@ def fill_order(
     if not copy_checked(raw, rays, 0, place.size):
         return False
     begins, n, buckets = order.begins, place.size, order.begins.size - 1
+    for i in range(0, n - LANES + 1, LANES):
+        store(key, i, octant_of(eight_displacements(rays, i)))
+    for i in range(n - n % LANES, n):
+        key[i] = int(octant_of(displacement_of(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)))
     for k in range(buckets + 1):
         begins[k] = 0
     without = 0
@@ -142,8 +152,7 @@ def fill_order(
             put(rays, alpha, i, without, order)
             without += 1
         else:
-            d = displacement_of(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
-            key[i] = OCTANTS * place[i] + int(octant_of(d))
+            key[i] += OCTANTS * place[i]
             begins[key[i]] += 1
     total = without
     for k in range(buckets + 1):

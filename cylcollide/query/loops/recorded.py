@@ -157,7 +157,7 @@ def rows_near_many(recorded: Recorded, order: Order, state: RayState) -> Compres
         if used <= len(crossed):
             break
         crossed = np.empty((used, 2), np.int32)
-    return rows_of_pairs(crossed[:used], 0, n)
+    return rows_of_pairs(crossed[:used], 0, n, True)
 
 
 @compiled_loop

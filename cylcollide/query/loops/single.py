@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, LayerMasks, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import Stack, local_ray, local_reach, stack_in, visit_on_ray
+from cylcollide.bvh.traverse import local_ray, local_reach, stack_in, visit_on_ray
 from cylcollide.kernels.chord import face_crossing
 from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
@@ -68,34 +68,12 @@ def write_hit(
 
 
 @inlined
-def closest_limb(batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[Closest, bool]:
-    """The closest limb along ray i, and whether that is undecided."""
-    best, local = no_hit(ray.limit), local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-    if local.untrusted or local.misses_root:
-        return best, local.untrusted
-    query = ray, batch.policy, table, *filter_of(batch, i), tree.space.scale, local.start
-    best = visit_on_ray(tree, stack, local, test_limb, query, best)
-    return best, is_undecided(best)
-
-
-@inlined
 def test_limb(query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, best: Closest) -> tuple[Closest, float]:
     """The closest hit of a ray after a test of limb k, and the reach up to there."""
     ray, policy, table, mask, ignored, scale, start = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
         best = closer(best, float(k), limb_hit_bounds(ray, limb_at(table.rows, table.solid, k), policy))
     return best, local_reach(min(best[2].upper, ray.limit), scale, start)
-
-
-@compiled
-def cast_closest(
-    batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, begin: int, end: int, hits: HitColumns
-) -> None:
-    """The closest limb along each of the rays from `begin` to `end`."""
-    for i in range(begin, end):
-        ray = ray_at(batch.rays, i)
-        best, undecided = closest_limb(batch, table, tree, stack, ray, i)
-        write_hit(hits, i, ray, best, undecided, batch, table)
 
 
 FRACTION_ROW, FACE_ROW, INSIDE_ROW, UNDECIDED_ROW = range(6, 10)
@@ -130,8 +108,15 @@ def cast_single_rays(
         return INVALID
     inside, undecided = record[INSIDE_ROW].view(np.bool_)[:n], record[UNDECIDED_ROW].view(np.bool_)[:n]
     hits = HitColumns(limb, record[FRACTION_ROW], record[FACE_ROW].view(np.int8)[:n], inside, undecided)
-    cast_closest(RayBatch(rays, mask, ignored, policy), table, tree, stack, 0, n, hits)
-    count = 0
+    batch, count = RayBatch(rays, mask, ignored, policy), 0
     for i in range(n):
-        count += undecided[i]
+        ray = ray_at(rays, i)
+        best, local = no_hit(ray.limit), local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+        is_open = local.untrusted
+        if not (local.untrusted or local.misses_root):
+            query = ray, policy, table, *filter_of(batch, i), tree.space.scale, local.start
+            best = visit_on_ray(tree, stack, local, test_limb, query, best)
+            is_open = is_undecided(best)
+        write_hit(hits, i, ray, best, is_open, batch, table)
+        count += is_open
     return count
