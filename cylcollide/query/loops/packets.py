@@ -95,21 +95,11 @@ def broadcast_row(numbers: tuple[float, float, float, float, float, float, float
 
 
 @inlined
-def two_rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Ray, Ray]:
-    """The sixteen rays `number[k]` to `number[k + 15]`, as two packets."""
+def rays_at(rays: Rays, number: Int32Array, k: int) -> Ray:
+    """The eight rays `number[k]` to `number[k + 7]`."""
     origin, second = vectors_at(rays.origin, number, k), vectors_at(rays.second, number, k)
-    other_origin = vectors_at(rays.origin, number, k + LANES)
-    other_second = vectors_at(rays.second, number, k + LANES)
-    distance = other_distance = broadcast(rays.distance[0])
-    if rays.distance.size > 1:
-        distance, other_distance = (
-            load_at(rays.distance, number, k, 1, 0),
-            load_at(rays.distance, number, k + LANES, 1, 0),
-        )
-    displacement = displacement_of(origin, second, rays.is_segment)
-    other_displacement = displacement_of(other_origin, other_second, rays.is_segment)
-    ray = make_ray(origin, displacement, rays.is_segment, distance)
-    return ray, make_ray(other_origin, other_displacement, rays.is_segment, other_distance)
+    distance = load_at(rays.distance, number, k, 1, 0) if rays.distance.size > 1 else broadcast(rays.distance[0])
+    return make_ray(origin, displacement_of(origin, second, rays.is_segment), rays.is_segment, distance)
 
 
 @inlined
@@ -140,8 +130,8 @@ def prefetch_sixteen(raw: Rays, rays: Rays, row: int) -> None:
 
 @inlined
 def two_rays_from(rays: Rays, number: Int32Array, k: int, in_order: bool) -> tuple[Ray, Ray]:
-    """`two_rays_at`, by contiguous loads if rays are `in_order`, not sorted, and all sixteen exist."""
+    """The sixteen rays from `number[k]` on, by contiguous loads if they are `in_order`, not sorted, and all exist."""
     i = number[k]
     if in_order and number[k + 2 * LANES - 1] == i + 2 * LANES - 1:
         return rays_from(rays, i), rays_from(rays, i + LANES)
-    return two_rays_at(rays, number, k)
+    return rays_at(rays, number, k), rays_at(rays, number, k + LANES)
