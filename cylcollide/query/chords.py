@@ -22,6 +22,7 @@ from cylcollide.query import exact_fallback
 from cylcollide.query.closest import use_single_rays
 from cylcollide.query.loops import chords as chord_loops
 from cylcollide.query.loops.columns import (
+    INT32,
     ChordColumns,
     ChordRows,
     CompressedRows,
@@ -39,6 +40,7 @@ from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import LabelledLimbs, RayRequest, State, take_rays
 from cylcollide.query.results import Columns, Field, LimbFields, Surface, distances, gather, ray_lengths, surface_at
 from cylcollide.query.scratch import scratch_for_streams
+from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 
@@ -196,8 +198,7 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, p
     def task(begin: int, end: int) -> ChordRows:
         offsets, codes = pieces(begin, end)
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
-        ends = np.empty((2, len(codes)))
-        count = chord_loops.cast_chords(batch, limbs.kernel_rows, offsets, codes, begin, ends, found, undecided)
+        count = chord_loops.cast_chords(batch, limbs.kernel_rows, offsets, codes, begin, found, undecided)
         rows = ChordRows(offsets, undecided, found)
         return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
 
@@ -215,10 +216,10 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
     tree, batch = state.tree, request.batch
     if not use_single_rays(state, end - begin):
         # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
-        crossed, crossings = np.empty((LIMBS_CROSSED * (end - begin), 2), np.int32), np.zeros(1, np.int64)
-        (kept, sort), every = scratch_for_streams(tree, end - begin), batch._replace(policy=POLICY_HIT)
-        rays, rows = kept._replace(crossed=crossed, crossings=crossings), state.kernel_rows
-        request.checked(cast_stream(request.raw, every, rows, tree, rays, sort, begin, end, int(Aim.ALL), NO_HITS))
+        crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
+        scratch = scratch_for_streams(tree, end - begin)._replace(crossed=crossed, crossings=crossings)
+        every, rows = batch._replace(policy=POLICY_HIT), state.kernel_rows
+        request.checked(cast_stream(request.raw, every, rows, tree, scratch, begin, end, int(Aim.ALL), NO_HITS))
         recorded = crossings.item()
         if recorded <= len(crossed):
             lists = rows_of_pairs(crossed[:recorded], begin, end - begin, False)

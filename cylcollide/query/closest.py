@@ -74,7 +74,7 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
     is_small = batch.mask.size == batch.ignored.size == 1 and len(table.solid) <= FEW_LIMBS
 
     def loop(begin: int, end: int) -> None:
-        scratch = *scratch_for_streams(tree, end - begin), begin, end, int(aim), hits
+        scratch = scratch_for_streams(tree, end - begin), begin, end, int(aim), hits
         if is_small:
             request.checked(cast_brute_force(raw, batch, table, *scratch))
         else:
@@ -146,8 +146,8 @@ def closest_recorded(
     hits = missed_hits(n)
 
     def task(begin: int, end: int) -> None:
-        state, _ = scratch_for_streams(deepest, 0)
-        cast_recorded(batch, recorded, order, protection, state, scratch_for_recorded(), begin, end, hits)
+        scratch = scratch_for_streams(deepest, 0), scratch_for_recorded()
+        cast_recorded(batch, recorded, order, protection, *scratch, begin, end, hits)
 
     in_chunks(n, request.threads, task)
     return hits

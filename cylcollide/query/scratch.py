@@ -10,19 +10,17 @@ from cylcollide.bvh.ray_node_pairs import Pairs, levels_of, make_pairs
 from cylcollide.constants import BLOCK_RAYS, RAYS_PER_TASK, STREAM_RAYS
 from cylcollide.query.loops.leaf import RayState, make_ray_state
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue, make_pair_queue
-from cylcollide.query.loops.ray_sort import SortScratch, make_sort_scratch
 from cylcollide.query.loops.recorded_stream import RecordedScratch, make_recorded_scratch
 from cylcollide.query.loops.surface import BLOCK, make_surface_queue
 
 _kept = threading.local()
 
 
-def scratch_for_streams(tree: Tree, rays: int) -> tuple[RayState, SortScratch]:
+def scratch_for_streams(tree: Tree, rays: int) -> RayState:
     """Buffers of this thread for a chunk of so many rays through this tree."""
-    kept: tuple[RayState, SortScratch] | None = getattr(_kept, "streams", None)
-    if kept is None or len(kept[0].stream.code) < tree.stack_size or len(kept[1].key) < rays:
-        sort = make_sort_scratch(max(rays, RAYS_PER_TASK))
-        kept = _kept.streams = make_ray_state(tree, STREAM_RAYS), sort
+    kept: RayState | None = getattr(_kept, "streams", None)
+    if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.key) < rays:
+        kept = _kept.streams = make_ray_state(tree, STREAM_RAYS, max(rays, RAYS_PER_TASK))
     return kept
 
 

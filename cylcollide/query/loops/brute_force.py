@@ -19,7 +19,7 @@ from cylcollide.query.loops.inputs import INVALID, RayBatch
 from cylcollide.query.loops.leaf import RayState
 from cylcollide.query.loops.output import flush_refine, write_eight
 from cylcollide.query.loops.packets import FACES, PairQueue, one_limb, prefetch_sixteen, rays_from
-from cylcollide.query.loops.ray_sort import SortScratch, copy_in_order
+from cylcollide.query.loops.ray_sort import copy_in_order
 from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load, store
 
@@ -32,7 +32,6 @@ def cast_brute_force(
     batch: RayBatch,
     table: LimbRows,
     state: RayState,
-    sort: SortScratch,
     begin: int,
     end: int,
     aim: int,
@@ -46,11 +45,11 @@ def cast_brute_force(
     while first < end:
         last = first + size if end - first >= size + LANES else end  # eight at least are left, or none
         state.refine.queued[:] = 0
-        if not copy_in_order(raw, batch.rays, begin, first, last, sort):
+        if not copy_in_order(raw, batch.rays, begin, first, last, state):
             return INVALID
         for row in range(first, last, 2 * LANES):  # the last eight may overlap those before
             prefetch_sixteen(raw, batch.rays, last + row - first)
-            cast_sixteen(batch, table, state, sort.number, begin, row, last, hits)
+            cast_sixteen(batch, table, state, begin, row, last, hits)
         if aim == CLOSEST:
             flush_refine(state.refine, batch, table, hits)
         first = last
@@ -59,19 +58,9 @@ def cast_brute_force(
 
 @inlined
 def cast_sixteen(
-    batch: RayBatch,
-    table: LimbRows,
-    state: RayState,
-    number: Int32Array,
-    begin: int,
-    row: int,
-    end: int,
-    hits: HitColumns,
+    batch: RayBatch, table: LimbRows, state: RayState, begin: int, row: int, end: int, hits: HitColumns
 ) -> None:
-    """The closest limbs of the sixteen rays from `row` on; beyond `end`, the last eight are tested once more.
-
-    `number[k]` is `begin + k`.
-    """
+    """The closest limbs of the sixteen rays from `row` on; beyond `end`, the last eight are tested once more."""
     rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
     mask, ignored = batch.mask[0], batch.ignored[0]
     one, two = min(row, end - LANES), min(row + LANES, end - LANES)
@@ -94,7 +83,7 @@ def cast_sixteen(
     entered = write_eight(best, undecided, ray.per_length, one, hits)
     other_entered = write_eight(other_best, other_undecided, other.per_length, two, hits)
     # rays tested a second time are queued already
-    lane, queue = load(state.stream.lanes, 0), state.refine
+    lane, queue, number = load(state.stream.lanes, 0), state.refine, state.number
     entered, other_entered = (
         entered & (lane >= broadcast(np.float32(row - one))),
         other_entered & (lane >= broadcast(np.float32(row + LANES - two))),

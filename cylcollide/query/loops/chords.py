@@ -8,7 +8,7 @@ from math import inf, nan
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array, Rows
+from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
 from cylcollide.kernels.chord import CertainChord, certain_chord
@@ -17,8 +17,9 @@ from cylcollide.kernels.hit_bounds import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
-from cylcollide.query.loops.columns import ChordColumns, CompressedRows, find_rows
+from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
+from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
@@ -124,7 +125,7 @@ def pieces_of_lists(
     `are_possible`: it is known that no ray certainly misses a limb on its list.
     """
     offsets, limbs = lists
-    found, codes = np.zeros(len(offsets), np.int64), np.empty(2 * int(offsets[-1] - offsets[0]), np.int32)
+    found, codes = np.zeros(len(offsets), np.int64), memory.rows((2 * int(offsets[-1] - offsets[0]),), INT32)
     used = find_listed_pieces(batch, table, begin, offsets, limbs, are_possible, found, codes)
     return found, codes[:used]
 
@@ -162,16 +163,15 @@ def cast_chords(
     offsets: Column[np.int64],
     codes: Column[np.int32],
     begin: int,
-    ends: Rows[np.float64],
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
     """Chords of the pieces found for the rays `begin`, `begin` + 1, ..., sorted by entry; how many rays are undecided.
 
-    `codes` is sorted in place, ray by ray; `ends` (2, codes) is a buffer, for earliest and latest entries. A ray is
-    undecided if a verdict, a face or an order is.
+    `codes` is sorted in place, ray by ray; until the chords of a ray are written, `chords.entry` holds the earliest and
+    latest times of their entries. A ray is undecided if a verdict, a face or an order is.
     """
-    count, earliest, latest = 0, ends[0], ends[1]
+    count, entry = 0, chords.entry
     for k in range(offsets.size - 1):
         undecided[k] = False
         ray = ray_at(batch.rays, begin + k)
@@ -184,12 +184,12 @@ def cast_chords(
             undecided[k] |= ray.extent == inf or not bounds.certain
             lower, upper = bounds.lower, bounds.upper
             j = position
-            while j > first and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[j - 1] > code)):
-                codes[j], earliest[j], latest[j] = codes[j - 1], earliest[j - 1], latest[j - 1]
+            while j > first and (entry[j - 1, 1] > upper or (entry[j - 1, 1] == upper and codes[j - 1] > code)):
+                codes[j], entry[j, 0], entry[j, 1] = codes[j - 1], entry[j - 1, 0], entry[j - 1, 1]
                 j -= 1
-            codes[j], earliest[j], latest[j] = code, lower, upper
+            codes[j], entry[j, 0], entry[j, 1] = code, lower, upper
         for j in range(first + 1, last):
-            undecided[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
+            undecided[k] |= entry[j, 0] <= entry[j - 1, 1] and entry[j, 1] > 0.0
         for position in range(first, last):
             if not undecided[k]:
                 index = codes[position] // 2

@@ -92,6 +92,8 @@ def put_chords(chords: ChordColumns, rows: Int64Array, part: ChordColumns) -> No
         getattr(chords, name)[rows] = getattr(part, name)
 
 
+INT32 = np.dtype(np.int32)
+
 CompressedRows: TypeAlias = tuple[Int64Array, Int32Array]
 """Offsets (n + 1,) and numbers: those of ray or point i are `numbers[offsets[i]:offsets[i + 1]]`."""
 
@@ -114,7 +116,7 @@ def rows_of_pairs(pairs: Int32Array, begin: int, n: int, are_sorted: bool) -> Co
 
     `are_sorted`: the numbers of each ray are to be ascending.
     """
-    offsets, numbers = np.zeros(n + 1, np.int64), np.empty(len(pairs), np.int32)
+    offsets, numbers = np.zeros(n + 1, np.int64), memory.rows((len(pairs),), INT32)
     sort_pairs(pairs, begin, are_sorted, offsets, numbers)
     return offsets, numbers
 

@@ -41,7 +41,7 @@ ALL_LANES = (1 << LANES) - 1
 
 
 class RayState(NamedTuple):
-    """The rays of one stream, what each has hit so far, and pairs that wait. One per thread."""
+    """The rays of one stream, what each has hit so far, pairs that wait, and the order of a chunk. One per thread."""
 
     ray: Rows[np.float64]  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
     best: Rows[np.float64]  # (rays, 8): the `Closest` of each ray so far
@@ -54,10 +54,14 @@ class RayState(NamedTuple):
     refine: PairQueue  # rays of the query and the limbs that they hit, by shape and face, whose fraction is a guess
     crossed: Rows[np.int32]  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
     crossings: Column[np.int64]  # (1,): how many there are, possibly more than `crossed` holds
+    number: Column[np.int32]  # (chunk + 16,): the rays of a chunk in the order of streams
+    key: Column[np.uint16]  # (chunk,): octant and cell of each, for the sort
+    bucket: Column[np.int32]  # where each key begins
+    octant: Column[np.int64]  # (10,): where each octant begins in `number`; the last two: all rays, unsorted
 
 
-def make_ray_state(tree: Tree, rays: int) -> RayState:
-    """Buffers for this number of rays, and any traversal of this tree."""
+def make_ray_state(tree: Tree, rays: int, chunk: int) -> RayState:
+    """Buffers for streams of this number of rays, chunks of this number, and any traversal of this tree."""
     size = -(-rays // PAIR_BATCH) * PAIR_BATCH
     nothing = np.zeros(LANES)
     nothing[: STARTS_INSIDE + 1] = NO_LIMB, inf, inf, UNDECIDED_FACE, inf, 0.0  # `no_hit`
@@ -66,8 +70,9 @@ def make_ray_state(tree: Tree, rays: int) -> RayState:
     step, crossed, crossings = np.arange(size, dtype=np.int32), np.empty((0, 2), np.int32), np.zeros(1, np.int64)
     pairs = make_pair_queue(SHAPES, PAIR_BATCH, 3 * LANES)
     refine = make_pair_queue(SHAPES * FACES, rays + 2 * PAIR_BATCH, PAIR_BATCH)
-    stream = make_stream(tree, rays)
-    return RayState(ray, best, step, nothing, start, per_length, stream, pairs, refine, crossed, crossings)
+    stream, number, key = make_stream(tree, rays), np.empty(chunk + 2 * LANES, np.int32), np.empty(chunk, np.uint16)
+    sort = number, key, np.empty(8 * 16**3 + 1, np.int32), np.empty(10, np.int64)
+    return RayState(ray, best, step, nothing, start, per_length, stream, pairs, refine, crossed, crossings, *sort)
 
 
 class StreamQuery(NamedTuple):

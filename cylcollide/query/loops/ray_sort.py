@@ -14,6 +14,7 @@ from cylcollide.constants import BLOCK_RAYS, MANY_TO_SORT
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import Rays, as_vector
 from cylcollide.query.loops.inputs import copy_checked
+from cylcollide.query.loops.leaf import RayState
 from cylcollide.query.loops.packets import displacement_of, vectors_from
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -23,28 +24,13 @@ OCTANTS = MIXED
 SMALLEST_OCTANT = 64  # fewer rays of a tick are one group of all octants
 
 
-class SortScratch(NamedTuple):
-    """Buffers of a counting sort. One per thread."""
-
-    key: Column[np.uint16]  # (rays,): octant and cell
-    bucket: Column[np.int32]  # where each key begins
-    number: Column[np.int32]  # (rays + 16,): the rays in order
-    octant: Column[np.int64]  # (10,): where each octant begins in `number`; the last two: all rays, unsorted
-
-
-def make_sort_scratch(rays: int) -> SortScratch:
-    """Buffers for this number of rays."""
-    bucket = np.empty(8 * 16**3 + 1, np.int32)
-    return SortScratch(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(10, np.int64))
-
-
 @compiled
-def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, sort: SortScratch) -> bool:
+def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: RayState) -> bool:
     """Copy and check the rays from `begin` to `end`, and sort their row numbers by octant and cell, by a counting sort.
 
     Returns whether all numbers are valid.
     """
-    count, key, bucket, number = end - begin, sort.key, sort.bucket, sort.number
+    count, key, bucket, number = end - begin, state.key, state.bucket, state.number
     space = tree.space
     cells = 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
@@ -62,7 +48,7 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, sort: Sor
     for k in range(8 * cells**3):
         bucket[k + 1] += bucket[k]
     for octant in range(9):
-        sort.octant[octant] = bucket[octant * cells**3]
+        state.octant[octant] = bucket[octant * cells**3]
     for k in range(count):
         number[bucket[key[k]]] = begin + k
         bucket[key[k]] += 1
@@ -71,9 +57,9 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, sort: Sor
 
 
 @inlined
-def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, sort: SortScratch) -> bool:
+def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, state: RayState) -> bool:
     """Copy and check the rays from `first` to `last` of a chunk from `begin` on, unsorted; whether all are valid."""
-    number = sort.number
+    number = state.number
     for k in range(first, last):
         number[k - begin] = k
     number[last - begin : last - begin + 2 * LANES] = last - 1  # sixteen may be read from the last one on

@@ -36,7 +36,7 @@ from cylcollide.query.loops.packets import (
     rays_from,
     two_rays_from,
 )
-from cylcollide.query.loops.ray_sort import SortScratch, copy_in_order, sort_rays
+from cylcollide.query.loops.ray_sort import copy_in_order, sort_rays
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import (
     LANES,
@@ -175,7 +175,6 @@ def cast_stream(
     table: LimbRows,
     tree: Tree,
     state: RayState,
-    sort: SortScratch,
     begin: int,
     end: int,
     aim: int,
@@ -189,7 +188,7 @@ def cast_stream(
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     state.pairs.limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
     state.refine.queued[:] = 0
-    number, octants, size = sort.number, sort.octant, state.best.shape[0]
+    number, octants, size = state.number, state.octant, state.best.shape[0]
     in_order = tree.items < SMALL_WORLD or end - begin < FEW_TO_SORT
     if in_order:
         size = min(size, BLOCK_RAYS)
@@ -199,12 +198,12 @@ def cast_stream(
     if not in_order:
         if aim == CLOSEST:
             clear_hits(hits, begin, end)
-        if not sort_rays(raw, batch.rays, tree, begin, end, sort):
+        if not sort_rays(raw, batch.rays, tree, begin, end, state):
             return INVALID
     for octant in range(MIXED if in_order else 0, MIXED + 1 if in_order else MIXED):
         for first in range(octants[octant], octants[octant + 1], size):
             count = min(size, octants[octant + 1] - first)
-            if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, sort):
+            if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, state):
                 return INVALID
             active = setup_rays(raw, batch.rays, tree.space, number, first, count, in_order, state)
             recorded = state.crossings[0]
