@@ -1,0 +1,156 @@
+"""Actors as characters of a world: one call reads the joints of all of them and sets their poses."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float32Array, Int32Array
+from cylcollide.characters.rig import Rig
+from cylcollide.panda3d.core import core
+from cylcollide.panda3d.joints import Joints, axis_factors, joints_of
+from cylcollide.world import HitWorld
+
+
+class Member(NamedTuple):
+    """An actor that is a character."""
+
+    actor: Any
+    rig: Rig
+    character: int
+    joints: Joints  # with the scale that the actor had when it joined
+
+
+class Group(NamedTuple):
+    """Members with equally many bones b, and tables (PTA_LMatrix4f) of matrices, with their memory as arrays."""
+
+    members: list[Member]
+    ids: Int32Array
+    joint_table: Any
+    joints: Float32Array  # (k, b, 4, 4), in the frame of the member
+    member_table: Any
+    places: Float32Array  # (k, 4, 4), in the scene
+    factors: Float32Array  # (k, b, 3, 1): what makes unit axes, all right-handed, of the rows of the matrices
+
+
+class Actors:
+    """Actors that are characters of a world, by ids.
+
+    Parameters
+    ----------
+    world
+        Where they are hit; one `Actors` a world.
+
+    Notes
+    -----
+    Call `update` once a frame, behind what moves actors. It computes animations that Panda3D has not yet computed in
+    this frame, so it also works on a server without a window.
+    """
+
+    def __init__(self, world: HitWorld) -> None:
+        self.world = world
+        self._members: dict[int, Member] = {}
+        self._groups: list[Group] | None = None  # None: members have come or gone
+
+    def add(self, actor: Any, rig: Rig, *, part: str = "modelRoot", lod: str = "lodRoot") -> int:
+        """Let an actor be a character, hit once `update` was called; its id.
+
+        Raises
+        ------
+        TypeError
+            If `actor` is no Actor.
+        ValueError
+            If its joints are not the bones of the rig, by names and order; if it is mirrored or sheared.
+        """
+        found = joints_of(actor, part, lod)
+        if tuple(found.names) != tuple(rig.bone_names):
+            raise ValueError(
+                f"the joints of actor {actor.getName()!r} are not the bones of the rig: it has {len(found.names)} "
+                f"({', '.join(found.names[:3])}, ...), the rig {len(rig.bone_names)} "
+                f"({', '.join(rig.bone_names[:3])}, ...); make the rig of this model, with rig_of(actor)"
+            )
+        character = int(self.world.spawn(rig)[0])
+        self._members[character] = Member(actor, rig, character, found)
+        self._groups = None
+        return character
+
+    def remove(self, character: int) -> None:
+        """Let a character go; its actor stays as it is.
+
+        Raises
+        ------
+        KeyError
+            If no actor has this id.
+        """
+        del self._members[character]
+        self._groups = None
+        self.world.despawn(character)
+
+    def update(self, teleport: bool = False) -> None:
+        """Read where all joints are, and set the poses of all characters.
+
+        Parameters
+        ----------
+        teleport
+            As `HitWorld.set_poses` takes it.
+
+        Raises
+        ------
+        ValueError
+            If an actor or a joint has another scale than when the actor joined: limbs keep their size. It names
+            character, bone and the scale relative to that.
+        """
+        matrix = core.LMatrix4f()
+        if self._groups is None:
+            self._groups = _grouped(self._members.values())
+        for group in self._groups:
+            put, row = group.joint_table.setElement, 0
+            for k, member in enumerate(group.members):
+                node = member.joints.character
+                node.node().update()
+                group.member_table.setElement(k, node.getNetTransform().getMat())
+                for joint in member.joints.joints:
+                    joint.getNetTransform(matrix)
+                    put(row, matrix)
+                    row += 1
+            in_scene = group.joints.reshape(len(group.ids), -1, 4) @ group.places.astype(np.float64)
+            net = in_scene.reshape(group.joints.shape)
+            net[..., :3, :3] *= group.factors
+            self.world.set_pose_matrices(group.ids, net, order="column", teleport=teleport)
+
+    def actor(self, character: int) -> Any:
+        """The actor that is this character; None if there is none."""
+        member = self._members.get(character)
+        return member.actor if member else None
+
+    def joint(self, character: int, rig_limb: int) -> str:
+        """The name of the joint that carries a limb of a character: `hits.character[i]`, `hits.rig_limb[i]`.
+
+        The method exposeJoint of the actor gives its node.
+
+        Raises
+        ------
+        KeyError
+            If no actor has this id.
+        """
+        rig = self._members[character].rig
+        return str(rig.bone_names[int(rig.limb_bone[rig_limb])])
+
+
+def _grouped(members: Iterable[Member]) -> list[Group]:
+    """Members by their number of bones."""
+    groups = []
+    for bones, found in groupby(sorted(members, key=_bones), _bones):
+        same = list(found)
+        ids = np.array([member.character for member in same], np.int32)
+        sizes = np.array([member.joints.scale * member.joints.sizes for member in same])
+        tables = [core.PTA_LMatrix4f.emptyArray(n) for n in (len(same) * bones, len(same))]
+        joints, places = (np.frombuffer(table, np.float32).reshape(-1, 4, 4) for table in tables)
+        factors = axis_factors(sizes).astype(np.float32)
+        groups.append(Group(same, ids, tables[0], joints.reshape(-1, bones, 4, 4), tables[1], places, factors))
+    return groups
+
+
+def _bones(member: Member) -> int:
+    return len(member.rig.bone_names)
