@@ -4,7 +4,7 @@ Verdict and face are already certain, and the middle of the bounds serves as a g
 computed in double-double, is enough, except at a graze (`curve.py`; `docs/numerics.md`, "Accuracy of a hit").
 """
 
-from typing import NamedTuple
+from typing import TypeAlias
 
 from cylcollide._types import POLICY_HIT, Face
 from cylcollide.kernels.curve import short_step
@@ -33,25 +33,25 @@ def face_crossing(
     return dd_add((guess, 0.0), solved)
 
 
-class CertainChord(NamedTuple):
-    """A chord, as fractions of the ray. Its face is INSIDE at an end at which the ray starts or ends in the limb."""
-
-    decided: bool  # if not, entry and exit are 0 and the limit, and a face may be `UNDECIDED_FACE`
-    entry: DoubleDouble
-    exit: DoubleDouble
-    first_face: float
-    last_face: float
+ChordEnds: TypeAlias = tuple[DoubleDouble, DoubleDouble, float, float]
+"""Entry and exit of a chord, as fractions of the ray, and their faces: INSIDE where the ray starts or ends in it."""
 
 
 @inlined
-def certain_chord(displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span) -> CertainChord:
-    """The chord of one ray in the piece of a limb that `span` bounds; `limit` is the ray's largest fraction."""
+def certain_chord(
+    displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span
+) -> tuple[bool, ChordEnds]:
+    """The chord of one ray in the piece of a limb that `span` bounds, and whether the bounds decide it.
+
+    `limit` is the ray's largest fraction. If a chord is not decided, entry and exit are 0 and the limit, and a face may
+    be `UNDECIDED_FACE`.
+    """
     bounds = ray_hit_bounds(ray, span, POLICY_HIT)
     first, last = bounds.face, span.last_face if span.outer[1] <= ray.limit else INSIDE
     ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
     entry, leave = (0.0, 0.0), (limit, 0.0)
     if not bounds.certain or ends_undecided or first == UNDECIDED_FACE or last == UNDECIDED_FACE:
-        return CertainChord(False, entry, leave, first, last)
+        return False, (entry, leave, first, last)
     enters, leaves = first != INSIDE, last != INSIDE
     if enters:
         guess = 0.5 * (span.outer[0] + span.inner[0]) * ray.per_length
@@ -59,4 +59,4 @@ def certain_chord(displacement: DoubleDoubleVector, ray: Ray, limit: float, limb
     if leaves:
         guess = 0.5 * (span.inner[1] + span.outer[1]) * ray.per_length
         leave = face_crossing(ray, displacement, guess, limb, last, not leaves)
-    return CertainChord(True, entry, leave, first, last)
+    return True, (entry, leave, first, last)

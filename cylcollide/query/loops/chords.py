@@ -11,7 +11,7 @@ import numpy as np
 from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
-from cylcollide.kernels.chord import CertainChord, certain_chord
+from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.dispatch import pieces, ray_limb
 from cylcollide.kernels.hit_bounds import ray_hit_bounds
 from cylcollide.kernels.interval import Span
@@ -22,21 +22,22 @@ from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
-MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
+MISSED = (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE)
 
 
 @inlined
-def write_chord(chords: ChordColumns, row: int, limb: int, chord: CertainChord) -> None:
+def write_chord(chords: ChordColumns, row: int, limb: int, ends: ChordEnds) -> None:
     """Write a chord into a row."""
+    entry, leave, first_face, last_face = ends
     chords.limb[row] = limb
-    chords.entry[row, 0], chords.entry[row, 1] = chord.entry
-    chords.exit[row, 0], chords.exit[row, 1] = chord.exit
-    chords.entry_face[row], chords.exit_face[row] = int(chord.first_face), int(chord.last_face)
-    chords.fraction[row], chords.exact_hit[row], chords.exact_chord[row] = chord.entry[0], False, False
+    chords.entry[row, 0], chords.entry[row, 1] = entry
+    chords.exit[row, 0], chords.exit[row, 1] = leave
+    chords.entry_face[row], chords.exit_face[row] = int(first_face), int(last_face)
+    chords.fraction[row], chords.exact_hit[row], chords.exact_chord[row] = entry[0], False, False
 
 
 @inlined
-def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainChord:
+def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool, ChordEnds]:
     """`certain_chord` of ray i."""
     return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
 
@@ -66,10 +67,10 @@ def complete_chords(
                 bounds = ray_hit_bounds(ray, span, batch.policy)
                 if last or not (bounds.possible or bounds.inside):
                     span = ray_limb(ray, limb, 1)
-            chord = chord_at(rays, i, ray, limb, span)
-            undecided[i] = not chord.decided
-            if chord.decided:
-                write_chord(chords, i, k, chord)
+            decided, ends = chord_at(rays, i, ray, limb, span)
+            undecided[i] = not decided
+            if decided:
+                write_chord(chords, i, k, ends)
         count += undecided[i]
     return count
 
@@ -195,9 +196,9 @@ def cast_chords(
                 index = codes[position] // 2
                 limb = limb_at(table.rows, table.solid, index)
                 span = ray_limb(ray, limb, codes[position] % 2)
-                chord = chord_at(batch.rays, begin + k, ray, limb, span)
-                undecided[k] = not chord.decided
-                if chord.decided:
-                    write_chord(chords, position, index, chord)
+                decided, ends = chord_at(batch.rays, begin + k, ray, limb, span)
+                undecided[k] = not decided
+                if decided:
+                    write_chord(chords, position, index, ends)
         count += undecided[k]
     return count
