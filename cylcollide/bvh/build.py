@@ -90,8 +90,8 @@ def _collapse(
     (8,) of one wide node, half the surface areas of their boxes (8,), and the doubled centres of these (3, 8).
 
     A slot holds a binary node, or one item as -1 - its position in `order`. The slot with the largest area is replaced
-    by its node's two children, or by all items of a leaf, until no more fit. Slots are sorted by their centres along the
-    axis on which these are farthest apart, so that the direction of a ray gives the order in which it enters them.
+    by its node's two children, or by all items of a leaf, until no more fit. Slots are sorted by their centres along
+    the axis on which these are farthest apart, so that the direction of a ray gives the order in which it enters them.
     """
     used, k = 1, 0
     while k < used:
