@@ -20,8 +20,9 @@ from cylcollide.query.loops.leaf import RayState
 from cylcollide.query.loops.output import flush_refine, write_eight
 from cylcollide.query.loops.packets import FACES, PairQueue, one_limb, prefetch_sixteen, rays_from
 from cylcollide.query.loops.ray_sort import copy_in_order
+from cylcollide.query.loops.single import cast_among
 from cylcollide.runtime.compile import compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load, store
+from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load, lowest_bit, movemask, store
 
 CYLINDER, CLOSEST = int(Shape.CYLINDER), int(Aim.CLOSEST)
 
@@ -82,6 +83,11 @@ def cast_sixteen(
     )
     entered = write_eight(best, undecided, ray.per_length, one, hits)
     other_entered = write_eight(other_best, other_undecided, other.per_length, two, hits)
+    contested = movemask(undecided) | movemask(other_undecided) << LANES
+    while contested:  # by ties, which are told one by one
+        k = lowest_bit(contested)
+        contested &= contested - 1
+        cast_among(batch, table, one + k if k < LANES else two + k - LANES, hits)
     # rays tested a second time are queued already
     lane, queue, number = load(state.stream.lanes, 0), state.refine, state.number
     entered, other_entered = (

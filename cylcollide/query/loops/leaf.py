@@ -13,10 +13,11 @@ from cylcollide._types import NO_LIMB, Aim, Column, Int32Array, Rows, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import REACH, Stream, make_stream
 from cylcollide.bvh.traverse import NO_FURTHER, local_reach
-from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, two_hit_bounds
+from cylcollide.kernels.hit_bounds import Closest, HitBounds, two_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.limb_table import LimbRows
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import (
     FACES,
@@ -79,7 +80,7 @@ class StreamQuery(NamedTuple):
     """The rays of one stream, ray k of which is row `number[base + k]` of the query, and the limbs of the tree."""
 
     batch: RayBatch
-    table: LimbRows
+    table: LimbRows  # without `solid` if hits have other indices, and ties are not told
     aim: int
     scale: float  # of the tree
     state: RayState
@@ -137,7 +138,7 @@ def record_hits(
     while hits:
         k = lowest_bit(hits)
         hits &= hits - 1
-        i, index = chosen[first + k], float(limb if limb >= 0 else limbs[first + k])
+        i, index = chosen[first + k], limb if limb >= 0 else limbs[first + k]
         one = HitBounds(
             (possible >> k) & 1 != 0,
             (certain >> k) & 1 != 0,
@@ -152,10 +153,10 @@ def record_hits(
 
 
 @inlined
-def merge_hit(query: StreamQuery, bounds: HitBounds, i: int, limb: float) -> None:
+def merge_hit(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None:
     """Merge the hit bounds of ray i and a limb into its closest hit, and shorten its reach in the tree."""
-    state = query.state
-    best, next_possible, hit = closer(closest_of(state, i), limb, bounds)
+    state, table = query.state, query.table
+    best, next_possible, hit = closer_or_tied(closest_of(state, i), limb, bounds, table.rows, table.solid)
     row = state.best[i]
     row[LIMB], row[LOWER], row[UPPER] = best, hit.lower, hit.upper
     row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = hit.face, next_possible, select(hit.inside, 1.0, 0.0)

@@ -71,7 +71,7 @@ def make_recorded_scratch() -> RecordedScratch:
 class TickQuery(NamedTuple):
     """The rays of one stream, which are about one tick, and the limbs there."""
 
-    rays: StreamQuery  # whose limbs are those in the scratch
+    rays: StreamQuery
     here: TickRows
     there: TickRows  # the next tick
     by_ends: bool
@@ -104,7 +104,7 @@ def test_one(query: TickQuery, row: int, ray: int) -> None:
         one = Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7])
         bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.solid, SPARE), query.rays.batch.policy)
         if bounds.possible or bounds.inside:
-            merge_hit(query.rays, bounds, ray, float(row))
+            merge_hit(query.rays, bounds, ray, row)
 
 
 @compiled
@@ -256,6 +256,7 @@ def cast_recorded(
     last, size, placed = recorded.address.shape[0] - 1, state.best.shape[0], 0
     number, begins = order.number, order.begins
     table = LimbRows(scratch.solid, scratch.row, batch.mask, scratch.rows, 0)
+    no_ties = LimbRows(scratch.solid[:0], scratch.row, batch.mask, scratch.rows, 0)
     for t in range(last + 1):
         if begins[OCTANTS * t] >= end or begins[OCTANTS * (t + 1)] <= max(begin, begins[OCTANTS * t]):
             continue
@@ -271,7 +272,7 @@ def cast_recorded(
                 if placed + count > scratch.row.size:
                     finish_hits(batch, table, placed, state.refine, scratch, hits)
                     placed = 0
-                rays = StreamQuery(batch, table, CLOSEST, tree.space.scale, state, number, base, shared, accepts_all)
+                rays = StreamQuery(batch, no_ties, CLOSEST, tree.space.scale, state, number, base, shared, accepts_all)
                 query = TickQuery(rays, here, there, recorded.by_ends, order.alpha, protection, scratch)
                 active = setup_in_order(order.rays, tree.space, base, count, state)
                 traverse_tick(query, tree, octant, active)

@@ -2,7 +2,7 @@
 
 The traversal yields limbs, each with a list of rays. Pairs of a ray and a limb are queued by shape (`leaf`), and go
 through the same kernels as in `single`, side by side, with bit-equal results: the closest hit of a ray is merged by
-`closer`, which does not depend on the order of the pairs.
+`closer_or_tied`, whose decisions do not depend on the order of the pairs.
 """
 
 from math import inf
