@@ -54,29 +54,22 @@ __all__ = [
     "warm_up",
 ]
 
-_MODULES = {
-    "Admission": "history",
-    "Chords": "query.chords",
-    "Clip": "characters.clip",
-    "Explanation": "limbs.explain",
-    "FlightPath": "history.flight",
-    "Info": "runtime.info",
-    "Judged": "characters.judged",
-    "MissExplanation": "history",
-    "PointHits": "query.points",
-    "Policy": "characters.policy",
-    "PoseHistory": "history",
-    "RayHit": "query.hits",
-    "RayHits": "query.hits",
-    "RewindLimits": "history",
-    "Rig": "characters.rig",
-    "ViewClock": "history",
-    "estimate_time": "history",
-    "flight": "history.flight",
-    "info": "runtime.info",
-    "warm_up": "runtime.info",
+_LAZY = {
+    "characters.clip": ("Clip",),
+    "characters.judged": ("Judged",),
+    "characters.policy": ("Policy",),
+    "characters.rig": ("Rig",),
+    "history": ("Admission", "MissExplanation", "PoseHistory", "RewindLimits", "ViewClock", "estimate_time"),
+    "history.flight": ("FlightPath", "flight"),
+    "limbs.explain": ("Explanation",),
+    "query.hits": ("RayHit", "RayHits"),
+    "query.points": ("PointHits",),
+    "query.chords": ("Chords",),
+    "runtime.info": ("Info", "info", "warm_up"),
 }
-"""Where the names are that are imported when they are first used."""
+"""Modules, and their names that are imported at first use."""
+
+_MODULES = {name: module for module, names in _LAZY.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

@@ -71,7 +71,7 @@ class Clip(Immutable):
             raise ValueError(f"orientations: expected shape ({len(frames)}, {b}, 4), got {turns.shape}")
         turns = shapes.quaternions(turns.reshape(-1, 4), "orientations", len(frames) * b)
         turns = quaternions.normalised(turns)
-        self.set_columns(
+        self._set_columns(
             parents=rows.astype(np.int32),
             offsets=validate.vectors(offsets, "offsets", b),
             tips=np.zeros((b, 3)) if tips is None else validate.vectors(tips, "tips", b),

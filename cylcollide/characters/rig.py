@@ -231,7 +231,7 @@ class Rig(RigData):
 
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
         numbers = fit.group_numbers(skin, groups, bone_groups)
-        return cls(*skin.bones, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
+        return cls(*skin.bone_columns, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
 
     @classmethod
     def from_gltf(cls, path: str | PathLike[str], **options: Any) -> "Rig":
@@ -249,7 +249,7 @@ class Rig(RigData):
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported when asked for
 
         skin = Skin.from_gltf(path)
-        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.bones, **options)
+        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.bone_columns, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.

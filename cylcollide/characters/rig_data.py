@@ -49,7 +49,7 @@ class RigData(Skeleton):
         groups: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         super().__init__(bone_names, parents, rest_positions, rest_orientations)
-        self.set_columns(
+        self._set_columns(
             limb_bone=_limb_bones(limb_bone, limbs, self.bone_names),
             rest_offsets=bone_offsets(self.rest_positions, self.parents),
         )
@@ -64,7 +64,7 @@ class RigData(Skeleton):
     @property
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the constructor, checked."""
-        return (*self.bones, self.limbs, self.limb_bone, dict(self.groups))
+        return (*self.bone_columns, self.limbs, self.limb_bone, dict(self.groups))
 
     def __eq__(self, other: object) -> bool:
         """Whether all columns, limbs and names are equal; the order of the groups does not count."""

@@ -21,7 +21,7 @@ class Immutable:
         """The arguments of the constructor, checked."""
         raise NotImplementedError
 
-    def set_columns(self, **columns: Any) -> None:
+    def _set_columns(self, **columns: Any) -> None:
         """Set attributes to arrays, which become read-only; for constructors alone."""
         for column in columns.values():
             column.flags.writeable = False
@@ -64,11 +64,11 @@ class Skeleton(Immutable):
         positions = _of_bones(rest_positions, "rest_positions", 3, names)
         orientations = _of_bones(rest_orientations, "rest_orientations", 4, names)
         shapes.check_quaternions(orientations, "rest_orientations", lambda row: f"for {bone_label(names, row)}")
-        self.set_columns(parents=rows, rest_positions=positions, rest_orientations=orientations)
+        self._set_columns(parents=rows, rest_positions=positions, rest_orientations=orientations)
         vars(self).update(bone_names=names)
 
     @property
-    def bones(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
+    def bone_columns(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
         """Names, parents, rest positions and rest orientations: the first arguments of `Rig`."""
         return self.bone_names, self.parents, self.rest_positions, self.rest_orientations
 
@@ -89,13 +89,15 @@ class Skeleton(Immutable):
         """Rotation matrices of the bones at rest, (b, 3, 3)."""
         return shapes.rotation_matrices(self.rest.orientations)
 
-    def in_bone(self, bone: int, points: Float64Array) -> Float64Array:
-        """Points (n, 3) beside the bones at rest, in the frame of one of these."""
-        return np.asarray((points - self.rest.positions[bone]) @ self.rest_turns[bone])
 
-    def from_bone(self, bone: int, points: Float64Array) -> Float64Array:
-        """Points (n, 3) in the frame of a bone, beside the bones at rest."""
-        return np.asarray(points @ self.rest_turns[bone].T + self.rest.positions[bone])
+def in_bone(skeleton: Skeleton, bone: int, points: Float64Array) -> Float64Array:
+    """Points (n, 3) beside the bones at rest, in the frame of one of these."""
+    return np.asarray((points - skeleton.rest.positions[bone]) @ skeleton.rest_turns[bone])
+
+
+def from_bone(skeleton: Skeleton, bone: int, points: Float64Array) -> Float64Array:
+    """Points (n, 3) in the frame of a bone, beside the bones at rest."""
+    return np.asarray(points @ skeleton.rest_turns[bone].T + skeleton.rest.positions[bone])
 
 
 def bone_label(names: Sequence[str], i: int) -> str:

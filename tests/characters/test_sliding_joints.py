@@ -113,7 +113,7 @@ def test_rest_positions_change_nothing():
 WRONG = {
     "a bone too few": (np.zeros((3, 3)), r"joint_positions: expected shape \(k, 17, 3\), one row a character"),
     "another count": (np.zeros((3, 17, 3)), "joint_positions: expected 2 characters, as many as elsewhere"),
-    "NaN": (np.nan, r"joint_positions: expected finite .* for bone 4 \('left_upper_arm'\) in row 1; repair"),
+    "NaN": (np.nan, r"joint_positions: expected finite .* for bone 4 \('left_upper_arm'\) in row 1; remove or repair"),
     "beyond the range": (1e160, r"joint_positions: expected finite .* \('left_upper_arm'\) in row 1"),
     "words": ("here", "joint_positions: expected real numbers"),
 }

@@ -10,6 +10,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.rig_parts import MAKERS
+from cylcollide.characters.skeleton import from_bone, in_bone
 from cylcollide.characters.skin import symmetry
 from cylcollide.characters.skin.gauges import FAMILIES, Family, Least, Solid
 from cylcollide.characters.skin.samples import Pieces, divided_among_large, sample
@@ -57,7 +58,7 @@ def fit(
         twin = None if mirror is None else mirror.twins.get(bone)
         if mirror is not None and twin is not None and kept[twin]:
             points, areas = _part(skin, pieces, twin)
-            parts.append((skin.in_bone(bone, mirror.image(skin.from_bone(twin, points))), areas))
+            parts.append((in_bone(skin, bone, mirror.image(from_bone(skin, twin, points))), areas))
             if twin == bone:  # the plane of symmetry is that of the limb, too
                 offset = mirror.offset - float(mirror.normal @ skin.rest.positions[bone])
                 plane = mirror.normal @ skin.rest_turns[bone], offset
@@ -111,13 +112,13 @@ def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[st
 def _part(skin: Skin, pieces: Pieces, bone: int) -> Part:
     """The skin of a bone in its own frame."""
     rows = pieces.of(bone)
-    return skin.in_bone(bone, pieces.points[rows]), pieces.carried[rows]
+    return in_bone(skin, bone, pieces.points[rows]), pieces.carried[rows]
 
 
 def _direction(skin: Skin, pieces: Pieces, bone: int, points: Float64Array, areas: Float64Array) -> Float64Array:
     """The unit direction (3,) of a bone in its own frame: to its children, or to the middle of its skin."""
     children = np.flatnonzero((skin.parents == bone) & (np.bincount(pieces.bone, minlength=len(skin.parents)) > 0))
-    ends = skin.in_bone(bone, skin.rest.positions[children])
+    ends = in_bone(skin, bone, skin.rest.positions[children])
     along = ends.mean(axis=0) if len(ends) else areas @ points / areas.sum()
     if np.linalg.norm(along) <= 1e-3 * np.ptp(points, axis=0).max():
         along = np.array([0.0, 0.0, 1.0])
@@ -126,11 +127,11 @@ def _direction(skin: Skin, pieces: Pieces, bone: int, points: Float64Array, area
 
 def _mirrored_solid(skin: Skin, solid: Solid, source: int, target: int, mirror: Mirror) -> Solid:
     """The mirror image of a limb of one bone in the frame of another."""
-    centre = mirror.image(skin.from_bone(source, solid.centre[None]))
+    centre = mirror.image(from_bone(skin, source, solid.centre[None]))
     axes = (skin.rest_turns[source] @ solid.frame).T
     frame = (axes - 2.0 * np.outer(axes @ mirror.normal, mirror.normal)).T
     frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric about this plane of their own
-    return solid._replace(centre=skin.in_bone(target, centre)[0], frame=skin.rest_turns[target].T @ frame)
+    return solid._replace(centre=in_bone(skin, target, centre)[0], frame=skin.rest_turns[target].T @ frame)
 
 
 def _covering(solid: Solid, parts: list[Part], coverage: float) -> Solid:

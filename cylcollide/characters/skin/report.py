@@ -7,6 +7,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.characters.rig_data import RigData
+from cylcollide.characters.skeleton import in_bone
 from cylcollide.characters.skin.samples import Pieces, divided, sample
 from cylcollide.characters.skin.search import quantile
 from cylcollide.characters.skin.skin import Skin
@@ -89,7 +90,7 @@ def skin_report(rig: RigData, skin: Skin) -> SkinReport:
     has_limb = np.isin(np.arange(len(skin.bone_names)), rig.limb_bone)
     pieces = divided(every, skin, has_limb)
     bones_of_limbs = enumerate(rig.limb_bone.tolist())
-    distances = np.stack([signed_distances(rig.limbs, i, rig.in_bone(b, pieces.points)) for i, b in bones_of_limbs])
+    distances = np.stack([signed_distances(rig.limbs, i, in_bone(rig, b, pieces.points)) for i, b in bones_of_limbs])
     own = np.where(rig.limb_bone[:, None] == pieces.bone, distances, np.inf).min(axis=0)
     nearest, volume = distances.min(axis=0), volumes(rig.limbs)
 

@@ -50,7 +50,7 @@ class Skin(Skeleton):
     ) -> None:
         super().__init__([str(name) for name in bone_names], parents, rest_positions, rest_orientations)
         points = validate.vectors(vertices, "vertices")
-        self.set_columns(
+        self._set_columns(
             vertices=points,
             faces=_triangles(faces, len(points)),
             weights=_shares(weights, len(points), self.bone_names),
@@ -59,7 +59,7 @@ class Skin(Skeleton):
     @property
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the constructor, checked."""
-        return self.vertices, self.faces, self.weights, *self.bones
+        return self.vertices, self.faces, self.weights, *self.bone_columns
 
     def __repr__(self) -> str:
         return f"Skin({len(self.vertices)} vertices, {len(self.faces)} triangles, {len(self.bone_names)} bones)"
