@@ -8,9 +8,9 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
 from cylcollide.characters.policy_checks import KINDS
+from cylcollide.query.chords import Chords
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
-from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import take_rays
 from cylcollide.query.results import Columns, Field, HitFields, gather
 

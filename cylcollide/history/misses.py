@@ -17,7 +17,7 @@ from cylcollide.history.queries import PastQueries
 from cylcollide.history.requests import PastOptions, ProtectedSince, check_names, protected_by
 from cylcollide.limbs.distance import Nearest, nearest_limb
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.ray_chords import Chords
+from cylcollide.query.chords import Chords
 from cylcollide.query.results import NO_HIT_GROUP
 from cylcollide.runtime.memory import frozen
 

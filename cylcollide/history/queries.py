@@ -31,13 +31,13 @@ from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query import exact_fallback
 from cylcollide.query.arguments import arguments_of
+from cylcollide.query.chords import Chords, chords_listed
+from cylcollide.query.closest import closest_recorded
 from cylcollide.query.hits import RayHits, named_columns
-from cylcollide.query.loops.columns import ray_of_each
-from cylcollide.query.loops.listed import Lists, pieces_of_lists
+from cylcollide.query.loops.chords import pieces_of_lists
+from cylcollide.query.loops.columns import CompressedRows, ray_of_each
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.query.point_hits import PointHits
-from cylcollide.query.ray_chords import Chords
-from cylcollide.query.recorded import chords_listed, closest_recorded, contains_listed
+from cylcollide.query.points import PointHits, contains_listed
 from cylcollide.query.request import batch_rows
 from cylcollide.world.hit_world import HitWorld
 
@@ -67,7 +67,7 @@ class Past:
             undecided = np.flatnonzero(hits.undecided)
             offsets, near = self._near(undecided)
             limbs = self._limbs(np.append(hit, undecided[ray_of_each(offsets)]), np.append(row, near))
-            lists = Lists(offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32))
+            lists = offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32)
             candidates = partial(self._candidates, limbs, lists)
         found = RayHits(named_columns(rays.batch, hits), limbs, rays.inside, candidates)
         return found.rewound(self.times, self.present)
@@ -83,23 +83,23 @@ class Past:
         limbs, lists = self._listed(all_layers=True)
         return contains_listed(limbs, self.rays.first, lists).rewound(self.times, None)
 
-    def _candidates(self, limbs: RewoundLimbs, lists: Lists, rays: Int64Array) -> Iterable[Iterable[int]]:
+    def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
         """The limbs on the list of each of these rays that it does not certainly miss."""
         some = batch_rows(self.rays.batch, rays)
-        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, lists, np.arange(len(rays))))
+        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, 0, lists, False))
 
     def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
         """Rows of states, each where it was at the moment of its ray."""
         return RewoundLimbs(self.ring, self.place[ray], self.times.alpha[ray], row)
 
-    def _listed(self, all_layers: bool = False) -> tuple[RewoundLimbs, Lists]:
+    def _listed(self, all_layers: bool = False) -> tuple[RewoundLimbs, CompressedRows]:
         """The limbs that each ray may hit, placed for it alone, and the list of each ray."""
         self.rays.copy_checked(0, len(self.place))
         offsets, row = self._near(slice(None), all_layers)
-        return self._limbs(ray_of_each(offsets), row), Lists(offsets, np.arange(len(row), dtype=np.int32))
+        return self._limbs(ray_of_each(offsets), row), (offsets, np.arange(len(row), dtype=np.int32))
 
-    def _near(self, rays: Int64Array | slice, all_layers: bool = False) -> tuple[Int64Array, Int32Array]:
-        """The rows of the limbs that each of these rays may hit, in compressed rows."""
+    def _near(self, rays: Int64Array | slice, all_layers: bool = False) -> CompressedRows:
+        """The rows of the limbs that each of these rays may hit."""
         protection = self.protection._replace(time=self.protection.time[rays])
         batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
         return rows_near_rays(batch, self.ring.recorded, self.place[rays], protection, all_layers, stack)

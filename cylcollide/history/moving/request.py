@@ -23,12 +23,11 @@ from cylcollide.history.requests import (
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.ray import Rays
 from cylcollide.moving.box import RESOLUTION
-from cylcollide.query.loops.inputs import RawRays, RayBatch
+from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
 from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
-from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.query.loops.recorded_pairs import rows_near_many
-from cylcollide.query.loops.recorded_sort import sorted_by_tick
+from cylcollide.query.loops.ray_sort import sorted_by_tick
+from cylcollide.query.loops.recorded import Protection, rows_near_many, rows_near_rays
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
@@ -129,10 +128,8 @@ def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Arra
 def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
     """The same, by streams."""
     n, tree = len(tick), ring.deepest_tree
-    raw = RawRays(batch.rays.origin, batch.rays.second)
-    order, _ = sorted_by_tick(raw, batch.rays, tick, np.zeros(n), len(ring.ticks))
-    state, stream, *_ = scratch_for_streams(tree, 0)
-    return rows_near_many(ring.recorded, order, state, stream)
+    order, _ = sorted_by_tick(batch.rays, batch.rays, tick, np.zeros(n), len(ring.ticks))
+    return rows_near_many(ring.recorded, order, scratch_for_streams(tree, 0))
 
 
 def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimbs, Int32Array]:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Column, Face, Rows
-from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, is_undecided, no_hit
 from cylcollide.moving.bounds import certain_miss, moving_hit_bounds
 from cylcollide.moving.box import first_contact, relative_flight
 from cylcollide.query.loops.moving_pair import (
@@ -20,7 +19,7 @@ from cylcollide.query.loops.moving_pair import (
     pairs_at,
 )
 from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, MOVING_ROW, START, vector
-from cylcollide.query.loops.pair_queue import SHAPES
+from cylcollide.query.loops.packets import SHAPES
 from cylcollide.runtime.compile import compiled, compiled_loop
 from cylcollide.runtime.simd import LANES, lane, movemask, prefetch
 
@@ -103,17 +102,17 @@ def cast_moving_rows(query: MovingQuery, begin: int, end: int, hits: MovingColum
         hits.lower[i] = hits.upper[i] = inf
         for j in range(intervals.offsets[i], intervals.offsets[i + 1]):
             if candidates.offsets[j] < candidates.offsets[j + 1]:
-                best, undecided = first_in_interval(query, i, j)
-                if undecided or best.limb >= 0.0:
-                    hits.interval[i], hits.undecided[i], hits.limb[i] = j, undecided, int(best.limb)
-                    hits.lower[i], hits.upper[i], hits.face[i] = best.lower, best.upper, int(best.face)
+                (limb, _, hit), undecided = first_in_interval(query, i, j)
+                if undecided or limb >= 0.0:
+                    hits.interval[i], hits.undecided[i], hits.limb[i] = j, undecided, int(limb)
+                    hits.lower[i], hits.upper[i], hits.face[i] = hit.lower, hit.upper, int(hit.face)
                     count += undecided
                     break
     return count
 
 
 @compiled
-def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[ClosestHit, bool]:
+def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool]:
     """The first contact of bullet i in interval j, and whether float64 leaves it open.
 
     The limb that may be hit first is bounded first, then those that may be hit before its contact.
@@ -128,11 +127,12 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[ClosestHit, b
         best = closer(best, float(k), limb_bounds(query, j, k))
     for pair in range(begin, end):
         k = candidates.limb[pair]
-        if pair != nearest and candidates.earliest[pair] <= best.upper and is_candidate(query, k, i):
+        if pair != nearest and candidates.earliest[pair] <= best[2].upper and is_candidate(query, k, i):
             best = closer(best, float(k), limb_bounds(query, j, k))
     # the last moment of an interval that is not the last belongs to the next one
-    is_possible = (best.limb >= 0.0) | (best.next_possible < inf)
-    ends_late = (best.upper >= 1.0) & (not query.intervals.is_last[j])
+    limb, next_possible, hit = best
+    is_possible = (limb >= 0.0) | (next_possible < inf)
+    ends_late = (hit.upper >= 1.0) & (not query.intervals.is_last[j])
     return best, is_undecided(best) | (is_possible & ends_late) | (query.intervals.is_open[j] & (nearest >= 0))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from cylcollide._types import Column, Face, Float64Array, Rows
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.contact import Contact, accurate_contact, first_step
 from cylcollide.query.loops.moving import MovingColumns
@@ -26,8 +26,7 @@ from cylcollide.query.loops.moving_rows import (
     limits_of,
     number_between,
 )
-from cylcollide.query.loops.packets import vectors_at
-from cylcollide.query.loops.pair_queue import SHAPES
+from cylcollide.query.loops.packets import SHAPES, vectors_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, load, load_at, load_rows, movemask, prefetch, store
 
