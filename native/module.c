@@ -13,28 +13,14 @@ against the format that the loop was compiled for:
 The caller holds a reference to every argument, and tuples to their items, while the loop runs. The interpreter's lock
 is released meanwhile, but for the mark above. Only the stable interfaces of Python (PEP 384) and numpy are used. */
 
+#define Py_LIMITED_API 0x030B0000 /* Python 3.11 */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
-#include <math.h>
 #include <numpy/arrayobject.h>
 #include <stdint.h>
 #include <string.h>
-
-/* What numba calls of its own run-time library. */
-
-double numba_frexp(double number, int *exponent) { return frexp(number, exponent); }
-double numba_ldexp(double number, int exponent) { return ldexp(number, exponent); }
-
-/* Strides of an array in C order under another shape of the same size. */
-int numba_attempt_nocopy_reshape(
-    npy_intp dimensions, const npy_intp *shape, const npy_intp *strides, npy_intp new_dimensions,
-    const npy_intp *new_shape, npy_intp *new_strides, npy_intp item_size, int is_fortran_order) {
-    npy_intp stride = item_size;
-    for (npy_intp k = new_dimensions; k-- > 0; stride *= new_shape[k]) new_strides[k] = stride;
-    return 1;
-}
 
 /* The loops of this level. */
 
@@ -98,13 +84,12 @@ static int read_packed(Reader *reader, PyObject *given) {
     Packed *packed = PyCapsule_GetPointer(given, name_of_packed);
     if (packed == NULL) return 0;
     if (packed->length == 0 || strncmp(reader->format, packed->format, packed->length)) {
-        const Reader begin = *reader;
-        if (!read_tuple(reader, packed->tuple)) return 0;
-        packed->format = begin.format;
-        packed->length = (size_t)(reader->format - begin.format);
-        packed->count = (size_t)(reader->words - begin.words);
-        memcpy(packed->words, begin.words, packed->count * sizeof *begin.words);
-        return 1;
+        Reader own = {reader->loop, reader->format, packed->words};
+        packed->length = 0;
+        if (!read_tuple(&own, packed->tuple)) return 0;
+        packed->format = reader->format;
+        packed->length = (size_t)(own.format - reader->format);
+        packed->count = (size_t)(own.words - packed->words);
     }
     memcpy(reader->words, packed->words, packed->count * sizeof *packed->words);
     reader->words += packed->count;
@@ -224,8 +209,7 @@ static PyObject *are_vectors(PyObject *module, PyObject *const *given, Py_ssize_
 }
 
 /* copy_frames(states, frames, first): write the first two items of each state, a position (x, y, z) and a quaternion
-(x, y, z, w), into the rows of frames (m, 7) from the first one on. False, with some rows written, if a state does not
-begin with such tuples of numbers, or there are more than rows. */
+(x, y, z, w), into the rows of frames (m, 7) from the first one on. */
 static PyObject *copy_frames(PyObject *module, PyObject *const *given, Py_ssize_t count) {
     static const Loop loop = {"copy_frames", "[f82q", NULL};
     int64_t words[4]; /* address, m, 7, first */
@@ -233,34 +217,17 @@ static PyObject *copy_frames(PyObject *module, PyObject *const *given, Py_ssize_
     if (count != 3 || !PyTuple_Check(given[0]))
         return PyErr_Format(PyExc_TypeError, "copy_frames: expected a tuple, an array (m, 7) of float64, and a row");
     if (!read_argument(&reader, given[1]) || !read_argument(&reader, given[2])) return NULL;
-    if (words[2] != 7 || words[3] < 0 || words[3] + PyTuple_Size(given[0]) > words[1]) Py_RETURN_FALSE;
+    if (words[2] != 7 || words[3] < 0 || words[3] + PyTuple_Size(given[0]) > words[1])
+        return PyErr_Format(PyExc_ValueError, "copy_frames: expected a row of seven numbers for each state");
     for (Py_ssize_t k = 0; k < PyTuple_Size(given[0]); k++) {
         PyObject *state = PyTuple_GetItem(given[0], k);
         Reader row = {&loop, "(ddd)(dddd)", (int64_t *)(intptr_t)words[0] + 7 * (words[3] + k)};
-        if (!PyTuple_Check(state) || PyTuple_Size(state) < 2 || !read_argument(&row, PyTuple_GetItem(state, 0)) ||
-            !read_argument(&row, PyTuple_GetItem(state, 1))) {
-            PyErr_Clear();
-            Py_RETURN_FALSE;
+        for (Py_ssize_t item = 0; item < 2; item++) {
+            PyObject *numbers = PyTuple_GetItem(state, item);
+            if (numbers == NULL || !read_argument(&row, numbers)) return NULL;
         }
     }
-    Py_RETURN_TRUE;
-}
-
-/* builtin(name, function): a built-in function that calls one of Python. BulletClient passes its number on to built-in
-functions alone. */
-
-static PyObject *call_function(PyObject *function, PyObject *given, PyObject *named) {
-    return PyObject_Call(function, given, named);
-}
-
-static PyObject *builtin(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    const char *name = count == 2 ? PyUnicode_AsUTF8AndSize(given[0], NULL) : NULL;
-    PyMethodDef *definition = name ? PyMem_Calloc(1, sizeof *definition + strlen(name) + 1) : NULL;
-    if (definition == NULL) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    definition->ml_name = strcpy((char *)(definition + 1), name);
-    definition->ml_meth = (PyCFunction)(void (*)(void))call_function;
-    definition->ml_flags = METH_VARARGS | METH_KEYWORDS;
-    return PyCFunction_New(definition, given[1]); /* the definition lives as long as the process */
+    Py_RETURN_NONE;
 }
 
 static PyObject *supported(PyObject *module, PyObject *none) { return PyBool_FromLong(is_supported()); }
@@ -273,7 +240,6 @@ static PyMethodDef methods[] = {
     {"are_vectors", FAST(are_vectors), "Whether arguments are arrays of float64 in C order, (n, 3), equally long."},
     {"pack", pack, METH_O, "A tuple of arrays and numbers, read once: it stands for the tuple in calls of loops."},
     {"copy_frames", FAST(copy_frames), "Write the positions and quaternions of states into rows of an array."},
-    {"builtin", FAST(builtin), "A built-in function of this name that calls a function of Python."},
     {"supported", supported, METH_NOARGS, "Whether this processor can run the loops of this module."},
     {NULL, NULL, 0, NULL},
 };

@@ -8,9 +8,10 @@ that was imported by its name before (`from pybullet import rayTest`) stays PyBu
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import partial, update_wrapper
 from inspect import signature
 from threading import RLock
+from types import BuiltinFunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,7 +24,6 @@ from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.tuples import MISS
 from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.runtime.levels import MACHINE_CODE
 
 Observer: TypeAlias = Callable[[Mirror, dict[str, Any], tuple[RayTestResult, ...]], None]
 """Takes a ray test: the mirror, the arguments of `rayTestBatch` by name, and the answer."""
@@ -73,8 +73,6 @@ def patch(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") ->
     ------
     ImportError
         Without pybullet: install `cylcollide[crosscheck]`.
-    RuntimeError
-        In plain Python: a `BulletClient` passes its number on to built-in functions alone, which machine code makes.
     ValueError
         For options that `Mirror` refuses.
     """
@@ -83,8 +81,6 @@ def patch(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") ->
     validate.policy(inside)
     if mesh is not None:
         validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
-    if MACHINE_CODE is None:
-        raise RuntimeError("patch: expected machine code, got plain Python; `cylcollide info` tells why it is in use")
     with _lock:
         _patches.append(Options(mesh, inside))
         for name, function in _replacements().items():
@@ -122,12 +118,17 @@ def _replacements() -> dict[str, Any]:
     from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
 
     if not _made:
-        as_builtin = MACHINE_CODE.builtin  # type: ignore[union-attr]  # `patch` needs machine code
         changing = [name for name, effect in EFFECTS.items() if effect == Effect.FILTERS and hasattr(OWN, name)]
         functions: dict[str, Callable[..., Any]] = {name: _noting(getattr(OWN, name)) for name in changing}
         functions |= {"rayTest": _ray_test, "rayTestBatch": _ray_test_batch, "disconnect": _disconnecting}
-        _made.update({name: as_builtin(name, function) for name, function in functions.items()})
+        _made.update({name: update_wrapper(_AsBuiltin(f), getattr(OWN, name)) for name, f in functions.items()})
     return _made
+
+
+class _AsBuiltin(partial[Any]):
+    """A function that `inspect.isbuiltin` takes for a built-in one: a client passes its number on to these alone."""
+
+    __class__ = BuiltinFunctionType  # type: ignore[assignment]  # what `isinstance` is told, as by a mock
 
 
 def _noting(function: Callable[..., Any]) -> Callable[..., Any]:
