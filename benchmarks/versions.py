@@ -52,6 +52,17 @@ for name, workload in WORKLOADS.items():
             (hits := w.cast_segments(s, e, threads=1)).position, hits.normal)
         tasks["W3 build"] = lambda limbs=frames[0]: cc.HitWorld(limbs)
         tasks["W3 refit"] = move
+        limbs, axis = world.limbs, world.limbs.p2 - world.limbs.p1
+        height = np.linalg.norm(axis, axis=1)
+        x, y, z = axis.T / height
+        from_z = np.column_stack([-y, x, 0.0 * z, 1.0 + 1e-9 + z])
+        kinds = {"capsules": cc.Limbs.capsules(limbs.p1, limbs.p2, limbs.radius), "boxes": cc.Limbs.boxes(
+            0.5 * (limbs.p1 + limbs.p2), from_z, np.column_stack([limbs.radius, limbs.radius, 0.5 * height]))}
+        kinds["mixed"] = cc.Limbs.concat([limbs[::3], kinds["capsules"][1::3], kinds["boxes"][2::3]])
+        for kind, solids in kinds.items():
+            other = cc.HitWorld(solids)
+            tasks[f"W3 {kind}"] = lambda w=other, s=starts, e=ends: w.cast_segments(s, e, threads=1)
+            tasks[f"W3 {kind}, points"] = lambda w=other: w.contains_points(points, threads=1)
     if name == "W2":
         one, start, end = world, starts[:1].copy(), ends[:1].copy()
 

@@ -9,11 +9,12 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld, Snapshot
 
 if TYPE_CHECKING:
+    from cylcollide import quaternions
     from cylcollide.characters.clip import Clip
     from cylcollide.characters.judged import Judged
     from cylcollide.characters.policy import Policy
     from cylcollide.characters.rig import Rig
-    from cylcollide.history import MissExplanation, PoseHistory, RewindLimits, estimate_time
+    from cylcollide.history import Admission, MissExplanation, PoseHistory, RewindLimits, ViewClock, estimate_time
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
     from cylcollide.query.hits import RayHit, RayHits
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cylcollide.runtime.info import Info, info, warm_up
 
 __all__ = [
+    "Admission",
     "Chords",
     "Clip",
     "Explanation",
@@ -43,14 +45,17 @@ __all__ = [
     "Shape",
     "Side",
     "Snapshot",
+    "ViewClock",
     "__version__",
     "estimate_time",
     "flight",
     "info",
+    "quaternions",
     "warm_up",
 ]
 
 _MODULES = {
+    "Admission": "history",
     "Chords": "query.ray_chords",
     "Clip": "characters.clip",
     "Explanation": "limbs.explain",
@@ -65,6 +70,7 @@ _MODULES = {
     "RayHits": "query.hits",
     "RewindLimits": "history",
     "Rig": "characters.rig",
+    "ViewClock": "history",
     "estimate_time": "history",
     "flight": "history.flight",
     "info": "runtime.info",
@@ -75,6 +81,8 @@ _MODULES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
+    if name == "quaternions":
+        return import_module(f"{__name__}.quaternions")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

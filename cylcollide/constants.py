@@ -18,6 +18,10 @@ LARGEST_NUMBER, SMALLEST_SIZE = 2.0**500, 2.0**-500
 Squares, sums of three squares, fractions (at most 2**503 / 2**-500) and all fields of a hit are then finite.
 """
 
+OFF_ORTHONORMAL = 1e-4
+"""By how much lengths of a rotation matrix's columns may differ from 1, and their angles (twice that, in radians) from
+right ones: engines multiply float32 matrices along chains of bones, which costs 1e-6; a scale of 1.001 is meant."""
+
 MOVING_ROUNDING_BOUND = 96.0 * UNIT_ROUNDOFF
 """The same for a flying bullet and a moving limb: delta = 96 u extent. `docs/moving.md` adds displacements up to
 67.6 u, and derives the errors of coefficients from them."""
@@ -98,6 +102,8 @@ RAYS_PER_TASK = 20000  # rays that are sorted together
 RAYS_SHARED = 12500  # the same with several threads: half a millisecond of work, so that faster threads take more
 
 LIMBS_SHARED = 2048  # limbs that are placed at once: a tenth of a millisecond of work, with more threads share
+
+MATRICES_SHARED = 8192  # matrices that are converted at once: a tenth of a millisecond of work, with more threads share
 
 SMALLEST_BATCH = 64  # fewer points, or rays among few limbs, are processed singly: buffers for many cost 5 µs
 

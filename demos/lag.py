@@ -1,6 +1,6 @@
 """Lag compensated: one peeks round a corner, another shoots at what it sees, the server judges the world of then.
 
-Run: python demos/lag.py [lag.png]   (the picture needs matplotlib: pip install '.[plot]')
+Run: python demos/lag.py [lag.png [ping]]   (ping in seconds; the picture needs matplotlib: pip install '.[plot]')
 """
 
 import sys
@@ -8,10 +8,9 @@ import sys
 import numpy as np
 
 import cylcollide as cc
-from cylcollide.history.rewind_limits import Admission
 from cylcollide.limbs.outlines import COLORS, fill_outlines, surface_points
 
-RATE, ONE_WAY, BEHIND = 60, 0.060, 0.160  # ticks a second; seconds through the network; how old is what a client draws
+RATE, BUFFER = 60, 0.100  # ticks a second; how far behind the newest state the client draws, in seconds
 WALL_ENDS, WALL_AT = 4.0, 1.0  # x and y of the corner: a wall goes from there to the left
 MUZZLE = np.array([4.2, -7.7, 1.45])
 FIRED = 0.62
@@ -56,25 +55,30 @@ def panel(axes, title: str, limbs: cc.Limbs, cross: np.ndarray, live: cc.Limbs |
     axes.set(aspect="equal", xlim=(-5, 6.5), ylim=(-8.5, 4), xlabel="degrees to the right", title=title)
 
 
-def main(picture: str | None) -> None:
-    arrives = FIRED + ONE_WAY + rng.uniform(0.0, 0.02)  # with jitter
+def main(picture: str | None = None, ping: str = "0.12") -> None:
+    clock, way = cc.ViewClock(BUFFER, 1 / RATE), lambda: float(ping) / 2 + rng.uniform(0.0, 0.02)  # with jitter
+    for sent in FIRED + np.arange(-30, 0) / RATE:  # messages before the shot name the newest state of their sender
+        clock.acknowledge(sent + way(), np.floor((sent - way()) * RATE) / RATE)
+    newest, arrives = FIRED - way(), FIRED + way()
     for tick in range(int(arrives * RATE) + 1):
         step(tick / RATE)
-    now, seen = float(history.times[-1]), FIRED - BEHIND - rng.uniform(0.0, 0.02)
+    now, seen = float(history.times[-1]), newest - BUFFER
     on_screen = history.limbs_at(seen)
     head = np.flatnonzero((on_screen.character == peeker) & (on_screen.hit_group == rig.groups["head"]))[0]
     aim = 0.5 * (on_screen.p1 + on_screen.p2)[head] + [0.03, 0.0, 0.02]
     shot, own = (MUZZLE, MUZZLE + 2.0 * (aim - MUZZLE)), {"ignore_character": int(shooter)}
 
-    limits = cc.RewindLimits(most_back=0.25, most_disagreement=0.05)
-    times, reasons = limits.admit(seen, cc.estimate_time(arrives, 2 * ONE_WAY, BEHIND), now)
+    clock.acknowledge(arrives, np.floor(newest * RATE) / RATE)
+    estimate, bound = clock.estimate(arrives)
+    times, reasons = cc.RewindLimits(most_back=0.6).admit(seen, estimate, now, bound)
     policy = cc.Policy.first_surface(damage={"head": 4.0, "default": 1.0})
     live = world.judge_segments(*shot, policy, energy=25.0, **own)
     judged = history.judge_segments(*shot, policy, times, energy=25.0, **own)
     mark = judged.present_position()[0]
     print(f"fired at {FIRED:.3f} s at what was drawn of {seen:.3f} s; arrived at {arrives:.3f} s, in tick {now:.3f}")
     print(f"in the server's world of now it hits {live.limb_name[0] or 'nothing'}: damage {live.damage[0]:.0f}")
-    print(f"judged at {judged.time[0]:.3f} s, as {Admission(reasons[0]).name.lower()}, it hits "
+    print(f"the server's estimate is {estimate:.3f} s, within {bound:.3f}")
+    print(f"judged at {judged.time[0]:.3f} s, as {cc.Admission(reasons[0]).name.lower()}, it hits "
           f"{judged.limb_name[0]!r}: damage {judged.damage[0]:.0f}; that is at {mark.round(2)} now")  # fmt: skip
     print("without lag compensation:", history.explain_miss(*shot, now, hit_group="head", **own))
     if picture:
@@ -91,4 +95,4 @@ def main(picture: str | None) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None)
+    main(*sys.argv[1:])

@@ -1,9 +1,13 @@
 """The decision of a policy about one ray, step by step."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from cylcollide._types import Reason
+
+Kind: TypeAlias = Literal["first_surface", "most_important", "longest_chord", "penetration"]
+KINDS: tuple[Kind, ...] = ("first_surface", "most_important", "longest_chord", "penetration")
+"""By their codes in `query.loops.judge`."""
 
 PENETRATION = "penetration"
 """The kind of policy under which energy is lost on the way."""

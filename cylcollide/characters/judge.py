@@ -1,13 +1,14 @@
-"""From a request about shots and a policy to `Judged`."""
+"""From a request about shots and their policies to `Judged`."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
+from cylcollide.characters.decision import KINDS
 from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.constants import LARGEST_NUMBER
@@ -23,6 +24,9 @@ from cylcollide.query.loops.judge import (
 from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import RayRequest, State, ray_request, segment_request
 
+Policies: TypeAlias = Policy | Sequence[Policy]
+"""A policy for all rows, or one a row."""
+
 
 class GroupedState(State, Protocol):
     """A state whose rigs name their hit groups."""
@@ -32,28 +36,82 @@ class GroupedState(State, Protocol):
         """Numbers of hit groups by name."""
 
 
+class Weapons(NamedTuple):
+    """The policies that n rays are judged by."""
+
+    policies: tuple[Policy, ...]
+    """All different."""
+    which: Int64Array
+    """The policy of each ray, (n,), or (1,) for all."""
+
+    @classmethod
+    def of(cls, policy: Policies, n: int) -> "Weapons":
+        """One policy for all of n rays, or one a row; ValueError for anything else."""
+        if isinstance(policy, Policy):
+            return cls((policy,), np.zeros(1, np.int64))
+        if not isinstance(policy, Sequence | np.ndarray):
+            raise ValueError(
+                f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface, or give one a row"
+            )
+        for row, one in enumerate(policy):
+            if not isinstance(one, Policy):
+                raise ValueError(f"policy: expected a Policy in row {row}, got {type(one).__name__}")
+        if len(policy) != n:
+            raise ValueError(f"policy: expected {n}, one a row, or one Policy for all, got {len(policy)}")
+        objects = {id(one): one for one in policy}
+        numbers: dict[Policy, int] = {}
+        number = {key: numbers.setdefault(one, len(numbers)) for key, one in objects.items()}
+        return cls(tuple(numbers), np.array([number[id(one)] for one in policy], np.int64))
+
+    def check_shots(self, ids: Int64Array) -> None:
+        """Raise a ValueError if rays (n,) of one shot have different policies."""
+        if len(self.policies) < 2:
+            return
+        _, first, shot = np.unique(ids, return_index=True, return_inverse=True)
+        row = validate.first_bad_row(self.which != self.which[first[shot]])
+        if row is not None:
+            raise ValueError(
+                f"policy: expected one policy a shot, got different ones in rows {first[shot[row]]} and {row} of shot "
+                f"{ids[row]}; give them ids of their own"
+            )
+
+    def rows(self, group_names: Mapping[str, int]) -> list[PolicyRows]:
+        """What loops read of each policy; ValueError for a group that is not known."""
+        return [policy.rows(group_names) for policy in self.policies]
+
+    def rays_of(self, number: int, n: int) -> Int64Array:
+        """The rays, of n, that one of the policies judges."""
+        return np.arange(n) if len(self.policies) == 1 else np.flatnonzero(self.which == number)
+
+    @property
+    def kinds(self) -> Int64Array:
+        """The kind of policy of each ray, by its place in KINDS; (n,), or (1,) for all."""
+        return np.array([KINDS.index(policy.kind) for policy in self.policies], np.int64)[self.which]
+
+
 class ShotRequest(NamedTuple):
-    """A request about n shots: their rays, the policy that judges them, and what each begins with."""
+    """A request about n shots: their rays, the policies that judge them, and what each begins with."""
 
     rays: RayRequest
-    policy: Policy
+    weapons: Weapons
     energies: Float64Array  # (1,) for all, or (n,)
     ids: Int64Array | None
 
     @classmethod
-    def of(cls, rays: RayRequest, policy: Policy, energy: ArrayLike, shot: ArrayLike | None) -> "ShotRequest":
-        """A request with checked energies and ids."""
-        if not isinstance(policy, Policy):
-            raise ValueError(f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface")
+    def of(cls, rays: RayRequest, policy: Policies, energy: ArrayLike, shot: ArrayLike | None) -> "ShotRequest":
+        """A request with checked policies, energies and ids."""
         n = len(rays.first)
+        weapons = Weapons.of(policy, n)
         ids = None if shot is None else validate.integers(shot, "shot", n, -(2**63), 2**63 - 1)
-        return cls(rays, policy, _energies(energy, n), ids)
+        if ids is not None:
+            weapons.check_shots(ids)
+        return cls(rays, weapons, _energies(energy, n), ids)
 
 
 def segment_shots(
     starts: ArrayLike,
     ends: ArrayLike,
-    policy: Policy,
+    policy: Policies,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
     inside: InsidePolicy = "hit",
@@ -68,7 +126,7 @@ def segment_shots(
 def ray_shots(
     origins: ArrayLike,
     directions: ArrayLike,
-    policy: Policy,
+    policy: Policies,
     max_distance: ArrayLike = np.inf,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
@@ -83,19 +141,21 @@ def ray_shots(
 
 
 def judge(state: GroupedState, request: ShotRequest) -> Judged:
-    """Judge shots by a policy."""
-    rows, rays = request.policy.rows(state.group_names), request.rays
+    """Judge shots by their policies."""
+    rows, rays = request.weapons.rows(state.group_names), request.rays
     return judge_flight(chords_of(state, rays, rays.threads), request, rows)
 
 
-def judge_flight(chords: Chords, shots: ShotRequest, rows: PolicyRows) -> Judged:
-    """Judge shots by their chords, and by the rows of their policy."""
-    n, flight = len(chords.offsets) - 1, chords.flight(needs_length=rows.kind in (LONGEST_CHORD, PENETRATION))
+def judge_flight(chords: Chords, shots: ShotRequest, rows: list[PolicyRows]) -> Judged:
+    """Judge shots by their chords, and by the rows of their policies."""
+    needs_length = any(one.kind in (LONGEST_CHORD, PENETRATION) for one in rows)
+    n, flight = len(chords.offsets) - 1, chords.flight(needs_length=needs_length)
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
-    judge_chords(rows, shots.energies, flight, impacts, judged)
-    return Judged(Impacts(chords, impacts), judged, shots.energies, shots.ids, shots.policy.kind)
+    for number, policy in enumerate(rows):
+        judge_chords(policy, shots.weapons.rays_of(number, n), shots.energies, flight, impacts, judged)
+    return Judged(Impacts(chords, impacts), judged, shots.energies, shots.ids, shots.weapons.kinds)
 
 
 def _energies(energy: Any, n: int) -> Float64Array:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
-from cylcollide.characters.decision import PENETRATION, Decision, Step
+from cylcollide.characters.decision import KINDS, PENETRATION, Decision, Step
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
 from cylcollide.query.ray_chords import Chords
@@ -92,23 +92,25 @@ class Judged(HitFields["Judged"]):
     )
 
     def __init__(
-        self, impacts: Impacts, shots: ShotColumns, energy: Float64Array, shot: Int64Array | None, kind: str
+        self, impacts: Impacts, shots: ShotColumns, energy: Float64Array, shot: Int64Array | None, kinds: Int64Array
     ) -> None:
         self.impacts = impacts
         """The trace: every limb crossed, and why it counts or does not."""
         self._limbs, self._row = impacts._limbs, gather(impacts._row, shots.chord, NO_LIMB)
-        self._shots, self._energy, self._kind = shots, energy, kind
+        self._shots, self._energy, self._kinds = shots, energy, kinds
         self._columns = shots._asdict() if shot is None else {**shots._asdict(), "shot": shot}
         self._sample_times, self._present = impacts._sample_times, impacts._present
 
     def _take(self, rows: Int64Array) -> "Judged":
         impacts, energy = self.impacts[rows], self._energy[rows] if len(self._energy) > 1 else self._energy
+        kinds = self._kinds[rows] if len(self._kinds) > 1 else self._kinds
         columns, begins = ShotColumns._make(column[rows] for column in self._shots), impacts.offsets[:-1]
         chord = np.where(columns.chord >= 0, columns.chord - self.impacts.offsets[rows] + begins, columns.chord)
-        return Judged(impacts, columns._replace(chord=chord), energy, self.shot[rows], self._kind)
+        return Judged(impacts, columns._replace(chord=chord), energy, self.shot[rows], kinds)
 
     def __repr__(self) -> str:
-        return f"Judged({len(self)} rays by {self._kind}, {np.count_nonzero(self.hit)} hits)"
+        kinds = ", ".join(KINDS[kind] for kind in np.unique(self._kinds).tolist()) or "no policy"
+        return f"Judged({len(self)} rays by {kinds}, {np.count_nonzero(self.hit)} hits)"
 
     def _own_shots(self) -> Columns:
         return {"shot": np.arange(len(self))}
@@ -149,10 +151,11 @@ class Judged(HitFields["Judged"]):
         """The decision about one ray, step by step; `print` it."""
         row = range(len(self))[ray]
         begin, end = self.impacts.offsets[row : row + 2].tolist()
-        steps = tuple(self.impacts.step(j, begin, self._kind) for j in range(begin, end))
-        energy, chord = self._energy.item(row if len(self._energy) > 1 else 0), self._shots.chord.item(row)
+        energy, code = (column.item(row if len(column) > 1 else 0) for column in (self._energy, self._kinds))
+        kind, chord = KINDS[int(code)], self._shots.chord.item(row)
+        steps = tuple(self.impacts.step(j, begin, kind) for j in range(begin, end))
         damage, left = self.damage.item(row), self.energy_left.item(row)
-        return Decision(row, self._kind, energy, damage, left, chord - begin if chord >= 0 else None, steps)
+        return Decision(row, kind, energy, damage, left, chord - begin if chord >= 0 else None, steps)
 
 
 def _sums(rows: Int64Array, values: Float64Array, n: int) -> Float64Array:

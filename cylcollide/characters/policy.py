@@ -5,17 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from cylcollide.characters import policy_checks, policy_files
+from cylcollide.characters.decision import KINDS, Kind
 from cylcollide.characters.policy_checks import DEFAULT, Group, Weights
 from cylcollide.query.loops.judge import PolicyRows
-
-Kind: TypeAlias = Literal["first_surface", "most_important", "longest_chord", "penetration"]
-KINDS: tuple[Kind, ...] = ("first_surface", "most_important", "longest_chord", "penetration")
-"""By their codes in `query.loops.judge`."""
 
 NO_WEIGHTS: Mapping[Group, float] = MappingProxyType({})
 NO_GROUPS: Mapping[str, int] = MappingProxyType({})

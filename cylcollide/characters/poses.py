@@ -84,6 +84,8 @@ def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     given = validate.as_numbers(values, name, expected)
     if given.shape == shape:
         given = given[None]
+    elif given.shape == (0,):  # of an empty list
+        given = given.reshape(0, *shape)
     if given.shape[1:] != shape:
         raise ValueError(f"{name}: expected shape {expected}, one row a character, got {given.shape}")
     return given

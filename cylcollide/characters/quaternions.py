@@ -6,6 +6,7 @@ What is written out by components here has the same bits one by one and in batch
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.bones.matrices import turn_matrices
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -55,6 +56,18 @@ def about_axis(axis: int, angles: Float64Array) -> Float64Array:
     return q
 
 
+def slerp(a: Float64Array, b: Float64Array, share: Float64Array) -> Float64Array:
+    """Unit quaternions at a share (...) of the way from a to b (..., 4), along the great circle, the short way."""
+    near = np.where((dot(a, b) < 0.0)[..., None], -b, b)
+    apart, together = near - a, near + a
+    angle = 2.0 * np.arctan2(np.sqrt(dot(apart, apart)), np.sqrt(dot(together, together)))
+    same = angle == 0.0
+    sine = np.where(same, 1.0, np.sin(angle))
+    first = np.where(same, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
+    second = np.where(same, share, np.sin(share * angle) / sine)
+    return normalised(first[..., None] * a + second[..., None] * near)
+
+
 def nlerp(a: Float64Array, b: Float64Array, share: Float64Array) -> Float64Array:
     """Unit quaternions at a share (...) of the way from a to b (..., 4): linear, the short way, then normalised."""
     near = np.where(dot(a, b) < 0.0, -1.0, 1.0)
@@ -62,18 +75,7 @@ def nlerp(a: Float64Array, b: Float64Array, share: Float64Array) -> Float64Array
 
 
 def of_matrices(m: Float64Array) -> Float64Array:
-    """Unit quaternions (n, 4) of rotation matrices (n, 3, 3), by the largest of the four components."""
-    trace = np.trace(m, axis1=-2, axis2=-1)
-    diagonal = np.diagonal(m, axis1=-2, axis2=-1)
-    squares = np.concatenate([1.0 + 2.0 * diagonal - trace[..., None], 1.0 + trace[..., None]], axis=-1)
-    lower, upper = m[..., [2, 0, 1], [1, 2, 0]], m[..., [1, 2, 0], [2, 0, 1]]
-    w_products = lower - upper  # 4 w x, 4 w y, 4 w z
-    sums = lower + upper  # 4 y z, 4 z x, 4 x y
-    rows = np.empty((*m.shape[:-2], 4, 4))  # row k: 4 times component k times all components
-    rows[..., [0, 1, 2, 3], [0, 1, 2, 3]] = squares
-    for k in range(3):
-        rows[..., k, 3] = rows[..., 3, k] = w_products[..., k]
-        i, j = (k + 1) % 3, (k + 2) % 3
-        rows[..., i, j] = rows[..., j, i] = sums[..., k]
-    largest = squares.argmax(axis=-1)
-    return normalised(np.take_along_axis(rows, largest[..., None, None], axis=-2)[..., 0, :])
+    """Unit quaternions (..., 4) of rotation matrices (..., 3, 3), by the largest of the four components."""
+    turns = np.empty((*m.shape[:-2], 4))
+    turn_matrices(np.ascontiguousarray(m, np.float64).reshape(-1, 3, 3), turns.reshape(-1, 4), False)
+    return turns

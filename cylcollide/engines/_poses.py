@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Shape
+from cylcollide.characters.quaternions import of_matrices
 from cylcollide.limbs.limbs import Limbs
 
 FLOAT32_ROUNDING = 2.0**-22
@@ -59,24 +60,5 @@ def y_up(turn: Float64Array) -> Float64Array:
 
 
 def quaternions(axes: Float64Array) -> Float64Array:
-    """Unit quaternions x, y, z, w of right-handed frames whose axes are the rows; (n, 3, 3) to (n, 4).
-
-    The largest of the four squared components is at least a quarter (Shepperd 1978, Journal of Guidance and Control 1).
-    """
-    m = np.swapaxes(axes, 1, 2)
-    trace = np.trace(m, axis1=1, axis2=2)
-    squares = np.stack([*(1 + 2 * m[:, i, i] - trace for i in range(3)), 1 + trace], axis=1)  # 4 q²
-    x, y, z = m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]  # 4 w (x, y, z)
-    xy, xz, yz = m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1]
-    rows = np.stack(
-        [
-            np.stack([squares[:, 0], xy, xz, x], axis=1),
-            np.stack([xy, squares[:, 1], yz, y], axis=1),
-            np.stack([xz, yz, squares[:, 2], z], axis=1),
-            np.stack([x, y, z, squares[:, 3]], axis=1),
-        ],
-        axis=1,
-    )
-    chosen = rows[np.arange(len(rows)), squares.argmax(axis=1)]
-    unit: Float64Array = chosen / np.linalg.norm(chosen, axis=1)[:, None]
-    return unit
+    """Unit quaternions x, y, z, w of right-handed frames whose axes are the rows; (n, 3, 3) to (n, 4)."""
+    return of_matrices(np.swapaxes(axes, 1, 2))

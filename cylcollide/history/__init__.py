@@ -2,6 +2,7 @@
 
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.pose_history import PoseHistory
-from cylcollide.history.rewind_limits import RewindLimits, estimate_time
+from cylcollide.history.rewind_limits import Admission, RewindLimits, estimate_time
+from cylcollide.history.view_clock import ViewClock
 
-__all__ = ["MissExplanation", "PoseHistory", "RewindLimits", "estimate_time"]
+__all__ = ["Admission", "MissExplanation", "PoseHistory", "RewindLimits", "ViewClock", "estimate_time"]

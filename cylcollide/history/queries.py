@@ -106,7 +106,7 @@ class PastQueries(ABC):
         return Past.of(self._world, self._kept(), request)
 
     def _judge(self, request: PastRequest, shots: ShotRequest) -> Judged:
-        rows = shots.policy.rows(self._kept().ticks[-1].roster.groups)
+        rows = shots.weapons.rows(self._kept().ticks[-1].roster.groups)
         return judge_flight(self._past(request).chords(), shots, rows)
 
     def cast_moving(

@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
-from cylcollide.characters.judge import ShotRequest
-from cylcollide.characters.policy import Policy
+from cylcollide.characters.judge import Policies, ShotRequest
 from cylcollide.history.sample_times import Asked, OnOld, count
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 
@@ -69,7 +68,7 @@ def past_rays(
 def past_segment_shots(
     starts: ArrayLike,
     ends: ArrayLike,
-    policy: Policy,
+    policy: Policies,
     time: ArrayLike | None = None,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
@@ -83,7 +82,7 @@ def past_segment_shots(
 def past_ray_shots(
     origins: ArrayLike,
     directions: ArrayLike,
-    policy: Policy,
+    policy: Policies,
     time: ArrayLike | None = None,
     max_distance: ArrayLike = np.inf,
     energy: ArrayLike = 1.0,

@@ -54,7 +54,7 @@ class RewindLimits:
             if isinstance(value, bool) or not validate.is_real(value) or not value >= 0.0:
                 raise ValueError(f"{name}: expected a number >= 0, got {value!r}")
 
-    def admit(self, claimed: ArrayLike, estimate: ArrayLike, now: ArrayLike) -> Admitted:
+    def admit(self, claimed: ArrayLike, estimate: ArrayLike, now: ArrayLike, bound: ArrayLike = np.inf) -> Admitted:
         """The times at which shots are judged.
 
         Parameters
@@ -62,9 +62,12 @@ class RewindLimits:
         claimed
             The times that clients claim, (n,) or one.
         estimate
-            The server's own estimates of them, (n,) or one for all; see `estimate_time`.
+            The server's own estimates of them, (n,) or one for all; see `estimate_time` and `ViewClock`.
         now
             The server's time, (n,) or one for all.
+        bound
+            How far each claim may be from its estimate, at least 0, (n,) or one for all. It counts where it is less
+            than `most_disagreement`; see `ViewClock.estimate`.
 
         Raises
         ------
@@ -77,8 +80,9 @@ class RewindLimits:
             raise ValueError(f"claimed: expected one number or shape (n,), got shape {given.shape}")
         claims, n = np.atleast_1d(validate.as_float64(given, "claimed")), given.size
         estimates, present = (one_or_each(values, name, n) for values, name in ((estimate, "estimate"), (now, "now")))
+        most = np.minimum(_bounds(bound, n), self.most_disagreement)
         with np.errstate(invalid="ignore"):
-            agrees = np.abs(claims - estimates) <= self.most_disagreement
+            agrees = np.abs(claims - estimates) <= most
         times = np.where(agrees & np.isfinite(claims), claims, estimates)
         reasons = np.where(agrees & np.isfinite(claims), int(Admission.CLAIMED), int(Admission.DISAGREES))
         earliest, latest = present - self.most_back, present + self.most_ahead
@@ -86,8 +90,29 @@ class RewindLimits:
         return Admitted(frozen(np.clip(times, earliest, latest)), frozen(reasons.astype(np.int8)))
 
 
+def _bounds(values: ArrayLike, n: int) -> Float64Array:
+    """Numbers from 0 to infinity, (1,) or (n,)."""
+    given = validate.as_numbers(values, "bound", f"({n},) or one number")
+    if given.shape not in ((), (1,), (n,)):
+        raise ValueError(f"bound: expected one number or shape ({n},), got shape {given.shape}")
+    bounds = validate.as_float64(np.atleast_1d(given), "bound")
+    row = validate.first_bad_row(~(bounds >= 0.0))
+    if row is not None:
+        raise ValueError(f"bound: expected >= 0, got {bounds[row]} in row {row}")
+    return bounds
+
+
 def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> Float64Array:
-    """The time that a client saw when its message, which arrives now, was sent: now - round_trip / 2 - buffer.
+    """The time that a client saw when it sent the message that arrives now: now - round_trip - buffer.
+
+    The message was sent at now - up. The newest state that the client had received by then was of now - up - down: it
+    needed the way down. The client drew `buffer` behind that. However both ways share the round trip, their sum counts.
+
+          seen       newest      sent        now
+        ---|-----------|-----------|-----------|--->  time of the server
+           |<- buffer->|<-- down ->|<--- up -->|
+
+    What is left out: the newest state is older than the way down by up to the time between two states.
 
     Parameters
     ----------
@@ -96,7 +121,8 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
     round_trip
         How long a message takes to the client and back, at least 0, (n,) or one for all.
     buffer
-        How far behind the newest state the client draws, its interpolation delay, at least 0, (n,) or one for all.
+        How far behind the newest state that it has received the client draws, its interpolation delay, at least 0,
+        (n,) or one for all.
     """
     n = max(count(now, "now"), count(round_trip, "round_trip"), count(buffer, "buffer"))
     arrival, trip, delay = (
@@ -106,4 +132,4 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
         row = validate.first_bad_row(values < 0.0)
         if row is not None:
             raise ValueError(f"{name}: expected >= 0, got {values[row]} in row {row}")
-    return arrival - trip / 2.0 - delay
+    return arrival - trip - delay

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Int32Array
+from cylcollide._types import Int32Array, Int64Array
+from cylcollide.characters.matrices import MatrixOrder
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
@@ -20,7 +21,7 @@ from cylcollide.world import update
 from cylcollide.world.in_place import MOVED, PoseScratch, make_pose_scratch
 from cylcollide.world.layout import Parts
 from cylcollide.world.pose_columns import PoseColumns
-from cylcollide.world.poses import Poses
+from cylcollide.world.poses import Poses, poses_by_matrices
 from cylcollide.world.present import Present
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import UNPOSED, Roster, as_layers
@@ -138,10 +139,31 @@ class HitWorld(Queries):
             On ids that are unknown, despawned or named twice, wrong shapes, and numbers that are not accepted; it
             names character, bone and row. The world is left as it was.
         """
+        self._pose(ids, lambda roster, index: Poses(roster, index, positions, orientations), teleport)
+
+    def set_pose_matrices(
+        self, ids: ArrayLike, matrices: ArrayLike, *, order: MatrixOrder, teleport: bool = False
+    ) -> None:
+        """`set_poses` of bones that are given as matrices from bone to world: rotation and translation, without scale.
+
+        Parameters
+        ----------
+        matrices, order
+            "row": matrix times column vector, the translation in the last column, (k, b, 4, 4) or (k, b, 3, 4).
+            "column": its transpose, the translation in the last row, (k, b, 4, 4) or (k, b, 4, 3).
+
+        Raises
+        ------
+        ValueError
+            As `set_poses`; on columns off orthonormal by more than 1e-4 or mirrored, with their scale; without the 1.
+        """
+        self._pose(ids, lambda roster, index: poses_by_matrices(roster, index, matrices, order), teleport)
+
+    def _pose(self, ids: ArrayLike, poses_of: Callable[[Roster, Int64Array], Poses], teleport: bool) -> None:
         with self._lock():
             present, layout = self._present.roster, self._present.layout  # not the snapshot: it would have to be held
             index = present.index_of(ids)
-            poses = Poses(present, index, positions, orientations)
+            poses = poses_of(present, index)  # checks what was given for them
             if len(index) == 0:
                 return
             are_posed = present.are_posed(index)

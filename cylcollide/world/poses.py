@@ -8,8 +8,10 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Int32Array, Int64Array
 from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
+from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
+from cylcollide.characters.rig_checks import bone
 from cylcollide.constants import LIMBS_SHARED
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.layout import Parts, WorldLayout
@@ -21,7 +23,7 @@ class Poses:
     """Bones of k characters in the world. Shapes are checked here, numbers when they are written."""
 
     def __init__(self, roster: Roster, index: Int64Array, positions: ArrayLike, orientations: ArrayLike) -> None:
-        bones = self._bones_of_each(roster, index)
+        bones = bones_of_each(roster, index)
         if len(index) == 0:
             given = validate.as_numbers(positions, "positions", "(k, b, 3)")
             bones = given.shape[-2] if given.ndim > 1 else 0
@@ -33,20 +35,6 @@ class Poses:
             self._order = np.argsort(index)
             index, at, turn = index[self._order], at[self._order], turn[self._order]
         self._roster, self._index, self._at, self._turn = roster, index, at, turn
-
-    @staticmethod
-    def _bones_of_each(roster: Roster, index: Int64Array) -> int:
-        """How many bones these characters have, all of them the same number."""
-        if len(roster.rigs) == 1:
-            return len(roster.rigs[0].bone_names)
-        counts = np.array([len(rig.bone_names) for rig in roster.rigs], np.int64)[roster.rig[index]]
-        other = np.flatnonzero(counts != counts[:1])
-        if len(other):
-            raise ValueError(
-                f"ids: expected characters with equally many bones, got {counts[0]} in row 0 and {counts[other[0]]} in "
-                f"row {other[0]}; pose rigs of other sizes in calls of their own"
-            )
-        return int(counts[0]) if len(counts) else 0
 
     @property
     def place(self) -> Int64Array:
@@ -108,3 +96,30 @@ class Poses:
         character = self._roster.ids[self._index[row]]
         where = f"row {self._order[row]} (character {character})"
         raise_misplaced(rig.bone_names, rig.limb_names, rig.rows, self._at, self._turn, row, where)
+
+
+def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, order: MatrixOrder) -> Poses:
+    """Poses given as transforms; ValueError, naming character, bone and row, for what is none."""
+    made = poses_of_matrices(matrices, order, bones_of_each(roster, index))
+    if len(made.positions) != len(index):
+        raise ValueError(f"matrices: expected {len(index)} characters, one for each id, got {len(made.positions)}")
+    if made.bad >= 0:
+        row, number = divmod(made.bad, made.positions.shape[1])
+        names = roster.rigs[roster.rig[index[row]]].bone_names
+        wrong, whose = what_is_wrong(made.matrices[row, number], order), bone(names, number)
+        raise ValueError(f"matrices: {wrong}; it is {whose} in row {row} (character {roster.ids[index[row]]})")
+    return Poses(roster, index, made.positions, made.orientations)
+
+
+def bones_of_each(roster: Roster, index: Int64Array) -> int:
+    """How many bones these characters have, all of them the same number."""
+    if len(roster.rigs) == 1:
+        return len(roster.rigs[0].bone_names)
+    counts = np.array([len(rig.bone_names) for rig in roster.rigs], np.int64)[roster.rig[index]]
+    other = np.flatnonzero(counts != counts[:1])
+    if len(other):
+        raise ValueError(
+            f"ids: expected characters with equally many bones, got {counts[0]} in row 0 and {counts[other[0]]} in "
+            f"row {other[0]}; pose rigs of other sizes in calls of their own"
+        )
+    return int(counts[0]) if len(counts) else 0

@@ -94,6 +94,7 @@ class Queries(ABC):
     def judge_segments(self, request: ShotRequest) -> Judged:
         """Which limb of each closed segment counts, and what the shot does; `energy` at the start, one or (n,).
 
+        `policy`: one, or a sequence of one a row, with the answers of separate calls; one for all pellets of a shot.
         `shot`: integers (n,), the same for all pellets of a shot, which `Judged.by_shot` sums. Limbs are those of
         `chords_segments`, in that order: one that contains the start is entered there, if `inside` does not leave it
         out.

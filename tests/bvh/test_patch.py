@@ -85,6 +85,7 @@ def test_items_that_come(before: int, added: int):
     check_boxes(moved, low[order], high[order])
 
 
+@pytest.mark.machine_code
 def test_a_life_of_coming_and_going():
     rng = np.random.default_rng(5)
     low, high = random_boxes(rng, 170)

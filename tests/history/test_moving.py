@@ -64,6 +64,7 @@ def check_row(ticks: Ticks, hits: MovingHits, i: int, bullet: Bullet) -> bool:
     return True
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
@@ -80,6 +81,7 @@ def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
     assert len(set(hits.tick.tolist())) > 3
 
 
+@pytest.mark.machine_code
 def test_one_by_one_and_with_two_threads_all_bits_are_the_same(monkeypatch: pytest.MonkeyPatch):
     life, history = recorded_life(2, "bones")
     start, end, t0, t1 = flights(history, life.rng, N)

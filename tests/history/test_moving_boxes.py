@@ -39,6 +39,7 @@ def outside_by(limbs: cc.Limbs, row: int, point: np.ndarray) -> float:
     return float((np.abs(axes @ (point - limbs.p1[row])) - half).max())
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_contacts_with_boxes_are_where_they_are_at_that_time(seed: int, interpolate: str):

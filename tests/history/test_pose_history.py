@@ -39,6 +39,7 @@ def shots(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.nd
     return start, start + 2.0 * (aim - start), times
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from cylcollide.history import RewindLimits, estimate_time
-from cylcollide.history.rewind_limits import Admission
+from cylcollide import Admission, RewindLimits, estimate_time
 
 
 def test_claims():
@@ -29,8 +28,15 @@ def test_exactly_at_the_limits_a_claim_holds():
     assert not reasons.any()
 
 
+def test_a_bound_a_claim():
+    """It counts where it is less than what the limits allow."""
+    times, reasons = RewindLimits(9.0, 0.0, 0.5).admit([8.5, 8.5, 8.0], 9.0, 10.0, [0.25, 0.5, np.inf])
+    assert times.tolist() == [9.0, 8.5, 9.0]
+    assert reasons.tolist() == [Admission.DISAGREES, Admission.CLAIMED, Admission.DISAGREES]
+
+
 def test_estimates():
-    assert estimate_time(10.0, [0.1, 0.3], 0.05).tolist() == [10.0 - 0.05 - 0.05, 10.0 - 0.15 - 0.05]
+    assert estimate_time(10.0, [0.1, 0.3], 0.05).tolist() == [10.0 - 0.1 - 0.05, 10.0 - 0.3 - 0.05]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +48,9 @@ def test_estimates():
         (lambda: RewindLimits(1.0).admit([1.0], [np.nan], 1.0), "estimate: expected finite"),
         (lambda: RewindLimits(1.0).admit([1.0, 2.0], [1.0, 2.0, 3.0], 1.0), "estimate: expected"),
         (lambda: RewindLimits(1.0).admit(["a"], [1.0], 1.0), "claimed: expected"),
+        (lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, [0.1, -0.1]), "bound: expected >= 0, got -0.1 in row 1"),
+        (lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, np.nan), "bound: expected >= 0, got nan in row 0"),
+        (lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, [0.1] * 3), "bound: expected one number or shape"),
         (lambda: estimate_time(1.0, -0.1, 0.0), "round_trip: expected >= 0, got -0.1 in row 0"),
         (lambda: estimate_time(1.0, 0.1, [0.0, -1.0]), "buffer: expected >= 0, got -1.0 in row 1"),
     ],
@@ -57,6 +66,6 @@ def test_one_estimate_serves_all_claims():
     assert estimate.shape == (1,)
     limits = RewindLimits(most_back=0.5, most_disagreement=0.02)
     for one in (estimate, float(estimate[0]), np.full(3, estimate[0])):
-        times, reasons = limits.admit([0.07, 0.11, -3.0], one, [0.15])
-        assert times.tolist() == [0.07, estimate[0], estimate[0]]
+        times, reasons = limits.admit([0.05, 0.11, -3.0], one, [0.15])
+        assert times.tolist() == [0.05, estimate[0], estimate[0]]
         assert reasons.tolist() == [0, 1, 1]

@@ -26,6 +26,7 @@ def normals_at(limbs: Shapes, start: Array, end: Array, power: int) -> cc.RayHit
     return shots(times(limbs, power), np.ldexp(start, power), np.ldexp(end, power)).cast()
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("power", [-490, -200, 200, 490])
 def test_a_power_of_two_leaves_normals(power: int):
     """Products of three lengths overflow from 2**342 on, and vanish below 2**-358."""

@@ -60,6 +60,7 @@ def within(bounds):
     return [(max(b, 0.0), min(e, 1.0)) for b, e in parts if b <= e and b <= 1.0 and e >= 0.0]
 
 
+@pytest.mark.machine_code
 def test_bounds_of_all_shapes_leave_what_is_inside():
     """The intersection of the printed intervals is the chord, and verdict and faces are those of `cast_segments`."""
     world = mixed(sized(700))
@@ -77,6 +78,7 @@ def test_bounds_of_all_shapes_leave_what_is_inside():
     assert len(seen) == 2 * len(NAMES)
 
 
+@pytest.mark.machine_code
 def test_clearance_is_the_growth_that_flips_the_verdict():
     """A miss hits the limb inflated by more than the gap and not by less; growing any limb takes off as much."""
     world = mixed(sized(420), seed=6)
@@ -113,6 +115,7 @@ def test_the_growth_of_a_point_is_that_of_the_limb_on_whose_surface_it_lies():
     assert len(seen) == 2 * len(NAMES)
 
 
+@pytest.mark.machine_code
 def test_clearance_of_adversarial_shots_has_the_sign_of_the_exact_verdict():
     questions = sample(sized(1500), seed=2)
     limbs, hits, zeros, rechecked = questions.shapes.limbs(), questions.cast(), 0, 0

@@ -60,6 +60,7 @@ def share_used(rng, motion):
     return inf
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_rounding_bound_holds_and_is_understood(shape, record_property):
     rng, worst = Random(f"bound {shape.name}"), 0.0

@@ -121,6 +121,7 @@ def undecided(rows: np.ndarray) -> np.ndarray:
     return contact | ((rows[:, EXIT] == 1.0) & (rows[:, EXIT + 1] == 0.0))
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize(("most_turn", "share"), [(0.35, 1e-4), (np.pi, 1e-3)])
 def test_few_random_bullets_are_undecided(most_turn: float, share: float):
     """At most one in a thousand, whatever boxes do; of boxes that turn by up to 20° a tick, one in ten thousand."""
@@ -133,6 +134,7 @@ def test_few_random_bullets_are_undecided(most_turn: float, share: float):
     assert np.median(ticks) < 1e-11
 
 
+@pytest.mark.machine_code
 def test_a_finer_resolution_decides_more():
     cases = cases_of(sized(4000), 3, "surface")
     rows = [found(cases, resolution) for resolution in (1.0, 2.0**-4, RESOLUTION, 2.0**-20)]

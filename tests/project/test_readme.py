@@ -37,3 +37,10 @@ def test_demo_runs_and_is_short(demo, capsys, monkeypatch):
 def test_bullet_demo_shows_a_phantom(capsys):
     runpy.run_path(str(ROOT / "demos" / "bullet_disagrees.py"), run_name="__main__")
     assert "a hit where there is none" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ping", ["0", "0.1", "0.2", "0.4"])
+def test_lag_is_compensated_at_any_ping(ping, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["lag.py", "", ping])
+    runpy.run_path(str(ROOT / "demos" / "lag.py"), run_name="__main__")
+    assert "as claimed, it hits 'head'" in capsys.readouterr().out

@@ -32,6 +32,7 @@ def said(found: cc.RayHits | cc.Chords, state: cc.Snapshot) -> int:
     return misses
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("n", [FEW, MANY])
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_labels_are_those_of_the_limb_hit(n: int, inside: str):

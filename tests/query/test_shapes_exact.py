@@ -162,6 +162,7 @@ def check_distance(solid: Solid, point: list[float], inside: bool, squared: floa
     assert abs(squared - true) <= 1e-14 * true + 2 * true**0.5 * slack + slack**2, (solid, point, squared, true)
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("name", PLANS)
 def test_mixed_worlds_credit_in_exact_order(name: str):
     seen: Counter[object] = Counter()
@@ -183,6 +184,7 @@ def test_mixed_worlds_credit_in_exact_order(name: str):
     assert all(seen[kind] > 3 for kind in SHAPE_ROWS)
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("name", PLANS)
 def test_mixed_worlds_are_brute_force(name: str):
     """The tree finds what asking every limb finds, and who holds a point."""

@@ -51,6 +51,7 @@ def rays(request: pytest.FixtureRequest) -> tuple[cc.Limbs, Array, Array]:
     return shape.limbs(), *shots_at(shape, LARGEST, seed=7)
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("limbs_count", LIMB_COUNTS)
 def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
     """Each way, and the mixture that is shipped, writes the rows that one by one writes, in batches of every size."""
@@ -91,6 +92,7 @@ def test_what_is_shipped_uses_every_way():
     assert set(taken) == {(False, SINGLE), (True, BRUTE_FORCE), (True, STREAMS)}
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("chunk", [8192, 1000] if IS_COMPILED else [16])
 def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Array], way: str, chunk: int):
@@ -117,6 +119,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
     assert min((want.limb >= 0).sum(), (want.limb < 0).sum()) > n // 20
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("limit", ["one", "each"])
 def test_rays_with_limits(limit: str):
     """Rays of any length with limits, infinite ones too: the same bits from all ways."""

@@ -70,6 +70,7 @@ def test_a_world_that_stands_still_has_the_boxes_of_its_limbs():
         assert max((a - low).max(), (high - b).max()) < 2e-5
 
 
+@pytest.mark.machine_code
 def test_the_tree_of_another_state_is_read_where_its_limbs_are():
     """Somebody goes and somebody comes, and the tree is built anew: rows, slots and frames are others at each tick."""
     rig, rng, world = cc.Rig.humanoid(), np.random.default_rng(4), cc.HitWorld()

@@ -10,10 +10,12 @@ import cylcollide as cc
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every function and method of `cylcollide.__all__` with its name, inherited ones too."""
+    """Every function and method of `cylcollide.__all__` with its name, inherited ones and those of modules, too."""
     for name in cc.__all__:
         thing = getattr(cc, name)
-        if inspect.isclass(thing):
+        if inspect.ismodule(thing):
+            yield from ((f"{name}.{key}", getattr(thing, key)) for key in thing.__all__ if key[0].islower())
+        elif inspect.isclass(thing):
             methods = {key: vars(kind)[key] for kind in reversed(thing.__mro__) for key in vars(kind)}
             for key, method in methods.items():
                 function = getattr(method, "__func__", method)

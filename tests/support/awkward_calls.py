@@ -24,6 +24,8 @@ SIDES = np.array(
     [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4],
      [1, 5, 7], [1, 7, 3]]
 )  # fmt: skip
+QUARTER = np.broadcast_to(np.array([[0.0, -1, 0, 2], [1, 0, 0, 0.5], [0, 0, 1, 0.125]]), (ROWS, 3, 4)).copy()
+"""Quarter turns about z, with a translation."""
 POLICY = cc.Policy.penetration(0.25, {0: 2.0})
 LIMITS = cc.RewindLimits(1.5, 0.5, 0.25)
 
@@ -134,6 +136,9 @@ def changes() -> Iterator[Call]:
     poses: Arrays = {"ids": ids, "positions": BONES[:, :1], "orientations": TURNS[:, 1:2]}
     yield Call("HitWorld.set_endpoints", with_world(lambda own, **given: own.set_endpoints(**given)), ends)
     yield Call("HitWorld.set_poses", with_world(lambda own, **given: own.set_poses(**given)), poses)
+    quarter: Arrays = {"ids": ids, "matrices": np.repeat(QUARTER[:, None], 1, axis=1)}
+    yield Call("HitWorld.set_pose_matrices", with_world(
+        lambda own, **given: own.set_pose_matrices(**given, order="row")), quarter)  # fmt: skip
     yield Call("HitWorld.set_layers", with_world(lambda own, **given: own.set_layers(**given)), dict.fromkeys(
         ("ids", "mask"), ids))  # fmt: skip
     yield Call("HitWorld.despawn", with_world(lambda own, **given: own.despawn(**given)), {"ids": ids})
@@ -165,6 +170,15 @@ def makers() -> Iterator[Call]:
     yield Call("Limbs.explain_segment", _bound(limbs.explain_segment, {"limb": 2}), {"start": PLACE[0], "end": END[0]})
 
 
+def rotations() -> Iterator[Call]:
+    """Quaternions."""
+    q = cc.quaternions
+    yield Call("quaternions.multiply", q.multiply, {"a": TURN, "b": TURN[::-1].copy()})
+    yield Call("quaternions.from_axis_angle", q.from_axis_angle, {"axis": END, "angle": SIZE})
+    yield Call("quaternions.from_matrix", q.from_matrix, {"matrices": QUARTER[:, :, :3].copy()})
+    yield Call("quaternions.slerp", q.slerp, {"a": TURN, "b": TURN[::-1].copy(), "share": EIGHTH})
+
+
 def bodies() -> Iterator[Call]:
     """Rigs, clips, flights and times."""
     rest: Arrays = {"parents": INDEX - 1, "rest_positions": PLACE, "rest_orientations": TURN}
@@ -186,13 +200,15 @@ def bodies() -> Iterator[Call]:
     shot: Arrays = {"starts": PLACE, "velocities": END, "gravity": END, "t0": FIRST}
     yield Call("flight", cc.flight, {**shot, "duration": SIZE, "drag": EIGHTH, "step": EIGHTH})
     yield Call("estimate_time", cc.estimate_time, {"now": LATER, "round_trip": SIZE, "buffer": EIGHTH})
-    yield Call("RewindLimits.admit", LIMITS.admit, {"claimed": FIRST, "estimate": FIRST + 0.125, "now": LATER})
+    yield Call(
+        "RewindLimits.admit", LIMITS.admit, {"claimed": FIRST, "estimate": FIRST + 0.125, "now": LATER, "bound": EIGHTH}
+    )
 
 
 @cache
 def calls() -> dict[str, Call]:
     """All calls, by their number and the function's name."""
-    every = (*makers(), *changes(), *queries(), *bodies())
+    every = (*makers(), *changes(), *queries(), *rotations(), *bodies())
     return {f"{k} {one.function}": one for k, one in enumerate(every)}
 
 

@@ -74,7 +74,7 @@ class Trace:
 
     def __call__(self, frame: Any, event: str, _: Any) -> Any:
         code = frame.f_code
-        frame.f_trace_opcodes = code.co_filename.endswith(self.files) and code.co_name != "set_poses"
+        frame.f_trace_opcodes = code.co_filename.endswith(self.files) and code.co_name != "_pose"
         if event == "opcode":
             self.seen += 1
             if self.seen == self.due:

@@ -169,10 +169,15 @@ def penetrate(
 
 @compiled_loop
 def judge_chords(
-    policy: PolicyRows, energy: Column[np.float64], flight: ShotChords, impacts: ImpactColumns, shots: ShotColumns
+    policy: PolicyRows,
+    rays: Column[np.int64],
+    energy: Column[np.float64],
+    flight: ShotChords,
+    impacts: ImpactColumns,
+    shots: ShotColumns,
 ) -> None:
-    """Judge every ray by its chords; `energy` (n,), or (1,) for all."""
-    for i in range(flight.offsets.size - 1):
+    """Judge some rays by their chords; `energy` of all rays, (n,), or (1,) for all."""
+    for i in rays:
         start = energy[broadcast_index(energy, i)]
         if policy.kind == PENETRATION:
             penetrate(policy, flight, i, start, impacts, shots)

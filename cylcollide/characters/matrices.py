@@ -1,0 +1,87 @@
+"""Transforms as engines have them: matrices of many bones to positions and orientations, and what is wrong with one."""
+
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import Float64Array
+from cylcollide.bones.matrices import Arrangement, pose_matrices
+from cylcollide.constants import LARGEST_NUMBER, MATRICES_SHARED, OFF_ORTHONORMAL
+from cylcollide.runtime.threads import in_chunks
+
+MatrixOrder: TypeAlias = Literal["row", "column"]
+"""The translation in the last column (matrix times column vector), or in the last row (its transpose)."""
+
+SHAPES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {"row": ((4, 4), (3, 4)), "column": ((4, 4), (4, 3))}
+_EIGHT = np.arange(8, dtype=np.int32)
+
+
+class MatrixPoses(NamedTuple):
+    """What k characters of b bones have for matrices."""
+
+    positions: Float64Array  # (k, b, 3)
+    orientations: Float64Array  # (k, b, 4): unit quaternions x, y, z, w
+    matrices: Float64Array  # (k, b, ., .), as they were given
+    bad: int
+    """The first matrix, of k b, that is not a rotation and a translation; -1 if there is none."""
+
+
+def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> MatrixPoses:
+    """The poses of matrices (k, b, ., .), or (b, ., .) for one character; ValueError for other shapes.
+
+    Numbers are checked; `what_is_wrong` says what is wrong with the first bad one.
+    """
+    validate.one_of(order, "order", *SHAPES)
+    shapes = [(bones, *shape) for shape in SHAPES[order]]
+    expected = " or ".join(f"(k, {', '.join(map(str, shape))})" for shape in shapes)
+    given = validate.as_numbers(matrices, "matrices", expected)
+    if given.shape == (0,):  # of an empty list
+        given = given.reshape(0, *shapes[0])
+    if given.shape in shapes:
+        given = given[None]
+    if given.shape[1:] not in shapes:
+        raise ValueError(f"matrices: expected shape {expected} for order={order!r}, got {given.shape}")
+    in_form = given.dtype is validate.FLOAT64 and given.flags.c_contiguous
+    numbers = given if in_form else validate.as_float64(given, "matrices")
+    k, _, down, right = numbers.shape
+    place, turn, flat = np.empty((k * bones, 3)), np.empty((k * bones, 4)), numbers.reshape(-1)
+    row, column = (right, 1) if order == "row" else (1, right)
+    form = Arrangement(down * right, row, column, (down, right) == (4, 4), _EIGHT)
+
+    def convert(begin: int, end: int) -> int:
+        bad = pose_matrices(flat[begin * form.size :], form, place[begin:end], turn[begin:end])
+        return bad if bad < 0 else begin + bad
+
+    bad = next((one for one in in_chunks(k * bones, None, convert, MATRICES_SHARED) if one >= 0), -1)
+    return MatrixPoses(place.reshape(k, bones, 3), turn.reshape(k, bones, 4), numbers, bad)
+
+
+def what_is_wrong(matrix: Float64Array, order: MatrixOrder) -> str:
+    """What a message says of a transform that was refused."""
+    m = matrix if order == "row" else matrix.T
+    if not (np.abs(matrix) <= LARGEST_NUMBER).all():
+        return f"expected finite numbers of magnitude at most 2**500 (about 3e150), got {matrix.tolist()}"
+    if len(m) == 4 and m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+        line, other = ("row", "column") if order == "row" else ("column", "row")
+        turned = m[:, 3].tolist() == [0.0, 0.0, 0.0, 1.0]
+        hint = f"; with the translation in the last {line} it is order={other!r}" if turned else ""
+        return f"expected 0, 0, 0, 1 as the last {line} for order={order!r}, got {m[3].tolist()}{hint}"
+    return what_is_turned(m[:3, :3])
+
+
+def what_is_turned(m: Float64Array) -> str:
+    """What a message says of a matrix (3, 3) that is no rotation."""
+    lengths = np.sqrt((m * m).sum(axis=0))
+    scale = " ".join(f"{length:.6g}" for length in lengths)
+    if not (np.abs(lengths - 1.0) <= OFF_ORTHONORMAL).all():
+        return (
+            f"expected a rotation, with columns of length 1 to {OFF_ORTHONORMAL:g}, got columns of lengths {scale}; "
+            "divide them by that scale, or scale the rig"
+        )
+    if np.linalg.det(m) < 0.0:
+        return f"expected a rotation, got a mirrored one of scale {scale}; negate an axis, or mirror the rig"
+    return (
+        f"expected a rotation, got a sheared one of scale {scale}, whose columns are not at right angles: {m.tolist()}"
+    )

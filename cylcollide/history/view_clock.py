@@ -1,0 +1,94 @@
+"""The time that a client saw, from the states that it acknowledges."""
+
+from bisect import bisect_left, insort
+from collections import deque
+from typing import NamedTuple, TypeGuard
+
+from cylcollide import validate
+from cylcollide.constants import LARGEST_NUMBER
+
+
+class ViewEstimate(NamedTuple):
+    """What a client saw when it sent a message."""
+
+    time: float
+    """The server's estimate."""
+    bound: float
+    """How far an honest claim may be from it."""
+
+
+class ViewClock:
+    """The time that one client sees, from the states that its messages acknowledge; no clock of the client is read.
+
+    Each message names the newest state that its sender had received. The age of that state, when the message arrives,
+    is the way down, the wait for a frame, and the way up. A client that draws `buffer` behind the newest state sees
+
+        arrived - age - buffer
+
+    The estimate takes the median age of the last messages for `age`. Its bound is the difference between the largest
+    and the least of these ages, plus one step: the client may move its view evenly from state to state, or with them.
+    A client that acknowledges late is treated as one behind a slow line; `RewindLimits.most_back` limits what it gains.
+
+    Parameters
+    ----------
+    buffer
+        How far behind the newest state that it received the client draws, at least 0.
+    step
+        The time from one state to the next, at least 0.
+    window
+        How many messages count, at least 1.
+    """
+
+    __slots__ = ("_ages", "_sorted", "buffer", "step", "window")
+
+    def __init__(self, buffer: float, step: float, window: int = 64) -> None:
+        for value, name in ((buffer, "buffer"), (step, "step")):
+            if not _is_finite(value) or value < 0.0:
+                raise ValueError(f"{name}: expected a number >= 0, got {value!r}")
+        if not isinstance(window, int) or isinstance(window, bool) or window < 1:
+            raise ValueError(f"window: expected an integer >= 1, got {window!r}")
+        self.buffer, self.step, self.window = float(buffer), float(step), window
+        self._ages: deque[float] = deque()
+        self._sorted: list[float] = []
+
+    def __len__(self) -> int:
+        """How many messages count now."""
+        return len(self._ages)
+
+    def acknowledge(self, arrived: float, state: object) -> bool:
+        """Note that a message arrived at a time of the server, and the time of the newest state that it names.
+
+        Returns False for what no client can have received: a state later than `arrived`, or no finite number. Such a
+        message does not count.
+        """
+        self._check(arrived)
+        if not _is_finite(state) or state > arrived:
+            return False
+        if len(self._ages) == self.window:
+            del self._sorted[bisect_left(self._sorted, self._ages.popleft())]
+        age = float(arrived) - float(state)
+        self._ages.append(age)
+        insort(self._sorted, age)
+        return True
+
+    def estimate(self, arrived: float) -> ViewEstimate:
+        """What the client saw when it sent the message that arrived at a time of the server.
+
+        Acknowledge first what the message itself names. Before any acknowledgement the age is 0 and so is the bound.
+        """
+        self._check(arrived)
+        ages, n = self._sorted, len(self._sorted)
+        if not n:
+            return ViewEstimate(arrived - self.buffer, 0.0)
+        median = 0.5 * (ages[(n - 1) // 2] + ages[n // 2])
+        return ViewEstimate(arrived - median - self.buffer, ages[-1] - ages[0] + self.step)
+
+    @staticmethod
+    def _check(arrived: float) -> None:
+        if not _is_finite(arrived):
+            raise ValueError(f"arrived: expected a finite number, got {arrived!r}")
+
+
+def _is_finite(value: object) -> TypeGuard[float]:
+    """Whether a value is an accepted number; NaN is none."""
+    return validate.is_real(value) and not isinstance(value, bool) and abs(value) <= LARGEST_NUMBER

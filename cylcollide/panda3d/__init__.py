@@ -1,0 +1,7 @@
+"""Panda3D's actors as characters of a world: their rigs, their poses each frame, mouse rays and debug lines."""
+
+from cylcollide.panda3d.actors import Actors
+from cylcollide.panda3d.scene import mouse_segment, wireframe
+from cylcollide.panda3d.skin import rig_of
+
+__all__ = ["Actors", "mouse_segment", "rig_of", "wireframe"]

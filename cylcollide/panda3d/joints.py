@@ -1,0 +1,81 @@
+"""The joints of an actor: their names, parents and where they are."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.panda3d.core import array_of, core, scale_of
+
+
+class Joints(NamedTuple):
+    """Joints of one part of an actor, parents before children."""
+
+    character: Any  # NodePath of the node in whose frame the joints are
+    joints: list[Any]  # CharacterJoint
+    parents: list[int]  # rows of the nearest joint above; -1 for roots
+    bound: Float64Array  # (b, 4, 4): where they were when the skin was bound, with axes of length 1
+    sizes: Float64Array  # (b,): of their axes as bound; negative: left-handed axes, whose z is turned round in a rig
+    scale: float  # of `character` in the scene
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the joints."""
+        return [joint.name for joint in self.joints]
+
+
+def joints_of(actor: Any, part: str, lod: str) -> Joints:
+    """The joints of a part of an actor, in one level of detail.
+
+    Raises
+    ------
+    TypeError
+        If `actor` is no Actor.
+    ValueError
+        If it has no such part or level of detail, or no joints; if it or a joint is sheared, scaled by axes, or if
+        it is mirrored.
+    """
+    if not hasattr(actor, "getPartBundle"):
+        raise TypeError(f"expected a direct.actor.Actor.Actor, got {type(actor).__name__}; a plain model has no joints")
+    bundle = actor.getPartBundle(part, lod)
+    if bundle is None:
+        raise ValueError(f"the actor has no part {part!r} in level of detail {lod!r}; it has {actor.getPartNames()}")
+    joints: list[Any] = []
+    parents: list[int] = []
+
+    def walk(group: Any, above: int) -> None:
+        for child in group.children:
+            row = above
+            if isinstance(child, core.CharacterJoint):
+                row = len(joints)
+                joints.append(child)
+                parents.append(above)
+            walk(child, row)
+
+    walk(bundle, -1)
+    if not joints:
+        raise ValueError(f"part {part!r} of the actor has no joints: it has nothing that limbs could be fastened to")
+    character = actor.getPart(part, lod)
+    scale = scale_of(array_of(character.getNetTransform().getMat()), f"actor {actor.getName()!r}")
+    if scale < 0.0:
+        raise ValueError(f"actor {actor.getName()!r} is mirrored: its scale is {scale:.6g}; limbs cannot be")
+    bound = np.array([_bound(joint) for joint in joints])
+    names = [f"joint {joint.name!r} as bound" for joint in joints]
+    sizes = np.array(list(map(scale_of, bound, names)))
+    bound[:, :3, :3] = right_handed(bound[:, :3, :3], sizes)
+    return Joints(character, joints, parents, bound, sizes, scale)
+
+
+def right_handed(axes: Float64Array, sizes: Float64Array) -> Float64Array:
+    """Axes (..., b, 3, 3) as rows, in units of their sizes (..., b); z is turned round where these are negative."""
+    turned = axes / np.abs(sizes)[..., None, None]
+    turned[..., 2, :] *= np.sign(sizes)[..., None]
+    return turned
+
+
+def _bound(joint: Any) -> Float64Array:
+    """Where a joint was when the skin was bound."""
+    now, since = core.LMatrix4f(), core.LMatrix4f()
+    joint.getNetTransform(now)
+    core.JointVertexTransform(joint).getMatrix(since)  # the inverse of the bound place, times that of now
+    return array_of(now) @ np.linalg.inv(array_of(since))

@@ -1,0 +1,47 @@
+"""What a scene needs of hit detection beside poses: the ray under the mouse, and limbs as lines."""
+
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.limbs import wireframe as lines
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.panda3d.core import core
+
+
+def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> tuple[Float64Array, Float64Array] | None:
+    """The segment of the scene under a point of the window, from the near to the far plane of the camera's lens.
+
+    Parameters
+    ----------
+    base
+        The `ShowBase`.
+    at
+        From (-1, -1), lower left, to (1, 1), upper right; the mouse, if none is given.
+
+    Returns
+    -------
+    tuple or None
+        Start and end (3,) in the frame of `base.render`; None if the mouse is outside of the window.
+    """
+    if at is None:
+        if base.mouseWatcherNode is None or not base.mouseWatcherNode.hasMouse():  # None: there is no window
+            return None
+        at = tuple(base.mouseWatcherNode.getMouse())
+    near, far = core.LPoint3(), core.LPoint3()
+    if not base.camLens.extrude(core.LPoint2(*at), near, far):
+        return None
+    start, end = (np.array(base.render.getRelativePoint(base.cam, point), dtype=np.float64) for point in (near, far))
+    return start, end
+
+
+def wireframe(limbs: Limbs, color: tuple[float, float, float, float] = (1, 0.2, 0.2, 1), thickness: float = 1.0) -> Any:
+    """Lines that outline limbs, as a new `NodePath`; attach it to the scene with `reparentTo(base.render)`."""
+    pen = core.LineSegs("limbs")
+    pen.setColor(*color)
+    pen.setThickness(thickness)
+    for start, end in lines.outlines(limbs).tolist():
+        pen.moveTo(*start)
+        pen.drawTo(*end)
+    return core.NodePath(pen.create())

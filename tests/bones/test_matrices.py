@@ -1,0 +1,143 @@
+"""Quaternions of rotation matrices: accurate, the same bits one by one and eight at a time, and what is no rotation."""
+
+import numpy as np
+import pytest
+from support.check_cylinders import sized
+
+from cylcollide.bones.matrices import Arrangement, pose_matrices, turn_matrices
+from cylcollide.characters.quaternions import of_matrices
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+EIGHT = np.arange(8, dtype=np.int32)
+ROWS = Arrangement(16, 4, 1, True, EIGHT)
+
+
+def matrix_of(q):
+    """Rotation matrices of quaternions (n, 4), with the columns of the three axes."""
+    x, y, z, w = (q / np.sqrt((q * q).sum(axis=1))[:, None]).T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), -1, 0)
+
+
+def hard_quaternions(rng, n):
+    """Any turns; half turns, whose w is 0; turns about the axes; equal components, so that two are the largest."""
+    q = rng.normal(size=(n, 4))
+    q[1::5, 3] = 0.0
+    q[2::5, rng.integers(0, 4)] = 0.0
+    q[3::5] = np.sign(q[3::5])
+    q[4::5, :2] *= 1e-9
+    return q
+
+
+def by_numpy(m):
+    """The same operations in arrays: the row of 4 q qᵀ with the largest component, normalised."""
+    trace = np.trace(m, axis1=1, axis2=2)
+    d, low, high = np.diagonal(m, axis1=1, axis2=2), m[:, [2, 0, 1], [1, 2, 0]], m[:, [1, 2, 0], [2, 0, 1]]
+    squares = np.concatenate([1.0 + 2.0 * d - trace[:, None], 1.0 + trace[:, None]], axis=1)
+    (wx, wy, wz), (yz, zx, xy) = (low - high).T, (low + high).T
+    x, y, z, w = squares.T
+    rows = np.array([[x, xy, zx, wx], [xy, y, yz, wy], [zx, yz, z, wz], [wx, wy, wz, w]])  # (4, 4, n)
+    q = rows[squares.argmax(axis=1), :, np.arange(len(m))]
+    a, b, c, e = q.T
+    return q / np.sqrt(((a * a + b * b) + c * c) + e * e)[:, None]
+
+
+def transforms(rng, n):
+    """Rotations and translations, (n, 4, 4)."""
+    m = np.zeros((n, 4, 4))
+    m[:, :3, :3], m[:, :3, 3], m[:, 3, 3] = matrix_of(hard_quaternions(rng, n)), rng.normal(size=(n, 3)), 1.0
+    return m
+
+
+def posed(m, form=ROWS):
+    at, turn = np.empty((len(m), 3)), np.empty((len(m), 4))
+    return pose_matrices(m.reshape(-1), form, at, turn), at, turn
+
+
+def test_the_quaternion_is_that_of_the_matrix():
+    q = hard_quaternions(np.random.default_rng(1), sized(2000))
+    unit = q / np.sqrt((q * q).sum(axis=1))[:, None]
+    got = of_matrices(matrix_of(q))
+    sign = np.sign((got * unit).sum(axis=1))[:, None]
+    assert np.abs(got - sign * unit).max() <= 8 * 2.0**-53
+    assert (got.max(axis=1) >= 0.5).all()  # the largest component is positive
+    assert len(set(np.abs(got).argmax(axis=1).tolist())) == 4
+
+
+def test_the_bits_are_those_of_arrays():
+    m = matrix_of(hard_quaternions(np.random.default_rng(2), sized(2000)))
+    assert of_matrices(m).tobytes() == by_numpy(m).tobytes()
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 29])
+def test_eight_at_a_time_have_the_bits_of_one(n: int):
+    m = transforms(np.random.default_rng(n), n)
+    bad, at, turn = posed(m)
+    assert bad == -1
+    assert turn.tobytes() == of_matrices(m[:, :3, :3]).tobytes()
+    assert at.tobytes() == m[:, :3, 3].tobytes()
+
+
+def test_every_arrangement_is_read():
+    m = transforms(np.random.default_rng(3), 19)
+    expected = posed(m)[1:]
+    for form, given in (
+        (Arrangement(12, 4, 1, False, EIGHT), m[:, :3]),
+        (Arrangement(16, 1, 4, True, EIGHT), np.swapaxes(m, 1, 2)),
+        (Arrangement(12, 1, 3, False, EIGHT), np.swapaxes(m[:, :3], 1, 2)),
+    ):
+        bad, *got = posed(np.ascontiguousarray(given), form)
+        assert bad == -1
+        assert [a.tobytes() for a in got] == [e.tobytes() for e in expected]
+
+
+FAULTS = {
+    "nan": lambda m: m.__setitem__((0, 1), np.nan),
+    "far": lambda m: m.__setitem__((2, 3), 1e200),
+    "large": lambda m: m.__setitem__((2, 2), 1e300),
+    "scaled": lambda m: m[:3, :3].__imul__(1.00012),
+    "one column scaled": lambda m: m[:3, 1].__imul__(0.99988),
+    "mirrored": lambda m: m[:3, 0].__imul__(-1.0),
+    "sheared": lambda m: m[:3, 0].__iadd__(2.2e-4 * m[:3, 1]),
+    "zeros": lambda m: m[:3, :3].__imul__(0.0),
+    "last row": lambda m: m.__setitem__((3, 1), 1e-9),
+    "last entry": lambda m: m.__setitem__((3, 3), 2.0),
+}
+
+
+@pytest.mark.parametrize("row", [0, 5, 16, 18])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_first_fault_is_found(fault: str, row: int):
+    """Also where eight are read side by side; before it, poses are written."""
+    m = transforms(np.random.default_rng(4), 19)
+    good = posed(m)[2]
+    for one in {row, 18}:
+        FAULTS[fault](m[one])
+    bad, _, turn = posed(m)
+    assert bad == row
+    assert turn[:row].tobytes() == good[:row].tobytes()
+    out, rotation = np.empty((19, 4)), m[:, :3, :3].copy()
+    expected = -1 if fault in ("far", "last row", "last entry") else row
+    assert turn_matrices(rotation, out, True) == expected
+
+
+def test_what_is_nearly_a_rotation_is_one():
+    m = transforms(np.random.default_rng(7), 16)
+    m[0, :3, :3] *= 1.00009
+    m[1, :3, 2] *= 0.99991
+    m[2, :3, 0] += 1.8e-4 * m[2, :3, 1]
+    assert posed(m)[0] == -1
+
+
+def test_a_rounding_of_float32_is_no_fault():
+    m = transforms(np.random.default_rng(5), 50).astype(np.float32).astype(float)
+    for _ in range(7):
+        m = m @ transforms(np.random.default_rng(6), 50).astype(np.float32)
+    m = m.astype(np.float32).astype(float)
+    assert np.abs(np.linalg.det(m[:, :3, :3]) - 1.0).max() > 1e-8
+    assert posed(m)[0] == -1

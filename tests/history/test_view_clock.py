@@ -1,0 +1,124 @@
+"""What a server knows of the time that a client saw: by round trips, and by acknowledged states."""
+
+import numpy as np
+import pytest
+from support.connections import Line, messages
+
+import cylcollide as cc
+
+LINES = {
+    "at once": Line(0.0, 0.0),
+    "100 ms": Line(),
+    "slow down": Line(0.12, 0.02),
+    "slow up": Line(0.02, 0.12),
+    "300 ms": Line(0.15, 0.15, jitter=0.005),
+    "jitter": Line(jitter=0.015),
+    "loss": Line(loss=0.1),
+    "jitter and loss": Line(jitter=0.02, loss=0.2),
+    "20 states a second": Line(jitter=0.01, loss=0.05, rate=20.0),
+    "in step": Line(frames=60.0),
+}
+DRAWN = ("newest", "smooth")
+
+
+@pytest.mark.parametrize("down", [0.0, 0.02, 0.05, 0.12])
+def test_an_estimate_is_what_was_drawn_however_the_ways_share_the_round_trip(down: float):
+    """States so often that the newest is no older than its way down."""
+    sent = messages(Line(down, 0.14 - down, rate=1e5), 1.2, seed=1)
+    assert len(sent.sent) > 25
+    estimate = cc.estimate_time(sent.arrived, 0.14, 0.1)
+    assert np.abs(estimate - sent.newest).max() <= 1.1e-5
+
+
+@pytest.mark.parametrize("drawn", DRAWN)
+@pytest.mark.parametrize("name", LINES)
+def test_an_estimate_by_the_round_trip_errs_by_the_wait_for_a_state(name: str, drawn: str):
+    """The newest state waited at the client for no longer than the next one took to come."""
+    line = LINES[name]
+    sent = messages(line, 60.0, seed=2)
+    error = cc.estimate_time(sent.arrived, sent.round_trip, line.buffer) - getattr(sent, drawn)
+    waits = sent.round_trip - (sent.arrived - sent.acknowledged)  # minus the wait
+    assert np.abs(error).max() <= -waits.min() + 12 * line.jitter + 1e-9
+    assert np.median(np.abs(error)) <= 1.0 / line.rate + line.jitter
+
+
+def judged(line: Line, drawn: str, seed: int, ahead: float = 0.0):
+    """What limits make of a minute of shots, each `ahead` seconds behind what was drawn; errors and bounds, too."""
+    clock, limits = cc.ViewClock(line.buffer, 1.0 / line.rate), cc.RewindLimits(1.0)
+    sent = messages(line, 60.0, seed)
+    estimates, bounds = np.empty((2, len(sent.sent)))
+    for i, (arrived, state) in enumerate(zip(sent.arrived.tolist(), sent.acknowledged.tolist(), strict=True)):
+        assert clock.acknowledge(arrived, state)
+        estimates[i], bounds[i] = clock.estimate(arrived)
+    claimed = getattr(sent, drawn) - ahead
+    reasons = limits.admit(claimed, estimates, sent.arrived, bounds).reasons
+    return reasons, estimates - claimed, bounds
+
+
+@pytest.mark.parametrize("drawn", DRAWN)
+@pytest.mark.parametrize("name", LINES)
+def test_no_honest_claim_is_refused(name: str, drawn: str):
+    reasons, error, bounds = judged(LINES[name], drawn, seed=3)
+    assert len(reasons) > 3000
+    assert not reasons.any()
+    line = LINES[name]
+    assert bounds.max() <= 3.0 / line.rate * (1 if line.loss == 0.0 else 4) + 25 * line.jitter
+    assert np.median(np.abs(error)) <= 1.0 / line.rate + line.jitter
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_claim_beyond_the_bound_is_refused(name: str):
+    _, _, bounds = judged(LINES[name], "newest", seed=4)
+    reasons, _, _ = judged(LINES[name], "newest", seed=4, ahead=2.0 * float(bounds.max()) + 1e-9)
+    assert (reasons == cc.Admission.DISAGREES).all()
+
+
+def test_the_bound_follows_the_window():
+    """One late message widens it, until the window has forgotten that message."""
+    clock = cc.ViewClock(buffer=0.1, step=0.015625, window=4)
+    for k in range(4):
+        clock.acknowledge(1.0 + 0.25 * k, 0.875 + 0.25 * k)
+    assert clock.estimate(2.0) == (2.0 - 0.125 - 0.1, 0.015625)
+    clock.acknowledge(2.0, 1.5)
+    assert clock.estimate(2.0) == (2.0 - 0.125 - 0.1, 0.375 + 0.015625)
+    for k in range(4):
+        assert clock.estimate(2.0).bound == 0.375 + 0.015625
+        clock.acknowledge(2.25 + 0.25 * k, 2.125 + 0.25 * k)
+    assert clock.estimate(4.0) == (4.0 - 0.125 - 0.1, 0.015625)
+    assert len(clock) == 4
+
+
+def test_the_median_of_an_even_window_is_the_mean_of_the_middle_two():
+    clock = cc.ViewClock(0.0, 0.0)
+    for age in (0.5, 0.125, 0.25, 1.0):
+        clock.acknowledge(2.0, 2.0 - age)
+    assert clock.estimate(2.0) == (2.0 - 0.375, 0.875)
+
+
+def test_without_an_acknowledgement_nothing_is_rewound_but_the_buffer():
+    clock = cc.ViewClock(0.125, 0.25)
+    assert clock.estimate(3.0) == (2.875, 0.0)
+    assert len(clock) == 0
+
+
+@pytest.mark.parametrize("state", [np.nan, np.inf, -np.inf, "now", None, True, 3.5, [1.0], 10**400])
+def test_what_a_client_cannot_have_seen_is_not_kept(state):
+    clock = cc.ViewClock(0.125, 0.25)
+    assert clock.acknowledge(3.0, state) is False
+    assert len(clock) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cc.ViewClock(-1.0, 0.1), "buffer: expected a number >= 0, got -1.0"),
+        (lambda: cc.ViewClock(0.1, np.inf), "step: expected a number >= 0, got inf"),
+        (lambda: cc.ViewClock(0.1, 0.1, 0), "window: expected an integer >= 1, got 0"),
+        (lambda: cc.ViewClock(0.1, 0.1, 2.0), "window: expected an integer >= 1, got 2.0"),
+        (lambda: cc.ViewClock(0.1, 0.1).acknowledge(np.nan, 1.0), "arrived: expected a finite number, got nan"),
+        (lambda: cc.ViewClock(0.1, 0.1).estimate("1"), "arrived: expected a finite number, got '1'"),
+    ],
+)
+def test_bad_numbers(call, message: str):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,175 @@
+"""Actors of Panda3D as characters: their limbs go where Panda3D's own skinning takes the skin."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from panda3d import core
+
+import cylcollide as cc
+from cylcollide.panda3d import Actors, mouse_segment, rig_of, wireframe
+from cylcollide.panda3d.core import array_of
+from cylcollide.panda3d.joints import joints_of
+
+SCALE = 0.005
+NEAR = 2e-5  # metres: matrices are float32, and the model is 1000 units long
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[object]:
+    core.loadPrcFileData(
+        "", "window-type offscreen\nload-display p3tinydisplay\naudio-library-name null\nnotify-level error"
+    )
+    from direct.showbase.ShowBase import ShowBase
+
+    showbase = ShowBase()
+    showbase.disableMouse()
+    yield showbase
+    showbase.destroy()
+
+
+def panda(base, scale: float = SCALE):
+    from direct.actor.Actor import Actor
+
+    actor = Actor("models/panda-model", {"walk": "models/panda-walk4"})
+    actor.setScale(scale)
+    actor.reparentTo(base.render)
+    return actor
+
+
+@pytest.fixture(scope="module")
+def rig(base) -> cc.Rig:
+    return rig_of(panda(base), coverage=0.9)
+
+
+def carried_by_panda(actor, rig: cc.Rig) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of all limbs, as Panda3D moves vertices that are bound to their joints alone."""
+    joints = joints_of(actor, "modelRoot", "lodRoot")
+    orientations = rig.rest_orientations[None]
+    rest = rig.place(*rig.forward(rig.rest_positions[:1], orientations[:, 0], orientations))
+    moved, matrix = [], core.LMatrix4f()
+    for end in (rest.p1, rest.p2):
+        rows = []
+        for limb, bone in enumerate(rig.limb_bone):
+            core.JointVertexTransform(joints.joints[bone]).getMatrix(matrix)
+            in_scene = array_of(matrix) @ array_of(joints.character.getNetTransform().getMat())
+            rows.append((np.append(end[limb] / SCALE, 1.0) @ in_scene)[:3])
+        moved.append(np.array(rows))
+    return moved[0], moved[1]
+
+
+@pytest.mark.parametrize("frame", [0, 7, 23])
+def test_limbs_go_where_the_skin_goes(base, rig, frame):
+    world, both = cc.HitWorld(), [panda(base), panda(base)]
+    actors = Actors(world)
+    ids = [actors.add(actor, rig) for actor in both]
+    for k, actor in enumerate(both):
+        actor.setPosHpr(1.0 + 3 * k, 2.0, 0.5, 30.0 - 80 * k, 10.0, 5.0)
+        actor.pose("walk", frame + 5 * k)
+    actors.update()
+    limbs = world.limbs
+    for character, actor in zip(ids, both, strict=True):
+        mine, (p1, p2) = limbs[limbs.character == character], carried_by_panda(actor, rig)
+        assert len(mine) == len(rig.limbs) > 15
+        assert np.abs(mine.p1 - p1).max() < NEAR
+        assert np.abs(mine.p2 - p2).max() < NEAR
+
+
+def test_the_model_has_joints_that_are_mirrored_and_scaled(base):
+    """So that the tests above saw both."""
+    sizes = joints_of(panda(base), "modelRoot", "lodRoot").sizes
+    assert (sizes < 0.0).any()
+    assert np.abs(sizes - 1.0).max() > 0.1
+
+
+def test_an_actor_that_moves_is_hit_where_it_is_and_comes_and_goes(base, rig):
+    world, actor = cc.HitWorld(), panda(base)
+    actors = Actors(world)
+    character = actors.add(actor, rig)
+    assert not world.cast_segments([-9.0, 0, 1], [9.0, 0, 1]).hit[0], "it has no pose yet"
+    for x in (0.0, 4.0):
+        actor.setX(x)
+        actors.update()
+        hits = world.cast_segments([x, -9.0, 1.2], [x, 9.0, 1.2])
+        assert hits.hit[0]
+        assert actors.actor(hits.character[0]) is actor
+        assert actors.joint(hits.character[0], hits.rig_limb[0]) in hits.limb_name[0]
+    actors.remove(character)
+    assert not world.cast_segments([4.0, -9, 1.2], [4.0, 9, 1.2]).hit[0]
+    assert actors.actor(character) is None
+    actors.update()
+    with pytest.raises(KeyError):
+        actors.remove(character)
+
+
+def test_the_mouse_ray_hits_what_is_under_it(base, rig):
+    world, actor = cc.HitWorld(), panda(base)
+    actors = Actors(world)
+    actors.add(actor, rig)
+    actors.update()
+    base.camera.setPos(8, -7, 3)
+    base.camera.lookAt(0, 0, 1)
+    for limb in range(len(world.limbs)):
+        middle = 0.5 * (world.limbs.p1 + world.limbs.p2)[limb]
+        at = core.LPoint2()
+        assert base.camLens.project(base.cam.getRelativePoint(base.render, core.LPoint3(*middle)), at)
+        start, end = mouse_segment(base, tuple(at))
+        along = (end - start) / np.linalg.norm(end - start)
+        assert np.linalg.norm(np.cross(middle - start, along)) < 1e-3
+        assert world.cast_segments(start, end).hit[0]
+    assert mouse_segment(base) is None, "no mouse without a window"
+
+
+def test_a_wireframe_has_the_lines_of_the_limbs(rig):
+    lines = wireframe(rig.limbs)
+    assert lines.node().getGeom(0).getPrimitive(0).getNumVertices() > 2 * 28
+    low, high = lines.getTightBounds()
+    assert np.isfinite([*low, *high]).all()
+
+
+def test_another_scale_is_refused_with_its_name(base, rig):
+    world, actor = cc.HitWorld(), panda(base)
+    actors = Actors(world)
+    actors.add(actor, rig)
+    actor.setScale(2 * SCALE)
+    with pytest.raises(ValueError, match=r"character 0.*joint 'Dummy_hips'.*\[2\.0, 2\.0, 2\.0\] times"):
+        actors.update()
+    for bad in ((SCALE, SCALE, 2 * SCALE), (SCALE, SCALE, -SCALE)):
+        actor.setScale(*bad)
+        with pytest.raises(ValueError, match=r"axes of lengths|mirrored"):
+            actors.add(actor, rig)
+    assert len(world.characters) == 1
+
+
+def test_what_is_no_actor_of_this_rig_is_refused(base, rig):
+    world = cc.HitWorld()
+    with pytest.raises(TypeError, match=r"expected a direct\.actor\.Actor\.Actor, got NodePath"):
+        Actors(world).add(base.loader.loadModel("models/box"), rig)
+    with pytest.raises(ValueError, match=r"not the bones of the rig.*rig_of"):
+        Actors(world).add(panda(base), cc.Rig.humanoid())
+    with pytest.raises(ValueError, match="no part 'arm'"):
+        rig_of(panda(base), part="arm")
+    assert len(world.characters) == 0
+
+
+def test_the_demo_plays_without_a_window(tmp_path):
+    picture = tmp_path / "picture.png"
+    demo = Path(__file__).parents[2] / "demos" / "panda.py"
+    run = subprocess.run([sys.executable, demo, picture], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    assert re.search(r"Panda \d, \w+ \(0\.5 s ago\)\n\d+ damage at [\d.]+ m\nhealth \d+", run.stdout), run.stdout
+    assert picture.stat().st_size > 50_000
+
+
+def test_the_page_s_example_runs():
+    page = (Path(__file__).parents[2] / "docs" / "panda3d.md").read_text()
+    example = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    offscreen = "window-type offscreen\\nload-display p3tinydisplay\\naudio-library-name null"
+    program = f"from panda3d.core import loadPrcFileData\nloadPrcFileData('', '{offscreen}')\n{example}"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "Bone_" in run.stdout
