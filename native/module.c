@@ -171,30 +171,29 @@ static PyObject *call(const Loop *loop, PyObject *const *arguments, Py_ssize_t c
 #include LOOPS
 #undef LOOP
 
-/* Whether this processor, and its operating system, have what the level needs. */
+/* supported(): whether this processor, and its operating system, have what the level needs. */
 
 #if LEVEL > 1
 #include <cpuid.h>
-
 #define HAS(bits, register) (((register) & (bits)) == (bits))
+#endif
 
-static int is_supported(void) {
+static PyObject *supported(PyObject *module, PyObject *none) {
+#if LEVEL > 1
     const unsigned v2_1c = 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23; /* SSE3 to POPCNT */
     const unsigned v3_1c = v2_1c | 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29;  /* FMA MOVBE OSXSAVE AVX F16C */
+    const unsigned v3_81c = 1u << 0 | 1u << 5;                                            /* LAHF LZCNT */
     const unsigned v3_7b = 1u << 3 | 1u << 5 | 1u << 8;                                   /* BMI1 AVX2 BMI2 */
     const unsigned v4_7b = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;          /* AVX512 F DQ CD BW VL */
-    const unsigned v3_81c = 1u << 0 | 1u << 5;                                            /* LAHF LZCNT */
     unsigned a, b, c, d, low, high;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !HAS(v3_1c, c)) return 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !HAS(v3_1c, c)) Py_RETURN_FALSE;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    if (!HAS(LEVEL < 4 ? 0x06u : 0xe6u, low)) return 0; /* registers that the system saves */
-    if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !HAS(v3_81c, c)) return 0;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-    return HAS(v3_7b, b) && (LEVEL < 4 || HAS(v4_7b, b));
-}
-#else
-static int is_supported(void) { return 1; }
+    if (!HAS(LEVEL < 4 ? 0x06u : 0xe6u, low)) Py_RETURN_FALSE; /* registers that the system saves */
+    if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !HAS(v3_81c, c)) Py_RETURN_FALSE;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !HAS(LEVEL < 4 ? v3_7b : v3_7b | v4_7b, b)) Py_RETURN_FALSE;
 #endif
+    Py_RETURN_TRUE;
+}
 
 /* Whether two arguments are arrays of float64 in C order with shape (n, 3), equally long: vectors as loops read them. */
 static PyObject *are_vectors(PyObject *module, PyObject *const *given, Py_ssize_t count) {
@@ -229,8 +228,6 @@ static PyObject *copy_frames(PyObject *module, PyObject *const *given, Py_ssize_
     }
     Py_RETURN_NONE;
 }
-
-static PyObject *supported(PyObject *module, PyObject *none) { return PyBool_FromLong(is_supported()); }
 
 #define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
 #define LOOP(name, format) {#name, FAST(call_##name), NULL},

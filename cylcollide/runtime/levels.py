@@ -71,11 +71,8 @@ def digest_of_files(names: list[str]) -> str:
     """A digest of the names and contents of files of the checkout."""
     from hashlib import blake2b  # noqa: PLC0415  of editable installations alone
 
-    whole = blake2b(digest_size=16)
-    for name in names:
-        path = ROOT / name
-        whole.update(blake2b(f"{name}\0".encode() + (path.read_bytes() if path.is_file() else b"")).digest())
-    return whole.hexdigest()
+    contents = [name.encode() + b"\0" + (ROOT / name).read_bytes() for name in names if (ROOT / name).is_file()]
+    return blake2b(b"\0".join(contents), digest_size=16).hexdigest()
 
 
 def choose(requested: str | None) -> Choice:
