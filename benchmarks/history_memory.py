@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import cylcollide as cc
-from cylcollide.bench.memory import nbytes
+from cylcollide.bench.timing import nbytes
 from cylcollide.history import PoseHistory
 
 COLUMNS = (

@@ -154,7 +154,7 @@ def scenes(skin: Skin, clip: cc.Clip) -> list[Scene]:
     for name in DEEPMIMIC:
         path = Path(pybullet_data.getDataPath()) / "data" / "motions" / f"humanoid3d_{name}.txt"
         poses[name] = carried_over(skin, cc.Clip.load_deepmimic(path))
-    bones, rng, made = cc.Rig(*skin.skeleton, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0), np.random.default_rng(17), []
+    bones, rng, made = cc.Rig(*skin.bones, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0), np.random.default_rng(17), []
     for name, pose in poses.items():
         positions, orientations = bones.forward(*pose)
         meshes = [skin.posed(*one) for one in zip(positions, orientations, strict=True)]

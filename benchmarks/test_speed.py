@@ -10,8 +10,7 @@ Runs on different machines, or on one that is busy now and then, do not compare:
 import pytest
 
 import cylcollide as cc
-from cylcollide.bench.crowd import Crowd
-from cylcollide.bench.workloads import FRAME, WORKLOADS, points_near
+from cylcollide.bench.workloads import FRAME, WORKLOADS, Crowd, points_near
 
 RAYS = 100_000
 

@@ -44,7 +44,7 @@ COMMANDS = {
     ),
 }
 
-EXTRA_PACKAGES = ("typer", "click", "rich", "pybullet", "pybullet_data", "jinja2", "plotly", "matplotlib")
+EXTRA_PACKAGES = ("typer", "click", "rich", "pybullet", "pybullet_data", "jinja2", "plotly", "pydantic", "matplotlib")
 """Packages that the extras install; a missing one is reported with the remedy."""
 
 

@@ -12,11 +12,8 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
-from cylcollide.exact.ball import Capsule, Sphere
-from cylcollide.exact.box import Box
-from cylcollide.exact.cylinder import Cylinder, Tube
 from cylcollide.exact.line import Triple
-from cylcollide.exact.revolution import Ellipsoid, Tapered
+from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tapered, Tube
 from cylcollide.exact.solid import Solid
 
 
@@ -42,15 +39,8 @@ class Ends(Enum):
     ONE = "one point, the centre"
 
 
-class Numbers(NamedTuple):
-    """The float64 numbers of one limb."""
-
-    p1: Triple
-    p2: Triple
-    radius: float
-    radius2: float
-    box: tuple[float, ...]  # a row of `Solids.boxes` for a box, else empty
-
+ExactSolid: TypeAlias = Callable[[Triple, Triple, float, float, tuple[float, ...]], Solid]
+"""From p1, p2, radius, radius2 and, of a box, its row of `Solids.boxes`, else (), to a solid."""
 
 SizeCheck: TypeAlias = Callable[[Float64Array, str], Float64Array]
 
@@ -70,7 +60,7 @@ class ShapeRecord:
     ends: Ends
     grown: Callable[[Solids, Float64Array], Solids]
     """The limbs grown by lengths (n,) on every side."""
-    exact_solid: Callable[[Numbers], Solid]
+    exact_solid: ExactSolid
     """The solid in exact arithmetic, which is the specification."""
     sizes: Mapping[str, SizeCheck]
     """The constructor's radii by name, and the check of each."""
@@ -127,16 +117,19 @@ def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     array = np.atleast_2d(validate.as_numbers(values, name, "(n, 4)"))
     if array.shape not in ((1, 4), (rows, 4)):
         raise ValueError(f"{name}: expected shape ({rows}, 4) or (4,), got {array.shape}; quaternions x, y, z, w")
-    turns = validate.in_range(
-        validate.as_float64(array if len(array) == rows else np.repeat(array, rows, axis=0), name), name
-    )
+    turns = validate.as_float64(array if len(array) == rows else np.repeat(array, rows, axis=0), name)
+    check_quaternions(validate.in_range(turns, name), name)
+    return turns
+
+
+def check_quaternions(turns: Float64Array, name: str, where: Callable[[int], str] = "in row {}".format) -> None:
+    """Raise ValueError if one of (n, 4) is zero; `where`: how the message names a row."""
     row = validate.first_bad_row(np.asarray((np.abs(turns) < SMALLEST_SIZE).all(axis=1)))
     if row is not None:
         raise ValueError(
             f"{name}: expected a quaternion other than zero, its largest component at least 2**-500 (about 3e-151), "
-            f"got {turns[row].tolist()} in row {row}"
+            f"got {turns[row].tolist()} {where(row)}; 0, 0, 0, 1 turns by nothing"
         )
-    return turns
 
 
 def rotation_matrices(quaternions: Float64Array) -> Float64Array:
@@ -254,21 +247,21 @@ def first_beyond_range(solids: Solids) -> int | None:
 ONE_RADIUS: Mapping[str, SizeCheck] = {"radius": validate.sizes}
 
 
-def _capsule(n: Numbers) -> Solid:
-    return Capsule(n.p1, n.p2, n.radius) if n.p1 != n.p2 else Sphere(n.p1, n.radius)
+def _capsule(p1: Triple, p2: Triple, radius: float, *_: object) -> Solid:
+    return Capsule(p1, p2, radius) if p1 != p2 else Sphere(p1, radius)
 
 
-def _box(n: Numbers) -> Solid:
-    a, b, c, d, e, f, g, h, i, x, y, z = n.box
-    return Box(n.p1, ((a, b, c), (d, e, f), (g, h, i)), (x, y, z))
+def _box(center: Triple, _p2: Triple, _radius: float, _radius2: float, box: tuple[float, ...]) -> Solid:
+    a, b, c, d, e, f, g, h, i, x, y, z = box
+    return Box(center, ((a, b, c), (d, e, f), (g, h, i)), (x, y, z))
 
 
 SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
-    Shape.CYLINDER: ShapeRecord(Ends.APART, _lengthened, lambda n: Cylinder(n.p1, n.p2, n.radius), ONE_RADIUS),
+    Shape.CYLINDER: ShapeRecord(Ends.APART, _lengthened, lambda p1, p2, r, *_: Cylinder(p1, p2, r), ONE_RADIUS),
     Shape.TUBE: ShapeRecord(
         Ends.APART,
         _thickened,
-        lambda n: Tube(n.p1, n.p2, n.radius, n.radius2),
+        lambda p1, p2, radius, inner, _: Tube(p1, p2, radius, inner),
         {"radius": validate.sizes, "inner_radius": validate.sizes},
         _leaves_a_wall,
         lambda tubes: tubes.radius2,
@@ -276,13 +269,13 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
     Shape.TAPERED: ShapeRecord(
         Ends.APART,
         _flared,
-        lambda n: Tapered(n.p1, n.p2, n.radius, n.radius2),
+        lambda p1, p2, radius1, radius2, _: Tapered(p1, p2, radius1, radius2),
         {"radius1": validate.sizes_or_zero, "radius2": validate.sizes_or_zero},
         _is_thick_somewhere,
     ),
-    Shape.ELLIPSOID: ShapeRecord(Ends.APART, _lengthened, lambda n: Ellipsoid(n.p1, n.p2, n.radius), ONE_RADIUS),
+    Shape.ELLIPSOID: ShapeRecord(Ends.APART, _lengthened, lambda p1, p2, r, *_: Ellipsoid(p1, p2, r), ONE_RADIUS),
     Shape.CAPSULE: ShapeRecord(Ends.FREE, _fattened, _capsule, ONE_RADIUS),
-    Shape.SPHERE: ShapeRecord(Ends.ONE, _fattened, lambda n: Sphere(n.p1, n.radius), ONE_RADIUS),
+    Shape.SPHERE: ShapeRecord(Ends.ONE, _fattened, lambda center, _, radius, *__: Sphere(center, radius), ONE_RADIUS),
     Shape.BOX: ShapeRecord(Ends.ONE, _widened, _box, {}),  # its sizes are half extents, checked by `boxes`
 }
 """Every shape, by its code."""

@@ -61,7 +61,7 @@ def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
 def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
     if given.dtype == object:
-        array = np.array([_nearest_float(value) for value in given.flat]).reshape(given.shape)
+        array = np.array([nearest_float(value) for value in given.flat]).reshape(given.shape)
     else:
         with np.errstate(over="ignore"):
             array = np.array(given, dtype=np.float64, order="C")
@@ -70,13 +70,13 @@ def as_float64(given: NDArray[Any], name: str) -> Float64Array:
         row = first_bad_row(np.atleast_1d(lost))
         if row is not None:
             raise ValueError(
-                f"{name}: expected numbers that float64 holds exactly, got {_shown(np.atleast_1d(given)[row])} of "
+                f"{name}: expected numbers that float64 holds exactly, got {shown(np.atleast_1d(given)[row])} of "
                 f"{given.dtype} in row {row}; round them first"
             )
     return array
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value as in a message, on one line and not too long; Python refuses to print very long integers."""
     try:
         text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) and value.size < 100 else value)
@@ -90,7 +90,7 @@ def is_real(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, np.timedelta64)
 
 
-def _nearest_float(value: Real) -> float:
+def nearest_float(value: float) -> float:
     """The nearest float64, infinite for a number beyond all of them."""
     try:
         return float(value)
@@ -107,14 +107,14 @@ def _described(values: Any) -> str:
     return f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
 
 
-def in_range(array: Float64Array, name: str) -> Float64Array:
-    """The same numbers, if all are finite and none is larger than is accepted."""
+def in_range(array: Float64Array, name: str, where: Callable[[int], str] = "in row {}".format) -> Float64Array:
+    """The same numbers, if all are finite and none is larger than is accepted; `where`: how messages name a row."""
     magnitude = np.abs(array)
     if not magnitude.max(initial=0.0) <= LARGEST_NUMBER:  # or NaN
-        row = first_bad_row(~(magnitude <= LARGEST_NUMBER))
+        row = int(first_bad_row(~(magnitude <= LARGEST_NUMBER)) or 0)
         raise ValueError(
-            f"{name}: expected finite numbers of magnitude at most 2**500 (about 3e150), got {array[row].tolist()} in "
-            f"row {row}; remove or repair such rows, or choose a larger unit"
+            f"{name}: expected finite numbers of magnitude at most 2**500 (about 3e150), got {array[row].tolist()} "
+            f"{where(row)}; remove or repair such rows, or choose a larger unit"
         )
     return array
 
@@ -166,7 +166,8 @@ def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
     if array.ndim == 1 and array.size == 3:
         array = array.reshape(1, 3)
     if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"{name}: expected shape (n, 3), got {array.shape}; one row a vector x, y, z")
+        expected = "(3,) or (n, 3)" if array.ndim == 1 else "(n, 3)"
+        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}; one row a vector x, y, z")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name}: expected {rows} rows, got {len(array)}; rows belong together one by one")
     return as_float64(array, name)
@@ -216,7 +217,7 @@ def _as_integers(values: object, name: str) -> NDArray[Any]:
     entries = _entry_types(values)
     if entries and array.dtype.kind == "f":
         array = np.asarray(values, object)
-    whole = array.dtype.kind in "iu" or (array.dtype == object and all(map(_is_integer, array.flat)))
+    whole = array.dtype.kind in "iu" or (array.dtype == object and all(map(is_integer, array.flat)))
     if not (whole or array.size == 0) or entries & {bool, np.bool_}:
         raise ValueError(f"{name}: expected integers, got {_described(values)} of {array.dtype}")
     return array
@@ -236,18 +237,18 @@ def _within(array: NDArray[Any], name: str, low: int, high: int) -> Int64Array:
     """Integers (n,) as int64; ValueError, naming the first bad row, unless all are from low to high."""
     row = first_bad_row((array < low) | (array > high))
     if row is not None:
-        raise ValueError(f"{name}: expected {low} to {high}, got {_shown(array[row])} in row {row}")
+        raise ValueError(f"{name}: expected {low} to {high}, got {shown(array[row])} in row {row}")
     return array.astype(np.int64)
 
 
-def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
+def is_integer(value: object) -> TypeGuard[SupportsIndex]:
     """Whether a value is an integer of Python or numpy; neither a bool nor a time is meant to be one."""
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
 def list_of_integers(values: ArrayLike, name: str, low: int, high: int) -> Int64Array:
     """Integers from low to high, (m,) of int64; one stands for itself."""
-    if _is_integer(values) and low <= operator.index(values) <= high:
+    if is_integer(values) and low <= operator.index(values) <= high:
         return np.array([values], np.int64)
     array = _as_integers(values, name)
     if array.ndim > 1:
@@ -267,8 +268,8 @@ def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
 
 def index(value: object, name: str, size: int) -> int:
     """One index below `size`."""
-    if not _is_integer(value) or not 0 <= operator.index(value) < size:
-        raise ValueError(f"{name}: expected 0 to {size - 1}, got {_shown(value)}")
+    if not is_integer(value) or not 0 <= operator.index(value) < size:
+        raise ValueError(f"{name}: expected 0 to {size - 1}, got {shown(value)}")
     return operator.index(value)
 
 
@@ -306,13 +307,13 @@ def one_of(value: object, name: str, *known: str) -> str:
     if isinstance(value, str) and value in known:
         return value
     *most, last = map(repr, known)
-    raise ValueError(f"{name}: expected {', '.join(most)} or {last}, got {_shown(value)}")
+    raise ValueError(f"{name}: expected {', '.join(most)} or {last}, got {shown(value)}")
 
 
 def workers(threads: int | None) -> int | None:
     """Number of threads, None for the number of processors."""
     if threads is None:
         return None
-    if not _is_integer(threads) or operator.index(threads) < 1:
-        raise ValueError(f"threads: expected an integer >= 1 or None, got {_shown(threads)}")
+    if not is_integer(threads) or operator.index(threads) < 1:
+        raise ValueError(f"threads: expected an integer >= 1 or None, got {shown(threads)}")
     return operator.index(threads)

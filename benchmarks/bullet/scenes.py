@@ -52,12 +52,35 @@ def mixed(c: int) -> None:
     p.loadURDF("duck_vhacd.urdf", [2.2, 2.2, 0.5], globalScaling=10, physicsClientId=c)
 
 
+def r2d2s(c: int) -> None:
+    """Thirteen r2d2 on a plane, whose wheels and heads are meshes."""
+    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    for i in range(13):
+        p.loadURDF("r2d2.urdf", [i % 4 * 1.5, i // 4 * 1.5, 0.5], flags=IMPLICIT, physicsClientId=c)
+
+
+def ten(c: int) -> None:
+    """Ten bodies of four shapes on a plane."""
+    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    kinds = [
+        p.createCollisionShape(p.GEOM_SPHERE, radius=0.3, physicsClientId=c),
+        p.createCollisionShape(p.GEOM_BOX, halfExtents=[0.2, 0.3, 0.4], physicsClientId=c),
+        p.createCollisionShape(p.GEOM_CYLINDER, radius=0.3, height=1.0, physicsClientId=c),
+        p.createCollisionShape(p.GEOM_CAPSULE, radius=0.2, height=0.8, physicsClientId=c),
+    ]
+    for i in range(10):
+        p.createMultiBody(1.0, kinds[i % 4], basePosition=[i % 4 * 1.5, i // 4 * 1.5, 1.0], physicsClientId=c)
+
+
 SCENES: dict[str, Callable[[int], None]] = {
     "people": people,
     "robots": robots,
     "table top": table_top,
     "mixed": mixed,
 }
+
+STEPPED: dict[str, Callable[[int], None]] = {"people": people, "r2d2": r2d2s, "ten bodies": ten}
+"""Those in which a few rays are cast after every step."""
 
 
 def rays(c: int, n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -72,3 +95,12 @@ def rays(c: int, n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     way = rng.normal(size=(n, 3))
     start = target + way / np.linalg.norm(way, axis=1)[:, None]
     return start, start + 2.0 * (target - start)
+
+
+def fan(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A lidar's rays (n, 3): 8 m, all around from a place among bodies 1.5 m apart, none of them quite level."""
+    rng = np.random.default_rng(seed)
+    place = rng.uniform([0.5, 0.5, 0.3], [4.0, 4.0, 0.7])
+    angle = 2.0 * np.pi * (np.arange(n) + rng.random()) / n
+    way = np.stack([np.cos(angle), np.sin(angle), rng.uniform(-0.05, 0.05, n)], axis=1)
+    return np.tile(place, (n, 1)), place + 8.0 * way

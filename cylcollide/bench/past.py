@@ -6,10 +6,9 @@ from itertools import count
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.bench.crowd import SPEED, STEPS
 from cylcollide.bench.runner import BASE
 from cylcollide.bench.timing import Work
-from cylcollide.bench.workloads import FRAME, WORKLOADS, Segments, Workload, cast_limbs, crowd_of
+from cylcollide.bench.workloads import FRAME, SPEED, STEPS, WORKLOADS, Segments, Workload, cast_limbs, crowd_of
 from cylcollide.characters.rig import Rig
 from cylcollide.history import PoseHistory
 from cylcollide.world import HitWorld

@@ -1,18 +1,20 @@
-"""Rays a second of every engine on every workload, side by side."""
+"""Rays a second of every engine on every workload, side by side; every disagreement is settled exactly."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from cylcollide._types import Shape
+from cylcollide._types import NO_LIMB, Int32Array, Shape
 from cylcollide.bench.timing import interleaved, seconds, spread
-from cylcollide.bench.verdicts import Wrong, resolve_disagreements
 from cylcollide.bench.workloads import Segments, Workload
 from cylcollide.engines import Engine, EngineHits, create
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import closest
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.world import HitWorld
 
 BASE = "cylcollide"
@@ -58,18 +60,17 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
         for name in engines:
             progress(f"{workload.name}: building {name}")
             engine = stack.enter_context(create(name))
-            version = ", ".join(engine.versions.values())
+            rows[name] = Row(workload.name, len(limbs), engine.name, ", ".join(engine.versions.values()))
             unfit = unsupported_reason(engine, limbs)
             if unfit:
-                rows[name] = Row(workload.name, len(limbs), engine.name, version, note=unfit)
+                rows[name] = replace(rows[name], note=unfit)
                 continue
             building = seconds(lambda engine=engine: engine.build(limbs))  # type: ignore[misc]  # bound in the loop
             share = segments.first(_affordable(engine, segments))
             ready[name] = engine, share
-            note = "" if len(share.starts) == rays else "slow: fewer rays"
-            rows[name] = Row(
-                workload.name, len(limbs), engine.name, version, len(share.starts), build_seconds=building, note=note
-            )
+            n = len(share.starts)
+            note = "" if n == rays else "slow: fewer rays"
+            rows[name] = replace(rows[name], rays=n, build_seconds=building, note=note)
         progress(f"{workload.name}: {rounds} rounds")
         works = {name: partial(engine.cast_segments, *share) for name, (engine, share) in ready.items()}
         results = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
@@ -85,12 +86,10 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
             ratio, low, high = spread(per_ray[BASE] / per_ray[name])
             hits = int((results[BASE if name == LEAN else name].limb >= 0).sum())
             wrong = verdicts[BASE if name == LEAN else name]
-            measured = {
-                "hits": hits, "rate": 1 / spread(per_ray[name])[0],
-                "ratio": ratio, "ratio_low": low, "ratio_high": high,
-                "wrong_verdicts": wrong.verdicts, "wrong_limbs": wrong.limbs,
-            }  # fmt: skip
-            row = Row(**{**vars(row), **measured})
+            row = replace(
+                row, hits=hits, rate=1 / spread(per_ray[name])[0], ratio=ratio, ratio_low=low, ratio_high=high,
+                wrong_verdicts=wrong[0], wrong_limbs=wrong[1],
+            )  # fmt: skip
         found.append(row)
     return found
 
@@ -123,13 +122,32 @@ def _lean(world: HitWorld, segments: Segments) -> object:
     return hits.limb, hits.fraction
 
 
-def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, Wrong]:
-    """Wrong results of each engine; for ours, the largest numbers found in comparison with any other engine."""
+def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, list[int]]:
+    """Wrong verdicts and limbs of each engine; for ours, the largest numbers found in comparison with any other."""
     ours = results[BASE].limb
-    found = {}
+    found, ours_wrong = {}, np.zeros(2, int)
     for name, hits in results.items():
         n = len(hits.limb)
-        found[name] = resolve_disagreements(limbs, segments.first(n), hits.limb, ours[:n])
-    ours_wrong = [(wrong.our_verdicts, wrong.our_limbs) for wrong in found.values()]
-    found[BASE] = Wrong(*(max(counts) for counts in zip(*ours_wrong, strict=True)))
-    return found
+        theirs_wrong, counts = resolve_disagreements(limbs, segments.first(n), hits.limb, ours[:n])
+        found[name], ours_wrong = theirs_wrong.tolist(), np.maximum(ours_wrong, counts)
+    return found | {BASE: ours_wrong.tolist()}
+
+
+def resolve_disagreements(
+    limbs: Limbs, segments: Segments, theirs: Int32Array, ours: Int32Array
+) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
+    """Count wrong results among segments whose hit limbs differ; `theirs` and `ours` (n,), -1 for a miss.
+
+    Only the limbs named by the two results are tested: the one hit first, by exact arithmetic, is right, ties by index.
+    Returns two rows, theirs and ours: hit and miss confused, and the wrong one of two limbs.
+    """
+    counts = np.zeros((2, 2), np.int64)
+    for row in np.flatnonzero(theirs != ours).tolist():
+        named = {int(theirs[row]), int(ours[row])} - {NO_LIMB}
+        ray = RayNumbers(tuple(segments.starts[row].tolist()), tuple(segments.ends[row].tolist()), True, 1.0)
+        hit, _ = closest(ray, [(limb, exact_limb(limbs.table, limb)) for limb in sorted(named)], "hit")
+        truth = NO_LIMB if hit is None else hit[0]
+        for side, limb in enumerate((theirs[row], ours[row])):
+            if limb != truth:
+                counts[side, int(limb != NO_LIMB and truth != NO_LIMB)] += 1
+    return counts

@@ -3,15 +3,12 @@
 from dataclasses import dataclass
 from functools import partial
 
-from cylcollide.bench.crowd import LIMBS
-from cylcollide.bench.memory import nbytes
 from cylcollide.bench.past import PLAYERS, TICKS, RecordedCrowd
 from cylcollide.bench.runner import Progress
-from cylcollide.bench.timing import interleaved, repeated, seconds, spread
-from cylcollide.bench.workloads import Segments, cast_limbs, crowd_of
+from cylcollide.bench.timing import nbytes, paced, seconds, spread
+from cylcollide.bench.workloads import LIMBS, Segments, cast_limbs, crowd_of
 from cylcollide.world import HitWorld
 
-LEAST_TIME = 0.02  # seconds that a timed loop of small batches takes at least
 CROWD = 17_000  # limbs against which batches are measured: W3's
 
 
@@ -62,12 +59,8 @@ def _past_point(against: str, characters: int, ticks: int, rays: int, rounds: in
     workload = crowd_of(LIMBS * characters)
     crowd = RecordedCrowd(workload, ticks)
     segments = workload.segments(crowd.world, rays)
-    works = {"past": crowd.cast_past(segments), "present": crowd.cast_present(segments)}
-    for work in works.values():
-        work()
-    repeats = max(1, int(LEAST_TIME / seconds(works["present"])))
-    times = interleaved({name: repeated(work, repeats) for name, work in works.items()}, rounds)
-    past, present = (spread(rays * repeats / times[name])[0] for name in ("past", "present"))
+    times = paced({"past": crowd.cast_past(segments), "present": crowd.cast_present(segments)}, rounds)
+    past, present = (spread(rays / times[name])[0] for name in ("past", "present"))
     size = (nbytes(crowd.history) - nbytes(crowd.world)) / 1e6
     record = []
     for _ in range(rounds):
@@ -100,16 +93,9 @@ def _world(limbs: int, rays: int) -> tuple[HitWorld, Segments, float, float]:
 
 
 def _measured(against: str, cases: list[tuple[HitWorld, Segments, float, float]], rounds: int) -> list[Point]:
-    works, repeats, hits = {}, {}, []
-    for row, (world, segments, _, _) in enumerate(cases):
-        work = partial(cast_limbs, world, segments)
-        hits.append(float((work() >= 0).mean()))
-        repeats[str(row)] = max(1, int(LEAST_TIME / seconds(work)))
-        works[str(row)] = repeated(work, repeats[str(row)])
-    times = interleaved(works, rounds)
+    works = {str(row): partial(cast_limbs, *case[:2]) for row, case in enumerate(cases)}
     found = []
-    for row, (world, segments, build, size) in enumerate(cases):
-        n = len(segments.starts)
-        median, low, high = spread(n * repeats[str(row)] / times[str(row)])
-        found.append(Point(against, len(world), n, hits[row], median, low, high, build, size))
+    for (world, segments, build, size), taken in zip(cases, paced(works, rounds).values(), strict=True):
+        n, hits = len(segments.starts), float((cast_limbs(world, segments) >= 0).mean())
+        found.append(Point(against, len(world), n, hits, *spread(n / taken), build, size))
     return found

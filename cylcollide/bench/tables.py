@@ -18,6 +18,7 @@ from rich.table import Table
 from cylcollide.bench.runner import Row
 from cylcollide.bench.scaling import PastPoint, Point
 from cylcollide.bench.tasks import TaskRow
+from cylcollide.runtime.info import info
 from cylcollide.runtime.levels import CHOICE
 from cylcollide.terminal import table
 
@@ -26,13 +27,8 @@ UNITS = ((1e6, "M"), (1e3, "k"))
 
 def machine() -> str:
     """Name of the processor, and the number available to this process."""
-    name = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        lines = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if "model name" in line]
-        name = lines[0] if lines else name
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{name}, {count} processors"
+    return f"{info().processor}, {count} processors"
 
 
 def write_csv(rows: Sequence[Row | TaskRow | Point | PastPoint], path: Path) -> None:

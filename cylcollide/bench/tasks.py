@@ -10,17 +10,14 @@ from itertools import cycle
 
 import numpy as np
 
-from cylcollide.bench.crowd import Crowd
-from cylcollide.bench.memory import nbytes
 from cylcollide.bench.past import PAST, past_works
 from cylcollide.bench.runner import BASE, Progress, unsupported_reason
-from cylcollide.bench.timing import Work, interleaved, repeated, seconds, spread
-from cylcollide.bench.workloads import FRAME, WORKLOADS, cast_limbs, points_near
+from cylcollide.bench.timing import Work, interleaved, nbytes, paced, seconds, spread
+from cylcollide.bench.workloads import FRAME, WORKLOADS, Crowd, cast_limbs, points_near
 from cylcollide.engines import Engine, create
 from cylcollide.world import HitWorld
 
 SLOW = 1.0  # seconds: longer tasks are timed once, not once a round
-CALLS = 300  # single calls a round
 POINTS = 100_000
 FRAMES = 4  # of the animation, repeated
 
@@ -110,21 +107,13 @@ def _single_calls(engines: Sequence[Engine], rounds: int) -> list[TaskRow]:
     fit = [engine for engine in engines if not unsupported_reason(engine, limbs)]
     for engine in fit:
         engine.build(limbs)
-    works: dict[str, Work] = {engine.name: repeated(partial(engine.cast_segments, start, end), CALLS) for engine in fit}
-    direct = f"{BASE}, directly"
-    works[direct] = repeated(lambda: world.cast_segments(start, end).limb, CALLS)
-    for work in works.values():
-        work()
-    times = interleaved(works, rounds)
-    task = "one ray, one humanoid"
-    notes = {direct: "HitWorld.cast_segments(...).limb"}
+    works: dict[str, Work] = {engine.name: partial(engine.cast_segments, start, end) for engine in fit}
+    times = paced(works | {f"{BASE}, directly": lambda: world.cast_segments(start, end).limb}, rounds)
+    notes = [*("its adapter" for _ in works), "HitWorld.cast_segments(...).limb"]
     return [
-        TaskRow(
-            task, name, 1e6 / CALLS * spread(taken)[0], "µs", spread(times[BASE] / taken)[0],
-            notes.get(name, "its adapter"),
-        )
-        for name, taken in times.items()
-    ]  # fmt: skip
+        TaskRow("one ray, one humanoid", name, 1e6 * spread(taken)[0], "µs", spread(times[BASE] / taken)[0], note)
+        for (name, taken), note in zip(times.items(), notes, strict=True)
+    ]
 
 
 def _points(_: int, rounds: int) -> TaskRow:

@@ -1,12 +1,15 @@
-"""Timing with interleaved rounds, so that a machine that slows down slows all works alike."""
+"""Timing with interleaved rounds, so that a machine that slows down slows all works alike; memory of arrays."""
 
 import gc
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from cylcollide._types import Float64Array
+
+LEAST_TIME = 0.02  # seconds that a turn of a short work takes at least
 
 Work = Callable[[], object]
 Clock = Callable[[], float]
@@ -38,16 +41,55 @@ def interleaved(works: Mapping[str, Work], rounds: int, clock: Clock = time.perf
     return times
 
 
-def repeated(work: Work, times: int) -> Work:
-    """The work so many times in a row."""
+def paced(works: Mapping[str, Work], rounds: int) -> dict[str, Float64Array]:
+    """As :func:`interleaved`, of works that may be short: each is called once before, then repeated within its turn."""
 
-    def run() -> None:
-        for _ in range(times):
-            work()
+    def repeated(work: Work) -> tuple[Work, int]:
+        work()
+        times = max(1, int(LEAST_TIME / seconds(work)))
 
-    return run
+        def turn() -> None:
+            for _ in range(times):
+                work()
+
+        return turn, times
+
+    turns = {name: repeated(work) for name, work in works.items()}
+    taken = interleaved({name: turn for name, (turn, _) in turns.items()}, rounds)
+    return {name: taken[name] / times for name, (_, times) in turns.items()}
 
 
 def spread(values: Sequence[float] | Float64Array) -> tuple[float, float, float]:
     """Median, least and largest."""
     return float(np.median(values)), float(np.min(values)), float(np.max(values))
+
+
+SAFE = (str, bytes, int, float, complex, bool, type(None), type)
+
+
+def nbytes(thing: object) -> int:
+    """Bytes of all arrays reachable from an object, each buffer counted once."""
+    buffers: dict[int, int] = {}
+    for array in _arrays(thing, set()):
+        owner: Any = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        buffers[id(owner)] = owner.nbytes
+    return sum(buffers.values())
+
+
+def _arrays(thing: object, seen: set[int]) -> Iterator[np.ndarray]:
+    if isinstance(thing, SAFE) or id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        yield thing
+        return
+    inner: list[object] = list(getattr(thing, "__dict__", {}).values())
+    inner += [getattr(thing, name) for name in getattr(type(thing), "__slots__", ()) if hasattr(thing, name)]
+    if isinstance(thing, dict):
+        inner += thing.values()
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        inner += thing
+    for part in inner:
+        yield from _arrays(part, seen)

@@ -3,18 +3,39 @@
 import struct
 from itertools import chain
 from operator import index
-from typing import Any
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, Float64Array
+from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy
 
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
 """What PyBullet's own integers hold."""
 
 THREE_FLOATS = [float] * 3
+
+BULLET: Final = "bullet"
+MirrorInside: TypeAlias = InsidePolicy | Literal["bullet"]
+"""What a ray does with a shape that it starts in."""
+
+
+class RayOptions(NamedTuple):
+    """The options of a ray test."""
+
+    threads: int  # below 1: the number of processors
+    layers: int  # 32 bits
+    number: int  # of the hit, from 0; below 0: the first
+
+
+def ray_options(threads: int, mask: int, number: int, client: int | None, own: int) -> RayOptions:
+    """The options of both of PyBullet's ray tests, checked; `client` must be the mirror's own, or None."""
+    if client is not None and client != own:
+        raise ValueError(f"physicsClientId: expected {own}, got {client}; make it a Mirror")
+    return RayOptions(
+        integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
+    )
 
 
 def integer(value: Any, name: str, largest: int = LARGEST) -> int:
@@ -41,6 +62,20 @@ def real(value: Any, name: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: expected a real number, got {value!r}; leave it out for the default") from None
+
+
+def check_inside(value: Any) -> None:
+    """ValueError for all but a policy."""
+    if value != BULLET:
+        try:
+            validate.policy(value)
+        except ValueError as error:
+            raise ValueError(f"{error}; a Mirror takes {BULLET!r}, too") from None
+
+
+def growth(value: Any, name: str) -> float:
+    """A length from 0 on; ValueError for all else."""
+    return float(validate.sizes_or_zero(validate.per_row(value, name, 1), name)[0])
 
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:

@@ -9,6 +9,7 @@ from cylcollide.bullet.merge_hits import (
     RankedHit,
     RayTest,
     limb_error,
+    own_hits,
     sheet_hits_of,
     sorted_hits,
 )
@@ -32,9 +33,7 @@ def chords(state: MirrorState, rays: RayTest) -> MirrorChords:
         rows = np.flatnonzero(found.fraction < np.inf)
         sheet = np.full(len(rows), limbs + int(np.searchsorted(state.sheet_rank, rank)))
         columns.append((rows, sheet, found.fraction[rows], found.fraction[rows], found.error[rows]))
-    bullet = [
-        (row, hit) for row, hits in state.wrapped.all_hits(rays.starts, rays.ends, rays.mask).items() for hit in hits
-    ]
+    bullet = [(row, hit) for row, hits in own_hits(state, rays).items() for hit in hits]
     if bullet:
         times = np.array([hit[FRACTION] for _, hit in bullet])
         none = np.full(len(bullet), -1)

@@ -9,13 +9,16 @@ from uuid import uuid4
 from cylcollide._types import Float64Array
 
 BATCH = 16_000
-"""Rays in one call of PyBullet's `rayTestBatch`; its limit is 16,383, and it drops rays above that without an error."""
+"""Rays in one call of PyBullet's `rayTestBatch`. Its limit is 16,383: of 16,384 in lists it drops the last, of as many
+in arrays all, without an error; more are an error."""
 
 TOKEN = "cylcollide"
 """Key of the user data that identify a body: PyBullet gives the number of a removed body to the next one, and deletes
 user data with their body, by `removeBody` and by `resetSimulation`."""
 
 NO_USER_DATA = -1
+
+LINK_NAME = 12  # field of getJointInfo
 
 BASE = -1
 """Of a body, in place of a link."""
@@ -65,6 +68,13 @@ class Client:
     def body_name(self, body: int) -> str:
         """Number and name of a body, for messages."""
         return f"body {body} ({self.getBodyInfo(body)[1].decode(errors='replace')!r})"
+
+    def place_name(self, place: Place) -> str:
+        """Body and link by name: "ant 3/front_left_foot"; "base" for a base or link without a name of its own."""
+        base, body = self.getBodyInfo(place.body)
+        link = base if place.link == BASE else self.getJointInfo(*place)[LINK_NAME]
+        body, link = (name.decode(errors="replace") for name in (body, link))
+        return f"{body or 'body'} {place.body}/{link or 'base'}"
 
     def token(self, body: int) -> tuple[int, bytes | None]:
         """The user data of a body that hold its token, and the token, None if it has none."""

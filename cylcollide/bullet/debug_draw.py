@@ -1,18 +1,34 @@
 """Wireframes for PyBullet's debug lines."""
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.bullet.client import Client
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.limbs.wireframe import across, outlines
 
+Color: TypeAlias = tuple[float, float, float]
+
 CROSS = 0.02  # half length of a hit's cross, in metres
 FIELD = 1.0  # half width of the square drawn for a plane, in metres
 
-__all__ = ["crosses", "outlines", "sheet_outline"]
+__all__ = ["Color", "crosses", "outlines", "redraw", "sheet_outline"]
+
+
+def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array, Color]]) -> list[int]:
+    """Remove what was drawn, draw lines (m, 2, 3) in their colours; what is drawn then, which a window has alone."""
+    for item in drawn:
+        client.removeUserDebugItem(item)
+    items = [
+        int(client.addUserDebugLine(*line.tolist(), lineColorRGB=list(color)))
+        for of_color, color in lines
+        for line in of_color
+    ]
+    return [item for item in items if item >= 0]
 
 
 def sheet_outline(sheet: Sheet) -> Float64Array:

@@ -6,43 +6,71 @@ margin (which rounds edges):
 within 1 mm: PyBullet hits a shape that the ray misses by less than a millimetre.
 edge: PyBullet misses a shape at an edge that its margin rounds off, or that the ray only grazes.
 order: both shapes are hit, and PyBullet's too early, by the millimetre; or they are less than 2 mm apart on the ray.
-inside: the ray starts within 1 mm of a shape, or in it.
+inside: the ray starts within 1 mm of a shape, or in it, or on a plane.
+end: the ray ends on the surface that the mirror hits, which PyBullet misses.
 open: none of these.
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Shape
-from cylcollide.bullet.mirror import Mirror
+from cylcollide._types import BoolArray, Float64Array, Shape
+from cylcollide.bullet.arguments import MirrorInside
+from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.merge_hits import MirrorState
 from cylcollide.bullet.passthrough import FRACTION, RayTestResult
 from cylcollide.characters.quaternions import of_matrices
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world.snapshot import Snapshot
 
-CAUSES = ("within 1 mm", "edge", "order", "inside", "open")
-SHELL, NEAR = 1.05e-3, 2e-3
-"""How far a limb is grown, and how near two places on a ray are that PyBullet may confuse, in metres."""
+CAUSES = ("within 1 mm", "edge", "order", "inside", "end", "open")
+SHELL, NEAR, END = 1.05e-3, 2e-3, 1e-5
+"""How far a limb is grown, how near two places on a ray are that PyBullet may confuse, and how far its steps go beyond
+a surface at most; in metres."""
+
+ON_PLANE = 1e-9  # metres: rounding
 
 ROUNDED, OWN_MARGIN, OWN_SHARE, MARGIN = 0.5, 0.04, 0.1, 11
 """A margin takes 1 - 1 / sqrt 3 of itself off a corner. Bullet's own margin is so much, at most this share of the
 smallest half extent. Last, the place of the margin in `getDynamicsInfo`, 0 for a compound."""
 
 
+class Mirrored(Protocol):
+    """What a `Mirror` has."""
+
+    client: Client
+    inside: MirrorInside
+    tolerance: float
+
+    @property
+    def state(self) -> MirrorState:
+        """All shapes."""
+
+    @property
+    def limb_places(self) -> list[Place]:
+        """Body and link of every limb."""
+
+    def rayTestBatch(  # noqa: N802  # PyBullet's name
+        self, rayFromPositions: Float64Array, rayToPositions: Float64Array, /
+    ) -> tuple[RayTestResult, ...]:
+        """The first shape along each segment (n, 3)."""
+
+
 def causes_of(
-    mirror: Mirror,
+    mirror: Mirrored,
     starts: Float64Array,
     ends: Float64Array,
     ours: Sequence[RayTestResult],
     theirs: Sequence[RayTestResult],
 ) -> list[str]:
     """The cause of each difference: segments (n, 3), (n, 3) with the mirror's answers and PyBullet's."""
-    limbs = mirror.limbs
-    grown_limbs = limbs.inflated(SHELL)
-    exact, grown = (_crossed(mirror, one, starts, ends) for one in (limbs, grown_limbs))
-    small = _crossed(mirror, _shrunk(limbs, _rounding(mirror)), starts, ends) if len(limbs) else exact
-    inside = Snapshot.of(grown_limbs).cast_segments(starts, ends).started_inside
+    limbs = true_limbs(mirror)
+    exact, grown = (_crossed(mirror, one, starts, ends) for one in (limbs, limbs.inflated(SHELL)))
+    small = _crossed(mirror, _shrunk(limbs, _rounding(mirror, limbs)), starts, ends) if len(limbs) else exact
+    around = limbs.inflated(max(SHELL, mirror.tolerance))
+    inside = Snapshot.of(around).cast_segments(starts, ends).started_inside | _on_planes(mirror, starts)
     places = {tuple(place) for place in mirror.limb_places}
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
@@ -51,6 +79,8 @@ def causes_of(
             return "inside"
         if b[:2] in places and b[:2] not in exact[i]:
             return "within 1 mm" if b[:2] in grown[i] else "open"
+        if a[0] >= 0 and (1.0 - a[FRACTION]) * lengths[i] <= END:
+            return "end"
         if a[:2] in places and small[i].get(a[:2], np.inf) > a[FRACTION] + NEAR / lengths[i]:
             return "edge"
         near = abs(a[FRACTION] - b[FRACTION]) * lengths[i] < NEAR
@@ -60,8 +90,22 @@ def causes_of(
     return [cause(i, a, b) for i, (a, b) in enumerate(zip(ours, theirs, strict=True))]
 
 
+def true_limbs(mirror: Mirrored) -> Limbs:
+    """The limbs as the client has them, without a tolerance."""
+    limbs = mirror.state.world.limbs
+    return _shrunk(limbs, mirror.tolerance) if mirror.tolerance and len(limbs) else limbs
+
+
+def _on_planes(mirror: Mirrored, points: Float64Array) -> BoolArray:
+    """Whether each point (n, 3) is on a plane, or within its tolerance."""
+    table, on = mirror.state.sheet_table, np.zeros(len(points), bool)
+    for sheet, normal in zip(mirror.state.sheets, table.unit, strict=True):
+        on |= np.abs((points - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE
+    return on
+
+
 def _crossed(
-    mirror: Mirror, limbs: Limbs, starts: Float64Array, ends: Float64Array
+    mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array
 ) -> list[dict[tuple[int, int], float]]:
     """The places of all limbs that each ray crosses, with the fraction of the first crossing."""
     chords, places = Snapshot.of(limbs).chords_segments(starts, ends), mirror.limb_places
@@ -72,16 +116,25 @@ def _crossed(
     return found
 
 
-def _rounding(mirror: Mirror) -> float:
+def _rounding(mirror: Mirrored, limbs: Limbs) -> float:
     """What a margin takes off the edges of boxes and cylinders at most."""
-    limbs, margins = mirror.limbs, [0.0]
-    for i, place in enumerate(mirror.limb_places):
-        if limbs.kind[i] in (Shape.BOX, Shape.CYLINDER):
-            half_length = 0.5 * float(np.linalg.norm(limbs.p2[i] - limbs.p1[i]))
-            is_box = limbs.kind[i] == Shape.BOX
-            smallest = float(limbs.half_extents[i].min()) if is_box else min(float(limbs.radius[i]), half_length)
-            margins.append(mirror.client.getDynamicsInfo(*place)[MARGIN] or min(OWN_MARGIN, OWN_SHARE * smallest))
-    return ROUNDED * max(margins)
+    places = enumerate(mirror.limb_places)
+    return ROUNDED * max((margin_of(mirror.client, limbs, i, place) for i, place in places), default=0.0)
+
+
+def margin_of(client: Client, limbs: Limbs, limb: int, place: Place) -> float:
+    """The collision margin of a limb, 0 for one without edges."""
+    if limbs.kind[limb] not in (Shape.BOX, Shape.CYLINDER):
+        return 0.0
+    half_length = 0.5 * float(np.linalg.norm(limbs.p2[limb] - limbs.p1[limb]))
+    is_box = limbs.kind[limb] == Shape.BOX
+    smallest = float(limbs.half_extents[limb].min()) if is_box else min(float(limbs.radius[limb]), half_length)
+    return float(client.getDynamicsInfo(*place)[MARGIN]) or min(OWN_MARGIN, OWN_SHARE * smallest)
+
+
+def box_turns(limbs: Limbs) -> Float64Array:
+    """The orientations of boxes as quaternions (n, 4); for other shapes any."""
+    return of_matrices(limbs.box_axes.transpose(0, 2, 1))
 
 
 def _shrunk(limbs: Limbs, by: float) -> Limbs:
@@ -91,7 +144,7 @@ def _shrunk(limbs: Limbs, by: float) -> Limbs:
         p1, p2, radius = limbs.p1[[i]], limbs.p2[[i]], max(float(limbs.radius[i]) - by, 1e-9)
         if kind == Shape.BOX:
             half = np.maximum(limbs.half_extents[[i]] - by, 1e-9)
-            parts.append(Limbs.boxes(p1, of_matrices(limbs.box_axes[[i]].transpose(0, 2, 1)), half))
+            parts.append(Limbs.boxes(p1, box_turns(limbs)[[i]], half))
         elif kind == Shape.SPHERE:
             parts.append(Limbs.spheres(p1, radius))
         elif kind == Shape.CAPSULE:

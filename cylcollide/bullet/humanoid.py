@@ -19,7 +19,8 @@ import numpy as np
 from cylcollide._pybullet import connect, data_folder, pybullet
 from cylcollide._types import Float64Array
 from cylcollide.bullet.client import Client
-from cylcollide.characters import deepmimic, keyframes
+from cylcollide.characters import deepmimic
+from cylcollide.characters.clip import frames_around
 from cylcollide.characters.deepmimic import ROOT_COLUMNS, Recording
 from cylcollide.limbs.limbs import Limbs
 
@@ -48,9 +49,9 @@ class Motion(Recording):
         ValueError if the joints do not fill a frame of the file exactly.
         """
         self.check_columns(sum(joint_widths))
-        between = keyframes.locate(self.times, np.asarray(time, dtype=np.float64), self.wraps)
-        share, a, b = float(between.share), self.frames[between.first], self.frames[between.second]
-        root = RootPose(a[1:4] + share * (b[1:4] - a[1:4]) + between.turns * self.travel, _slerp(a[4:8], b[4:8], share))
+        first, second, way, turns = frames_around(self.times, np.asarray(time, dtype=np.float64), self.wraps)
+        share, a, b = float(way), self.frames[first], self.frames[second]
+        root = RootPose(a[1:4] + share * (b[1:4] - a[1:4]) + turns * self.travel, _slerp(a[4:8], b[4:8], share))
         joints, column = [], ROOT_COLUMNS
         for width in joint_widths:
             here = slice(column, column + width)

@@ -7,6 +7,7 @@ import numpy as np
 
 from cylcollide._types import Face, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bullet.client import Place
+from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult, Wrapped
 from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
 from cylcollide.bullet.sheet_loops import (
@@ -60,6 +61,7 @@ class RayTest(NamedTuple):
     inside: InsidePolicy
     mask: int  # 32 bits
     threads: int | None
+    cores: bool = False  # whether balls and capsules that hold the start are hit as by Bullet (`core_hits`)
 
 
 class MergedHits(NamedTuple):
@@ -80,7 +82,7 @@ def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = Tru
         rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
     )
     on_sheets = sheet_hits_of(state, rays)
-    bullets = state.wrapped.all_hits(rays.starts, rays.ends, rays.mask) if wrapped else {}
+    bullets = own_hits(state, rays) if wrapped else {}
     leaves = (chords.entry_face == int(Face.INSIDE)) & (rays.inside == "exit")
     fraction = np.where(leaves, chords.exit_fraction, chords.entry_fraction).tolist()
     error, offsets, limb = limb_error(state, rays).tolist(), chords.offsets.tolist(), chords.limb.tolist()
@@ -101,6 +103,14 @@ def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = Tru
         merged.place[row], merged.fraction[row] = hit[:2], hit[FRACTION]
         merged.position[row], merged.normal[row] = hit[POSITION], hit[NORMAL]
     return merged, shape
+
+
+def own_hits(state: MirrorState, rays: RayTest) -> dict[int, list[RayTestResult]]:
+    """The hits that follow Bullet's rules, by row: with cores, and with wrapped places."""
+    found = core_hits(state.world, state.shape_place, rays.starts, rays.ends, rays.mask) if rays.cores else {}
+    for row, hits in state.wrapped.all_hits(rays.starts, rays.ends, rays.mask).items():
+        found.setdefault(row, []).extend(hits)
+    return found
 
 
 def sorted_hits(state: MirrorState, rays: RayTest, row: int, ranked: list[RankedHit]) -> list[RankedHit]:

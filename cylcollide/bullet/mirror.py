@@ -1,36 +1,30 @@
 """Mirror: the bodies of a PyBullet client as limbs, with PyBullet's ray tests on them."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy
-from cylcollide.bullet import debug_draw
-from cylcollide.bullet.arguments import integer, layers, real, vectors
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array
+from cylcollide.bullet import arguments, debug_draw
+from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, ray_options, vectors
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.explain import RayExplanation, explain_ray
+from cylcollide.bullet.filter_calls import filter_calls
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
-from cylcollide.bullet.poses import in_world, link_frames
+from cylcollide.bullet.poses import in_world, parent_frame
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.scene import Scene, SceneReader
 from cylcollide.bullet.tuples import as_tuples
 from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.point_hits import PointHits
-
-
-class Request(NamedTuple):
-    """The options of a ray test."""
-
-    threads: int  # below 1: the number of processors
-    layers: int  # 32 bits
-    number: int  # of the hit, from 0; below 0: the first
 
 
 class Mirror:
@@ -48,12 +42,16 @@ class Mirror:
         ray test decides about rays that intersect a box around them, and a link that has a mesh beside other shapes is
         wrapped as a whole; "raise" a ValueError; or "skip" them. None: "wrap", with one UserWarning that names them.
     inside
-        What a ray does with a shape that it starts in: "ignore" it, as Bullet does with boxes and cylinders, "hit" it
-        at fraction 0 with a zero normal, or hit it where it leaves ("exit"). Wrapped shapes keep Bullet's behaviour.
+        What a ray does with a shape that it starts in: "ignore" it, "hit" it at fraction 0 with a zero normal, or hit
+        it where it leaves ("exit"). "bullet": as Bullet, which ignores boxes and cylinders, and hits spheres and
+        capsules at fraction 0 if the ray goes towards the nearest point of centre or axis, with the normal from there;
+        `limb` is -1 for such a hit, and it has no exit. Wrapped shapes keep Bullet's behaviour.
+    tolerance
+        By how much every limb is grown, as by `Limbs.inflated`, in the unit of the client; planes become slabs of this
+        half thickness. 1e-3 hits what Bullet hits within its millimetre. Starts in the grown solid are inside. Wrapped
+        shapes stay as they are.
     follow
         Whether every query calls `sync` first. If not, call it after each step; queries then do not read the client.
-        Neither notices `setCollisionFilterGroupMask`, since PyBullet reports filters nowhere: `watch` does, and
-        `sync(filters=True)` measures them.
 
     Raises
     ------
@@ -64,23 +62,42 @@ class Mirror:
     """
 
     def __init__(
-        self, client: Any, *, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore", follow: bool = True
+        self,
+        client: Any,
+        *,
+        mesh: MeshPolicy | None = None,
+        inside: MirrorInside = "ignore",
+        tolerance: float = 0.0,
+        follow: bool = True,
     ) -> None:
-        validate.policy(inside)
+        arguments.check_inside(inside)
+        self.tolerance = arguments.growth(tolerance, "tolerance")
+        """By how much limbs are grown."""
         if mesh is not None and mesh not in get_args(MeshPolicy):
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
         self.client = Client(client)
         """PyBullet's functions for the client."""
-        self._reader = SceneReader(self.client, mesh or "wrap", warns=mesh is None)
-        self._inside, self._follow = inside, follow
+        self._reader = SceneReader(self.client, mesh or "wrap", self.tolerance, warns=mesh is None)
+        self.inside: MirrorInside = inside
+        """What a ray does with a shape that it starts in."""
+        self._follow = follow
         self._watched: Changes | None = None
         self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read
+        self._filter_calls = filter_calls()
         self._drawn: list[int] = []
         self._scene: Scene = self._reader.read(None, True)
 
     @property
+    def state(self) -> MirrorState:
+        """All shapes as they were at the last `sync`, for the modules of this package."""
+        return self._scene.state
+
+    @property
     def limbs(self) -> Limbs:
-        """The limbs where they were at the last `sync`; their masks are the filter groups, 0 if no ray can hit them."""
+        """The limbs where they were at the last `sync`, named by body and link ("ant 3/front_left_foot").
+
+        Their masks are the filter groups, 0 if no ray can hit them.
+        """
         return self._scene.state.world.limbs
 
     @property
@@ -94,19 +111,20 @@ class Mirror:
         return self._scene.state.sheets
 
     def __repr__(self) -> str:
-        return (
-            f"Mirror(client {self.client.number}: {len(self.limbs)} limbs, {len(self.sheets)} planes, "
-            f"{len(self._scene.shapes.wrapped)} wrapped)"
-        )
+        counts = f"{len(self.limbs)} limbs, {len(self.sheets)} planes, {len(self._scene.shapes.wrapped)} wrapped"
+        grown = f", tolerance {self.tolerance:g}" if self.tolerance else ""
+        return f"Mirror(client {self.client.number}: {counts}{grown})"
 
     def sync(self, filters: bool = False) -> None:
         """Update the mirror from the client: all poses, and bodies that were added, removed or changed.
 
-        PyBullet does not report collision filters. They are measured with its rays when a body is new, or its base
-        becomes fixed or free; `filters` measures all of them again, after `setCollisionFilterGroupMask`. A sync that
-        fails, or is interrupted, leaves the mirror as it was.
+        PyBullet does not report collision filters. They are measured with its rays when a body is new, its base becomes
+        fixed or free, or `setCollisionFilterGroupMask` was called; `filters` measures all of them again, after a call
+        that no mirror sees. A sync that fails, or is interrupted, leaves the mirror as it was.
         """
-        self._scene = self._reader.read(self._scene, filters)
+        calls = filter_calls()
+        self._scene = self._reader.read(self._scene, filters or calls != self._filter_calls)
+        self._filter_calls = calls
 
     def watch(self) -> WatchedClient:
         """A client with all of PyBullet's functions, whose calls the mirror follows from now on: `p = mirror.watch()`.
@@ -142,7 +160,7 @@ class Mirror:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
         starts = vectors(rayFromPosition, "rayFromPosition", 1)
         ends = vectors(rayToPosition, "rayToPosition", 1)
-        request = self._request(1, collisionFilterMask, reportHitNumber, physicsClientId)
+        request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
         return (self._answers(starts, ends, request, Place(-1, -1), ("rayFromPosition", "rayToPosition"))[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
@@ -190,32 +208,25 @@ class Mirror:
         """
         starts = vectors(rayFromPositions, "rayFromPositions")
         ends = vectors(rayToPositions, "rayToPositions", len(starts))
-        request = self._request(numThreads, collisionFilterMask, reportHitNumber, physicsClientId)
+        request = ray_options(numThreads, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
         parent = Place(
-            integer(parentObjectUniqueId, "parentObjectUniqueId"), integer(parentLinkIndex, "parentLinkIndex")
+            arguments.integer(parentObjectUniqueId, "parentObjectUniqueId"),
+            arguments.integer(parentLinkIndex, "parentLinkIndex"),
         )
-        real(fractionEpsilon, "fractionEpsilon")
+        arguments.real(fractionEpsilon, "fractionEpsilon")
         return self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
 
-    def _request(self, threads: int, mask: int, number: int, client: int | None) -> Request:
-        """The options of both ray tests, checked."""
-        if client is not None and client != self.client.number:
-            raise ValueError(f"physicsClientId: expected {self.client.number}, got {client}; make it a Mirror")
-        return Request(
-            integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
-        )
-
     def _answers(
-        self, starts: Float64Array, ends: Float64Array, request: Request, parent: Place, names: tuple[str, str]
+        self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: Place, names: tuple[str, str]
     ) -> tuple[RayTestResult, ...]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
         self._sync_if_due()
         if not len(starts):
             return ()
         if parent.body >= 0:
-            frame = self._parent(parent)
+            frame = parent_frame(self.client, self._scene.shapes.places, parent)
             starts, ends = in_world(frame, starts), in_world(frame, ends)
-        rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
+        rays = self._rays(starts, ends, request.layers, request.threads if request.threads > 0 else None)
         state = self._scene.state
         try:
             if request.number >= 0:
@@ -258,7 +269,7 @@ class Mirror:
     ) -> BoolArray:
         """Whether each segment hits anything, bool (n,); arguments as of `cast_segments`."""
         state, rays = self._array_request(starts, ends, mask, threads)
-        if state.sheets or state.wrapped.places:
+        if state.sheets or state.wrapped.places or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
         return state.world.occluded_segments(rays.starts, rays.ends, rays.inside, rays.mask, threads=rays.threads)
 
@@ -272,38 +283,34 @@ class Mirror:
     ) -> tuple[MirrorState, RayTest]:
         """The scene, and checked rays."""
         first = vectors(starts, "starts")
-        rays = RayTest(first, vectors(ends, "ends", len(first)), self._inside, layers(mask, "mask"), threads)
+        rays = self._rays(first, vectors(ends, "ends", len(first)), arguments.layers(mask, "mask"), threads)
         self._sync_if_due()
         return self._scene.state, rays
+
+    def _rays(self, starts: Float64Array, ends: Float64Array, mask: int, threads: int | None) -> RayTest:
+        """Segments with the mirror's policy."""
+        inside = "ignore" if self.inside == BULLET else self.inside
+        return RayTest(starts, ends, inside, mask, threads, cores=self.inside == BULLET)
+
+    def explain(self, start: ArrayLike, end: ArrayLike) -> RayExplanation:
+        """Why PyBullet and the mirror answer one segment, start and end (3,), as they do: `print` it, or `save` it.
+
+        It asks PyBullet about some hundred segments beside it.
+        """
+        return explain_ray(self, vectors(start, "start", 1)[0], vectors(end, "end", 1)[0])
 
     def debug_draw(
         self,
         hits: Iterable[RayTestResult] = (),
-        color: tuple[float, float, float] = (0.1, 0.6, 0.1),
-        hit_color: tuple[float, float, float] = (0.9, 0.1, 0.1),
+        color: debug_draw.Color = (0.1, 0.6, 0.1),
+        hit_color: debug_draw.Color = (0.9, 0.1, 0.1),
     ) -> int:
         """Draw limbs, planes, boxes of wrapped shapes, and a cross at each hit; replaces what was drawn before.
 
         `hits`: what `rayTest` and `rayTestBatch` returned. Returns the number of lines; a DIRECT client shows none.
         """
-        for item in self._drawn:
-            self.client.removeUserDebugItem(item)
         parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._scene.state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
-        at_hits = debug_draw.crosses(hits)
-        items = [self._line(line, color) for line in shapes] + [self._line(line, hit_color) for line in at_hits]
-        self._drawn = [item for item in items if item >= 0]
-        return len(items)
-
-    def _line(self, line: Float64Array, color: tuple[float, float, float]) -> int:
-        return int(self.client.addUserDebugLine(line[0].tolist(), line[1].tolist(), lineColorRGB=list(color)))
-
-    def _parent(self, place: Place) -> Float64Array:
-        """The frame of the centre of mass of one body or link, (7,)."""
-        if place not in self._scene.shapes.places:
-            raise ValueError(
-                f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(place)}; "
-                "the base has link -1"
-            )
-        frame: Float64Array = link_frames(self.client, {place.body: [place.link]})[0]
-        return frame
+        lines = [(shapes, color), (debug_draw.crosses(hits), hit_color)]
+        self._drawn = debug_draw.redraw(self.client, self._drawn, lines)
+        return sum(len(of_color) for of_color, _ in lines)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, numbered
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
@@ -53,9 +54,15 @@ class MirrorHits:
         if state.sheets:
             fraction = self._add_sheets(fraction)
         self._own: dict[int, RayTestResult] = {}
-        """What Bullet's own rays hit first, by row."""
+        """The first hits that follow Bullet's rules, by row: at starts in balls and capsules, and of its own rays."""
+        if rays.cores:
+            rows = np.flatnonzero(self._of_limbs.started_inside)
+            cores = core_hits(state.world, state.shape_place, rays.starts[rows], rays.ends[rows], rays.mask)
+            self._own = {int(rows[k]): hits[0] for k, hits in cores.items()}
         if state.wrapped.places:
-            self._own = state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, fraction)
+            until = fraction.copy()
+            until[self._own_rows] = 0.0
+            self._own |= state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, until)
         if self._own:
             self._shape, fraction = self._shape.copy(), fraction.copy()
             self._shape[self._own_rows] = -1
@@ -66,8 +73,9 @@ class MirrorHits:
         """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
         state, rays, limb = self._state, self._rays, self._shape
         self._shape, first = found = np.empty(len(limb), np.int32), np.empty(len(limb))
-        cast = partial(first_sheets, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
-        if any(in_chunks(len(limb), rays.threads, partial(cast, self._limbs, limb, fraction, *found))):
+        shapes = state.sheet_table, state.sheet_rank, state.world.packed[0], state.limb_rank
+        cast = partial(first_sheets, *shapes, rays.starts, rays.ends, rays.mask, state.largest)
+        if any(in_chunks(len(limb), rays.threads, partial(cast, limb, fraction, self._of_limbs.face, *found))):
             rows = np.flatnonzero(self._shape == OPEN_ORDER)
             options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
             resolved, shape = numbered(state, options, 0, wrapped=False)
@@ -79,7 +87,12 @@ class MirrorHits:
         return len(self._shape)
 
     def __repr__(self) -> str:
-        return f"MirrorHits({len(self)} rays, {int(self.hit.sum())} hits)"
+        return f"MirrorHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
+
+    @property
+    def rechecked(self) -> int:
+        """How often exact arithmetic decided about a ray: among the limbs, and among limbs and planes."""
+        return self._of_limbs.rechecked + (0 if self._resolved is None else len(self._resolved[0]))
 
     @property
     def _own_rows(self) -> list[int]:

@@ -11,14 +11,15 @@ from contextlib import contextmanager, suppress
 from functools import partial, update_wrapper
 from inspect import signature
 from threading import RLock
-from types import BuiltinFunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import BoolArray, Float64Array, InsidePolicy
+from cylcollide._types import BoolArray, Float64Array
+from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
 from cylcollide.bullet.effects import EFFECTS, Effect
+from cylcollide.bullet.filter_calls import AsBuiltin, filter_calls
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.read_shapes import MeshPolicy
@@ -35,15 +36,16 @@ _Own: TypeAlias = Callable[[], tuple[RayTestResult, ...]]
 class Options(NamedTuple):
     """How a patch makes its mirrors."""
 
-    mesh: MeshPolicy | None
-    inside: InsidePolicy
+    mesh: MeshPolicy | None = None
+    inside: MirrorInside = "ignore"
+    tolerance: float = 0.0
 
 
 class _Known:
     """The mirror of a client, and how many calls that may change filters it has seen."""
 
     def __init__(self, client: int, options: Options, filters: int) -> None:
-        self.mirror, self.filters = Mirror(client, mesh=options.mesh, inside=options.inside, follow=False), filters
+        self.mirror, self.filters = Mirror(client, **options._asdict(), follow=False), filters
 
     def sync(self, filters: int) -> None:
         """Update the mirror from its client."""
@@ -61,12 +63,12 @@ observers: list[Observer] = []
 """Are called after each ray test that a mirror has answered."""
 
 
-def patch(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") -> None:
+def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0) -> None:
     """Answer `pybullet.rayTest` and `rayTestBatch` exactly, for all clients of this process, until `unpatch`.
 
     Parameters
     ----------
-    mesh, inside
+    mesh, inside, tolerance
         As `Mirror` takes them. Of nested patches the innermost one's hold.
 
     Raises
@@ -78,11 +80,12 @@ def patch(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") ->
     """
     from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    validate.policy(inside)
+    check_inside(inside)
+    options = Options(mesh, inside, growth(tolerance, "tolerance"))
     if mesh is not None:
         validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
     with _lock:
-        _patches.append(Options(mesh, inside))
+        _patches.append(options)
         for name, function in _replacements().items():
             setattr(pybullet, name, function)
 
@@ -101,9 +104,11 @@ def unpatch() -> None:
 
 
 @contextmanager
-def patched(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") -> Iterator[None]:
+def patched(
+    *, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0
+) -> Iterator[None]:
     """`patch` for the length of a `with` block."""
-    patch(mesh=mesh, inside=inside)
+    patch(mesh=mesh, inside=inside, tolerance=tolerance)
     try:
         yield
     finally:
@@ -117,18 +122,13 @@ def _replacements() -> dict[str, Any]:
     """What stands in the module in place of PyBullet's own functions, by name; built-in functions as those are."""
     from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
 
+    filter_calls()  # from now on counted, also by what these functions call
     if not _made:
         changing = [name for name, effect in EFFECTS.items() if effect == Effect.FILTERS and hasattr(OWN, name)]
         functions: dict[str, Callable[..., Any]] = {name: _noting(getattr(OWN, name)) for name in changing}
         functions |= {"rayTest": _ray_test, "rayTestBatch": _ray_test_batch, "disconnect": _disconnecting}
-        _made.update({name: update_wrapper(_AsBuiltin(f), getattr(OWN, name)) for name, f in functions.items()})
+        _made.update({name: update_wrapper(AsBuiltin(f), getattr(OWN, name)) for name, f in functions.items()})
     return _made
-
-
-class _AsBuiltin(partial[Any]):
-    """A function that `inspect.isbuiltin` takes for a built-in one: a client passes its number on to these alone."""
-
-    __class__ = BuiltinFunctionType  # type: ignore[assignment]  # what `isinstance` is told, as by a mock
 
 
 def _noting(function: Callable[..., Any]) -> Callable[..., Any]:

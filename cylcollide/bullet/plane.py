@@ -1,23 +1,24 @@
 """Bullet's plane, which its rays hit from both sides like a sheet without thickness. Two heights, else exact.
 
 The sheet is {x : normal·(x - point) = 0} for the float64 numbers of both. It is closed, as limbs are: a segment that
-ends on it touches it, one that starts on it starts inside.
+ends on it touches it, one that starts on it starts inside. With a thickness, it lies between two such faces.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import hypot
 
 import numpy as np
 
 from cylcollide._types import ALL_LAYERS, Face, Float64Array, InsidePolicy, Uint32Array
 from cylcollide.bullet.sheet_loops import SheetColumns, SheetTable, cross_sheet
 from cylcollide.constants import UNIT_ROUNDOFF
-from cylcollide.exact.frame import line_from
 from cylcollide.exact.line import RayNumbers, Triple
-from cylcollide.exact.numbers import dot, scaled_integers
+from cylcollide.exact.numbers import dot, scaled_integers, subtract
 from cylcollide.exact.order import limb_hit
-from cylcollide.exact.solid import Bound, Slab, Solid
+from cylcollide.exact.shapes import line_from
+from cylcollide.exact.solid import Bound, Solid, slab
 
 EVERY_GROUP = np.full(1, ALL_LAYERS, np.uint32)
 
@@ -28,13 +29,23 @@ class Sheet(Solid):
 
     point: Triple
     normal: Triple
+    half_thickness: float = 0.0
+
+    @property
+    def faces(self) -> tuple[Triple, Triple]:
+        """A point of the lower and one of the upper face, in float64."""
+        (x, y, z), length = self.point, hypot(*self.normal)
+        a, b, c = (self.half_thickness * (n / length) for n in self.normal)
+        return (x - a, y - b, z - c), (x + a, y + b, z + c)
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
-        """A slab without thickness, which contains one point of a line, all of it, or none."""
-        offset, step, _, _ = line_from(ray, self.point)
+        """A slab between the faces; without thickness it contains one point of a line, all of it, or none."""
+        lower, upper = self.faces
+        offset, step, low, (a, b, c) = line_from(ray, lower, *upper)
         x, y, z = scaled_integers(self.normal)
         normal = (x, y, z)
-        return (Slab("sheet", dot(normal, offset), dot(normal, step), 0, Face.SIDE, Face.SIDE),)
+        top = dot(normal, subtract((a, b, c), low))
+        return (slab("sheet", dot(normal, offset), dot(normal, step), top, Face.SIDE, Face.SIDE),)
 
     def height(self, point: Triple) -> Fraction:
         """Signed distance of a point from the sheet, times the length of the normal."""
@@ -47,7 +58,7 @@ def sheet_table(sheets: Sequence[Sheet], groups: Uint32Array) -> SheetTable:
     normal = np.array([sheet.normal for sheet in sheets], dtype=np.float64).reshape(-1, 3)
     unit = np.array([row / np.linalg.norm(row) for row in normal], dtype=np.float64).reshape(-1, 3)
     return SheetTable(
-        np.array([sheet.point for sheet in sheets], dtype=np.float64).reshape(-1, 3), normal, unit, groups
+        np.array([sheet.faces for sheet in sheets], dtype=np.float64).reshape(-1, 2, 3), normal, unit, groups
     )
 
 

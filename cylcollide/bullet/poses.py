@@ -3,7 +3,7 @@
 PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to float32, so they are not used here.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -70,6 +70,16 @@ def in_world(frame: Float64Array, local: Float64Array) -> Float64Array:
     return np.asarray(frame[:3] + np.einsum("nij,nj->ni", turn, local))
 
 
+def parent_frame(client: Client, places: Sequence[Place], place: Place) -> Float64Array:
+    """The frame of the centre of mass of one of these places, (7,); ValueError for another."""
+    if place not in places:
+        raise ValueError(
+            f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(place)}; "
+            "the base has link -1"
+        )
+    return np.asarray(link_frames(client, {place.body: [place.link]})[0])
+
+
 class Placement(NamedTuple):
     """What of n shapes stays when they move."""
 
@@ -113,23 +123,23 @@ def pose(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array,
         )
 
 
-def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array) -> Limbs:
-    """The limbs, in the order of their shapes, which are `rows` (m,); `groups` (m,): the filter group of each."""
+def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array, names: Sequence[str]) -> Limbs:
+    """The limbs, in the order of their shapes, which are `rows` (m,); `groups`, `names` (m,): filter groups, names."""
     p1, p2, kind, size = made.p1, made.p2, shapes.kind[rows], shapes.size[rows]
     order = np.argsort(np.argsort(kind, kind="stable"), kind="stable")
     parts = []
     for code in (SPHERE, BOX, CYLINDER, CAPSULE):  # ascending, as argsort has them
         own = np.flatnonzero(kind == code)
-        label = groups[own]
+        label, name = groups[own], [names[k] for k in own.tolist()]
         if code == SPHERE:
-            parts.append(Limbs.spheres(p1[own], size[own, 0], mask=label))
+            parts.append(Limbs.spheres(p1[own], size[own, 0], mask=label, name=name))
         elif code == BOX:
             turn = made.rotation[rows][own]
-            parts.append(Limbs.boxes(p1[own], turn, size[own] / 2.0, mask=label))
+            parts.append(Limbs.boxes(p1[own], turn, size[own] / 2.0, mask=label, name=name))
         elif code == CYLINDER:
-            parts.append(Limbs.cylinders(p1[own], p2[own], size[own, 1], mask=label))
+            parts.append(Limbs.cylinders(p1[own], p2[own], size[own, 1], mask=label, name=name))
         else:
-            parts.append(Limbs.capsules(p1[own], p2[own], size[own, 1], mask=label))
+            parts.append(Limbs.capsules(p1[own], p2[own], size[own, 1], mask=label, name=name))
     return Limbs.concat(parts)[order]
 
 
@@ -138,5 +148,6 @@ def sheets_of(shapes: Shapes, made: Posed, fixed: Placement) -> list[Sheet]:
     normals = np.einsum("nij,nj->ni", made.turn[fixed.planes], shapes.size[fixed.planes])
     points = made.position[fixed.planes]
     return [
-        Sheet((p[0], p[1], p[2]), (n[0], n[1], n[2])) for p, n in zip(points.tolist(), normals.tolist(), strict=True)
+        Sheet((p[0], p[1], p[2]), (n[0], n[1], n[2]), shapes.tolerance)
+        for p, n in zip(points.tolist(), normals.tolist(), strict=True)
     ]

@@ -17,6 +17,9 @@ MeshPolicy: TypeAlias = Literal["raise", "skip", "wrap"]
 Row: TypeAlias = tuple[int, tuple[float, ...], tuple[float, ...], tuple[float, ...]]  # kind, sizes, position, rotation
 
 SIZES = {SPHERE: 1, BOX: 3, CYLINDER: 2, CAPSULE: 2, PLANE: 0}  # number of lengths among the three sizes
+GROWN = {SPHERE: (1, 0, 0), BOX: (2, 2, 2), CYLINDER: (2, 1, 0), CAPSULE: (0, 1, 0), PLANE: (0, 0, 0)}
+"""By how much the three sizes grow where every surface moves out by 1, as in `Limbs.inflated`."""
+
 NO_LENGTH = {CAPSULE}  # whose first size, the length of its axis, may be 0
 
 
@@ -30,6 +33,7 @@ class Shapes(NamedTuple):
     rotation: Float64Array  # (n, 4), quaternions x, y, z, w
     places: list[Place]
     wrapped: list[int]  # indices of the places that are left to Bullet's own ray test
+    tolerance: float  # by which sizes have grown; half the thickness of planes
 
 
 def has_mesh(rows: tuple[Row, ...]) -> bool:
@@ -37,8 +41,10 @@ def has_mesh(rows: tuple[Row, ...]) -> bool:
     return any(row[0] not in SIZES for row in rows)
 
 
-def shape_arrays(client: Client, found: dict[Place, tuple[Row, ...] | None], mesh: MeshPolicy) -> Shapes:
-    """The shapes of all places as arrays.
+def shape_arrays(
+    client: Client, found: dict[Place, tuple[Row, ...] | None], mesh: MeshPolicy, tolerance: float
+) -> Shapes:
+    """The shapes of all places as arrays, grown by a tolerance.
 
     Raises
     ------
@@ -62,11 +68,13 @@ def shape_arrays(client: Client, found: dict[Place, tuple[Row, ...] | None], mes
     return Shapes(
         np.array(of_place, dtype=np.int64),
         np.array([row[0] for row in rows], dtype=np.int64),
-        np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, 3),
+        np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, 3)
+        + tolerance * np.array([GROWN[row[0]] for row in rows], dtype=np.float64).reshape(-1, 3),
         np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, 3),
         np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, 4),
         places,
         wrapped,
+        tolerance,
     )
 
 

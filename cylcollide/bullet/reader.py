@@ -31,6 +31,7 @@ class Body(NamedTuple):
     rows: dict[int, tuple[Row, ...] | None]  # the shapes of each link, None where PyBullet does not report them
     readable: tuple[int, ...]  # the links with shapes that become limbs or planes
     variable: dict[int, Any]  # what PyBullet reports of those that are read at every pass
+    names: dict[int, str]  # of these links: body and link
 
 
 class Reading(NamedTuple):
@@ -152,7 +153,8 @@ class Reader:
         readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
         shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES
         variable = {k: reports[k] for k in readable if k == BASE or shares}
-        return Body(token, item, info[MASS] == 0.0, rows, readable, variable)
+        names = {link: self._client.place_name(Place(number, link)) for link in readable}
+        return Body(token, item, info[MASS] == 0.0, rows, readable, variable, names)
 
     def _reported(self, place: Place) -> tuple[Any, ...] | None:
         """What PyBullet reports about the shapes of one place, () if it has none, None if it does not report them."""

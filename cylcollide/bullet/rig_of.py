@@ -6,18 +6,19 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bones.bone import Quaternion, carried, composed, normalised, rotation_of
-from cylcollide.bullet.client import Client
+from cylcollide.bullet.client import LINK_NAME, Client
 from cylcollide.bullet.pose_loops import BOX, CAPSULE, CYLINDER, SPHERE
 from cylcollide.bullet.poses import link_frames
 from cylcollide.bullet.read_shapes import Row
 from cylcollide.bullet.reader import Reader
 from cylcollide.characters import rig_parts
 from cylcollide.characters.rig import Rig
-from cylcollide.characters.rig_parts import OtherShapes, Part
+from cylcollide.characters.rig_parts import OtherShapes
 from cylcollide.kernels.double_double import Vector
+from cylcollide.limbs.limbs import Limbs
 
 INERTIAL_POSITION, INERTIAL_ORIENTATION = 3, 4  # fields of getDynamicsInfo: the centre of mass in the frame of the link
-LINK_NAME, PARENT_POSITION, PARENT_ORIENTATION, PARENT = 12, 14, 15, 16  # fields of getJointInfo
+PARENT_POSITION, PARENT_ORIENTATION, PARENT = 14, 15, 16  # fields of getJointInfo
 
 Frame: TypeAlias = tuple[Vector, Quaternion]
 ORIGIN, STILL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
@@ -55,21 +56,20 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
         names.append(_name(info[LINK_NAME], f"link_{link}", names))
         parents.append(info[PARENT] + 1)
         rest.append(_at_rest(frames[parents[-1]], info[PARENT_POSITION], info[PARENT_ORIENTATION], frames[link + 1][1]))
-    parts: list[Part] = []
+    parts: list[tuple[int, Limbs]] = []
     for link, rows in Reader(bullet).body(body).rows.items():
         for row in (None,) if rows is None else rows:
             where = f"{bullet.body_name(body)}, link {link} ({names[link + 1]!r})"
             if row is not None and row[0] in SHAPES:
-                parts.append(_part(row, link + 1, frames[link + 1], where))
+                parts.append((link + 1, _limb(row, frames[link + 1], where)))
             elif mesh == "raise":
                 raise ValueError(
                     f"{where}: expected spheres, boxes, capsules and cylinders, got a mesh, a plane, or a shape that "
                     "PyBullet does not describe; load URDF cylinders and MJCF capsules with "
                     "flags=URDF_USE_IMPLICIT_CYLINDER, or leave such shapes out with mesh='skip'"
                 )
-    limbs = rig_parts.limbs_of(parts, names)
     positions, orientations = (np.array(column) for column in zip(*rest, strict=True))
-    return Rig(names, parents, positions, orientations, limbs, [part.bone for part in parts])
+    return Rig(names, parents, positions, orientations, *rig_parts.limbs_of(parts, names))
 
 
 def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
@@ -135,10 +135,10 @@ def _within(frame: Frame, position: Vector, orientation: Quaternion) -> Frame:
 SHAPES = {SPHERE: Shape.SPHERE, BOX: Shape.BOX, CYLINDER: Shape.CYLINDER, CAPSULE: Shape.CAPSULE}
 
 
-def _part(row: Row, bone: int, frame: Frame, where: str) -> Part:
-    """A shape as a part of its bone, of which `frame` is the centre of mass."""
+def _limb(row: Row, frame: Frame, where: str) -> Limbs:
+    """A shape as a limb in the frame of its bone, in which `frame` is the centre of mass."""
     kind, (a, b, c), position, orientation = row
     sizes = {SPHERE: (a,), BOX: (0.5 * a, 0.5 * b, 0.5 * c), CYLINDER: (b, a), CAPSULE: (b, a)}[kind]
     (x, y, z), (i, j, k, w) = position, orientation
     place, turn = _within(frame, (x, y, z), (i, j, k, w))
-    return Part(bone, "", SHAPES[kind], place, turn, sizes, where)
+    return rig_parts.part(SHAPES[kind], place, turn, sizes, "", where)

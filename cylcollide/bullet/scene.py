@@ -53,8 +53,8 @@ class Stage(NamedTuple):
 class SceneReader:
     """Reads the scenes of a client."""
 
-    def __init__(self, client: Client, mesh: MeshPolicy, warns: bool) -> None:
-        self._client, self._mesh, self._reader = client, mesh, Reader(client)
+    def __init__(self, client: Client, mesh: MeshPolicy, tolerance: float, warns: bool) -> None:
+        self._client, self._mesh, self._tolerance, self._reader = client, mesh, tolerance, Reader(client)
         self._stages: deque[Stage] = deque(maxlen=2)
         """Those of the last two scenes, each once: what a thread has taken, no other one finds."""
         self._warns = warns  # of the first bodies that are wrapped
@@ -104,7 +104,7 @@ class SceneReader:
     def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:
         """A scene of all bodies; `known`: filter groups that need not be measured."""
         client = self._client
-        shapes = shape_arrays(client, reading.rows(), self._mesh)
+        shapes = shape_arrays(client, reading.rows(), self._mesh, self._tolerance)
         if self._warns and shapes.wrapped:
             self._warns = False
             _warn_of_wrapped(client, reading, wrapped_places(shapes))
@@ -116,7 +116,8 @@ class SceneReader:
         group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
         sheets, places = sheets_of(shapes, made, fixed), [shapes.places[k] for k in shapes.place.tolist()]
         boxes = wrapped_boxes(client, shapes)
-        world = Snapshot.of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs]))
+        named = [reading.bodies[place.body].names[place.link] for place in (places[k] for k in fixed.limbs.tolist())]
+        world = Snapshot.of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs], named))
         state = MirrorState(
             world,
             sheets,

@@ -1,15 +1,18 @@
 """Loops over segments and planes, in double-double: which are crossed, where, and whether before a limb.
 
-A plane is given by a point and a normal of any length; its sheet has no thickness and is crossed from both sides.
+A plane is given by a normal of any length and two faces, each by a point of it: the same one for a sheet without
+thickness. It is entered from both sides. A start between the faces is left to exact arithmetic.
 """
 
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Column, Float64Array, Vectors
+from cylcollide._types import Blocks, Column, Float64Array, Int64Array, Vectors
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
+from cylcollide.kernels.limb_table import LimbRows
+from cylcollide.kernels.ties import BOX, Plane, are_one_plane, box_plane, coordinate_axis
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
@@ -25,6 +28,9 @@ POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
 """A limb's fraction belongs to a point that errs by less than 4 ulp of the largest coordinate, 8 u, on each axis: by
 14 u along the ray; the rest covers the rounding of the fraction. Hits closer than that are compared exactly."""
 
+LOWER, UPPER = 0, 1
+"""The faces of a sheet: its normal leads from the lower to the upper one."""
+
 MISSED, CROSSED, UNDECIDED = 0, 1, 2
 OPEN_ORDER = -2
 """In place of a shape: which one comes first is not decided in float64."""
@@ -39,7 +45,7 @@ FloatHeights: TypeAlias = tuple[float, float, float, float]
 class SheetTable(NamedTuple):
     """The columns of m sheets."""
 
-    point: Vectors  # (m, 3)
+    faces: Blocks[np.float64]  # (m, 2, 3), a point of the lower and one of the upper face
     normal: Vectors  # (m, 3), of any length
     unit: Vectors  # (m, 3), normals of length 1
     group: Column[np.uint32]  # (m,), filter groups
@@ -56,11 +62,23 @@ class SheetColumns(NamedTuple):
 
 
 @inlined
-def _float_heights(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, i: int) -> FloatHeights:
-    """Heights of the ends of segment i above sheet k, times the length of the normal."""
+def _entry_face(sheets: SheetTable, k: int, starts: Float64Array, i: int) -> int:
+    """The face through which segment i may enter sheet k: the upper one if it starts above the lower one."""
+    height = 0.0
+    for axis in range(3):
+        if sheets.normal[k, axis] != 0.0:
+            height += sheets.normal[k, axis] * (starts[i, axis] - sheets.faces[k, LOWER, axis])
+    return UPPER if height > 0.0 else LOWER
+
+
+@inlined
+def _float_heights(
+    sheets: SheetTable, k: int, face: int, starts: Float64Array, ends: Float64Array, i: int
+) -> FloatHeights:
+    """Heights of the ends of segment i above a face of sheet k, times the length of the normal."""
     first, first_size, last, last_size = 0.0, 0.0, 0.0, 0.0
     for axis in range(3):
-        n, p = sheets.normal[k, axis], sheets.point[k, axis]
+        n, p = sheets.normal[k, axis], sheets.faces[k, face, axis]
         if n != 0.0:
             a, b = n * (starts[i, axis] - p), n * (ends[i, axis] - p)
             first, first_size, last, last_size = first + a, first_size + abs(a), last + b, last_size + abs(b)
@@ -68,10 +86,17 @@ def _float_heights(sheets: SheetTable, k: int, starts: Float64Array, ends: Float
 
 
 @inlined
-def _same_side(heights: FloatHeights) -> bool:
-    """Whether both ends are certainly strictly on one side."""
+def _starts_outside(face: int, height: float) -> bool:
+    """Whether the height above `_entry_face` is that of a start beyond it. Without thickness every start is."""
+    return (height > 0.0) == (face == UPPER)
+
+
+@inlined
+def _stays_outside(face: int, heights: FloatHeights) -> bool:
+    """Whether both ends are certainly strictly beyond the face."""
     first, first_error, last, last_error = heights
-    return abs(first) > first_error and abs(last) > last_error and (first > 0.0) == (last > 0.0)
+    same_side = abs(first) > first_error and abs(last) > last_error and (first > 0.0) == (last > 0.0)
+    return same_side and _starts_outside(face, first)
 
 
 @inlined
@@ -86,11 +111,11 @@ def _crosses_after(heights: FloatHeights, time: float) -> bool:
 
 
 @inlined
-def _height(sheets: SheetTable, k: int, points: Float64Array, i: int) -> Height:
-    """Height of point i above sheet k, times the length of the normal."""
-    x, lost_x = two_sum(points[i, 0], -sheets.point[k, 0])
-    y, lost_y = two_sum(points[i, 1], -sheets.point[k, 1])
-    z, lost_z = two_sum(points[i, 2], -sheets.point[k, 2])
+def _height(sheets: SheetTable, k: int, face: int, points: Float64Array, i: int) -> Height:
+    """Height of point i above a face of sheet k, times the length of the normal."""
+    x, lost_x = two_sum(points[i, 0], -sheets.faces[k, face, 0])
+    y, lost_y = two_sum(points[i, 1], -sheets.faces[k, face, 1])
+    z, lost_z = two_sum(points[i, 2], -sheets.faces[k, face, 2])
     nx, ny, nz = sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2]
     tx, low_x = two_product(x, nx)
     ty, low_y = two_product(y, ny)
@@ -121,11 +146,14 @@ def _crossing_time(first: Height, last: Height) -> tuple[float, float, float]:
 
 @inlined
 def _crossing(
-    sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, i: int
+    sheets: SheetTable, k: int, face: int, starts: Float64Array, ends: Float64Array, i: int
 ) -> tuple[int, float, float, float, float]:
-    """Whether segment i crosses sheet k; time in two words, bound on its error, and the height of the start."""
-    first, last = _height(sheets, k, starts, i), _height(sheets, k, ends, i)
-    if not (_is_certain(first) and _is_certain(last)):
+    """Whether segment i enters sheet k by a face; time in two words, bound on its error, and the height of the start.
+
+    It is undecided where the start is not beyond the face.
+    """
+    first, last = _height(sheets, k, face, starts, i), _height(sheets, k, face, ends, i)
+    if not (_is_certain(first) and _is_certain(last) and _starts_outside(face, first[0])):
         return UNDECIDED, 0.0, 0.0, 0.0, 0.0
     if (first[0] > 0.0) == (last[0] > 0.0):
         return MISSED, 0.0, 0.0, 0.0, 0.0
@@ -158,8 +186,9 @@ def cross_sheet(sheets: SheetTable, k: int, starts: Vectors, ends: Vectors, foun
     count = 0
     for i in range(len(starts)):
         status, time, after, error, height = MISSED, 0.0, 0.0, 0.0, 0.0
-        if not _same_side(_float_heights(sheets, k, starts, ends, i)):
-            status, time, after, error, height = _crossing(sheets, k, starts, ends, i)
+        face = _entry_face(sheets, k, starts, i)
+        if not _stays_outside(face, _float_heights(sheets, k, face, starts, ends, i)):
+            status, time, after, error, height = _crossing(sheets, k, face, starts, ends, i)
         found.undecided[i] = status == UNDECIDED
         count += status == UNDECIDED
         if status == CROSSED:
@@ -183,16 +212,62 @@ def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float
     return float(POSITION_ERROR * largest / np.sqrt(square) + 2.0 * UNIT_ROUNDOFF)
 
 
+@inlined
+def _sheet_plane(sheets: SheetTable, k: int, face: int) -> Plane:
+    """The plane of a face of sheet k, as `box_plane` has those of boxes."""
+    axis, _ = coordinate_axis(sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2])
+    return axis, sheets.faces[k, face, max(axis, 0)], 0.0
+
+
+@inlined
+def _are_equal(sheets: SheetTable, one: int, other: int) -> bool:
+    """Whether two sheets have the same numbers."""
+    differing = 0
+    for axis in range(3):
+        for face in (LOWER, UPPER):
+            differing += sheets.faces[one, face, axis] != sheets.faces[other, face, axis]
+        differing += sheets.normal[one, axis] != sheets.normal[other, axis]
+    return differing == 0
+
+
+@inlined
+def _tie(
+    sheets: SheetTable,
+    sheet_rank: Int64Array,
+    table: LimbRows,
+    limb_rank: Int64Array,
+    k: int,
+    face: int,
+    best: int,
+    best_face: int,
+) -> int:
+    """Whether sheet k counts, CROSSED, or the first shape so far, MISSED, if one plane has both; else UNDECIDED.
+
+    That is limb `best`, or sheet `best` - the number of limbs, which has a lower rank. Both are entered by these faces.
+    """
+    limbs, plane = len(limb_rank), _sheet_plane(sheets, k, face)
+    if best >= limbs:
+        other = best - limbs
+        equal = _are_equal(sheets, k, other) or are_one_plane(plane, _sheet_plane(sheets, other, best_face))
+        return MISSED if equal else UNDECIDED
+    if table.solid[best] != BOX or not are_one_plane(plane, box_plane(table.rows, best, float(best_face))):
+        return UNDECIDED
+    return MISSED if limb_rank[best] < sheet_rank[k] else CROSSED
+
+
 @compiled_loop
 def first_sheets(
     sheets: SheetTable,
+    sheet_rank: Column[np.int64],
+    table: LimbRows,
+    limb_rank: Column[np.int64],
     starts: Vectors,
     ends: Vectors,
     layers: int,
     largest: float,
-    limbs: int,
     limb: Column[np.int32],
     limb_fraction: Column[np.float64],
+    limb_face: Column[np.int8],
     shape: Column[np.int32],
     fraction: Column[np.float64],
     begin: int,
@@ -200,28 +275,34 @@ def first_sheets(
 ) -> int:
     """Write the first of limbs and sheets in rows `begin` to `end`.
 
-    `limb`, `limb_fraction` (n,): the first limb, and its fraction, inf for none. `shape`, `fraction` (n,): the same of
-    the first shape: that limb, or `limbs` + a sheet. Rows whose order float64 does not decide get the shape OPEN_ORDER;
-    how many they are.
+    `limb`, `limb_fraction`, `limb_face` (n,): the first limb, its fraction, inf for none, and its face. `shape`,
+    `fraction` (n,): the same of the first shape: that limb, or the number of limbs + a sheet. What lies in one plane is
+    met at once, and the lower rank counts. Rows whose order is still not decided get the shape OPEN_ORDER; how many
+    they are.
     """
-    count = 0
+    count, limbs = 0, len(limb_rank)
     for i in range(begin, end):
         best, best_time, best_error = limb[i], limb_fraction[i], -1.0
         for k in range(len(sheets.group)):
             if sheets.group[k] & layers == 0:
                 continue
-            heights = _float_heights(sheets, k, starts, ends, i)
-            if _same_side(heights):
+            face = _entry_face(sheets, k, starts, i)
+            heights = _float_heights(sheets, k, face, starts, ends, i)
+            if _stays_outside(face, heights):
                 continue
-            if best_time < np.inf:
+            if best_time < np.inf and _starts_outside(face, heights[0]):
                 if best_error < 0.0:
                     best_error = _limb_error(starts, ends, i, largest)
                 if _crosses_after(heights, best_time + best_error):
                     continue
-            status, time, after, error, _ = _crossing(sheets, k, starts, ends, i)
+            status, time, after, error, _ = _crossing(sheets, k, face, starts, ends, i)
+            if status == CROSSED and best_time < np.inf and not abs(time + after - best_time) > error + best_error:
+                best_face = _entry_face(sheets, best - limbs, starts, i) if best >= limbs else int(limb_face[i])
+                status = _tie(sheets, sheet_rank, table, limb_rank, k, face, best, best_face)
+                best_time = np.inf if status == CROSSED else best_time
             if status == MISSED:
                 continue
-            if status == UNDECIDED or (best_time < np.inf and not abs(time + after - best_time) > error + best_error):
+            if status == UNDECIDED:
                 best = OPEN_ORDER
                 count += 1
                 break
@@ -247,7 +328,8 @@ def fill_sheets(
     for i in range(begin, end):
         k = shape[i] - limbs
         if k >= 0:
-            _, time, after, _, height = _crossing(sheets, k, starts, ends, i)
+            face = _entry_face(sheets, k, starts, i)
+            _, time, after, _, height = _crossing(sheets, k, face, starts, ends, i)
             _write_crossing(starts, ends, i, time, after, position)
             for axis in range(3):
                 normal[i, axis] = sheets.unit[k, axis] if height > 0.0 else -sheets.unit[k, axis]

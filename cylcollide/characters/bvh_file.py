@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -31,19 +31,6 @@ class Bone:
     offset: list[float] = field(default_factory=list)
     end_site: list[float] = field(default_factory=list)
     channels: list[tuple[int, str]] | None = None  # axis 0, 1, 2, and "position" or "rotation"
-
-
-@dataclass(frozen=True)
-class Recording:
-    """What a file holds, in its units and about its axes."""
-
-    bone_names: tuple[str, ...]
-    parents: list[int]
-    offsets: Float64Array  # (b, 3)
-    tips: Float64Array  # (b, 3), the OFFSET of a bone's first child or End Site
-    seconds: float  # from frame to frame
-    root_positions: Float64Array  # (f, 3)
-    orientations: Float64Array  # (f, b, 4), quaternions x, y, z, w
 
 
 class _Lines:
@@ -87,8 +74,10 @@ class _Lines:
         raise ValueError(f"{self.file}, line {self.number}: expected {expected}, got {got[:80]!r}; {remedy}")
 
 
-def read(path: str | PathLike[str]) -> Recording:
-    """Read a file.
+def read(path: str | PathLike[str]) -> tuple[Any, ...]:
+    """The arguments of `Clip` for a file, in its units and about its axes.
+
+    A bone's tip is the OFFSET of its first child or its End Site.
 
     Raises
     ------
@@ -106,7 +95,9 @@ def read(path: str | PathLike[str]) -> Recording:
     count = int(_frame_number(lines, "Frames:", 1.0))
     seconds = _frame_number(lines, "Frame Time:", 0.0)
     values = _values(lines, count, sum(len(bone.channels or ()) for bone in bones))
-    return _posed(lines, bones, offsets, tips, seconds, values)
+    positions, turns = _posed(lines, bones, offsets, values)
+    times = np.arange(count) * seconds
+    return tuple(b.name for b in bones), [b.parent for b in bones], offsets, times, positions, turns, tips
 
 
 def _hierarchy(lines: _Lines) -> list[Bone]:
@@ -174,9 +165,9 @@ def _values(lines: _Lines, count: int, columns: int) -> Float64Array:
 
 
 def _posed(
-    lines: _Lines, bones: list[Bone], offsets: Float64Array, tips: Float64Array, seconds: float, values: Float64Array
-) -> Recording:
-    """Quaternions and positions of the channels' values."""
+    lines: _Lines, bones: list[Bone], offsets: Float64Array, values: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Root positions (f, 3) and quaternions (f, b, 4) of the channels' values."""
     turns = np.tile(quaternions.IDENTITY, (len(values), len(bones), 1))
     positions = np.tile(offsets[0], (len(values), 1))
     column = 0
@@ -191,5 +182,4 @@ def _posed(
                 lines.number = bone.line
                 lines.refuse("positions that stay the same but for the root's", bone.name, "export rotations only")
             column += 1
-    turns = quaternions.normalised(turns)
-    return Recording(tuple(b.name for b in bones), [b.parent for b in bones], offsets, tips, seconds, positions, turns)
+    return positions, quaternions.normalised(turns)

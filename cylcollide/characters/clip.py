@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
-from cylcollide._types import Float64Array, Int32Array
-from cylcollide.characters import bvh_file, deepmimic, keyframes, quaternions, rig_checks
-from cylcollide.characters.skeleton import Skeleton, rest_frames
+from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide.characters import bvh_file, deepmimic, quaternions
+from cylcollide.characters.skeleton import Immutable, Skeleton, checked_names
 from cylcollide.limbs import files
 
 Up = Literal["y", "z"]
@@ -18,7 +18,7 @@ Up = Literal["y", "z"]
 Pose = tuple[Float64Array, Float64Array, Float64Array]
 
 
-class Clip:
+class Clip(Immutable):
     """A recorded motion of a skeleton. Immutable; make it with `Clip.load_bvh` or `Clip.load_deepmimic`.
 
     Attributes (b bones, f frames): `bone_names`, a tuple of b strings, the root first; `parents` (b,), -1 for the root;
@@ -54,7 +54,7 @@ class Clip:
             If shapes do not belong together, a parent does not precede its child, the first bone is not the only root,
             a name comes twice, times do not increase from 0, or numbers are not accepted.
         """
-        names = rig_checks.bone_names(bone_names)
+        names = checked_names(bone_names)
         b, frames = len(names), validate.vectors(root_positions, "root_positions")
         rows = validate.integers(parents, "parents", b, -1, b - 1)
         row = validate.first_bad_row((rows >= np.arange(b)) | ((rows < 0) != (np.arange(b) == 0)))
@@ -71,30 +71,21 @@ class Clip:
             raise ValueError(f"orientations: expected shape ({len(frames)}, {b}, 4), got {turns.shape}")
         turns = shapes.quaternions(turns.reshape(-1, 4), "orientations", len(frames) * b)
         turns = quaternions.normalised(turns)
-        columns: dict[str, Any] = {
-            "parents": rows.astype(np.int32),
-            "offsets": validate.vectors(offsets, "offsets", b),
-            "tips": np.zeros((b, 3)) if tips is None else validate.vectors(tips, "tips", b),
-            "times": seconds,
-            "root_positions": frames,
-            "orientations": turns.reshape(len(frames), b, 4),
-        }
-        for column in columns.values():
-            column.flags.writeable = False
-        vars(self).update(bone_names=names, **columns)
+        self.set_columns(
+            parents=rows.astype(np.int32),
+            offsets=validate.vectors(offsets, "offsets", b),
+            tips=np.zeros((b, 3)) if tips is None else validate.vectors(tips, "tips", b),
+            times=seconds,
+            root_positions=frames,
+            orientations=turns.reshape(len(frames), b, 4),
+        )
+        vars(self).update(bone_names=names)
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Clips never change: AttributeError."""
-        raise AttributeError(f"{name}: clips are immutable; make another with Clip(...)")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        """Clips never change: AttributeError."""
-        raise AttributeError(f"{name}: clips are immutable; make another with Clip(...)")
-
-    def __reduce__(self) -> tuple[type["Clip"], tuple[Any, ...]]:
-        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments of the constructor, checked."""
         skeleton = (self.bone_names, self.parents, self.offsets)
-        return type(self), (*skeleton, self.times, self.root_positions, self.orientations, self.tips)
+        return (*skeleton, self.times, self.root_positions, self.orientations, self.tips)
 
     @classmethod
     def load_bvh(cls, path: str | PathLike[str], up: Up = "y", scale: float = 1.0) -> "Clip":
@@ -119,15 +110,14 @@ class Clip:
         """
         validate.one_of(up, "up", "y", "z")
         factor = validate.sizes(validate.per_row(scale, "scale", 1), "scale")[0]
-        read = bvh_file.read(path)
-        turns, lengths = read.orientations, [read.offsets, read.tips, read.root_positions]
+        names, parents, offsets, times, positions, turns, tips = bvh_file.read(path)
         if up == "z":
             turns = turns[..., [0, 2, 1, 3]] * np.array([1.0, -1.0, 1.0, 1.0])
-            lengths = [vectors[:, [0, 2, 1]] * np.array([1.0, -1.0, 1.0]) for vectors in lengths]
-        offsets, tips, positions = (factor * vectors for vectors in lengths)
-        times = np.arange(len(positions)) * read.seconds
+            offsets, positions, tips = (
+                v[:, [0, 2, 1]] * np.array([1.0, -1.0, 1.0]) for v in (offsets, positions, tips)
+            )
         with files.named_in_errors(path):
-            return cls(read.bone_names, read.parents, offsets, times, positions, turns, tips)
+            return cls(names, parents, factor * offsets, times, factor * positions, turns, factor * tips)
 
     @classmethod
     def load_deepmimic(cls, path: str | PathLike[str]) -> "Clip":
@@ -161,8 +151,7 @@ class Clip:
     @property
     def travel(self) -> Float64Array:
         """The way of the root from the first frame to the last, (3,): add it with every turn to walk on in a loop."""
-        way: Float64Array = self.root_positions[-1] - self.root_positions[0]
-        return way
+        return np.asarray(self.root_positions[-1] - self.root_positions[0])
 
     def at(self, times: ArrayLike, rig: Skeleton | None = None, loop: bool = False) -> Pose:
         """The poses at times, one of each: the arguments of `Rig.forward`.
@@ -192,8 +181,7 @@ class Clip:
         """
         numbers = validate.as_numbers(times, "times", "(n,) or one number")
         seconds = validate.per_row(numbers, "times", numbers.size if numbers.ndim else 1)
-        between = keyframes.locate(self.times, seconds, loop)
-        first, second, share = between.first, between.second, between.share
+        first, second, share, _ = frames_around(self.times, seconds, loop)
         positions = (1.0 - share)[:, None] * self.root_positions[first] + share[:, None] * self.root_positions[second]
         turns = quaternions.nlerp(self.orientations[first], self.orientations[second], share[:, None])
         roots = turns[:, 0].copy()
@@ -202,7 +190,7 @@ class Clip:
 
     def _mapped(self, rig: Skeleton, positions: Float64Array, roots: Float64Array, turns: Float64Array) -> Pose:
         """The same poses for the bones of a rig."""
-        if not hasattr(rig, "rest_orientations"):
+        if not isinstance(rig, Skeleton):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
         rows = [self.bone_names.index(name) if name in self.bone_names else -1 for name in rig.bone_names]
         if max(rows) < 0:
@@ -217,10 +205,33 @@ class Clip:
         if root_bone >= 0 and rig.parents[root_bone] < 0:
             joints[:, root_bone] = quaternions.IDENTITY
         elif root_bone >= 0:
-            rest = rest_frames(rig)
             top = root_bone
             while rig.parents[top] >= 0:
                 top = int(rig.parents[top])
-            roots = quaternions.product(roots, quaternions.conjugate(rest.orientations[root_bone]))
-            positions = positions - quaternions.rotated(roots, rest.positions[root_bone] - rest.positions[top])
+            roots = quaternions.product(roots, quaternions.conjugate(rig.rest.orientations[root_bone]))
+            positions = positions - quaternions.rotated(roots, rig.rest.positions[root_bone] - rig.rest.positions[top])
         return positions, roots, joints
+
+
+def frames_around(
+    frame_times: Float64Array, times: Float64Array, loop: bool
+) -> tuple[Int64Array, Int64Array, Float64Array, Float64Array]:
+    """The frames around times, both in seconds from the first frame; times are clamped to the motion, or looped.
+
+    Frame times increase from 0. A looped motion shows its end as its beginning. Returns, for each time, the rows of two
+    neighbouring frames, the share of the way from one to the other, and how often the motion has begun again: 0 unless
+    it loops, inf beyond float64.
+    """
+    duration = frame_times[-1]
+    turns = np.zeros_like(times)
+    if loop and duration > 0.0:
+        within = np.mod(times, duration)  # exact for times of any size
+        with np.errstate(over="ignore"):  # more often than float64 can say, of the shortest motions
+            turns = np.rint((times - within) / duration)
+    else:
+        within = np.clip(times, 0.0, duration)
+    last = len(frame_times) - 1
+    first = np.clip(np.searchsorted(frame_times, within, side="right") - 1, 0, max(last - 1, 0))
+    second = np.minimum(first + 1, last)
+    step = np.where(second > first, frame_times[second] - frame_times[first], 1.0)
+    return first, second, (within - frame_times[first]) / step, turns

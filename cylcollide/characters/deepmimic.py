@@ -80,8 +80,7 @@ class Recording:
     @property
     def travel(self) -> Float64Array:
         """The way of the root from the first frame to the last, (3,)."""
-        way: Float64Array = self.frames[-1, 1:4] - self.frames[0, 1:4]
-        return way
+        return np.asarray(self.frames[-1, 1:4] - self.frames[0, 1:4])
 
     def check_columns(self, joint_columns: int) -> None:
         """Raise ValueError unless the joints of a character fill a frame exactly."""

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
+from cylcollide.characters.rig_parts import MAKERS
 from cylcollide.limbs.limbs import Limbs
 
 GROUPS = {"head": 1, "torso": 2, "arm": 3, "leg": 4}
@@ -36,15 +37,12 @@ class Part(NamedTuple):
     shape: Shape
     p1: tuple[float, float, float]
     p2: tuple[float, float, float]
-    radius1: float
-    radius2: float  # of a tapered cylinder; else 0
+    radii: tuple[float, ...]  # two of a tapered cylinder, else one
 
 
-def _trunk(
-    name: str, parent: str, group: str, low: float, high: float, shape: Shape, radius1: float, radius2: float = 0.0
-) -> Part:
+def _trunk(name: str, parent: str, group: str, low: float, high: float, shape: Shape, *radii: float) -> Part:
     joint = HIP if name == "pelvis" else low
-    return Part(name, parent, group, (0, 0, joint), shape, (0, 0, low), (0, 0, high), radius1, radius2)
+    return Part(name, parent, group, (0, 0, joint), shape, (0, 0, low), (0, 0, high), radii)
 
 
 TRUNK = (
@@ -57,17 +55,17 @@ TRUNK = (
 
 SIDE = (
     Part("upper_arm", "chest", "arm", (0, SHOULDER_SIDE, SHOULDER), Shape.CAPSULE,
-         (0, SHOULDER_SIDE, SHOULDER), (0, SHOULDER_SIDE, ELBOW), 0.029, 0.0),
+         (0, SHOULDER_SIDE, SHOULDER), (0, SHOULDER_SIDE, ELBOW), (0.029,)),
     Part("forearm", "upper_arm", "arm", (0, SHOULDER_SIDE, ELBOW), Shape.TAPERED,
-         (0, SHOULDER_SIDE, ELBOW), (0, SHOULDER_SIDE, WRIST), 0.026, 0.016),
+         (0, SHOULDER_SIDE, ELBOW), (0, SHOULDER_SIDE, WRIST), (0.026, 0.016)),
     Part("hand", "forearm", "arm", (0, SHOULDER_SIDE, WRIST), Shape.CAPSULE,
-         (0, SHOULDER_SIDE, WRIST - 0.020), (0, SHOULDER_SIDE, WRIST - 0.088), 0.020, 0.0),
+         (0, SHOULDER_SIDE, WRIST - 0.020), (0, SHOULDER_SIDE, WRIST - 0.088), (0.020,)),
     Part("thigh", "pelvis", "leg", (0, HIP_SIDE, HIP), Shape.TAPERED,
-         (0, HIP_SIDE, HIP), (0, HIP_SIDE, KNEE), 0.050, 0.035),
+         (0, HIP_SIDE, HIP), (0, HIP_SIDE, KNEE), (0.050, 0.035)),
     Part("shank", "thigh", "leg", (0, HIP_SIDE, KNEE), Shape.TAPERED,
-         (0, HIP_SIDE, KNEE), (0, HIP_SIDE, ANKLE), 0.034, 0.021),
+         (0, HIP_SIDE, KNEE), (0, HIP_SIDE, ANKLE), (0.034, 0.021)),
     Part("foot", "shank", "leg", (0, HIP_SIDE, ANKLE), Shape.CAPSULE,
-         (-0.0185, HIP_SIDE, 0.0195), (0.0945, HIP_SIDE, 0.0195), 0.0195, 0.0),
+         (-0.0185, HIP_SIDE, 0.0195), (0.0945, HIP_SIDE, 0.0195), (0.0195,)),
 )  # fmt: skip
 
 
@@ -105,15 +103,10 @@ def rig_arguments(height: ArrayLike, up: str) -> tuple[Any, ...]:
 
     joints = column([part.joint for part in PARTS])
     p1, p2 = column([part.p1 for part in PARTS]) - joints, column([part.p2 for part in PARTS]) - joints
-    limbs = Limbs.concat([_limb(part, p1[i], p2[i], size) for i, part in enumerate(PARTS)])
+    limbs = [
+        MAKERS[part.shape](a, b, *(size * r for r in part.radii), name=part.name, hit_group=GROUPS[part.group])
+        for part, a, b in zip(PARTS, p1, p2, strict=True)
+    ]
     rest = np.where(np.array(parents)[:, None] < 0, joints, joints - joints[parents])
     turns = np.tile([0.0, 0.0, 0.0, 1.0], (len(PARTS), 1))
-    return list(rows), parents, rest, turns, limbs, range(len(PARTS)), GROUPS
-
-
-def _limb(part: Part, p1: Float64Array, p2: Float64Array, height: float) -> Limbs:
-    radius1, radius2, group = height * part.radius1, height * part.radius2, GROUPS[part.group]
-    if part.shape == Shape.TAPERED:
-        return Limbs.tapered_cylinders(p1, p2, radius1, radius2, name=part.name, hit_group=group)
-    make = {Shape.CYLINDER: Limbs.cylinders, Shape.CAPSULE: Limbs.capsules, Shape.ELLIPSOID: Limbs.ellipsoids}
-    return make[part.shape](p1, p2, radius1, name=part.name, hit_group=group)
+    return list(rows), parents, rest, turns, Limbs.concat(limbs), range(len(PARTS)), GROUPS

@@ -1,21 +1,53 @@
-"""JSON as files of this room have it: no field twice, no constants that are no JSON."""
+"""JSON as files of this room have it: an object with a format, a version and other fields, each once."""
 
 import json
 from typing import Any, NoReturn
 
+VERSION = 1
+"""Of every format."""
 
-def parsed(text: str | bytes) -> Any:
-    """What a text of JSON says.
+SEE = f"; see {{}} beside {__name__}"
+"""How messages about files end, with the name of a schema."""
+
+
+def refuse(where: str, expected: str, got: str) -> NoReturn:
+    """Raise ValueError about one place of a text."""
+    raise ValueError(f"{where}: expected {expected}, got {got}")
+
+
+def content_of(text: Any, form: str, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The object that a text of JSON holds: format and version, these fields, and no others.
 
     Raises
     ------
     ValueError
-        If it is no JSON, an object has a field twice, or a number is none.
+        If the text is no JSON, holds a field twice, a constant that JSON does not have, or another format.
     """
+    if not isinstance(text, str | bytes):
+        refuse("the file", "JSON", type(text).__name__)
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_doubles)
+        content = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_doubles)
     except RecursionError:
-        raise ValueError("more lists in lists than can be read") from None
+        refuse("the file", "JSON", "ValueError: more lists in lists than can be read")
+    except ValueError as error:
+        refuse("the file", "JSON", f"{type(error).__name__}: {str(error)[:120]}")
+    check_fields("the file", content, ("format", "version", *needed), optional)
+    found, version = content.pop("format"), content.pop("version")
+    if (found, version) != (form, VERSION) or isinstance(version, bool):
+        refuse("the file", f"format {form!r}, version {VERSION}", f"{found!r}, version {version!r}"[:120])
+    return dict(content)
+
+
+def check_fields(where: str, value: Any, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
+    """Raise ValueError unless the value is an object of these fields."""
+    if not isinstance(value, dict):
+        refuse(where, f"an object with {', '.join(needed)}", shown(value))
+    for field in needed:
+        if field not in value:
+            refuse(where, f"a field {field!r}", f"none, but {', '.join(map(repr, value))[:120]}")
+    for field in value:
+        if field not in needed and field not in optional:
+            refuse(where, f"no more than {', '.join((*needed, *optional))}", repr(field)[:120])
 
 
 def shown(value: Any) -> str:

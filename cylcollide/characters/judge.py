@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
-from cylcollide.characters.decision import KINDS
 from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
+from cylcollide.characters.policy_checks import KINDS
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.query.chords import chords as chords_of
 from cylcollide.query.loops.judge import (

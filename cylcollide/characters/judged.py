@@ -1,21 +1,93 @@
-"""What a policy makes of shots: `Judged`, a row a ray, and `Impacts`, the trace of its decisions, a row a chord."""
+"""The outcome of shots under a policy: `Judged`, a row a ray; `Impacts`, a row a chord; a `Decision` in words."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
-from cylcollide.characters.decision import KINDS, PENETRATION, Decision, Step
+from cylcollide.characters.policy_checks import KINDS
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
 from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import take_rays
 from cylcollide.query.results import Columns, Field, HitFields, gather
 
+PENETRATION = "penetration"
+"""The kind of policy under which energy is lost on the way."""
+
+
+class Step(NamedTuple):
+    """One limb that the ray crosses, and what the policy decides about it."""
+
+    limb: int  # row
+    limb_name: str
+    character: int  # -1: none
+    hit_group: int
+    entry_fraction: float
+    exit_fraction: float
+    thickness: float
+    energy_in: float
+    energy_out: float
+    damage: float
+    reason: Reason
+    ruling: int  # the step whose group gives the loss: this one, or the first of those that it overlaps
+
+
+WORDS = {
+    Reason.COUNTED: "counts",
+    Reason.NOT_FIRST: "does not count: another is entered first",
+    Reason.LESS_IMPORTANT: "does not count: a limb of the same character is more important, or as important and first",
+    Reason.SHORTER: "does not count: a chord of the same character is longer, or as long and first",
+    Reason.PASSED_THROUGH: "is passed through",
+    Reason.STOPPED: "stops the shot",
+    Reason.SPENT_BEFORE: "is not reached: the energy is spent",
+    Reason.OVERLAPPED: "takes nothing: all of it lies in limbs of the same character that are entered before",
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The reasons for the outcome of one ray; `print` it."""
+
+    ray: int
+    kind: str
+    """The policy."""
+    energy: float
+    """At the start."""
+    damage: float
+    energy_left: float
+    counted: int | None
+    """The step that counts, None if nothing does."""
+    steps: tuple[Step, ...]
+    """Every limb crossed, in the order of the flight."""
+
+    def __str__(self) -> str:
+        crossed = f"{len(self.steps)} limb{'s' * (len(self.steps) != 1)} crossed"
+        verdict = "no hit" if self.counted is None else f"judged by {_name(self.steps[self.counted])}"
+        whole = f"damage {self.damage:g}, energy left {self.energy_left:g}"
+        head = f"ray {self.ray}, {self.kind}, energy {self.energy:g}: {crossed}, {verdict}, {whole}"
+        return "\n".join([head, *(f"  {k + 1}. {self._line(step, k)}" for k, step in enumerate(self.steps))])
+
+    def _line(self, step: Step, k: int) -> str:
+        whose = f"of character {step.character}" if step.character >= 0 else "of nobody"
+        where = f"from {step.entry_fraction:.6g} to {step.exit_fraction:.6g}, {step.thickness:.6g} thick"
+        text = f"{_name(step)} {whose}, hit group {step.hit_group}, {where}: {WORDS[step.reason]}"
+        if step.ruling != k and step.reason in (Reason.PASSED_THROUGH, Reason.STOPPED):
+            group = self.steps[step.ruling].hit_group
+            text += f" beyond what is counted before, as hit group {group}, that of step {step.ruling + 1}"
+        if step.energy_out != step.energy_in or step.damage:
+            text += f"; energy {step.energy_in:g} → {step.energy_out:g}, damage {step.damage:g}"
+        return text
+
+
+def _name(step: Step) -> str:
+    return step.limb_name or f"limb {step.limb}"
+
 
 class Impacts(Chords):
-    """Every limb that each ray crosses, in the order of the flight, and what the policy makes of it.
+    """Every limb that each ray crosses, in the order of the flight, and what the policy decides about it.
 
     The impacts of ray i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry an impact. No array can
     be written. `impacts[i]` has those of ray i, as `chords[i]`.
@@ -47,7 +119,7 @@ class Impacts(Chords):
         return self
 
     def step(self, row: int, begin: int, kind: str) -> Step:
-        """One impact of a decision, whose first is in row `begin`."""
+        """One impact as a step of a decision that begins in row `begin`."""
         ruling = self._impacts.union_first.item(row) - begin if kind == PENETRATION else row - begin
         entry, leave = self.entry_fraction.item(row), self.exit_fraction.item(row)
         limb, name = self.limb.item(row), self.limb_name[row]
@@ -58,11 +130,11 @@ class Impacts(Chords):
 
 
 class VictimTotals(NamedTuple):
-    """What shots did to characters, a row a shot and character; in the order of shots, then of characters."""
+    """The damage of shots to characters, a row for each pair of them; in the order of shots, then of characters."""
 
     shot: Int64Array
     character: Int32Array
-    rays: Int64Array  # how many did damage, or were counted
+    rays: Int64Array  # number of rays that did damage, or for which a limb of the character counts
     damage: Float64Array
 
 
@@ -78,11 +150,11 @@ class ShotTotals(NamedTuple):
 
 
 class Judged(HitFields["Judged"]):
-    """The limb that each ray is judged by, row by row; arrays that cannot be written.
+    """The limb that counts for each ray, row by row; arrays that cannot be written.
 
     `limb`, `character`, `position` and so on are those of that limb, as in `RayHits`; the position is where the ray
-    enters it. Penetration is judged by the limb that is entered first; `damage` is the sum over all impacts. An index,
-    a slice, a mask or an array of indices chooses rays, as `Judged`.
+    enters it. In penetration, the limb that is entered first counts, and `damage` is the sum over all impacts. An
+    index, a slice, a mask or an array of indices chooses rays, as `Judged`.
     """
 
     damage = Field[Float64Array]("Damage done, summed over impacts in the order of the flight; (n,).")
@@ -95,7 +167,7 @@ class Judged(HitFields["Judged"]):
         self, impacts: Impacts, shots: ShotColumns, energy: Float64Array, shot: Int64Array | None, kinds: Int64Array
     ) -> None:
         self.impacts = impacts
-        """The trace: every limb crossed, and why it counts or does not."""
+        """The trace: every limb that the rays cross, and why it counts or does not."""
         self._limbs, self._row = impacts._limbs, gather(impacts._row, shots.chord, NO_LIMB)
         self._shots, self._energy, self._kinds = shots, energy, kinds
         self._columns = shots._asdict() if shot is None else {**shots._asdict(), "shot": shot}
@@ -125,7 +197,7 @@ class Judged(HitFields["Judged"]):
         return {"position": position, "normal": normal}
 
     def by_shot(self) -> ShotTotals:
-        """The pellets of each shot together: how many there are, how many hit, what they did in all and to whom."""
+        """Sums over the pellets of each shot: their number, hits and damage, and the damage to each character."""
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
         did = np.flatnonzero((impacts.damage > 0.0) | np.isin(np.arange(len(impacts)), self._shots.chord))

@@ -9,7 +9,8 @@ import numpy as np
 from cylcollide._types import Shape
 from cylcollide.bones.bone import composed
 from cylcollide.characters import rig_parts
-from cylcollide.characters.rig_parts import OtherShapes, Part
+from cylcollide.characters.rig_parts import OtherShapes
+from cylcollide.limbs.limbs import Limbs
 
 WORLD = 0
 """The body that holds what does not move."""
@@ -35,14 +36,14 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
         raise ValueError(f"{file}: expected a body at least, got none but the world; give the model a body")
     names = [model.body(i).name or f"body_{i}" for i in range(1, model.nbody)]
     parents = [int(parent) - 1 for parent in model.body_parentid[1:]]
-    parts: list[Part] = []
+    parts: list[tuple[int, Limbs]] = []
     for i in range(model.ngeom):
         body = int(model.geom_bodyid[i])
         if body != WORLD and (model.geom_contype[i] or model.geom_conaffinity[i]):
             where = f"{file}, body {names[body - 1]!r}, geom {i} ({model.geom(i).name!r})"
-            part = _part(model, i, where)
-            if part is not None:
-                parts.append(part)
+            limb = _limb(model, i, where)
+            if limb is not None:
+                parts.append((body - 1, limb))
             elif mesh == "raise":
                 kind = mujoco.mjtGeom(int(model.geom_type[i])).name.removeprefix("mjGEOM_").lower()
                 raise ValueError(
@@ -50,12 +51,11 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
                     f"size {model.geom_size[i].tolist()}; replace it by one of these, or leave it out with mesh='skip'"
                 )
     turns = model.body_quat[1:][:, [1, 2, 3, 0]]
-    limbs = rig_parts.limbs_of(parts, names)
-    return names, parents, np.array(model.body_pos[1:]), turns, limbs, [part.bone for part in parts]
+    return names, parents, np.array(model.body_pos[1:]), turns, *rig_parts.limbs_of(parts, names)
 
 
-def _part(model: Any, i: int, where: str) -> Part | None:
-    """A geom as a part of its bone; None if no limb has its shape."""
+def _limb(model: Any, i: int, where: str) -> Limbs | None:
+    """A geom as a limb in the frame of its bone; None if no limb has its shape."""
     import mujoco  # noqa: PLC0415  # an extra: imported only when used
 
     a, b, c = model.geom_size[i].tolist()
@@ -74,4 +74,4 @@ def _part(model: Any, i: int, where: str) -> Part | None:
     if kind not in shapes:
         return None
     shape, sizes = shapes[kind]
-    return Part(int(model.geom_bodyid[i]) - 1, model.geom(i).name, shape, position, turn, sizes, where)
+    return rig_parts.part(shape, position, turn, sizes, model.geom(i).name, where)

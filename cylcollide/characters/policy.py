@@ -1,17 +1,23 @@
-"""Policies: which limb of a shot counts, and what it does there. Data only."""
+"""Policies: which limb of a shot counts, and what damage the shot does. Data only."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from cylcollide.characters import policy_checks, policy_files
-from cylcollide.characters.decision import KINDS, Kind
-from cylcollide.characters.policy_checks import DEFAULT, Group, Weights
+from cylcollide.characters import json_text, policy_checks
+from cylcollide.characters.json_text import refuse, shown
+from cylcollide.characters.policy_checks import DEFAULT, KINDS, Group, Kind, Weights
+from cylcollide.limbs import files
 from cylcollide.query.loops.judge import PolicyRows
+
+FORMAT = "cylcollide policy"
 
 NO_WEIGHTS: Mapping[Group, float] = MappingProxyType({})
 NO_GROUPS: Mapping[str, int] = MappingProxyType({})
@@ -19,16 +25,16 @@ NO_GROUPS: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Policy:
-    """A table that says which limb of a shot counts, and what it does; immutable.
+    """A table that says which limb of a shot counts, and what damage the shot does; immutable.
 
     Make one with `Policy.first_surface`, `most_important`, `longest_chord` or `penetration`, which share these
     arguments:
 
     - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry of the limb that
       counts; for penetration, times the energy lost.
-    - `default`: the factor of groups that `damage` does not name. In `damage` and `loss` the key "default" says the
-      same; without either it is 1 for a factor, and 0 for a loss.
-    - `groups`: numbers of hit groups by name. Other names are looked up among those of the rigs in the world.
+    - `default`: the factor of groups that `damage` does not name. The key "default" of `damage` means the same, as
+      that of `loss` does for losses. Without a default, the factor of such groups is 1, and their loss 0.
+    - `groups`: numbers of hit groups by name. The rigs in the world define all other names.
 
     Groups are given by name or number. Bad input raises ValueError.
     """
@@ -81,8 +87,8 @@ class Policy:
 
         Groups that the order does not name come after all that it does.
         """
-        ordered = policy_checks.order(order)
-        return cls("most_important", ordered, policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
+        ranked = policy_checks.order(order)
+        return cls("most_important", ranked, policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
 
     @classmethod
     def longest_chord(
@@ -99,11 +105,12 @@ class Policy:
         default: float | None = None,
         groups: Mapping[str, int] = NO_GROUPS,
     ) -> "Policy":
-        """Through limbs and characters until the energy is spent: `loss` per length, one for all or by group.
+        """The shot passes through limbs and characters until its energy is spent.
 
-        Overlapping limbs of one character count once along their union, by the group that is entered first.
+        `loss` is the energy lost per length, one for all groups or by group. Overlapping limbs of one character count
+        once along their union, by the group that is entered first.
         """
-        losses = policy_checks.weights(loss if isinstance(loss, Mapping) else {DEFAULT: loss}, "loss")
+        losses: Any = loss if isinstance(loss, Mapping) else {DEFAULT: loss}
         return cls("penetration", (), policy_checks.with_default(damage, default), losses, groups)
 
     def __hash__(self) -> int:
@@ -116,7 +123,9 @@ class Policy:
 
     def to_json(self) -> str:
         """The policy as JSON, as `policy.schema.json` describes it."""
-        return policy_files.text_of(self.kind, self.order, self.damage, self.loss, self.groups)
+        pairs = {name: [list(pair) for pair in getattr(self, name).items()] for name in ("damage", "loss")}
+        head = {"format": FORMAT, "version": json_text.VERSION, "kind": self.kind, "order": list(self.order)}
+        return json.dumps({**head, **pairs, "groups": dict(self.groups)})
 
     @classmethod
     def from_json(cls, text: str) -> "Policy":
@@ -124,8 +133,8 @@ class Policy:
         return cls._read(text, "policy")
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the policy to a file of JSON, which is replaced in one step."""
-        policy_files.write(path, self.to_json())
+        """Write the policy to a file of JSON; the old file is replaced in one step."""
+        files.replace(Path(path), lambda stream: stream.write(self.to_json().encode()))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Policy":
@@ -138,27 +147,25 @@ class Policy:
         ValueError
             If it is no file of a policy, or holds one that no constructor takes: with file and field.
         """
-        return cls._read(*policy_files.read(path))
+        return cls._read(Path(path).read_bytes(), str(path))
 
     @classmethod
     def _read(cls, text: str | bytes, source: str) -> "Policy":
-        fields = policy_files.parsed(text, source)
-        try:
-            return cls(**fields)
-        except ValueError as error:
-            raise ValueError(f"{source}, {error}") from None
+        with files.named_in_errors(source, json_text.SEE.format("policy.schema.json")):
+            fields = json_text.content_of(text, FORMAT, ("kind", "order", "damage", "loss", "groups"))
+            return cls(**{**fields, **{name: _mapping(fields[name], name) for name in ("damage", "loss")}})
 
     @cached_property
     def _known_rows(self) -> dict[tuple[tuple[str, int], ...], PolicyRows]:
         return {}
 
     def rows(self, group_names: Mapping[str, int]) -> PolicyRows:
-        """What loops read, where rigs have these names of hit groups.
+        """The arrays that loops read, in a world whose rigs have these names of hit groups.
 
         Raises
         ------
         ValueError
-            If a name is unknown, or two of the groups that are named are the same.
+            If a name is unknown, or two names or numbers mean the same group.
         """
         key = tuple(group_names.items())
         found = self._known_rows.get(key)
@@ -180,3 +187,15 @@ class Policy:
             np.array([*(loss.get(number, losses) for number in group), losses]),
             np.array([*(rank.get(number, len(rank)) for number in group), len(rank)], np.int32),
         )
+
+
+def _mapping(value: Any, where: str) -> dict[Any, Any]:
+    """A list of pairs as a mapping: JSON has no numbers for keys."""
+    if not isinstance(value, list):
+        refuse(where, "a list of pairs", shown(value))
+    for place, pair in enumerate(value):
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str | int):
+            refuse(f"{where}[{place}]", "a hit group and a number", shown(pair))
+    if len({(type(one), one) for one, _ in value}) != len(value):
+        refuse(where, "each hit group once", shown(value))
+    return dict(value)

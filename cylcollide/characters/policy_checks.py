@@ -1,13 +1,17 @@
-"""What a policy is made of, checked; messages name the argument and the group."""
+"""Checks of the parts of a policy; messages name the argument and the group."""
 
 from collections.abc import Iterable, Mapping
-from math import inf, nan
-from numbers import Integral, Real
+from math import nan
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cylcollide import validate
 from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.validate import shown
+
+Kind: TypeAlias = Literal["first_surface", "most_important", "longest_chord", "penetration"]
+KINDS: tuple[Kind, ...] = ("first_surface", "most_important", "longest_chord", "penetration")
+"""By their codes in `query.loops.judge`."""
 
 Group: TypeAlias = str | int
 """A hit group, by name or number."""
@@ -25,67 +29,53 @@ def group(value: Any, where: str) -> Group:
     """A name, or a number of 32 bits."""
     if isinstance(value, str) and value:
         return value
-    if _is_number(value, Integral) and SMALLEST <= int(value) <= LARGEST:
+    if validate.is_integer(value) and SMALLEST <= int(value) <= LARGEST:
         return int(value)
-    raise ValueError(f"{where}: expected a hit group by name or by a number of 32 bits, got {_shown(value)}")
+    raise ValueError(f"{where}: expected a hit group by name or by a number of 32 bits, got {shown(value)}")
 
 
-def group_number(value: Any, where: str, numbers: Mapping[str, int]) -> int:
-    """The number of a hit group, given by number or by one of these names."""
+def group_number(value: Any, where: str, numbers: Mapping[str, int], also: str = "") -> int:
+    """The number of a hit group, given by number or by one of these names; `also`: where else a name may stand."""
     name = group(value, where)
     if isinstance(name, int):
         return name
     if name not in numbers:
+        known = ", ".join(f"{known!r} {number}" for known, number in numbers.items()) or "none"
         raise ValueError(
-            f"{where}: expected a hit group of the rigs in the world ({_known(numbers)}), got {name!r}; give its number"
+            f"{where}: expected a hit group of the rigs in the world{also} (known: {known}), got {name!r}; give its "
+            "number"
         )
     return numbers[name]
-
-
-def _known(numbers: Mapping[str, int]) -> str:
-    return "known: " + (", ".join(f"{name!r} {number}" for name, number in numbers.items()) or "none")
 
 
 def weights(values: Any, where: str) -> Mapping[Group, float]:
     """Numbers from 0 to 2**500 by group, read-only."""
     if not isinstance(values, Mapping):
-        raise ValueError(f"{where}: expected a mapping from hit groups to numbers, got {_shown(values)}")
+        raise ValueError(f"{where}: expected a mapping from hit groups to numbers, got {shown(values)}")
     checked: dict[Group, float] = {}
     for key, value in values.items():
         name = group(key, where)
-        number = _as_float(value)
+        is_number = validate.is_real(value) and not isinstance(value, bool)
+        number = validate.nearest_float(value) if is_number else nan
         if not 0.0 <= number <= LARGEST_NUMBER:  # or NaN
-            raise ValueError(f"{where}: expected a number from 0 to 2**500 for {name!r}, got {_shown(value)}")
+            raise ValueError(f"{where}: expected a number from 0 to 2**500 for {name!r}, got {shown(value)}")
         checked[name] = number
     return MappingProxyType(checked)
 
 
-def _is_number(value: Any, kind: type) -> bool:
-    """Whether a value is a number of Python or numpy; neither a bool nor a time is meant to be one."""
-    return isinstance(value, kind) and validate.is_real(value) and not isinstance(value, bool)
-
-
-def _as_float(value: Any) -> float:
-    """The nearest float64, NaN for what is no number."""
-    try:
-        return float(value) if _is_number(value, Real) else nan
-    except OverflowError:
-        return inf
-
-
 def with_default(values: Any, default: Any) -> Any:
-    """Weights with another one for all groups that they do not name, if one is given."""
+    """Weights with a default for all groups that they do not name, if one is given."""
     if default is None or not isinstance(values, Mapping):
         return values
     if DEFAULT in values:
-        raise ValueError(f"default: expected one, got {_shown(default)} and {_shown(values[DEFAULT])} among the groups")
+        raise ValueError(f"default: expected one, got {shown(default)} and {shown(values[DEFAULT])} among the groups")
     return {**values, DEFAULT: default}
 
 
 def order(values: Any) -> tuple[Group, ...]:
     """Groups, each once."""
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-        raise ValueError(f"order: expected a list of hit groups, the most important first, got {_shown(values)}")
+        raise ValueError(f"order: expected a list of hit groups, the most important first, got {shown(values)}")
     checked = tuple(group(value, "order") for value in values)
     for place, one in enumerate(checked):
         if one in checked[:place] or one == DEFAULT:
@@ -94,16 +84,18 @@ def order(values: Any) -> tuple[Group, ...]:
     return checked
 
 
-def groups(values: Any) -> Mapping[str, int]:
-    """Numbers of 32 bits by name, read-only."""
+def groups(values: Any, reserved: str = DEFAULT) -> Mapping[str, int]:
+    """Numbers of 32 bits by name, read-only; `reserved` is a word that is no name."""
     if not isinstance(values, Mapping):
-        raise ValueError(f"groups: expected a mapping from names to numbers, got {_shown(values)}")
+        raise ValueError(f"groups: expected a mapping of names to numbers, got {shown(values)}")
     for name, number in values.items():
-        if not isinstance(name, str) or name in ("", DEFAULT):
-            raise ValueError(f"groups: expected a name other than {DEFAULT!r}, got {_shown(name)}")
-        if isinstance(group(number, f"groups, {name!r}"), str):
-            raise ValueError(f"groups, {name!r}: expected a number of 32 bits, got {_shown(number)}")
-    return MappingProxyType({name: int(number) for name, number in values.items()})
+        is_number = validate.is_integer(number) and SMALLEST <= int(number) <= LARGEST
+        if not isinstance(name, str) or name in ("", reserved) or not is_number:
+            other = f" other than {reserved!r}" if reserved else ""
+            raise ValueError(
+                f"groups: expected a name{other} and an integer of 32 bits, got {shown(name)}: {shown(number)}"
+            )
+    return MappingProxyType({str(name): int(number) for name, number in values.items()})
 
 
 def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, int]) -> dict[int, float]:
@@ -118,12 +110,7 @@ def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, in
     for one in values:
         if one == DEFAULT:
             continue
-        if isinstance(one, str) and one not in numbers:
-            raise ValueError(
-                f"policy, {where}: expected hit groups of the rigs in the world, or of the policy's own groups= "
-                f"({_known(numbers)}), got {one!r}; give its number, or Policy(..., groups={{{one!r}: number}})"
-            )
-        number = numbers[one] if isinstance(one, str) else one
+        number = group_number(one, f"policy, {where}", numbers, ", or of groups= of the policy")
         if number in found:
             raise ValueError(
                 f"policy, {where}: expected each hit group once, got {found[number]!r} and {one!r}, which are both "
@@ -131,8 +118,3 @@ def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, in
             )
         found[number] = one
     return {number: values[one] for number, one in found.items()}
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else f"{text[:80]}..."

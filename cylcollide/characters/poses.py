@@ -1,4 +1,4 @@
-"""Poses of many characters: their shapes checked, the limbs made of them, and what a loop refuses, in words."""
+"""Poses of many characters: checks of their shapes, the limbs that they give, and messages for what a loop refuses."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
-from cylcollide.bones.bone import Quaternion, carried, rotation_of
+from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.bone_rows import in_range, is_quaternion
-from cylcollide.bones.rig_rows import Placed, RigRows, is_placed
-from cylcollide.characters.rig_checks import bone, limb
-from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.kernels.double_double import Vector
+from cylcollide.bones.rig_rows import Placed, is_placed
+from cylcollide.characters.rig_data import RigData
+from cylcollide.characters.skeleton import bone_label, limb_label
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.request import raise_changed
@@ -25,7 +24,7 @@ TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other th
 def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tuple[Float64Array, Float64Array]:
     """Positions (k, b, 3) and orientations (k, b, 4) of the bones of k characters, or without k for one.
 
-    Not copied if given as float64 in C order; numbers are not checked, which is left to the loop that reads them.
+    Float64 arrays in C order are not copied. The loop that reads the numbers checks them.
     """
     at = _rows(positions, "positions", (bones, 3))
     turn = _rows(orientations, "orientations", (bones, 4))
@@ -49,8 +48,8 @@ def joint_poses(
 ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array | None]:
     """Root positions (k, 3), root orientations (k, 4), joint orientations (k, b, 4); one of either stands for all.
 
-    And joint positions, (k, b, 3), (1, b, 3) if one stands for all, or None. New arrays; only the numbers of the last
-    one are checked, the others by the loop that reads them.
+    The fourth result are joint positions, (k, b, 3), or (1, b, 3) if one stands for all, or None. All arrays are new.
+    The numbers of the joint positions are checked here, all others by the loop that reads them.
     """
     bones = len(bone_names)
     given = {
@@ -66,20 +65,17 @@ def joint_poses(
             raise ValueError(f"{name}: expected {k} characters, as many as elsewhere, or one for all, got {len(rows)}")
     numbers = [validate.as_float64(rows, name) for name, rows in given.items()]
     at, turn, joints = (rows if len(rows) == k else np.repeat(rows, k, axis=0) for rows in numbers[:3])
-    return at, turn, joints, _checked_places(numbers[3], bone_names) if len(numbers) > 3 else None
+    if len(numbers) > 3:
 
+        def where(row: int) -> str:
+            return f"for {bone_label(bone_names, row % bones)} in row {row // bones}"
 
-def _checked_places(places: Float64Array, bone_names: Sequence[str]) -> Float64Array:
-    """The same joint positions (k, b, 3), if their numbers are accepted; ValueError names the first bad bone."""
-    good = (np.abs(places) <= LARGEST_NUMBER).all(axis=2)
-    if not good.all():
-        row, i = divmod(int(good.argmin()), good.shape[1])
-        _refuse("joint_positions", RANGE, places[row, i].tolist(), f"{bone(bone_names, i)} in row {row}")
-    return places
+        validate.in_range(numbers[3].reshape(-1, 3), "joint_positions", where)
+    return at, turn, joints, numbers[3] if len(numbers) > 3 else None
 
 
 def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Real numbers (k, *shape), or (*shape) for one character, not copied yet, nor checked for their range."""
+    """Real numbers (k, *shape), or (*shape) for one character; neither copied nor checked for their range."""
     expected = f"(k, {', '.join(map(str, shape))})"
     given = validate.as_numbers(values, name, expected)
     if given.shape == shape:
@@ -92,7 +88,7 @@ def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int) -> Limbs:
-    """The limbs of k characters where they were placed; `character` (k,), or None for the labels that they have."""
+    """The placed limbs of k characters; `character` (k,) are their labels, None keeps those of the limbs."""
     t, m, solids = limbs.table, len(limbs), len(limbs.table.boxes)
     box = np.where(np.tile(t.box, k) >= 0, np.tile(t.box, k) + np.repeat(np.arange(k) * solids, m), -1)
     labels = np.tile(t.character, k) if character is None else np.repeat(character.astype(np.int32), m)
@@ -104,22 +100,20 @@ def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int)
 
 
 def raise_misplaced(
-    bone_names: Sequence[str],
-    limb_names: Sequence[str],
-    rig: RigRows,
-    positions: Float64Array,
-    orientations: Float64Array,
-    row: int,
-    where: str | None = None,
+    rig: RigData, positions: Float64Array, orientations: Float64Array, row: int, where: str | None = None
 ) -> NoReturn:
     """Raise the ValueError of the row that `place_limbs` has refused; `where` is its name, if not the row alone."""
     where, at, turn = where or f"row {row}", positions[row].tolist(), orientations[row].tolist()
     for i, (position, orientation) in enumerate(zip(at, turn, strict=True)):
-        _check_bone(position, orientation, f"{bone(bone_names, i)} in {where}")
-    for i, b in enumerate(rig.bone.tolist()):
-        rotation, local1, local2 = rotation_of(turn[b]), rig.p1[i].tolist(), rig.p2[i].tolist()
+        whose = f"{bone_label(rig.bone_names, i)} in {where}"
+        if not in_range(position):
+            _refuse("positions", RANGE, position, whose)
+        if not is_quaternion(orientation):
+            _refuse("orientations", TURN, orientation, whose)
+    for i, b in enumerate(rig.limb_bone.tolist()):
+        rotation, local1, local2 = rotation_of(turn[b]), rig.limbs.p1[i].tolist(), rig.limbs.p2[i].tolist()
         p1, p2 = carried(rotation, at[b], local1), carried(rotation, at[b], local2)
-        whose = f"{limb(limb_names, i)} of {bone(bone_names, b)} at {at[b]} in {where}"
+        whose = f"{limb_label(rig.limb_names, i)} of {bone_label(rig.bone_names, b)} at {at[b]} in {where}"
         if not is_placed(local1, local2, p1, p2):
             _refuse(
                 "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
@@ -129,7 +123,7 @@ def raise_misplaced(
 
 
 def raise_unposed(
-    bone_names: Sequence[str],
+    rig: RigData,
     root_positions: Float64Array,
     root_orientations: Float64Array,
     joint_orientations: Float64Array,
@@ -144,18 +138,11 @@ def raise_unposed(
         _refuse("root_orientations", TURN, turn, f"row {row}")
     for i, joint in enumerate(joint_orientations[row].tolist()):
         if not is_quaternion(joint):
-            _refuse("joint_orientations", TURN, joint, f"{bone(bone_names, i)} in row {row}")
+            _refuse("joint_orientations", TURN, joint, f"{bone_label(rig.bone_names, i)} in row {row}")
     for i, position in enumerate(positions[row].tolist()):
         if not in_range(position):
-            _refuse("root_positions", "bones within 2**500", position, f"{bone(bone_names, i)} in row {row}")
+            _refuse("root_positions", "bones within 2**500", position, f"{bone_label(rig.bone_names, i)} in row {row}")
     raise_changed("root_positions", "root_orientations", "joint_orientations")
-
-
-def _check_bone(position: Vector, orientation: Quaternion, whose: str) -> None:
-    if not in_range(position):
-        _refuse("positions", RANGE, position, whose)
-    if not is_quaternion(orientation):
-        _refuse("orientations", TURN, orientation, whose)
 
 
 def _refuse(name: str, expected: str, got: object, whose: str) -> NoReturn:

@@ -23,8 +23,7 @@ def normalised(q: Float64Array) -> Float64Array:
 
 def conjugate(q: Float64Array) -> Float64Array:
     """The inverse of unit quaternions."""
-    inverse: Float64Array = q * np.array([-1.0, -1.0, -1.0, 1.0])
-    return inverse
+    return np.asarray(q * np.array([-1.0, -1.0, -1.0, 1.0]))
 
 
 def product(a: Float64Array, b: Float64Array) -> Float64Array:
@@ -45,8 +44,7 @@ def product(a: Float64Array, b: Float64Array) -> Float64Array:
 def rotated(q: Float64Array, vectors: Float64Array) -> Float64Array:
     """Vectors (..., 3) turned by unit quaternions (..., 4)."""
     t = 2.0 * np.cross(q[..., :3], vectors)
-    turned: Float64Array = vectors + q[..., 3:] * t + np.cross(q[..., :3], t)
-    return turned
+    return np.asarray(vectors + q[..., 3:] * t + np.cross(q[..., :3], t))
 
 
 def about_axis(axis: int, angles: Float64Array) -> Float64Array:

@@ -12,8 +12,9 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
 from cylcollide.bones.skeleton import pose_bones
-from cylcollide.characters import poses, rig_checks
-from cylcollide.characters.rig_data import RigData
+from cylcollide.characters import poses
+from cylcollide.characters.rig_data import RigData, bone_offsets
+from cylcollide.limbs.files import named_in_errors
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Rig(RigData):
         first = Offsets(*((order * rows).astype(np.int32) for rows in (bones, m, solids)))
         bad = place_limbs(self.rows, bones, Bones(at.reshape(-1, 3), turn.reshape(-1, 4)), first, placed)
         if bad >= 0:
-            poses.raise_misplaced(self.bone_names, self.limb_names, self.rows, at, turn, bad)
+            poses.raise_misplaced(self, at, turn, bad)
         return poses.repeated(self.limbs, placed, labels, k)
 
     def forward(
@@ -109,11 +110,11 @@ class Rig(RigData):
         at, turn, joints, moved = poses.joint_poses(
             root_positions, root_orientations, joint_orientations, joint_positions, self.bone_names
         )
-        offsets = self.rest_offsets if moved is None else rig_checks.offsets(moved, self.parents)
+        offsets = self.rest_offsets if moved is None else bone_offsets(moved, self.parents)
         positions, orientations = np.empty((*joints.shape[:2], 3)), np.empty(joints.shape)
         bad = pose_bones(self.skeleton, at, turn, offsets, joints, positions, orientations)
         if bad >= 0:
-            poses.raise_unposed(self.bone_names, at, turn, joints, positions, bad)
+            poses.raise_unposed(self, at, turn, joints, positions, bad)
         return positions, orientations
 
     @classmethod
@@ -147,13 +148,12 @@ class Rig(RigData):
 
         Raises
         ------
-        ImportError
-            Without yourdfpy: install `cylcollide[rigs]`.
+        OSError
+            If the file cannot be opened.
         ValueError
             For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
         """
         from cylcollide.characters import urdf  # noqa: PLC0415  imported when asked for
-        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
 
         with named_in_errors(path):
             return cls(*urdf.rig_arguments(path, mesh))
@@ -175,7 +175,6 @@ class Rig(RigData):
             For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
         """
         from cylcollide.characters import mjcf  # noqa: PLC0415  imported when asked for
-        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
 
         with named_in_errors(path):
             return cls(*mjcf.rig_arguments(path, mesh))
@@ -231,8 +230,8 @@ class Rig(RigData):
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415
 
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
-        fitted = fit.fit(skin, shapes, coverage, least_share, least, fit.group_numbers(skin, groups, bone_groups))
-        return cls(*skin.skeleton, fitted.limbs, fitted.limb_bone, groups)
+        numbers = fit.group_numbers(skin, groups, bone_groups)
+        return cls(*skin.bones, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
 
     @classmethod
     def from_gltf(cls, path: str | PathLike[str], **options: Any) -> "Rig":
@@ -250,7 +249,7 @@ class Rig(RigData):
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported when asked for
 
         skin = Skin.from_gltf(path)
-        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.skeleton, **options)
+        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.bones, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.
@@ -259,7 +258,7 @@ class Rig(RigData):
         """
         from cylcollide.characters import rig_files  # noqa: PLC0415  imported when asked for
 
-        rig_files.write(path, *self.arguments)
+        rig_files.write(path, self)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Rig":
@@ -272,10 +271,9 @@ class Rig(RigData):
         ValueError
             If it is not such a file, or holds a rig that the constructor refuses; with field and row.
         """
-        from cylcollide.characters import rig_files  # noqa: PLC0415  imported when asked for
-        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
+        from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported when asked for
 
-        with named_in_errors(path):
+        with named_in_errors(path, json_text.SEE.format("rig.schema.json")):
             return cls(*rig_files.read(path))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
@@ -287,6 +285,6 @@ class Rig(RigData):
             If matplotlib is not installed, which the extra `plot` brings.
         """
         rest = self.forward(self.rest_positions[0], [0.0, 0.0, 0.0, 1.0], self.rest_orientations)
-        from cylcollide.characters import rig_drawing  # noqa: PLC0415  imported when asked for
+        from cylcollide.limbs.outlines import draw_rig  # noqa: PLC0415  imported when asked for
 
-        return rig_drawing.draw(self.place(*rest), rest[0][0], self.parents, self.groups, repr(self), path)
+        return draw_rig(self.place(*rest), rest[0][0], self.parents, self.groups, repr(self), path)

@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
+from cylcollide.bones import skeleton as bone_loops
 from cylcollide.bones.rig_rows import RigRows
-from cylcollide.bones.skeleton import Skeleton
-from cylcollide.characters import rig_checks
+from cylcollide.characters.policy_checks import groups as checked_groups
+from cylcollide.characters.skeleton import Skeleton, limb_label
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.runtime.simd import LANES
 
@@ -19,15 +21,11 @@ EIGHT = np.arange(LANES, dtype=np.int32)
 EIGHT.flags.writeable = False
 
 
-class RigData:
+class RigData(Skeleton):
     """What a `Rig` holds; its constructor, with the arguments that `Rig` names."""
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
-    bone_names: tuple[str, ...]
-    parents: Int32Array
-    rest_positions: Float64Array
-    rest_orientations: Float64Array
     limbs: Limbs
     """The limbs in the frames of their bones."""
     limb_bone: Int32Array
@@ -35,7 +33,7 @@ class RigData:
     """Numbers of hit groups by name, read-only."""
     rows: RigRows
     """The limbs as loops read them."""
-    skeleton: Skeleton
+    skeleton: bone_loops.Skeleton
     """The bones as loops read them."""
     rest_offsets: Float64Array
     """Where the bones are at rest, as loops read it: (1, b, 3), of roots from the first one."""
@@ -50,40 +48,23 @@ class RigData:
         limb_bone: ArrayLike,
         groups: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        names = rig_checks.bone_names(bone_names)
-        parent_rows = rig_checks.parents(parents, names)
-        positions = rig_checks.bone_vectors(rest_positions, "rest_positions", names)
-        orientations = rig_checks.bone_quaternions(rest_orientations, "rest_orientations", names)
-        bone = rig_checks.limb_bones(limb_bone, limbs, names)
+        super().__init__(bone_names, parents, rest_positions, rest_orientations)
+        self.set_columns(
+            limb_bone=_limb_bones(limb_bone, limbs, self.bone_names),
+            rest_offsets=bone_offsets(self.rest_positions, self.parents),
+        )
         table = limbs.table
-        offsets = rig_checks.offsets(positions, parent_rows)
-        for column in (parent_rows, positions, orientations, bone, offsets):
-            column.flags.writeable = False
         vars(self).update(
-            bone_names=names, parents=parent_rows, rest_positions=positions, rest_orientations=orientations,
-            limbs=limbs, limb_bone=bone, groups=MappingProxyType(rig_checks.groups(groups)),
-            rows=RigRows(bone, table.p1, table.p2, table.box, table.boxes),
-            skeleton=Skeleton(parent_rows, EIGHT),
-            rest_offsets=offsets,
-        )  # fmt: skip
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Rigs never change: AttributeError."""
-        raise AttributeError(f"{name}: a Rig is immutable; make another with Rig(...)")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        """Rigs never change: AttributeError."""
-        raise AttributeError(f"{name}: a Rig is immutable; make another with Rig(...)")
-
-    def __reduce__(self) -> tuple[type["RigData"], tuple[Any, ...]]:
-        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
-        return type(self), self.arguments
+            limbs=limbs,
+            groups=_groups(groups),
+            rows=RigRows(self.limb_bone, table.p1, table.p2, table.box, table.boxes),
+            skeleton=bone_loops.Skeleton(self.parents, EIGHT),
+        )
 
     @property
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the constructor, checked."""
-        skeleton = (self.bone_names, self.parents, self.rest_positions, self.rest_orientations)
-        return (*skeleton, self.limbs, self.limb_bone, dict(self.groups))
+        return (*self.bones, self.limbs, self.limb_bone, dict(self.groups))
 
     def __eq__(self, other: object) -> bool:
         """Whether all columns, limbs and names are equal; the order of the groups does not count."""
@@ -105,3 +86,32 @@ class RigData:
         bones, m = len(self.bone_names), len(self.limbs)
         many = [f"{bones} bone{'s' * (bones != 1)} from {roots}", f"{m} limb{'s' * (m != 1)}: {limbs}"]
         return f"Rig({'; '.join(many)}; groups: {groups})"
+
+
+def bone_offsets(positions: Float64Array, parents: Int32Array) -> Float64Array:
+    """Where bones are in their parents' frames, and roots from the first of them: positions (..., b, 3), (·, b, 3)."""
+    moved = np.where((parents < 0)[:, None], positions - positions[..., :1, :], positions)
+    return moved.reshape(-1, *moved.shape[-2:])
+
+
+def _limb_bones(values: ArrayLike, limbs: Limbs, names: Sequence[str]) -> Int32Array:
+    """The bone of each limb, (m,)."""
+    if not isinstance(limbs, Limbs):
+        raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
+    given = validate.integers(values, "limb_bone", len(limbs), -(2**31), 2**31 - 1)
+    row = validate.first_bad_row((given < 0) | (given >= len(names)))
+    if row is not None:
+        raise ValueError(
+            f"limb_bone: expected 0 to {len(names) - 1}, the index of a bone, got {given[row]} for "
+            f"{limb_label(limbs.names, row)}; fasten each limb to a bone of the rig"
+        )
+    return given.astype(np.int32)
+
+
+def _groups(values: Mapping[str, int]) -> Mapping[str, int]:
+    """Numbers of hit groups by name, all different."""
+    numbers, names = checked_groups(values, reserved=""), dict[int, str]()
+    for name, number in numbers.items():
+        if (other := names.setdefault(number, name)) != name:
+            raise ValueError(f"groups: expected one name a number, got {other!r} and {name!r} for {number}; rename one")
+    return numbers

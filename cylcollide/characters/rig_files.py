@@ -4,20 +4,21 @@ import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Shape
+from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Shape
 from cylcollide.characters import json_text
-from cylcollide.characters.json_text import shown
+from cylcollide.characters.json_text import check_fields, refuse, shown
+from cylcollide.characters.rig_data import RigData
 from cylcollide.limbs import files
 from cylcollide.limbs.limbs import Limbs
 
-FORMAT, VERSION = "cylcollide rig", 1
+FORMAT = "cylcollide rig"
 
-LABELS: Mapping[str, object] = {"name": "", "hit_group": 0, "mask": ALL_LAYERS, "character": NO_CHARACTER}
+LABELS: Mapping[str, Any] = {"name": "", "hit_group": 0, "mask": ALL_LAYERS, "character": NO_CHARACTER}
 """The fields of a limb that may be left out, with what they are then."""
 
 SIZES: Mapping[Shape, Mapping[str, tuple[str, tuple[int, ...]]]] = {
@@ -33,27 +34,19 @@ SIZES: Mapping[Shape, Mapping[str, tuple[str, tuple[int, ...]]]] = {
 
 SHAPES = {shape.name.lower(): shape for shape in SIZES}
 BONE = ("name", "parent", "position", "orientation")
+KINDS = {list: "a list", str: "a string", int: "an integer"}
+T = TypeVar("T", list[Any], str, int)
 
 
-def write(
-    path: str | PathLike[str],
-    bone_names: tuple[str, ...],
-    parents: Int32Array,
-    rest_positions: Float64Array,
-    rest_orientations: Float64Array,
-    limbs: Limbs,
-    limb_bone: Int32Array,
-    groups: Mapping[str, int],
-) -> None:
-    """Write a rig, as `Rig.__init__` takes it; the file is replaced when all is written."""
+def write(path: str | PathLike[str], rig: RigData) -> None:
+    """Write a rig; the file is replaced when all is written."""
+    names, columns = rig.bone_names, (rig.parents, rig.rest_positions, rig.rest_orientations)
     bones = [
-        {"name": name, "parent": bone_names[parent] if parent >= 0 else None, "position": at, "orientation": turn}
-        for name, parent, at, turn in zip(
-            bone_names, parents.tolist(), rest_positions.tolist(), rest_orientations.tolist(), strict=True
-        )
+        {"name": name, "parent": names[parent] if parent >= 0 else None, "position": at, "orientation": turn}
+        for name, parent, at, turn in zip(names, *(column.tolist() for column in columns), strict=True)
     ]
-    content = {"format": FORMAT, "version": VERSION, "groups": dict(groups), "bones": bones}
-    rows = [_limb(limbs, i, bone_names[bone]) for i, bone in enumerate(limb_bone.tolist())]
+    content = {"format": FORMAT, "version": json_text.VERSION, "groups": dict(rig.groups), "bones": bones}
+    rows = [_limb(rig.limbs, i, names[bone]) for i, bone in enumerate(rig.limb_bone.tolist())]
     text = json.dumps({**content, "limbs": rows}, indent=1)
     files.replace(Path(path), lambda stream: stream.write(text.encode()))
 
@@ -82,32 +75,27 @@ def read(path: str | PathLike[str]) -> tuple[Any, ...]:
     OSError
         If the file cannot be opened.
     ValueError
-        If it is no file of a rig, or holds limbs that no constructor takes: with file, field and row.
+        If it is no file of a rig, or holds limbs that no constructor takes: with field and row.
     """
-    file = Path(path)
-    content = _parsed(file)
-    _check_fields(file, "the file", content, ("format", "version", "bones", "limbs"), ("groups",))
-    if (content["format"], content["version"]) != (FORMAT, VERSION) or isinstance(content["version"], bool):
-        got = f"{content['format']!r}, version {content['version']!r}"
-        _refuse(file, f"format {FORMAT!r}, version {VERSION}", got)
-    bones, rows = (_list(file, content, field) for field in ("bones", "limbs"))
+    content = json_text.content_of(Path(path).read_bytes(), FORMAT, ("bones", "limbs"), ("groups",))
+    bones, rows = (_typed(list, field, content[field]) for field in ("bones", "limbs"))
     for i, bone in enumerate(bones):
-        _check_fields(file, f"bones[{i}]", bone, BONE, ())
-    names = [_text(file, f"bones[{i}].name", bone["name"]) for i, bone in enumerate(bones)]
+        check_fields(f"bones[{i}]", bone, BONE)
+    names = [_typed(str, f"bones[{i}].name", bone["name"]) for i, bone in enumerate(bones)]
     parents = [
-        -1 if bone["parent"] is None else _bone(file, f"bones[{i}].parent", bone["parent"], names)
+        -1 if bone["parent"] is None else _bone(f"bones[{i}].parent", bone["parent"], names)
         for i, bone in enumerate(bones)
     ]
     at, turn = (
-        np.array([_numbers(file, f"bones[{i}].{field}", bone[field], (n,)) for i, bone in enumerate(bones)])
+        np.array([_numbers(f"bones[{i}].{field}", bone[field], (n,)) for i, bone in enumerate(bones)])
         for field, n in (("position", 3), ("orientation", 4))
     )
-    limbs = _limbs(file, rows)
-    return names, parents, at, turn, limbs, [_bone(file, f"limbs[{i}].bone", row["bone"], names)
-                                             for i, row in enumerate(rows)], content.get("groups", {})  # fmt: skip
+    limbs = _limbs(rows)
+    limb_bones = [_bone(f"limbs[{i}].bone", row["bone"], names) for i, row in enumerate(rows)]
+    return names, parents, at, turn, limbs, limb_bones, content.get("groups", {})
 
 
-def _limbs(file: Path, rows: list[Any]) -> Limbs:
+def _limbs(rows: list[Any]) -> Limbs:
     """The limbs of a file, checked."""
     n = len(rows)
     columns: dict[str, NDArray[Any]] = {
@@ -119,12 +107,11 @@ def _limbs(file: Path, rows: list[Any]) -> Limbs:
     for i, row in enumerate(rows):
         name = row.get("shape") if isinstance(row, dict) else None
         if not isinstance(name, str) or name not in SHAPES:
-            _refuse(file, f"an object with a shape out of {', '.join(SHAPES)}", shown(row), f"limbs[{i}]")
+            refuse(f"limbs[{i}]", f"an object with a shape out of {', '.join(SHAPES)}", shown(row))
         shape = SHAPES[name]
-        _check_fields(file, f"limbs[{i}], a {name},", row, ("bone", "shape", *SIZES[shape]), tuple(LABELS))
+        check_fields(f"limbs[{i}], a {name},", row, ("bone", "shape", *SIZES[shape]), tuple(LABELS))
         sizes = {
-            column: _numbers(file, f"limbs[{i}].{field}", row[field], form)
-            for field, (column, form) in SIZES[shape].items()
+            column: _numbers(f"limbs[{i}].{field}", row[field], form) for field, (column, form) in SIZES[shape].items()
         }
         columns["kind"][i] = int(shape)
         if shape == Shape.BOX:
@@ -132,77 +119,40 @@ def _limbs(file: Path, rows: list[Any]) -> Limbs:
             boxes.append(np.append(sizes.pop("axes"), sizes.pop("half_extents")))
             if files.first_no_box(boxes[-1][None]) is not None:
                 what = "axes of length 1 at right angles, and half extents of 2**-500 to 2**500"
-                _refuse(file, what, shown(row), f"limbs[{i}]")
+                refuse(f"limbs[{i}]", what, shown(row))
         for column, value in {"p2": sizes["p1"], **sizes}.items():
             columns[column][i] = value
         for field, default in LABELS.items():
-            check = _text if field == "name" else _integer
-            labels[field].append(check(file, f"limbs[{i}].{field}", row.get(field, default)))
-    columns["names"] = np.frombuffer(json.dumps(labels.pop("name")).encode(), np.uint8)
+            labels[field].append(_typed(type(default), f"limbs[{i}].{field}", row.get(field, default)))
+    names = labels.pop("name")
     columns |= {field: np.array(values, object) for field, values in labels.items()}
     columns["boxes"] = np.array(boxes).reshape(-1, 12)
-    return Limbs(*files.checked_columns(columns, file))
+    return Limbs(*files.checked_columns(columns, names))
 
 
-def _parsed(file: Path) -> Any:
-    """What the JSON of a file says."""
-    text = file.read_bytes()
-    try:
-        return json_text.parsed(text)
-    except ValueError as error:
-        _refuse(file, "JSON", f"{type(error).__name__}: {str(error)[:120]}")
-
-
-def _check_fields(file: Path, where: str, value: Any, needed: tuple[str, ...], optional: tuple[str, ...]) -> None:
-    """Raise ValueError unless the value is an object of these fields."""
-    if not isinstance(value, dict):
-        _refuse(file, f"an object with {', '.join(needed)}", shown(value), where)
-    for field in needed:
-        if field not in value:
-            _refuse(file, f"a field {field!r}", f"none, but {', '.join(map(repr, value))[:120]}", where)
-    for field in value:
-        if field not in needed and field not in optional:
-            _refuse(file, f"no more than {', '.join((*needed, *optional))}", repr(field)[:120], where)
-
-
-def _list(file: Path, content: Mapping[str, Any], field: str) -> list[Any]:
-    if not isinstance(content[field], list):
-        _refuse(file, "a list", shown(content[field]), field)
-    return list(content[field])
-
-
-def _text(file: Path, where: str, value: Any) -> str:
-    if not isinstance(value, str):
-        _refuse(file, "a string", shown(value), where)
+def _typed(kind: type[T], where: str, value: Any) -> T:
+    """The value, if it is a list, a string or an integer as asked for."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        refuse(where, KINDS[kind], shown(value))
     return value
 
 
-def _integer(file: Path, where: str, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        _refuse(file, "an integer", shown(value), where)
-    return value
-
-
-def _bone(file: Path, where: str, value: Any, names: list[str]) -> int:
+def _bone(where: str, value: Any, names: list[str]) -> int:
     """The index of a bone by its name."""
-    if _text(file, where, value) not in names:
-        _refuse(file, "the name of a bone of the file", shown(value), where)
+    if _typed(str, where, value) not in names:
+        refuse(where, "the name of a bone of the file", shown(value))
     return names.index(value)
 
 
-def _numbers(file: Path, where: str, value: Any, form: tuple[int, ...]) -> Float64Array:
+def _numbers(where: str, value: Any, form: tuple[int, ...]) -> Float64Array:
     """Numbers in lists of this shape, or one number for ()."""
     if form:
         if not isinstance(value, list) or len(value) != form[0]:
-            _refuse(file, f"a list of {form[0]}", shown(value), where)
-        return np.array([_numbers(file, f"{where}[{k}]", entry, form[1:]) for k, entry in enumerate(value)])
+            refuse(where, f"a list of {form[0]}", shown(value))
+        return np.array([_numbers(f"{where}[{k}]", entry, form[1:]) for k, entry in enumerate(value)])
     if not isinstance(value, int | float) or isinstance(value, bool):
-        _refuse(file, "a number", shown(value), where)
+        refuse(where, "a number", shown(value))
     try:
         return np.array(float(value))
     except OverflowError:
-        _refuse(file, "a number within 2**500", shown(value), where)
-
-
-def _refuse(file: Path, expected: str, got: str, where: str = "the file") -> NoReturn:
-    raise ValueError(f"{file}, {where}: expected {expected}, got {got}; see rig.schema.json beside {__name__}")
+        refuse(where, "a number within 2**500", shown(value))

@@ -1,47 +1,144 @@
-"""Bones at rest: what rigs and skins have in common, and where their bones stand before anything moves."""
+"""Bones in a tree: what rigs and skins have in common, checked, and where the bones stand at rest."""
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from cylcollide._types import Float64Array
+from cylcollide import shapes, validate
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.bones.rig_rows import Bones
 from cylcollide.characters import quaternions
 
 
-class Skeleton(Protocol):
-    """Named bones in a tree; parents precede their children, -1 is a root."""
+class Immutable:
+    """An object whose attributes only its constructor sets, in the dictionary of the instance."""
 
     @property
-    def bone_names(self) -> tuple[str, ...]:
-        """Names, b of them."""
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments of the constructor, checked."""
+        raise NotImplementedError
+
+    def set_columns(self, **columns: Any) -> None:
+        """Set attributes to arrays, which become read-only; for constructors alone."""
+        for column in columns.values():
+            column.flags.writeable = False
+        vars(self).update(columns)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Nothing ever changes: AttributeError."""
+        kind = type(self).__name__
+        raise AttributeError(f"{name}: a {kind} is immutable; make another with {kind}(...)")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Nothing ever changes: AttributeError."""
+        self.__setattr__(name, None)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """The constructor makes copies and pickles, and makes their arrays read-only again."""
+        return type(self), self.arguments
+
+
+class Skeleton(Immutable):
+    """Named bones in a tree, with their rest transforms: positions and quaternions relative to the parent.
+
+    Parents precede their children; -1 is a root. The arguments are those of `Rig`.
+    """
+
+    bone_names: tuple[str, ...]
+    parents: Int32Array
+    rest_positions: Float64Array
+    rest_orientations: Float64Array
+
+    def __init__(
+        self,
+        bone_names: Sequence[str],
+        parents: ArrayLike,
+        rest_positions: ArrayLike,
+        rest_orientations: ArrayLike,
+    ) -> None:
+        names = checked_names(bone_names)
+        rows = _parents(parents, names)
+        positions = _of_bones(rest_positions, "rest_positions", 3, names)
+        orientations = _of_bones(rest_orientations, "rest_orientations", 4, names)
+        shapes.check_quaternions(orientations, "rest_orientations", lambda row: f"for {bone_label(names, row)}")
+        self.set_columns(parents=rows, rest_positions=positions, rest_orientations=orientations)
+        vars(self).update(bone_names=names)
 
     @property
-    def parents(self) -> NDArray[Any]:
-        """Row of each bone's parent, integers (b,)."""
+    def bones(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
+        """Names, parents, rest positions and rest orientations: the first arguments of `Rig`."""
+        return self.bone_names, self.parents, self.rest_positions, self.rest_orientations
 
-    @property
-    def rest_positions(self) -> Float64Array:
-        """Where each bone begins in the frame of its parent, (b, 3)."""
+    @cached_property
+    def rest(self) -> Bones:
+        """The bones at rest, in the frame in which the rest transform of the root is given; read-only."""
+        positions = np.array(self.rest_positions)
+        orientations = quaternions.normalised(self.rest_orientations)
+        for bone, parent in enumerate(self.parents.tolist()):
+            if parent >= 0:
+                positions[bone] = positions[parent] + quaternions.rotated(orientations[parent], positions[bone])
+                orientations[bone] = quaternions.product(orientations[parent], orientations[bone])
+        positions.flags.writeable = orientations.flags.writeable = False
+        return Bones(positions, orientations)
 
-    @property
-    def rest_orientations(self) -> Float64Array:
-        """Quaternions x, y, z, w relative to the parent, (b, 4)."""
+    @cached_property
+    def rest_turns(self) -> Float64Array:
+        """Rotation matrices of the bones at rest, (b, 3, 3)."""
+        return shapes.rotation_matrices(self.rest.orientations)
+
+    def in_bone(self, bone: int, points: Float64Array) -> Float64Array:
+        """Points (n, 3) beside the bones at rest, in the frame of one of these."""
+        return np.asarray((points - self.rest.positions[bone]) @ self.rest_turns[bone])
+
+    def from_bone(self, bone: int, points: Float64Array) -> Float64Array:
+        """Points (n, 3) in the frame of a bone, beside the bones at rest."""
+        return np.asarray(points @ self.rest_turns[bone].T + self.rest.positions[bone])
 
 
-class Frames(NamedTuple):
-    """Frames of bones: positions (b, 3) and unit quaternions (b, 4)."""
-
-    positions: Float64Array
-    orientations: Float64Array
+def bone_label(names: Sequence[str], i: int) -> str:
+    """How a message names a bone."""
+    return f"bone {i} ({names[i]!r})"
 
 
-def rest_frames(skeleton: Skeleton) -> Frames:
-    """The frames of all bones at rest, in the frame that the root's rest transform is given in."""
-    positions = np.array(skeleton.rest_positions)
-    orientations = quaternions.normalised(skeleton.rest_orientations)
-    for bone, parent in enumerate(skeleton.parents.tolist()):
-        if parent >= 0:
-            positions[bone] = positions[parent] + quaternions.rotated(orientations[parent], positions[bone])
-            orientations[bone] = quaternions.product(orientations[parent], orientations[bone])
-    return Frames(positions, orientations)
+def limb_label(names: Sequence[str], i: int) -> str:
+    """How a message names a limb."""
+    return f"limb {i} ({names[i]!r})" if names[i] else f"limb {i}"
+
+
+def checked_names(values: Sequence[str]) -> tuple[str, ...]:
+    """Names of one or more bones, all different."""
+    several = isinstance(values, Sequence) and not isinstance(values, str)
+    names = tuple(values) if several else ()
+    wrong = [name for name in names if not isinstance(name, str) or not name]
+    if not names or wrong:
+        got = repr(wrong[0]) if wrong else "none" if several else type(values).__name__
+        raise ValueError(f"bone_names: expected a list of one or more strings that are not empty, got {got}")
+    rows: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if (before := rows.setdefault(str(name), i)) != i:
+            raise ValueError(f"bone_names: expected names once, got {name!r} for bones {before} and {i}; rename it")
+    return tuple(rows)
+
+
+def _parents(values: ArrayLike, names: Sequence[str]) -> Int32Array:
+    """The parent of each bone, (b,): -1, or one of the bones before it."""
+    given = validate.integers(values, "parents", len(names), -(2**31), 2**31 - 1)
+    row = validate.first_bad_row((given < -1) | (given >= np.arange(len(names))))
+    if row is not None:
+        raise ValueError(
+            f"parents: expected -1 for a root, or the index of a bone before {bone_label(names, row)}, got "
+            f"{given[row]}; list parents before their children"
+        )
+    return given.astype(np.int32)
+
+
+def _of_bones(values: ArrayLike, name: str, width: int, names: Sequence[str]) -> Float64Array:
+    """Accepted numbers, one row a bone, (b, width)."""
+    shape = (len(names), width)
+    given = validate.as_numbers(values, name, str(shape))
+    if given.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, one row a bone, got {given.shape}")
+    return validate.in_range(validate.as_float64(given, name), name, lambda row: f"for {bone_label(names, row)}")

@@ -6,23 +6,25 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import ConfigDict, with_config
 
 from cylcollide._pybullet import pybullet
+from cylcollide.crosscheck.records import Length, Truth
 from cylcollide.engines import Engine, registry
-from cylcollide.engines._bullet_bodies import BulletBody, Construction
-from cylcollide.engines.bullet import BulletEngine
+from cylcollide.engines.bullet import BulletBody, BulletEngine, Construction
 
 
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Setup:
     """One way to build the same limb; the default is what a user of ``createCollisionShape`` gets."""
 
     construction: Construction = "geom"
-    margin: float | None = None  # metres, by changeDynamics; None leaves what the construction path gives
-    spin: float = 0.0  # radians about the limb's own axis: the same solid
-    moved: float = 0.0  # metres: built this far away, then moved into place without a simulation step
-    stale: bool = False  # moved or given a margin without a step, so that the boxes of the broad phase are old
-    fresh: bool = False  # the boxes are computed anew even if nothing was changed, which widens them by 2 cm
+    margin: Length | None = None  # metres, by changeDynamics; None leaves what the construction path gives
+    spin: Length = 0.0  # radians about the limb's own axis: the same solid
+    moved: Length = 0.0  # metres: built this far away, then moved into place without a simulation step
+    stale: Truth = False  # moved or given a margin without a step, so that the boxes of the broad phase are old
+    fresh: Truth = False  # the boxes are computed anew even if nothing was changed, which widens them by 2 cm
 
     @property
     def is_default(self) -> bool:

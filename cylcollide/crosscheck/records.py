@@ -1,4 +1,4 @@
-"""Records for files: JSON without nan, CSV with one number a column."""
+"""Records for files: JSON without nan, CSV with one number a column, and what pydantic accepts out of such files."""
 
 import csv
 import io
@@ -6,9 +6,22 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from reprlib import repr as shortened
+from typing import Annotated, Any
+
+from pydantic import Field, Strict, ValidationError
 
 JsonObject = dict[str, Any]
+
+LARGEST = 1e15
+"""Metres or radians: no sweep writes greater numbers; their products are finite."""
+
+Truth = Annotated[bool, Strict()]
+Whole = Annotated[int, Strict(), Field(ge=-1, lt=2**63)]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+Length = Annotated[Number, Field(ge=-LARGEST, le=LARGEST)]
+Text = Annotated[str, Strict(), Field(pattern=r"^[^\p{C}\p{Zl}\p{Zp}]{0,200}$")]
+"""Printable."""
 
 FIGURES = ("median", "99", "max")
 """Endings of the three CSV columns of a field with three figures."""
@@ -28,6 +41,16 @@ def plain(value: Any) -> Any:
 def one_line(error: BaseException, *, named: bool = False) -> str:
     """The message of an error on one line; ``named``: after the name of its class."""
     return " ".join((f"{type(error).__name__}: {error}" if named else str(error)).split())
+
+
+def refusal(error: ValidationError) -> str:
+    """The first thing that pydantic does not accept: field, what was expected, what came."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(map(str, first["loc"]))
+    if first["type"] == "missing":
+        return f"{field}: expected a value, got none"
+    wanted = first["msg"].replace("Input should be", "expected").replace("Unexpected", "expected no such")
+    return f"{field}: {wanted}, got {shortened(first['input'])}"
 
 
 def write_json(path: Path, record: Any, indent: int = 2) -> None:

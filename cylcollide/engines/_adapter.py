@@ -1,15 +1,18 @@
-"""The base class of adapters: checks, misses and positions. An adapter adds how its engine builds and casts."""
+"""The base classes of adapters: checks, misses and positions; and limbs as engines take them: centre, rotation, sizes.
+
+An adapter adds how its engine builds and casts.
+"""
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array
-from cylcollide.engines.protocol import Engine, EngineHits, refuse_unknown_shapes
+from cylcollide._types import Float64Array, Int8Array, Shape
+from cylcollide.characters.quaternions import of_matrices
+from cylcollide.engines.protocol import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 
@@ -25,19 +28,22 @@ def peer(module: str, extra: str = "peers") -> Any:
         ) from missing
 
 
-def installed(*distributions: str) -> str:
-    """Version of the first of these distributions that is installed."""
-    for name in distributions:
-        with suppress(ModuleNotFoundError):
-            return version(name)
-    return "unknown"
+def installed(distribution: str) -> dict[str, str]:
+    """A distribution and its version, as engines state it."""
+    try:
+        return {distribution: version(distribution)}
+    except ModuleNotFoundError:
+        return {distribution: "unknown"}
 
 
 class Adapter(Engine, ABC):
-    """An engine whose limbs may move; see :class:`cylcollide.engines.Engine`."""
+    """An engine whose limbs may move; see :class:`cylcollide.engines.Engine`.
 
-    def __init__(self) -> None:
-        self._limbs: Limbs | None = None
+    An adapter keeps the engine's own objects in ``_world``.
+    """
+
+    _limbs: Limbs | None = None
+    _world: Any = None
 
     @abstractmethod
     def _build(self, limbs: Limbs) -> None:
@@ -57,7 +63,14 @@ class Adapter(Engine, ABC):
 
     def build(self, limbs: Limbs) -> None:
         """Replace all limbs by these; ValueError for a shape that the engine does not have."""
-        refuse_unknown_shapes(self.name, self.capabilities, limbs)
+        known = np.isin(limbs.kind, [int(shape) for shape in self.capabilities.shapes])
+        if not known.all():
+            row = int((~known).argmax())
+            held = ", ".join(shape.name.lower() for shape in sorted(self.capabilities.shapes))
+            raise ValueError(
+                f"limbs: {self.name} holds {held}, got a {Shape(int(limbs.kind[row])).name.lower()} in row {row}; "
+                "leave such limbs out or use another engine"
+            )
         self._limbs = None
         if len(limbs):
             self._build(limbs)
@@ -93,5 +106,85 @@ class Adapter(Engine, ABC):
         return self._limbs
 
     def close(self) -> None:
-        """Release the limbs; closing twice is harmless."""
-        self._limbs = None
+        """Release the limbs and the engine's own objects; closing twice is harmless."""
+        self._limbs = self._world = None
+
+
+BODY_SHAPES = frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX})
+"""Shapes that most physics engines have."""
+FLOAT32_ROUNDING = 2.0**-22
+"""Four roundings of float32, relative to a coordinate: two for each end of a limb."""
+
+
+class SolidPoses(NamedTuple):
+    """n limbs as solids centred at the origin along z, rotated and then translated."""
+
+    kind: Int8Array  # (n,): Shape
+    center: Float64Array  # (n, 3)
+    turn: Float64Array  # (n, 4): quaternions x, y, z, w; of a box its frame, of a sphere the identity
+    half_length: Float64Array  # (n,): half the distance between p1 and p2
+    radius: Float64Array  # (n,)
+    half_extents: Float64Array  # (n, 3): of a box
+
+
+def poses(limbs: Limbs) -> SolidPoses:
+    """Centre, rotation and sizes of every limb, in float64."""
+    axis = limbs.p2 - limbs.p1
+    # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
+    x, y, z = axis.T
+    polar, azimuth = 0.5 * np.arctan2(np.hypot(x, y), z), 0.5 * np.arctan2(y, x)
+    (tilt, no_tilt), (aside, ahead) = ((np.sin(half), np.cos(half)) for half in (polar, azimuth))
+    turn = np.stack([-aside * tilt, ahead * tilt, aside * no_tilt, ahead * no_tilt], axis=1)
+    boxes = limbs.kind == int(Shape.BOX)
+    turn[boxes] = quaternions(limbs.box_axes[boxes])
+    length = np.linalg.norm(axis, axis=1)
+    return SolidPoses(limbs.kind, limbs.p1 + 0.5 * axis, turn, 0.5 * length, limbs.radius, limbs.half_extents)
+
+
+class BodyEngine(Adapter):
+    """An engine of bodies whose size is fixed and whose cylinders lie along y; it rebuilds if a length changes."""
+
+    _bodies: list[Any]
+    _sized: Limbs
+
+    @abstractmethod
+    def _create(self, solids: SolidPoses, turns: Float64Array) -> None:
+        """Replace the world by one with these bodies; ``turns`` (n, 4) rotate them from the y axis."""
+
+    @abstractmethod
+    def _place(self, centers: Float64Array, turns: Float64Array) -> None:
+        """Move all bodies."""
+
+    def _build(self, limbs: Limbs) -> None:
+        self._sized, solids = limbs, poses(limbs)
+        self._create(solids, _turns_from_y(solids))
+
+    def _move(self, limbs: Limbs) -> None:
+        if same_lengths(self._sized, limbs):
+            solids = poses(limbs)
+            self._place(solids.center, _turns_from_y(solids))
+        else:
+            self._build(limbs)
+
+
+def same_lengths(before: Limbs, after: Limbs) -> bool:
+    """Whether the lengths of moved limbs are unchanged up to the rounding of float32 coordinates."""
+    change = np.linalg.norm(after.p2 - after.p1, axis=1) - np.linalg.norm(before.p2 - before.p1, axis=1)
+    largest = np.abs([after.p1, after.p2, before.p1, before.p2]).max(axis=(0, 2))
+    return bool((np.abs(change) <= FLOAT32_ROUNDING * largest).all())
+
+
+def _turns_from_y(solids: SolidPoses) -> Float64Array:
+    """Quaternions x, y, z, w (n, 4) for an engine whose cylinders and capsules lie along y."""
+    return np.where((solids.kind == int(Shape.BOX))[:, None], solids.turn, y_up(solids.turn))
+
+
+def y_up(turn: Float64Array) -> Float64Array:
+    """The rotations (n, 4) for solids along y instead of z: preceded by a quarter turn about x."""
+    x, y, z, w = np.sqrt(0.5) * turn.T
+    return np.stack([x + w, y + z, z - y, w - x], axis=1)
+
+
+def quaternions(axes: Float64Array) -> Float64Array:
+    """Unit quaternions x, y, z, w of right-handed frames whose axes are the rows; (n, 3, 3) to (n, 4)."""
+    return of_matrices(np.swapaxes(axes, 1, 2))

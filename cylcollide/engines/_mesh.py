@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import Adapter
-from cylcollide.engines._poses import poses
+from cylcollide.engines._adapter import Adapter, poses
 from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
 
@@ -38,7 +37,6 @@ class MeshEngine(Adapter):
     variants: ClassVar[dict[str, dict[str, Any]]] = {"32-gon": {}, "256-gon": {"sides": 256}}
 
     def __init__(self, sides: int = 32) -> None:
-        super().__init__()
         if sides < 3:
             raise ValueError(f"sides: expected at least 3, got {sides}; a polygon needs three")
         self.capabilities = Capabilities(

@@ -3,39 +3,57 @@
 The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
 own settings are the defaults unless arguments of the constructor change them: construction, collision margin, threads.
 
-Two properties of PyBullet shape this file. ``rayTestBatch`` loses rays beyond 16,383 in one call, so that batches stay
-below. ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so that the
+Two properties of PyBullet shape this file. ``rayTestBatch`` takes no more than 16,383 rays, so batches stay below.
+``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so the
 orientation comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
+
+A limb becomes a body in one of four ways, which do not give the same body:
+
+==============  ===================================================================================================
+construction    calls
+==============  ===================================================================================================
+geom            ``createCollisionShape(GEOM_CYLINDER, ...)`` and ``createMultiBody``
+urdf            ``loadURDF`` as it comes: a cylinder becomes a convex hull of a polygon
+urdf-implicit   ``loadURDF`` with the flag ``URDF_USE_IMPLICIT_CYLINDER``
+mjcf            ``loadMJCF``; sizes pass through float32
+==============  ===================================================================================================
 """
 
 from collections.abc import Sequence
-from importlib.metadata import version
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, BulletBody, Construction, add_body
-from cylcollide.engines._poses import quaternions
+from cylcollide.engines._adapter import BODY_SHAPES, Adapter, installed, quaternions
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
+Construction: TypeAlias = Literal["geom", "urdf", "urdf-implicit", "mjcf"]
+CONSTRUCTIONS: tuple[Construction, ...] = ("geom", "urdf", "urdf-implicit", "mjcf")
+
+URDF = """<robot name="limb"><link name="limb">
+<inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>
+<collision><geometry>{}</geometry></collision></link></robot>"""
+MJCF = "<mujoco><worldbody><geom {}/></worldbody></mujoco>"
+
 BATCH = 16_000
-"""Rays in one ``rayTestBatch``; PyBullet's limit is 16,383 and it drops rays above that without an error."""
+"""Rays in one ``rayTestBatch``; PyBullet's limit is 16,383: of 16,384 it drops one or all, more are an error."""
 
 
-def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
-    """The quaternion x, y, z, w that rotates Bullet's cylinder axis z to ``axis`` (3,), of any length but 0."""
-    x, y, z = (float(c) for c in axis)
-    # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
-    quaternion: tuple[float, float, float, float] = pybullet.getQuaternionFromEuler(
-        [0.0, float(np.arctan2(np.hypot(x, y), z)), float(np.arctan2(y, x))]
-    )
-    return quaternion
+class BulletBody(NamedTuple):
+    """One limb as PyBullet describes it: a solid centred at the origin along z, rotated and then translated."""
+
+    kind: Shape
+    radius: float
+    length: float  # between p1 and p2
+    half_extents: tuple[float, ...]  # of a box
+    center: list[float]
+    turn: tuple[float, ...]  # quaternion x, y, z, w
 
 
 class BulletEngine(Adapter):
@@ -44,7 +62,7 @@ class BulletEngine(Adapter):
     Parameters
     ----------
     construction
-        How limbs become bodies: "geom", "urdf", "urdf-implicit" or "mjcf"; see `_bullet_bodies`.
+        How limbs become bodies: "geom", "urdf", "urdf-implicit" or "mjcf"; see above.
     margin
         Collision margin in metres, set on every body with ``changeDynamics``; None leaves PyBullet's default.
     threads
@@ -52,6 +70,7 @@ class BulletEngine(Adapter):
     """
 
     name = "PyBullet"
+    versions = installed("pybullet")
     variants: ClassVar[dict[str, dict[str, Any]]] = {
         "GEOM_CYLINDER": {},
         "margin 0": {"margin": 0.0},
@@ -60,7 +79,7 @@ class BulletEngine(Adapter):
         "MJCF": {"construction": "mjcf"},
     }
     capabilities = Capabilities(
-        shapes=frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX}),
+        shapes=BODY_SHAPES,
         inside="ignore",
         accuracy=1.5e-3,  # it stops within 1 mm of the surface
         max_batch=BATCH,
@@ -73,9 +92,7 @@ class BulletEngine(Adapter):
             raise ValueError(f"construction: expected one of {', '.join(CONSTRUCTIONS)}, got {construction!r}")
         self.construction, self.margin, self.threads = construction, margin, threads
         if construction == "urdf":
-            self.capabilities = self.capabilities.replaced(sides=32, accuracy=4e-3)  # a hull, and the margin outside it
-        super().__init__()
-        self.versions = {"pybullet": version("pybullet")}
+            self.capabilities = replace(self.capabilities, sides=32, accuracy=4e-3)  # a hull, and the margin outside it
         self._client = self._connected()
         self._limb_of_body: dict[int, int] = {}
 
@@ -153,3 +170,57 @@ def bodies(limbs: Limbs) -> list[BulletBody]:
             BulletBody(Shape(kind), float(limbs.radius[limb]), float(length[limb]), sizes, center[limb].tolist(), turn)
         )
     return bodies
+
+
+def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
+    """The quaternion x, y, z, w that rotates Bullet's cylinder axis z to ``axis`` (3,), of any length but 0."""
+    x, y, z = (float(c) for c in axis)
+    # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
+    quaternion: tuple[float, float, float, float] = pybullet.getQuaternionFromEuler(
+        [0.0, float(np.arctan2(np.hypot(x, y), z)), float(np.arctan2(y, x))]
+    )
+    return quaternion
+
+
+def add_body(body: BulletBody, construction: Construction, stem: Path, client: int) -> int:
+    """Add a static body and return its number in PyBullet.
+
+    `stem` is a path without suffix for a file, never used before: PyBullet caches files by name.
+    """
+    if construction == "geom":
+        return _create(body, client)
+    if construction == "mjcf":
+        path = stem.with_suffix(".xml")
+        path.write_text(MJCF.format(_mjcf_geometry(body)))
+        added: int = pybullet.loadMJCF(str(path), physicsClientId=client)[0]
+    else:
+        path = stem.with_suffix(".urdf")
+        path.write_text(URDF.format(_urdf_geometry(body)))
+        flags = pybullet.URDF_USE_IMPLICIT_CYLINDER if construction == "urdf-implicit" else 0
+        added = pybullet.loadURDF(str(path), useFixedBase=True, flags=flags, physicsClientId=client)
+    pybullet.resetBasePositionAndOrientation(added, body.center, body.turn, physicsClientId=client)
+    return added
+
+
+def _create(body: BulletBody, client: int) -> int:
+    sizes: dict[str, Any] = {"radius": body.radius, "height": body.length}
+    if body.kind in (Shape.SPHERE, Shape.BOX):
+        sizes = {"radius": body.radius} if body.kind == Shape.SPHERE else {"halfExtents": body.half_extents}
+    kind = getattr(pybullet, f"GEOM_{body.kind.name}")
+    shape = pybullet.createCollisionShape(kind, **sizes, physicsClientId=client)
+    added: int = pybullet.createMultiBody(0, shape, -1, body.center, body.turn, physicsClientId=client)
+    return added
+
+
+def _urdf_geometry(body: BulletBody) -> str:
+    kind = body.kind.name.lower()
+    if body.kind == Shape.BOX:
+        return f'<box size="{" ".join(repr(2 * half) for half in body.half_extents)}"/>'
+    length = "" if body.kind == Shape.SPHERE else f' length="{body.length!r}"'
+    return f'<{kind} radius="{body.radius!r}"{length}/>'
+
+
+def _mjcf_geometry(body: BulletBody) -> str:
+    round_sizes = (body.radius,) if body.kind == Shape.SPHERE else (body.radius, 0.5 * body.length)
+    sizes = body.half_extents if body.kind == Shape.BOX else round_sizes
+    return f'type="{body.kind.name.lower()}" size="{" ".join(map(repr, sizes))}"'

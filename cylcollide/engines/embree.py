@@ -17,27 +17,18 @@ class EmbreeEngine(MeshEngine):
     """`EmbreeScene.run`; see `MeshEngine` for `sides`."""
 
     name = "Embree"
-
-    def __init__(self, sides: int = 32) -> None:
-        super().__init__(sides)
-        self.versions = {"embreex": installed("embreex")}
-        self._scene: Any = None
+    versions = installed("embreex")
 
     def _build_mesh(self, vertices: Vertices, triangles: Int32Array) -> None:
-        self._scene = scenes.EmbreeScene()
-        meshes.TriangleMesh(self._scene, vertices, triangles)
+        self._world = scenes.EmbreeScene()
+        meshes.TriangleMesh(self._world, vertices, triangles)
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         n = len(starts)
         origins, along = starts.astype(np.float32), (ends - starts).astype(np.float32)
-        found = self._scene.run(origins, along, dists=np.ones(n, np.float32), output=True)
+        found = self._world.run(origins, along, dists=np.ones(n, np.float32), output=True)
         triangle, normal = found["primID"], found["Ng"].astype(np.float64)
         with np.errstate(invalid="ignore"):  # a miss has no normal
             hits.normal[:] = normal / np.linalg.norm(normal, axis=1)[:, None]
         hits.limb[:] = np.where(triangle < 0, -1, self._limb_of_triangle[triangle])
         hits.fraction[:] = found["tfar"]
-
-    def close(self) -> None:
-        """Release the scene."""
-        super().close()
-        self._scene = None

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import Adapter, installed, peer
-from cylcollide.engines._poses import SolidPoses, poses, same_lengths, y_up
+from cylcollide.engines._adapter import BODY_SHAPES, BodyEngine, SolidPoses, installed, peer
 from cylcollide.engines.protocol import Capabilities, EngineHits
-from cylcollide.limbs.limbs import Limbs
 
 culverin: Any = peer("culverin")
 
@@ -27,47 +25,30 @@ SLOT = 0xFFFFFFFF
 """Mask of the low half of a handle, the body's slot; the high half counts how often the slot was used."""
 
 
-class JoltEngine(Adapter):
+class JoltEngine(BodyEngine):
     """`culverin.PhysicsWorld`; a ray that starts inside hits at fraction 0."""
 
     name = "Jolt"
-    capabilities = Capabilities(
-        shapes=frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX}),
-        inside="hit",
-        accuracy=1e-3,
-        precision="float32",
-    )
+    capabilities = Capabilities(shapes=BODY_SHAPES, inside="hit", accuracy=1e-3, precision="float32")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.versions = {"culverin": installed("culverin")}
-        self._world: Any = None
-        self._shaped: Limbs | None = None
-        self._handles: list[int] = []
-        self._limb_of_slot: Int32Array = np.empty(0, np.int32)
+    versions = installed("culverin")
+    _limb_of_slot: Int32Array
 
-    def _build(self, limbs: Limbs) -> None:
-        self._shaped = limbs
-        self._world = culverin.PhysicsWorld(settings={"max_bodies": max(len(limbs) + 1, 64), "gravity": (0, 0, 0)})
-        solids = poses(limbs)
-        turn = _turns(solids).tolist()
-        self._handles = [
-            self._world.create_body(pos=center, rot=quaternion, motion=culverin.MOTION_STATIC, **_shape(solids, i))
-            for i, (center, quaternion) in enumerate(zip(solids.center.tolist(), turn, strict=True))
+    def _create(self, solids: SolidPoses, turns: Float64Array) -> None:
+        count = len(solids.kind)
+        self._world = culverin.PhysicsWorld(settings={"max_bodies": max(count + 1, 64), "gravity": (0, 0, 0)})
+        self._bodies = [
+            self._world.create_body(pos=center, rot=turn, motion=culverin.MOTION_STATIC, **_shape(solids, i))
+            for i, (center, turn) in enumerate(zip(solids.center.tolist(), turns.tolist(), strict=True))
         ]
-        slots = np.array(self._handles, np.uint64) & np.uint64(SLOT)
+        slots = np.array(self._bodies, np.uint64) & np.uint64(SLOT)
         self._limb_of_slot = np.full(int(slots.max()) + 1, -1, np.int32)
-        self._limb_of_slot[slots.astype(np.int64)] = np.arange(len(limbs))
+        self._limb_of_slot[slots.astype(np.int64)] = np.arange(count)
         self._world.step(0.0)
 
-    def _move(self, limbs: Limbs) -> None:
-        if self._shaped is None or not same_lengths(self._shaped, limbs):  # shapes have a fixed size: rebuild
-            self._build(limbs)
-            return
-        solids = poses(limbs)
-        move = self._world.set_transform
-        for handle, center, turn in zip(self._handles, solids.center.tolist(), _turns(solids).tolist(), strict=True):
-            move(handle, center, turn)
+    def _place(self, centers: Float64Array, turns: Float64Array) -> None:
+        for body, center, turn in zip(self._bodies, centers.tolist(), turns.tolist(), strict=True):
+            self._world.set_transform(body, center, turn)
         self._world.step(0.0)
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
@@ -87,16 +68,6 @@ class JoltEngine(Adapter):
         hit = (rows["handle"] != 0) & (fraction <= 1.0)
         hits.limb[hit] = self._limb_of_slot[(rows["handle"][hit] & np.uint64(SLOT)).astype(np.int64)]
         hits.normal[:], hits.position[:] = rows["normal"], rows["position"]
-
-    def close(self) -> None:
-        """Release the world."""
-        super().close()
-        self._world, self._handles = None, []
-
-
-def _turns(solids: SolidPoses) -> Float64Array:
-    """Quaternions x, y, z, w (n, 4) for Jolt, whose cylinders and capsules lie along y."""
-    return np.where((solids.kind == int(Shape.BOX))[:, None], solids.turn, y_up(solids.turn))
 
 
 def _shape(solids: SolidPoses, i: int) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, peer
-from cylcollide.engines._poses import poses
+from cylcollide.engines._adapter import Adapter, installed, peer, poses
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -31,30 +30,25 @@ class MujocoEngine(Adapter):
 
     name = "MuJoCo"
     capabilities = Capabilities(shapes=frozenset(GEOM), inside="exit", accuracy=1e-9, position=False)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.versions = {"mujoco": mujoco.__version__}
-        self._model: Any = None
-        self._data: Any = None
+    versions = installed("mujoco")
 
     def _build(self, limbs: Limbs) -> None:
         spec = mujoco.MjSpec()
         add = spec.worldbody.add_geom
         for kind, *columns in zip(limbs.kind.tolist(), *_columns(limbs), strict=True):
             add(type=GEOM[Shape(kind)], **dict(zip(("size", "pos", "quat"), columns, strict=True)))
-        self._model = spec.compile()
-        self._data = mujoco.MjData(self._model)
-        mujoco.mj_kinematics(self._model, self._data)
+        model = spec.compile()
+        self._world = model, mujoco.MjData(model)
+        mujoco.mj_kinematics(*self._world)
 
     def _move(self, limbs: Limbs) -> None:
-        model = self._model
+        model, data = self._world
         model.geom_size[:], model.geom_pos[:], model.geom_quat[:] = _columns(limbs)
-        mujoco.mj_kinematics(model, self._data)
+        mujoco.mj_kinematics(model, data)
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         limb, fraction, normal, one = hits.limb, hits.fraction, hits.normal, np.zeros(1, np.int32)
-        cast, model, data = mujoco.mj_ray, self._model, self._data
+        cast, (model, data) = mujoco.mj_ray, self._world
         along = ends - starts
         for i in np.flatnonzero(np.linalg.norm(along, axis=1) >= mujoco.mjMINVAL).tolist():
             fraction[i] = cast(model, data, starts[i], along[i], None, True, -1, one, normal[i])

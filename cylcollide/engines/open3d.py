@@ -24,21 +24,15 @@ class Open3dEngine(MeshEngine):
         super().__init__(sides)
         self.versions = {"open3d": o3d.__version__}
         self._threads = threads
-        self._scene: Any = None
 
     def _build_mesh(self, vertices: Vertices, triangles: Int32Array) -> None:
-        self._scene = o3d.t.geometry.RaycastingScene()
-        self._scene.add_triangles(o3d.core.Tensor(vertices), o3d.core.Tensor(triangles.astype(np.uint32)))
+        self._world = o3d.t.geometry.RaycastingScene()
+        self._world.add_triangles(o3d.core.Tensor(vertices), o3d.core.Tensor(triangles.astype(np.uint32)))
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         rays = np.concatenate([starts, ends - starts], axis=1).astype(np.float32)
-        found = self._scene.cast_rays(o3d.core.Tensor(rays), nthreads=self._threads)
+        found = self._world.cast_rays(o3d.core.Tensor(rays), nthreads=self._threads)
         fraction, triangle = found["t_hit"].numpy(), found["primitive_ids"].numpy()
         hit = fraction <= 1.0
         hits.limb[hit] = self._limb_of_triangle[triangle[hit]]
         hits.fraction[:], hits.normal[:] = fraction, found["primitive_normals"].numpy()
-
-    def close(self) -> None:
-        """Release the scene."""
-        super().close()
-        self._scene = None

@@ -1,7 +1,7 @@
 """The protocol of engines, and the description of their capabilities."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
 import numpy as np
@@ -72,10 +72,6 @@ class Capabilities:
         """Those of the shapes that the engine does not support."""
         return sorted(set(shapes) - self.shapes)
 
-    def replaced(self, **changes: object) -> "Capabilities":
-        """A copy with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]  # fields by name, checked by the dataclass
-
 
 class Engine(Protocol):
     """An engine with the limbs as solids of its own. Use it as a context manager: it owns resources."""
@@ -103,15 +99,3 @@ class Engine(Protocol):
     def __exit__(self, *exc_info: object) -> None:
         """Close the engine."""
         self.close()
-
-
-def refuse_unknown_shapes(name: str, capabilities: Capabilities, limbs: Limbs) -> None:
-    """Raise ValueError, naming the first row, if the engine does not support the shape of a limb."""
-    known = np.isin(limbs.kind, [int(shape) for shape in capabilities.shapes])
-    if not known.all():
-        row = int((~known).argmax())
-        held = ", ".join(shape.name.lower() for shape in sorted(capabilities.shapes))
-        raise ValueError(
-            f"limbs: {name} holds {held}, got a {Shape(int(limbs.kind[row])).name.lower()} in row {row}; "
-            "leave such limbs out or use another engine"
-        )

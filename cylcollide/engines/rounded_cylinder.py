@@ -5,7 +5,7 @@ a segment it falls to one least value and rises again; all questions here are an
 """
 
 from math import sqrt
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -19,6 +19,13 @@ HALVINGS = 80
 Vector = tuple[float, float, float]
 
 
+class Least(NamedTuple):
+    """Where segments come closest to their solids."""
+
+    distance: Float64Array  # signed, metres, (n,)
+    fraction: Float64Array  # (n,)
+
+
 class Rounded(NamedTuple):
     """One solid a row: axis from p1 to p2, size of the core, radius of the ball; metres."""
 
@@ -28,12 +35,39 @@ class Rounded(NamedTuple):
     core_excess: Column[np.float64]  # by which the core is longer than the limb at each end; negative: shorter
     ball: Column[np.float64]
 
+    @classmethod
+    def cylinders(cls, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> Self:
+        """The limbs themselves: their ball has the radius 0."""
+        none = np.zeros(len(p1))
+        return cls(np.ascontiguousarray(p1), np.ascontiguousarray(p2), np.ascontiguousarray(radius), none, none)
 
-class Least(NamedTuple):
-    """Where segments come closest to their solids."""
+    def taken(self, rows: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> Self:
+        """The solids of some rows."""
+        return type(self)(*(column[rows] for column in self))
 
-    distance: Float64Array  # signed, metres, (n,)
-    fraction: Float64Array  # (n,)
+    def signed_distance(self, points: Float64Array) -> Float64Array:
+        """Signed distance of each point (n, 3) from its solid, (n,)."""
+        distance = np.empty(len(points))
+        _fill_distances(self, points, distance)
+        return distance
+
+    def outward_normal(self, points: Float64Array) -> Float64Array:
+        """Direction in which the signed distance grows at each point (n, 3), unit length."""
+        normal = np.empty((len(points), 3))
+        _fill_normals(self, points, normal)
+        return normal
+
+    def least_distance(self, start: Float64Array, end: Float64Array) -> Least:
+        """Least signed distance along each segment, start and end (n, 3), by golden section (Kiefer 1953)."""
+        found = Least(np.empty(len(start)), np.empty(len(start)))
+        _fill_least(self, start, end, found.distance, found.fraction)
+        return found
+
+    def first_reach(self, start: Float64Array, end: Float64Array, least: Least, level: Float64Array) -> Float64Array:
+        """Fraction at which each segment first comes within ``level`` (n,) metres of its solid; nan where never."""
+        fraction = np.empty(len(start))
+        _fill_reach(self, start, end, level, least.distance, least.fraction, fraction)
+        return fraction
 
 
 @compiled
@@ -144,38 +178,3 @@ def _fill_reach(
             else:
                 low = middle
         fraction[i] = high
-
-
-def signed_distance(solid: Rounded, points: Float64Array) -> Float64Array:
-    """Signed distance of each point (n, 3) from its solid, (n,)."""
-    distance = np.empty(len(points))
-    _fill_distances(solid, points, distance)
-    return distance
-
-
-def outward_normal(solid: Rounded, points: Float64Array) -> Float64Array:
-    """Direction in which the signed distance grows at each point (n, 3), unit length."""
-    normal = np.empty((len(points), 3))
-    _fill_normals(solid, points, normal)
-    return normal
-
-
-def least_distance(solid: Rounded, start: Float64Array, end: Float64Array) -> Least:
-    """Least signed distance along each segment, start and end (n, 3), by golden section (Kiefer 1953)."""
-    found = Least(np.empty(len(start)), np.empty(len(start)))
-    _fill_least(solid, start, end, found.distance, found.fraction)
-    return found
-
-
-def first_reach(
-    solid: Rounded, start: Float64Array, end: Float64Array, least: Least, level: Float64Array
-) -> Float64Array:
-    """Fraction at which each segment first comes within ``level`` (n,) metres of its solid; nan where it never does."""
-    fraction = np.empty(len(start))
-    _fill_reach(solid, start, end, level, least.distance, least.fraction, fraction)
-    return fraction
-
-
-def taken(solid: Rounded, rows: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> Rounded:
-    """The solids of some rows."""
-    return Rounded(*(column[rows] for column in solid))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, peer
+from cylcollide.engines._adapter import Adapter, installed, peer
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -24,38 +24,29 @@ class WarpEngine(Adapter):
     capabilities = Capabilities(
         shapes=frozenset({Shape.CYLINDER}), inside="hit", accuracy=1e-4, precision="float32", position=False
     )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.versions = {"warp-lang": wp.__version__}
-        self._bvh: Any = None
-        self._columns: tuple[Any, ...] = ()
+    versions = installed("warp-lang")
+    _columns: tuple[Any, ...] = ()
 
     def _build(self, limbs: Limbs) -> None:
         columns = [_vectors(limbs.p1), _vectors(limbs.p2), wp.array(limbs.radius.astype(np.float32), device="cpu")]
         boxes = [_vectors(corner) for corner in _boxes(limbs)]
         self._columns = (*columns, *boxes)
-        self._bvh = wp.Bvh(*boxes)
+        self._world = wp.Bvh(*boxes)
 
     def _move(self, limbs: Limbs) -> None:
         moved = (limbs.p1, limbs.p2, limbs.radius, *_boxes(limbs))
         for column, values in zip(self._columns, moved, strict=True):
             column.assign(values.astype(np.float32))
-        self._bvh.refit()
+        self._world.refit()
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         n = len(starts)
         limb, fraction = wp.empty(n, dtype=wp.int32, device="cpu"), wp.empty(n, dtype=wp.float32, device="cpu")
         normal = wp.empty(n, dtype=wp.vec3, device="cpu")
         rays = [_vectors(starts), _vectors(ends - starts)]
-        inputs = [self._bvh.id, *self._columns[:3], *rays, limb, fraction, normal]
+        inputs = [self._world.id, *self._columns[:3], *rays, limb, fraction, normal]
         wp.launch(kernel.closest, dim=n, inputs=inputs, device="cpu")
         hits.limb[:], hits.fraction[:], hits.normal[:] = limb.numpy(), fraction.numpy(), normal.numpy()
-
-    def close(self) -> None:
-        """Release the tree."""
-        super().close()
-        self._bvh, self._columns = None, ()
 
 
 def _vectors(rows: Float64Array) -> Any:

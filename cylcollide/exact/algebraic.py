@@ -1,6 +1,7 @@
 """Real roots of polynomials as numbers: exact order, signs of other polynomials at them, and correct rounding."""
 
 from fractions import Fraction
+from functools import total_ordering
 from math import inf, nextafter
 
 from cylcollide.exact.numbers import sign
@@ -17,6 +18,7 @@ from cylcollide.exact.polynomials import (
 )
 
 
+@total_ordering
 class Algebraic:
     """The one root of a square-free integer polynomial in an open interval, or a rational number.
 
@@ -103,15 +105,6 @@ class Algebraic:
 
     def __lt__(self, other: object) -> bool:
         return self._against(other) < 0
-
-    def __le__(self, other: object) -> bool:
-        return self._against(other) <= 0
-
-    def __gt__(self, other: object) -> bool:
-        return self._against(other) > 0
-
-    def __ge__(self, other: object) -> bool:
-        return self._against(other) >= 0
 
     __hash__ = None  # type: ignore[assignment]  # equal numbers may have different polynomials
 

@@ -45,16 +45,6 @@ EVERYWHERE = Stretch(None, None)
 # One condition along a line -----------------------------------------------------------------------------------------
 
 
-def slab(height: int, rate: int, top: int, low: Face, high: Face) -> list[Stretch]:
-    """Where 0 <= height + t rate <= top; the faces are those of height 0 and of height `top`."""
-    if rate == 0:
-        if not 0 <= height <= top:
-            return []
-        return [Stretch(None, None, low if height == 0 else high if height == top else None)]
-    at_low, at_high = End(QuadraticNumber(-height, rate), low), End(QuadraticNumber(top - height, rate), high)
-    return [Stretch(at_low, at_high) if rate > 0 else Stretch(at_high, at_low)]
-
-
 def within(a: int, b: int, c: int, face: Face) -> list[Stretch]:
     """Where a t² + 2 b t + c <= 0: between its roots, outside them, on one side of one, everywhere or nowhere."""
     if a == 0 and b == 0:

@@ -5,7 +5,7 @@ affine in s with rational coefficients. With y = x - p1 and a = p2 - p1, which a
 solid is a polynomial of s that is at most 0 where the bound holds: of degree 2, 4 or 6 (docs/moving.md).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
@@ -90,6 +90,10 @@ class AxisProducts(NamedTuple):
         """The squared distance from the axis, times a²: a² y² - (y·a)²."""
         return combined(product(self.aa, self.yy), product(self.ya, self.ya), -1)
 
+    def wall(self, radius: int) -> Polynomial:
+        """The bound of a straight wall: a² y² - (y·a)² - r² a² <= 0."""
+        return combined(self.across, self.aa, -(radius**2))
+
 
 def axis_products(motion: Motion) -> AxisProducts:
     """The scalar products of a motion, every length times one common number."""
@@ -120,59 +124,34 @@ def _dot(u: tuple[Vector, Vector], v: tuple[Vector, Vector]) -> Polynomial:
 # Shapes -------------------------------------------------------------------------------------------------------------
 
 
-class Part(NamedTuple):
-    """All s at which the bounds are at most 0 and, if the part needs an axis, the axis does not vanish."""
+def axial_bounds(shape: Shape, m: AxisProducts) -> tuple[Polynomial, ...]:
+    """The bounds of the part of a solid that needs an axis, those of its caps first; none for a sphere.
 
-    needs_axis: bool
-    bounds: Sequence[Polynomial]
-
-
-def _wall(m: AxisProducts, radius: int) -> Polynomial:
-    return combined(m.across, m.aa, -(radius**2))
-
-
-def _ball(distance_squared: Polynomial, radius: int) -> Part:
-    return Part(False, (combined(distance_squared, (radius**2,), -1),))
-
-
-def _cylinder(m: AxisProducts) -> list[Part]:
-    return [Part(True, (m.below, m.above, _wall(m, m.radius)))]
-
-
-def _tube(m: AxisProducts) -> list[Part]:
-    return [Part(True, (m.below, m.above, _wall(m, m.radius), combined((), _wall(m, m.radius2), -1)))]
+    Of a tapered cylinder the squared condition distance <= r1 + (r2 - r1) u, whose right side is not negative between
+    the caps; of an ellipsoid distance² <= 4 r² u (1 - u), which no point beyond the poles satisfies.
+    """
+    match shape:
+        case Shape.SPHERE:
+            return ()
+        case Shape.ELLIPSOID:
+            return (combined(product(m.aa, m.across), product(m.ya, m.above), 4 * m.radius**2),)
+        case Shape.TAPERED:
+            thickness = combined(combined((), m.aa, m.radius), m.ya, m.radius2 - m.radius)
+            return m.below, m.above, combined(product(m.aa, m.across), product(thickness, thickness), -1)
+        case Shape.TUBE:
+            return m.below, m.above, m.wall(m.radius), combined((), m.wall(m.radius2), -1)
+        case _:
+            return m.below, m.above, m.wall(m.radius)
 
 
-def _tapered(m: AxisProducts) -> list[Part]:
-    """Distance <= r1 + (r2 - r1) u, squared: between the caps the right side is not negative."""
-    thickness = combined(combined((), m.aa, m.radius), m.ya, m.radius2 - m.radius)
-    wall = combined(product(m.aa, m.across), product(thickness, thickness), -1)
-    return [Part(True, (m.below, m.above, wall))]
-
-
-def _ellipsoid(m: AxisProducts) -> list[Part]:
-    """Distance² <= 4 r² u (1 - u), which no point beyond the poles satisfies."""
-    return [Part(True, (combined(product(m.aa, m.across), product(m.ya, m.above), 4 * m.radius**2),))]
-
-
-def _capsule(m: AxisProducts) -> list[Part]:
+def ball_bounds(shape: Shape, m: AxisProducts) -> tuple[Polynomial, ...]:
+    """One bound for each ball of a sphere or capsule: the solid is the union of these and of the axial part."""
+    if shape not in (Shape.SPHERE, Shape.CAPSULE):
+        return ()
     from_p2 = combined(combined(m.yy, m.ya, -2), m.aa)
-    return [*_cylinder(m), _ball(m.yy, m.radius), _ball(from_p2, m.radius)]
+    squares = (m.yy, from_p2) if shape == Shape.CAPSULE else (m.yy,)
+    return tuple(combined(square, (m.radius**2,), -1) for square in squares)
 
-
-def _sphere(m: AxisProducts) -> list[Part]:
-    return [_ball(m.yy, m.radius)]
-
-
-PARTS: Mapping[Shape, Callable[[AxisProducts], Sequence[Part]]] = {
-    Shape.CYLINDER: _cylinder,
-    Shape.TUBE: _tube,
-    Shape.TAPERED: _tapered,
-    Shape.ELLIPSOID: _ellipsoid,
-    Shape.CAPSULE: _capsule,
-    Shape.SPHERE: _sphere,
-}
-"""The parts whose union is the solid. Where there are caps, the first part's first two bounds are theirs."""
 
 CAPPED = (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.CAPSULE)
 
@@ -186,18 +165,21 @@ def contact_intervals(motion: Motion) -> tuple[Contact, ...]:
     They are closed except where the stretch is half open, and where the axis of a limb that needs one vanishes.
     """
     m, stretch = axis_products(motion), motion.stretch
-    found = united(contact for part in PARTS[motion.shape](m) for contact in _part_contacts(part, m.aa, stretch))
+    found = _axial_contacts(axial_bounds(motion.shape, m), m.aa, stretch)
+    for ball in ball_bounds(motion.shape, m):
+        found += contacts_where(ball, stretch.begin, stretch.end)
+    found = united(found)
     return tuple(found if stretch.is_closed else without(found, stretch.end))
 
 
-def _part_contacts(part: Part, aa: Polynomial, stretch: TickStretch) -> list[Contact]:
-    """The contacts of one part in a closed stretch."""
-    if part.needs_axis and not aa:
+def _axial_contacts(bounds: Sequence[Polynomial], aa: Polynomial, stretch: TickStretch) -> list[Contact]:
+    """The contacts in a closed stretch with the part that needs an axis; none where the axis vanishes."""
+    if not bounds or not aa:
         return []
     found = [Contact(Algebraic.rational(stretch.begin), Algebraic.rational(stretch.end))]
-    for bound in part.bounds:
+    for bound in bounds:
         found = found and common(found, contacts_where(bound, stretch.begin, stretch.end))
-    moment = vanishing_moment(aa) if part.needs_axis else None
+    moment = vanishing_moment(aa)
     return found if moment is None else without(found, moment)
 
 
@@ -214,12 +196,13 @@ def contact_face(motion: Motion, contact: Contact) -> Face:
     That is where the limb appears around the bullet: at its first tick, or as an axis that had vanished.
     """
     m, s = axis_products(motion), contact.entry
-    signs = [[s.sign_of(bound) for bound in part.bounds] for part in PARTS[motion.shape](m)]
-    if contact.entry_open or s == 0 or any(max(part) < 0 for part in signs):
+    signs = [s.sign_of(bound) for bound in axial_bounds(motion.shape, m)]
+    inside_ball = any(s.sign_of(ball) < 0 for ball in ball_bounds(motion.shape, m))
+    if contact.entry_open or s == 0 or inside_ball or (signs and max(signs) < 0):
         return Face.INSIDE
     if motion.shape in CAPPED and s.sign_of(m.aa) > 0:
-        if signs[0][0] >= 0:
+        if signs[0] >= 0:
             return Face.CAP1
-        if signs[0][1] >= 0:
+        if signs[1] >= 0:
             return Face.CAP2
-    return Face.BORE if motion.shape == Shape.TUBE and signs[0][3] == 0 else Face.SIDE
+    return Face.BORE if motion.shape == Shape.TUBE and signs[3] == 0 else Face.SIDE

@@ -7,76 +7,44 @@ the same coefficients give the side of the origin, so that one definition serves
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import reduce
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from cylcollide._types import Face, Side
-from cylcollide.exact.line import End, RayNumbers, Stretch, Triple, beyond, common, hull, owner, slab, within
+from cylcollide.exact.line import End, RayNumbers, Stretch, Triple, beyond, common, hull, owner, within
+from cylcollide.exact.numbers import QuadraticNumber
 
 
-class Bound(Protocol):
+class Bound(NamedTuple):
     """One of the conditions that define a solid."""
 
-    @property
-    def name(self) -> str:
-        """Its name in explanations."""
-
-    def stretches(self) -> list[Stretch]:
-        """Where the line satisfies it."""
-
-    def depth(self) -> int:
-        """Depth of the line's origin within it, in a unit of its own: 0 on the surface, negative outside."""
-
-
-class Slab(NamedTuple):
-    """Between two parallel planes and on them: 0 <= height + t rate <= top."""
-
     name: str
-    height: int
-    rate: int
-    top: int
-    low: Face  # the face at height 0
-    high: Face  # and at height top
-
-    def stretches(self) -> list[Stretch]:
-        """Where the line is between the planes."""
-        return slab(self.height, self.rate, self.top, self.low, self.high)
-
-    def depth(self) -> int:
-        """Depth of the line's origin below the nearer plane."""
-        return min(self.height, self.top - self.height)
+    """Its name in explanations."""
+    stretches: list[Stretch]
+    """Where the line satisfies it."""
+    depth: int
+    """Depth of the line's origin within it, in a unit of its own: 0 on the surface, negative outside."""
+    hole: list[Stretch] | None = None
+    """Where the line is in a bore, whose surface included; None for other bounds."""
 
 
-class Wall(NamedTuple):
+def slab(name: str, height: int, rate: int, top: int, low: Face, high: Face) -> Bound:
+    """Between two parallel planes and on them: 0 <= height + t rate <= top; the faces are those of both planes."""
+    depth = min(height, top - height)
+    if rate == 0:
+        plane = low if height == 0 else high if height == top else None
+        return Bound(name, [Stretch(None, None, plane)] if depth >= 0 else [], depth)
+    at_low, at_high = End(QuadraticNumber(-height, rate), low), End(QuadraticNumber(top - height, rate), high)
+    return Bound(name, [Stretch(at_low, at_high) if rate > 0 else Stretch(at_high, at_low)], depth)
+
+
+def wall(name: str, face: Face, a: int, b: int, c: int) -> Bound:
     """Within a curved surface and on it: a t² + 2 b t + c <= 0."""
-
-    name: str
-    face: Face
-    a: int
-    b: int
-    c: int
-
-    def stretches(self) -> list[Stretch]:
-        """Where the line is within the surface."""
-        return within(self.a, self.b, self.c, self.face)
-
-    def depth(self) -> int:
-        """Depth of the line's origin below the surface."""
-        return -self.c
+    return Bound(name, within(a, b, c, face), -c)
 
 
-class Bore(NamedTuple):
-    """Not strictly within a wall."""
-
-    name: str
-    wall: Wall
-
-    def stretches(self) -> list[Stretch]:
-        """Where the line is outside of the wall, or on it."""
-        return beyond(self.wall.a, self.wall.b, self.wall.c, self.wall.face)
-
-    def depth(self) -> int:
-        """Depth of the line's origin outside of the wall."""
-        return self.wall.c
+def bore(name: str, face: Face, a: int, b: int, c: int) -> Bound:
+    """Outside of a curved surface and on it: a t² + 2 b t + c >= 0."""
+    return Bound(name, beyond(a, b, c, face), c, within(a, b, c, face))
 
 
 class Solid(ABC):
@@ -92,7 +60,7 @@ class Solid(ABC):
 
     def crossing(self, ray: RayNumbers) -> list[Stretch]:
         """Where the ray's line is inside, in order."""
-        parts = [reduce(common, [bound.stretches() for bound in part]) for part in self.parts(ray)]
+        parts = [reduce(common, [bound.stretches for bound in part]) for part in self.parts(ray)]
         if len(parts) > 1:
             return hull([stretch for part in parts for stretch in part])
         return [_owned(stretch) for stretch in parts[0]]
@@ -100,7 +68,7 @@ class Solid(ABC):
     def side(self, point: Triple) -> Side:
         """The side of a point: its depth is the largest over the parts of the least over each part's bounds."""
         at_rest = RayNumbers(point, (0.0, 0.0, 0.0), False, 0.0)  # a ray with direction zero
-        depth = max([min([bound.depth() for bound in part]) for part in self.parts(at_rest)])
+        depth = max([min([bound.depth for bound in part]) for part in self.parts(at_rest)])
         return Side.INSIDE if depth > 0 else Side.SURFACE if depth == 0 else Side.OUTSIDE
 
 

@@ -1,7 +1,7 @@
 """Euclidean distance of a segment from limbs that it misses, in float64.
 
-Errors are below `DISTANCE_BOUND` times the limb's size and distance: a few roundings each of a point's coordinates in
-the limb's frame, of its distance, and of what the search along the segment can tell apart.
+Errors are below `DISTANCE_BOUND` times the limb's size and distance. They are a few roundings each of a point's
+coordinates in the limb's frame, of its distance, and of the differences that the search along the segment compares.
 """
 
 from collections.abc import Callable
@@ -22,36 +22,36 @@ from cylcollide.limbs.segment_frame import SegmentAboutLimb, segment_about_limb
 from cylcollide.limbs.tables import chosen_rows
 
 DISTANCE_BOUND = 2.0**-48
-"""Of a distance, relative to the limb's size and distance."""
+"""Largest error of a distance, relative to the limb's size and distance."""
 
 FINEST = 2.0**-56
-"""Where the search along a segment ends, for a limb of size 1: a distance does not change faster than the point."""
+"""Length at which the search along a segment ends, for a limb of size 1: no distance changes faster than its point."""
 
 CULL_PAD = 2.0**-40
-"""Relative error of distances by which limbs are left out, more than ten times what it is."""
+"""Bound on the relative error of the distances by which limbs are left out: more than ten times the true one."""
 
 Offset: TypeAlias = tuple[float, float]
-"""From the point of a limb that is nearest to a point to that point: along the axis, and away from it."""
+"""The way from the nearest point of a limb to a point: along the axis, and away from it."""
 
 
 class Nearest(NamedTuple):
-    """The limb of some that is nearest to a segment."""
+    """The limb that is nearest to a segment."""
 
     limb: int
     """Its row."""
     gap: float
     fraction: float
-    """Of the segment, at the point nearest to the limb."""
+    """The fraction at which the segment is nearest to the limb."""
     point: Float64Array
     """The point of the limb nearest to the segment, (3,)."""
     segment_point: Float64Array
-    """And that of the segment, (3,)."""
+    """The point of the segment nearest to the limb, (3,)."""
 
 
 def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: Float64Array) -> Nearest | None:
-    """The limb among these rows that is nearest to the segment from start to end, (3,); the first one, of several.
+    """The limb among these rows that is nearest to the segment from start to end, (3,); the first of equals.
 
-    None if there are no rows. Each must miss the segment; of what hits, the distance is 0.
+    None if there are no rows. Each limb must miss the segment; the distance of a limb that it hits is 0.
     """
     ray = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0)
     least = _least_distances(table, start, end)[rows]
@@ -71,7 +71,7 @@ def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: F
 
 
 def _least_distances(table: LimbTable, start: Float64Array, end: Float64Array) -> Float64Array:
-    """Lower bounds of the distances of all limbs, (n,), by balls around them."""
+    """Lower bounds of the distances of all limbs, (n,): the distances of balls around them."""
     centre, step = 0.5 * table.p1 + 0.5 * table.p2, end - start
     from_start, square = centre - start, step @ step
     along = np.clip(from_start @ step / square, 0.0, 1.0) if square > 0.0 else np.zeros(len(centre))
@@ -80,20 +80,19 @@ def _least_distances(table: LimbTable, start: Float64Array, end: Float64Array) -
     is_box = table.box >= 0
     reach[is_box] = np.linalg.norm(table.boxes[table.box[is_box], 9:], axis=1)
     extent = max(np.abs(start).max(), np.abs(end).max()) + np.abs(centre).max(axis=1, initial=0.0) + reach
-    least: Float64Array = distance - reach - CULL_PAD * extent
-    return least
+    return np.asarray(distance - reach - CULL_PAD * extent)
 
 
 def _least_distance(about: SegmentAboutLimb) -> tuple[float, float]:
     """The distance of the segment, and the s of its nearest point.
 
-    Of a convex limb the distance falls and then rises along the line. Of a tube it does so on either side of the point
-    nearest to the axis; or, on the way out of the bore's mouth, it rises, falls and rises. There, at t from that point,
-    with rates a along the axis and b across it, half the square of the distance from the rim of radius r has the
-    derivative a² (t + t0) + b² t - r b² t / ρ, where ρ² = c² + b² t². As t / ρ is concave, that is convex: it is
-    positive, negative, and positive. If its integral up to its second zero is negative, so that the later minimum is
-    the lesser one, then its first zero is less than half-way to the second, and a search in fifths keeps the second.
-    If not, the end at t = 0 is the least.
+    The distance from a convex limb falls and then rises along the line. The distance from a tube does so on either side
+    of the point nearest to the axis, or it rises, falls and rises on the way out of the bore's mouth. There, at t from
+    that point, with rates a along the axis and b across it, half the square of the distance from the rim of radius r
+    has the derivative a² (t + t0) + b² t - r b² t / ρ, where ρ² = c² + b² t². Since t / ρ is concave, the derivative is
+    convex: it is positive, then negative, then positive. Assume that its integral up to the second zero is negative:
+    the later minimum is the lesser one. Then the first zero is less than half-way to the second, and a search in
+    fifths keeps the second. Otherwise the end at t = 0 is the least.
     """
     first, last = -about.before, about.behind
     middle = _nearest_to_axis(about) if about.limb.kind == Shape.TUBE else first
@@ -117,9 +116,9 @@ def _nearest_to_axis(about: SegmentAboutLimb) -> float:
 def _least_between(distance: Callable[[float], float], first: float, last: float) -> tuple[float, float]:
     """The least value of a function that falls and then rises, and where it is.
 
-    Of the stretch where it may be a fifth or two are left out at a time; both points are computed anew, since those of
-    golden sections drift where a stretch shrinks by many orders of magnitude. Of values that err by δ the wrong part
-    may be kept; as the function is convex about its least value, no more than 6 δ is lost by that.
+    Each step drops two fifths of the interval that may hold the minimum. It computes both inner points anew: points of
+    a golden section drift when the interval shrinks by many orders of magnitude. If values err by δ, a step may drop
+    the wrong part. The function is convex about its minimum, so that costs at most 6 δ.
     """
     best = min((distance(first), first), (distance(last), last))
     a, b = first, last
@@ -151,7 +150,7 @@ def _nearest_point(point: Vector, limb: Limb) -> Vector:
     along, away = _offset(height, radius, limb)
     axis = limb.frame.axis
     radial = [p - height * w for p, w in zip(point, axis, strict=True)]
-    if radius == 0.0 and away != 0.0:  # on the axis of a tube: all directions are alike
+    if radius == 0.0 and away != 0.0:  # on the axis of a tube: any direction does
         k = min(range(3), key=lambda k: abs(axis[k]))
         radial = [float(i == k) - axis[k] * w for i, w in enumerate(axis)]
         radius = hypot(*radial)
@@ -161,7 +160,7 @@ def _nearest_point(point: Vector, limb: Limb) -> Vector:
 
 
 def _box_offset(point: Vector, limb: Limb) -> Vector:
-    """From the nearest point of a box to a point, along its axes."""
+    """The way from the nearest point of a box to a point, along its axes."""
     frame = box_frame(limb)
     x, y, z = (_beyond(dot(point, axis), half) for axis, half in zip(frame.axes, frame.half, strict=True))
     return x, y, z
@@ -180,7 +179,7 @@ def _profile(point: Vector, limb: Limb) -> tuple[float, float]:
 
 
 def _offset(height: float, radius: float, limb: Limb) -> Offset:
-    """From the nearest point of a limb to a point in the half plane of the axis and the point, 0 inside."""
+    """The way from the nearest point of a limb to a point, in the half plane of axis and point; 0 inside."""
     top = limb.frame.half_length
     if limb.kind == Shape.TAPERED:
         return _offset_of_tapered(height, radius, top, limb.radius, limb.radius2)

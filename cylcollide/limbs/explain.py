@@ -1,6 +1,9 @@
 """Explanation of why a segment hits or misses one limb: the limb's bounds as intervals, and which of them decided."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
 from math import inf
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,13 +13,15 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, POLICY_HIT, Face, Shape
-from cylcollide.exact.line import RayNumbers, Stretch, Triple
-from cylcollide.exact.numbers import QuadraticNumber
-from cylcollide.exact.order import limb_chords
+from cylcollide.exact.line import End, RayNumbers, Stretch, Triple, last_of
+from cylcollide.exact.numbers import ZERO, QuadraticNumber
+from cylcollide.exact.order import Chord, limb_chords
+from cylcollide.exact.solid import Bound as ExactBound
+from cylcollide.exact.solid import Solid
 from cylcollide.kernels.clearance import growth_to_touch
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays
-from cylcollide.limbs import explain_drawing, explain_words, tables
+from cylcollide.limbs import explain_drawing, tables
 from cylcollide.limbs.segment_frame import segment_about_limb
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import single
@@ -27,14 +32,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ONE = QuadraticNumber(1, 1)
+SEGMENT = Stretch(End(ZERO, Face.INSIDE), End(ONE, Face.INSIDE))
+
+Region = tuple[str, list[Stretch]]
+"""A bound's name, and where the line is within it; of a bore, where the line is in the bore, outside of the limb."""
+
+LEAST_GAP = Fraction(1, 1 << 1074)
+"""Stands in for a gap whose ends are too close for their approximations."""
 
 
 class Bound(NamedTuple):
-    """When the segment's line, extended to infinity, is within one bound of a limb; fractions of the segment."""
+    """Where the infinite line through the segment is within one bound of a limb, as fractions of the segment."""
 
     name: str
-    begins: float  # -inf if it has no begin
-    ends: float  # inf if it has no end; less than `begins` if never within
+    begins: float  # -inf without a beginning
+    ends: float  # inf without an end; less than `begins` if the line is never within
 
 
 class Passed(NamedTuple):
@@ -56,26 +68,26 @@ class Explanation:
     start: Triple
     end: Triple
     bounds: tuple[Bound, ...]
-    """The limb's bounds: "slab" (between the caps), "wall", "bore" (to be outside of), "ball at p1", "slab x" ...
-    A cone's wall may come twice, once for each nappe. From the exact layer, each number rounded once."""
+    """The limb's bounds: "slab" (between the caps), "wall", "bore" (to stay outside of), "ball at p1", "slab x" ...
+    A cone's wall may come twice, once for each nappe. Each number is exact but for one rounding."""
     passed: tuple[Passed, ...]
-    """The stretches inside: none for a miss, two through a tube's bore; exact verdict and faces."""
+    """The stretches inside the limb: none for a miss, two through a tube's bore. Verdict and faces are exact."""
     reason: str
     """Which bound decided, in words."""
     clearance: float
-    """How far the verdict is from flipping, in the unit of the input: the gap of a miss, minus the depth of a hit.
+    """How far the verdict is from flipping, in the unit of the input: positive for a miss, minus the depth of a hit.
 
-    It is the growth (`Limbs.inflated`) at which the limb just touches the segment: a miss with clearance c hits it when
-    inflated by more than c (if a tube's bore stays open), and a hit stays one while all faces move in by less than -c.
-    Computed in float64 as the least growth that reaches a point of the segment (`kernels/clearance.py`), right to about
-    `ROUNDING_BOUND` times the limb's size and its distance; its sign is that of the exact verdict.
+    At this growth (`Limbs.inflated`) the limb just touches the segment. A missed limb with clearance c is hit when
+    inflated by more than c (if a tube's bore stays open). A hit stays a hit while all faces move in by less than -c.
+    Float64 computes it, as the least growth that reaches a point of the segment (`kernels/clearance.py`), with an error
+    of about `ROUNDING_BOUND` times the limb's size and distance. Its sign is that of the exact verdict.
     """
     nearest: float
-    """Fraction at which that touch happens."""
+    """Fraction of the segment at which the grown limb touches it."""
     rechecked: bool
-    """Whether float64 bounds did not decide and exact arithmetic had to."""
+    """Whether exact arithmetic decided, because float64 bounds did not."""
     table: LimbTable = field(repr=False, compare=False)
-    """The table of the limb alone."""
+    """The table of this one limb."""
 
     @property
     def hit(self) -> bool:
@@ -97,7 +109,7 @@ class Explanation:
         for entry, leave, first, last in self.passed:
             lines.append(f"  {'inside':<10} {_span(entry, leave)}  {first.name} → {last.name}")
         lines += [f"  {bound.name:<10} {_span(bound.begins, bound.ends)}" for bound in self.bounds]
-        word = "depth" if self.hit else "gap"
+        word = "depth" if self.hit else "clearance"
         how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
         return "\n".join([*lines, f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"])
 
@@ -114,17 +126,14 @@ class Explanation:
         ImportError
             Without matplotlib: install `cylcollide[plot]`.
         """
-        word, verdict = ("depth", "hit") if self.hit else ("gap", "miss")
+        word, verdict = ("depth", "hit") if self.hit else ("clearance", "miss")
         figure = explain_drawing.draw(
-            explain_drawing.Subject(
-                self.shape,
-                plain_limb(self.table, 0),
-                np.array([self.start, self.end]),
-                self.nearest,
-                [(p.entry, p.exit, p.entry_face.name) for p in self.passed],
-                self.bounds,
-                f"{self.shape.name.lower()}: {verdict}, {self.reason}\n{word} {abs(self.clearance):.3g}",
-            )
+            plain_limb(self.table, 0),
+            np.array([self.start, self.end]),
+            self.nearest,
+            [(p.entry, p.exit, p.entry_face.name) for p in self.passed],
+            self.bounds,
+            f"{self.shape.name.lower()}: {verdict}, {self.reason}\n{word} {abs(self.clearance):.3g}",
         )
         if path is not None:
             figure.savefig(path)
@@ -146,7 +155,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     rays = Rays(first, last, True, validate.NO_LIMIT)
     ray = RayNumbers(tuple(first[0].tolist()), tuple(last[0].tolist()), True, 1.0)
     solid = exact_limb(alone, 0)
-    regions = [explain_words.region(bound) for bound in solid.bounds(ray)]
+    regions = [(bound.name, bound.stretches if bound.hole is None else bound.hole) for bound in solid.bounds(ray)]
     chords = limb_chords(ray, solid)
     clearance, nearest = _clearance(ray, alone)
     return Explanation(
@@ -156,7 +165,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
         ray.second,
         tuple(bound for name, stretches in regions for bound in _as_floats(name, stretches)),
         tuple(Passed(_float(c.entry), _float(c.exit or ONE), Face(c.entry_face), Face(c.exit_face)) for c in chords),
-        explain_words.why_hit(solid, ray, chords[0]) if chords else explain_words.why_missed(solid, ray),
+        _why_hit(solid, ray, chords[0]) if chords else _why_missed(solid, ray),
         min(clearance, 0.0) if chords else max(clearance, 0.0),
         nearest,
         _rechecked(rays, alone),
@@ -190,3 +199,79 @@ def _clearance(ray: RayNumbers, alone: LimbTable) -> tuple[float, float]:
     about = segment_about_limb(ray, alone)
     growth, s = growth_to_touch(about.place, about.direction, -about.before, about.behind, about.limb)
     return growth / about.unit, about.fraction(s)
+
+
+# Words --------------------------------------------------------------------------------------------------------------
+
+
+def _why_hit(solid: Solid, ray: RayNumbers, chord: Chord) -> str:
+    """What the segment reaches where its first stretch in the limb begins."""
+    if chord.started_inside:
+        return "it starts inside"
+    body, *balls = solid.parts(ray)
+    if balls:
+        ball = {Face.CAP1: "the ball at p1", Face.CAP2: "the ball at p2"}.get(chord.entry_face)
+        return f"it reaches {ball} first" if ball else "it reaches the wall before either ball"
+    if chord.entry_face == Face.BORE:
+        return "the bore ends last"
+    if len(body) == 1:
+        return f"it reaches the {body[0].name}"
+    names = [name for name, stretches in _required(body) for s in stretches if _is_at(s.near, chord.entry)]
+    return f"{_listed(names)} {'begins' if len(names) == 1 else 'begin'} last"
+
+
+def _why_missed(solid: Solid, ray: RayNumbers) -> str:
+    """Which bound the segment stays outside of, leaves too early, or reaches too late."""
+    body, *balls = solid.parts(ray)
+    if not balls:
+        return _apart(_required(body)) or "it stays in the bore"
+    crossing = solid.crossing(ray)
+    return _apart([("capsule", crossing)]) if crossing else f"{_apart(_required(body))}, and it misses both balls"
+
+
+def _required(bounds: Sequence[ExactBound]) -> list[Region]:
+    """The regions that the line must be within: all bounds but bores."""
+    return [(bound.name, bound.stretches) for bound in bounds if bound.hole is None]
+
+
+def _apart(required: list[Region]) -> str:
+    """Why the segment is never within all of the regions at once; empty if it is."""
+    never = [name for name, stretches in required if not stretches]
+    if never:
+        return f"its line stays outside {_listed(never)}"
+    for regions in (required, [*required, ("segment", [SEGMENT])]):
+        names = [name for name, _ in regions]
+        gaps = [_gap(names, choice) for choice in product(*(stretches for _, stretches in regions))]
+        gap, first, last = min(gaps)
+        if gap > 0:
+            break
+    else:
+        return ""
+    if first == "segment":
+        return f"it ends before it reaches the {last}"
+    if last == "segment":
+        return f"it starts after its line has left the {first}"
+    return f"it leaves the {first} before it reaches the {last}"
+
+
+def _gap(names: list[str], choice: tuple[Stretch, ...]) -> tuple[Fraction, str, str]:
+    """Time from the first end of a stretch to the last beginning, 0 if that is earlier, and the names of both."""
+    near, far = None, None
+    for stretch in choice:
+        near, far = last_of(near, stretch.near), last_of(far, stretch.far, -1)
+    if near is None or far is None or near.time.compare(far.time) <= 0:
+        return Fraction(0), "", ""
+    first = next(name for name, s in zip(names, choice, strict=True) if _is_at(s.far, far.time))
+    last = next(name for name, s in zip(names, choice, strict=True) if _is_at(s.near, near.time))
+    gap = Fraction(*near.time.approximate()) - Fraction(*far.time.approximate())
+    return max(gap, LEAST_GAP), first, last
+
+
+def _is_at(end: End | None, time: QuadraticNumber) -> bool:
+    return end is not None and end.time.compare(time) == 0
+
+
+def _listed(names: list[str]) -> str:
+    """The names as a list in words: the a, the b and the c."""
+    each = [f"the {name}" for name in dict.fromkeys(names)]
+    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)

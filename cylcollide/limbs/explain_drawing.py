@@ -1,7 +1,7 @@
 """The figure of one segment and one limb: a cut through the limb along the segment, and its bounds as bars beneath."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,61 +18,42 @@ PIXELS = 400  # grid points along a side of the cut
 LIMB, RAY, INSIDE, FAINT = "#c8d7e6", "#444444", "#d1495b", "#8aa1b8"
 SHOWN = (-0.5, 1.5)  # range of fractions of the bars
 
-
-class Subject(NamedTuple):
-    """The content of the figure. Stretches are fractions of the segment."""
-
-    shape: Shape
-    limb: Limb
-    segment: Float64Array  # (2, 3), start and end
-    nearest: float  # fraction of the point nearest to the limb's surface, or deepest in it
-    passed: Sequence[tuple[float, float, str]]  # stretches inside, and the name of the face at entry
-    bounds: Sequence[tuple[str, float, float]]  # name, begins, ends
-    title: str
+Stretch = tuple[str, float, float]
+"""A name, and the fractions of the segment at which it begins and ends."""
+Passed = Sequence[tuple[float, float, str]]
+"""Fractions of the segment at which it enters and leaves the limb, and the name of the face that it enters."""
 
 
-class Plane(NamedTuple):
-    """The cutting plane: through the segment, along the limb's axis. Rows are unit vectors."""
+def draw(
+    limb: Limb, segment: Float64Array, nearest: float, passed: Passed, bounds: Sequence[Stretch], title: str
+) -> "Figure":
+    """The figure: the cut, and below it where the segment is within each bound.
 
-    centre: Float64Array  # (3,), of the limb
-    along: Float64Array  # (3,)
-    across: Float64Array  # (3,)
-    offset: float  # signed distance of the plane from the centre, along its normal
-
-    def flat(self, points: Float64Array) -> Float64Array:
-        """Points (n, 3) in the plane's own coordinates, (n, 2)."""
-        return np.asarray((points - self.centre) @ np.array([self.along, self.across]).T)
-
-    def solid(self, x: Float64Array, y: Float64Array, offset: float) -> Float64Array:
-        """Points (n, 3) from coordinates (n,), in the plane at this offset from the centre."""
-        normal = np.cross(self.along, self.across)
-        return np.asarray(self.centre + np.outer(x, self.along) + np.outer(y, self.across) + offset * normal)
-
-
-def draw(subject: Subject) -> "Figure":
-    """The figure: the cut, and beneath it when the segment is within each bound."""
+    `segment` (2, 3) is start and end, `nearest` the fraction of its point nearest to the limb's surface, or deepest in
+    the limb. `passed` are the stretches inside, with the name of the face at the entry.
+    """
     figure = new_figure("Explanation.plot", 7.0, 6.5)
     cut, bars = figure.subplots(2, 1, height_ratios=[3, 1])
-    draw_cut(cut, subject)
-    draw_bounds(bars, subject)
-    figure.suptitle(subject.title, fontsize=11)
+    draw_cut(cut, limb, segment, nearest, passed)
+    draw_bounds(bars, [*bounds, ("segment", 0.0, 1.0), *[("inside", entry, leave) for entry, leave, _ in passed]])
+    figure.suptitle(title, fontsize=11)
     return figure
 
 
-def cutting_plane(subject: Subject) -> Plane:
-    """The plane of the segment and the axis' direction: of a ball, through its centre; of a box, its third axis."""
-    limb, (start, end) = subject.limb, subject.segment
-    centre, is_box = np.array(limb.frame.centre), subject.shape == Shape.BOX
-    axis = np.array(box_frame(limb).axes[2] if is_box else limb.frame.axis)
-    step = end - start
-    candidates = [axis, step, start - centre, *np.eye(3)]
+def cut_axes(limb: Limb, start: Float64Array, end: Float64Array) -> Float64Array:
+    """Two unit vectors, rows of (2, 3), along and across the cut: the plane of the segment and the limb's axis.
+
+    A ball has its centre for an axis, a box its third axis.
+    """
+    axis = np.array(box_frame(limb).axes[2] if limb.kind == Shape.BOX else limb.frame.axis)
+    candidates = [axis, end - start, start - np.array(limb.frame.centre), *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
     across = next(unit for v in candidates if (unit := _unit(v, [along])) is not None)
-    return Plane(centre, along, across, float((start - centre) @ np.cross(along, across)))
+    return np.array([along, across])
 
 
 def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
-    """The part of v at right angles to the others, of length 1; None if what is left of it is rounding."""
+    """The part of v at right angles to the others, scaled to length 1; None if only rounding errors are left."""
     size = np.abs(v).max()
     if size == 0.0:
         return None
@@ -83,15 +64,18 @@ def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
     return v / length if length > 1e-9 else None  # the drawing resolves a thousandth
 
 
-def draw_cut(axes: Any, subject: Subject) -> None:
+def draw_cut(axes: Any, limb: Limb, segment: Float64Array, nearest: float, passed: Passed) -> None:
     """Draw the limb in the plane of the segment; dashed, its outline in the parallel plane through its centre."""
-    plane, (start, end) = cutting_plane(subject), subject.segment
-    ends = plane.flat(subject.segment)
-    near = plane.flat((start + subject.nearest * (end - start))[None])[0]
-    low, high = _window(subject, ends, near)
+    (start, end), centre = segment, np.array(limb.frame.centre)
+    in_cut = cut_axes(limb, start, end)
+    normal = np.cross(*in_cut)
+    beside = float((start - centre) @ normal)
+    ends = (segment - centre) @ in_cut.T
+    near = ((start + nearest * (end - start))[None] - centre) @ in_cut.T
+    low, high = _window(limb, ends, near[0])
     x, y = (np.linspace(low[k], high[k], PIXELS) for k in (0, 1))
-    for offset, dashed in ((plane.offset, False), (0.0, True)):
-        growth = _growths(plane, x, y, offset, subject.limb)
+    for offset, dashed in ((beside, False), (0.0, True)):
+        growth = _growths(x, y, in_cut, centre + offset * normal, limb)
         if growth.min() < 0.0 < growth.max():
             if not dashed:
                 axes.contourf(x, y, growth, levels=[growth.min(), 0.0], colors=[LIMB])
@@ -99,31 +83,31 @@ def draw_cut(axes: Any, subject: Subject) -> None:
     axes.plot(*ends.T, color=RAY, linewidth=1.0)
     tail, head = _visible(ends, low, high)
     axes.annotate("", head, tail, arrowprops={"arrowstyle": "->", "color": RAY, "shrinkA": 0, "shrinkB": 0})
-    for entry, leave, face in subject.passed:
-        stretch = plane.flat(np.array([start + t * (end - start) for t in (entry, leave)]))
+    for entry, leave, face in passed:
+        stretch = (np.array([start + t * (end - start) for t in (entry, leave)]) - centre) @ in_cut.T
         axes.plot(*stretch.T, color=INSIDE, linewidth=2.5, marker="o", markersize=4)
         axes.annotate(face, stretch[0], (6, 6), textcoords="offset points", fontsize=8)
-    axes.plot(*near, marker="x", color=RAY)
+    axes.plot(*near[0], marker="x", color=RAY)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="along the axis", ylabel="across")
-    title = f"cut through the segment, {abs(plane.offset):.3g} beside the centre; dashed: at the centre; ×: nearest"
+    title = f"cut through the segment, {abs(beside):.3g} beside the centre; dashed: at the centre; ×: nearest"
     axes.set_title(title, fontsize=8)
 
 
-def _growths(plane: Plane, x: Float64Array, y: Float64Array, offset: float, limb: Limb) -> Float64Array:
-    """Growth at which the limb reaches each point of a grid, (len(y), len(x))."""
+def _growths(x: Float64Array, y: Float64Array, in_cut: Float64Array, origin: Float64Array, limb: Limb) -> Float64Array:
+    """Growth at which the limb reaches each point of a grid in the plane through the origin, (len(y), len(x))."""
     right, up = np.meshgrid(x, y)
     growth = np.empty(right.size)
-    growths_to_reach(plane.solid(right.ravel(), up.ravel(), offset), limb, growth)
+    growths_to_reach(origin + np.outer(right, in_cut[0]) + np.outer(up, in_cut[1]), limb, growth)
     return growth.reshape(right.shape)
 
 
-def _window(subject: Subject, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _window(limb: Limb, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Corners of the section drawn: the limb, the nearest point, and the part of the segment that is not far away."""
-    frame = subject.limb.frame
-    if subject.shape == Shape.BOX:
-        reach = np.full(2, float(np.linalg.norm(box_frame(subject.limb).half)))
+    frame = limb.frame
+    if limb.kind == Shape.BOX:
+        reach = np.full(2, float(np.linalg.norm(box_frame(limb).half)))
     else:
-        balls = subject.shape in (Shape.CAPSULE, Shape.SPHERE)
+        balls = limb.kind in (Shape.CAPSULE, Shape.SPHERE)
         reach = np.array([frame.half_length + balls * frame.radius, frame.radius])
     low, high = np.minimum(-reach, near), np.maximum(reach, near)
     far = 1.5 * float((high - low).max())
@@ -141,9 +125,8 @@ def _visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float
     return ends if not first < last else ends[0] + np.outer([first, last], ends[1] - ends[0])
 
 
-def draw_bounds(axes: Any, subject: Subject) -> None:
-    """Draw a bar for each bound, over the fraction of the segment."""
-    rows = [*subject.bounds, ("segment", 0.0, 1.0), *[("inside", entry, leave) for entry, leave, _ in subject.passed]]
+def draw_bounds(axes: Any, rows: Sequence[Stretch]) -> None:
+    """Draw a bar for each stretch, over the fraction of the segment; stretches of one name share a line."""
     names = list(dict.fromkeys(name for name, _, _ in rows))
     for name, begins, ends in rows:
         first, last = max(begins, SHOWN[0]), min(ends, SHOWN[1])

@@ -1,4 +1,4 @@
-"""Figures, and the only imports of Matplotlib, which make them and fill them."""
+"""The only imports of Matplotlib: an empty figure, and polygons in it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,8 @@ def new_figure(method: str, width: float, height: float) -> "Figure":
 
 
 def add_polygons(axes: Any, corners: list[Float64Array], **style: Any) -> None:
-    """Draw polygons with corners (n, 2) as one collection: Matplotlib takes a millisecond for a patch of its own."""
-    from matplotlib.collections import PolyCollection  # noqa: PLC0415  # as above; who has axes has the extra
+    """Draw polygons with corners (n, 2) as one collection; separate patches would cost a millisecond each."""
+    from matplotlib.collections import PolyCollection  # noqa: PLC0415  # as above: without the extra there are no axes
 
     axes.add_collection(PolyCollection(corners, **style))
     axes.autoscale_view()

@@ -39,7 +39,7 @@ from cylcollide.shapes import Solids
 
 
 class Limbs:
-    """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` and the like.
+    """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` or another constructor.
 
     Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the axis, or twice the
     centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's inner radius or a tapered cylinder's at p2;
@@ -85,7 +85,7 @@ class Limbs:
         raise AttributeError(f"{name}: Limbs are immutable; pick some with limbs[rows]")
 
     def __reduce__(self) -> tuple[type["Limbs"], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
-        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
+        """The constructor makes copies and pickles, and makes their arrays read-only again."""
         return Limbs, (self.table, self.hit_group, self.names)
 
     @classmethod
@@ -276,7 +276,9 @@ class Limbs:
 
     def classify_points(self, points: ArrayLike) -> Int8Array:
         """The exact `Side` of point i with respect to limb i, all points to one limb, or one point to all; (n,)."""
-        position, verdict = self._classified(points)
+        position = self._positions(points)
+        verdict = np.full(len(position), MISS, np.int8)
+        point_loops.classify_rows(position, self.kernel_rows, verdict)
         side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
         for i in np.flatnonzero(verdict == UNDECIDED).tolist():
             side[i] = exact_points.resolve_point(position[i], self.table, i if len(self) > 1 else 0)
@@ -287,9 +289,8 @@ class Limbs:
 
         Point i against limb i, or all points and one limb, or one point and all limbs. The verdict is exact.
         """
-        side = self.classify_points(points)
-        position = validate.vectors(points, "points")
-        position = position if len(position) == len(side) else np.repeat(position, len(side), axis=0)
+        position = self._positions(points)
+        side = self.classify_points(position)
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
         inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
         return exact_points.axis_distances(position, self.table, self.kernel_rows, inside)
@@ -298,15 +299,11 @@ class Limbs:
         """Why the segment start → end (3,) hits or misses one limb, whose index must be given if there are several."""
         return explain.explain_segment(self.table, start, end, limb)
 
-    def _classified(self, points: ArrayLike) -> tuple[Float64Array, Int8Array]:
-        """Points (n, 3), one a pair, and the kernels' verdicts (n,): HIT inside, MISS outside, or UNDECIDED."""
+    def _positions(self, points: ArrayLike) -> Float64Array:
+        """Points (n, 3), one a pair of a point and a limb."""
         position = validate.vectors(points, "points")
         n = self._paired(len(position), "points")
-        if len(position) != n:
-            position = np.repeat(position, n, axis=0)
-        verdict = np.full(n, MISS, np.int8)
-        point_loops.classify_rows(position, self.kernel_rows, verdict)
-        return position, verdict
+        return position if len(position) == n else np.repeat(position, n, axis=0)
 
     def _paired(self, rows: int, what: str) -> int:
         """Number of pairs of a row and a limb; ValueError if their numbers differ and neither is 1."""

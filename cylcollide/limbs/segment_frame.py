@@ -20,18 +20,19 @@ from cylcollide.kernels.limb_table import (
 )
 
 FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
-"""How far from its point closest to the limb's centre a segment may touch the grown limb, in units of both.
+"""Largest distance from the segment's point closest to the limb's centre at which it may touch the grown limb.
 
-There the growth is at most 3, and a limb grown by 3 is within 8 of its centre; but a tapered cylinder grows across its
-axis up to 1 + 2 slope times as fast as along it. The second bound keeps squares finite.
+In units of the limb's size and distance the growth there is at most 3, and a limb grown by 3 lies within 8 of its
+centre. A tapered cylinder grows across its axis up to 1 + 2 slope times as fast as along it. The second bound keeps
+squares finite.
 """
 
 
 class SegmentAboutLimb(NamedTuple):
-    """The points place + s direction, -before <= s <= behind: all of a segment that may be nearest to a limb.
+    """The points place + s direction, -before <= s <= behind: the part of a segment that may be nearest to a limb.
 
-    Coordinates are about the limb's centre, in a unit of about its size and distance: no product overflows, and neither
-    a limb nor a start far away loses digits.
+    The limb's centre is the origin, and the unit is about its size and distance. So no product overflows, and neither a
+    limb nor a start far away loses digits.
     """
 
     place: Vector
@@ -42,12 +43,12 @@ class SegmentAboutLimb(NamedTuple):
     behind: float
     limb: Limb
     unit: float
-    """What lengths were multiplied with, a power of two."""
+    """The factor of all lengths, a power of two."""
     centre: tuple[Fraction, Fraction, Fraction]
     closest: float
-    """Fraction of the segment at which `place` is."""
+    """The fraction of the segment at `place`."""
     length: float
-    """Of the segment, in the unit of the input."""
+    """The length of the segment, in the unit of the input."""
 
     def point(self, s: float) -> Vector:
         """The point at s."""

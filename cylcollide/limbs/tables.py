@@ -1,6 +1,6 @@
 """Tables of limbs of mixed shapes: constructed, concatenated, selected, moved and grown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -40,17 +40,21 @@ def solid_table(solids: Solids, character: Int32Array, mask: Uint32Array) -> Lim
     )
 
 
-def label_columns(labels: Labels, n: int) -> tuple[Int32Array, Uint32Array, Int32Array, tuple[str, ...]]:
-    """Columns of n limbs: character, mask, hit group (n,) each, and n names; checked."""
+def label_columns(
+    labels: Labels, n: int, prefix: str = ""
+) -> tuple[Int32Array, Uint32Array, Int32Array, tuple[str, ...]]:
+    """Columns of n limbs: character, mask, hit group (n,) each, and n names; checked. Messages prefix their names."""
     unknown = set(labels) - set(Labels.__annotations__)
     if unknown:
         raise TypeError(f"unexpected keyword {sorted(unknown)[0]!r}; limbs take {', '.join(Labels.__annotations__)}")
+
+    def integers(name: str, default: int, low: int, high: int) -> Int64Array:
+        return validate.integers(labels.get(name, default), prefix + name, n, low, high)  # type: ignore[arg-type]
+
     return (
-        validate.integers(labels.get("character", NO_CHARACTER), "character", n, NO_CHARACTER, 2**31 - 1).astype(
-            np.int32
-        ),
-        validate.integers(labels.get("mask", ALL_LAYERS), "mask", n, 0, ALL_LAYERS).astype(np.uint32),
-        validate.integers(labels.get("hit_group", 0), "hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
+        integers("character", NO_CHARACTER, NO_CHARACTER, 2**31 - 1).astype(np.int32),
+        integers("mask", ALL_LAYERS, 0, ALL_LAYERS).astype(np.uint32),
+        integers("hit_group", 0, -(2**31), 2**31 - 1).astype(np.int32),
         _names(labels.get("name", ""), n),
     )
 
@@ -67,18 +71,8 @@ def _names(name: object, n: int) -> tuple[str, ...]:
     return tuple(map(str, given))
 
 
-GIVEN: Mapping[str, type[np.generic]] = {
-    "kind": np.int8,
-    "p1": np.float64,
-    "p2": np.float64,
-    "radius": np.float64,
-    "radius2": np.float64,
-    "box": np.int32,
-    "boxes": np.float64,
-    "character": np.int32,
-    "mask": np.uint32,
-}
-"""The columns that determine all others, with their dtypes: those of a file."""
+GIVEN = ("kind", "p1", "p2", "radius", "radius2", "box", "boxes", "character", "mask")
+"""The columns that determine all others: a file holds these."""
 
 
 def given_columns(table: LimbTable) -> dict[str, NDArray[Any]]:
@@ -127,14 +121,18 @@ def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Arra
 
 
 def checked_ends(
-    kind: Int8Array, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None
+    kind: Int8Array,
+    p1: ArrayLike,
+    p2: ArrayLike,
+    limbs: Int64Array | None,
+    names: tuple[str, str] = ("p1", "p2"),
 ) -> tuple[Float64Array, Float64Array]:
-    """New ends, (n, 3) each, of limbs of these kinds (n,), or of those of the given indices, (m, 3)."""
+    """Ends, (n, 3) each, of limbs of these kinds (n,), or of those of the given indices, (m, 3); checked."""
     kind = kind if limbs is None else kind[limbs]
-    first = validate.vectors(p1, "p1", len(kind))
-    last = validate.vectors(p2, "p2", len(first))
-    check_centres(first, last, HAS_CENTRE[kind])
-    check_axes(first, last, HAS_AXIS[kind])
+    first = validate.vectors(p1, names[0], len(kind))
+    last = validate.vectors(p2, names[1], len(first))
+    check_centres(first, last, HAS_CENTRE[kind], names[1])
+    check_axes(first, last, HAS_AXIS[kind], names)
     return first, last
 
 

@@ -1,14 +1,15 @@
 """Actors as characters of a world: one call reads the joints of all of them and sets their poses."""
 
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array
-from cylcollide.characters import quaternions
+from cylcollide._types import Float32Array, Int32Array
 from cylcollide.characters.rig import Rig
-from cylcollide.panda3d.core import SAME_SCALE, array_of, core
-from cylcollide.panda3d.joints import Joints, joints_of, right_handed
+from cylcollide.panda3d.core import core
+from cylcollide.panda3d.joints import Joints, axis_factors, joints_of
 from cylcollide.world import HitWorld
 
 
@@ -19,6 +20,18 @@ class Member(NamedTuple):
     rig: Rig
     character: int
     joints: Joints  # with the scale that the actor had when it joined
+
+
+class Group(NamedTuple):
+    """Members with equally many bones b, and tables (PTA_LMatrix4f) of matrices, with their memory as arrays."""
+
+    members: list[Member]
+    ids: Int32Array
+    joint_table: Any
+    joints: Float32Array  # (k, b, 4, 4), in the frame of the member
+    member_table: Any
+    places: Float32Array  # (k, 4, 4), in the scene
+    factors: Float32Array  # (k, b, 3, 1): what makes unit axes, all right-handed, of the rows of the matrices
 
 
 class Actors:
@@ -38,7 +51,7 @@ class Actors:
     def __init__(self, world: HitWorld) -> None:
         self.world = world
         self._members: dict[int, Member] = {}
-        self._rows: dict[int, tuple[list[Member], Any, Float32Array]] = {}  # by number of bones
+        self._groups: list[Group] | None = None  # None: members have come or gone
 
     def add(self, actor: Any, rig: Rig, *, part: str = "modelRoot", lod: str = "lodRoot") -> int:
         """Let an actor be a character, hit once `update` was called; its id.
@@ -59,7 +72,7 @@ class Actors:
             )
         character = int(self.world.spawn(rig)[0])
         self._members[character] = Member(actor, rig, character, found)
-        self._rows.clear()
+        self._groups = None
         return character
 
     def remove(self, character: int) -> None:
@@ -71,7 +84,7 @@ class Actors:
             If no actor has this id.
         """
         del self._members[character]
-        self._rows.clear()
+        self._groups = None
         self.world.despawn(character)
 
     def update(self, teleport: bool = False) -> None:
@@ -85,20 +98,26 @@ class Actors:
         Raises
         ------
         ValueError
-            If an actor has another scale than when it joined, or a joint is scaled or sheared by its animation.
+            If an actor or a joint has another scale than when the actor joined: limbs keep their size. It names
+            character, bone and the scale relative to that.
         """
         matrix = core.LMatrix4f()
-        for members, table, joints in self._groups():
-            put, row = table.setElement, 0
-            for member in members:
-                member.joints.character.node().update()
+        if self._groups is None:
+            self._groups = _grouped(self._members.values())
+        for group in self._groups:
+            put, row = group.joint_table.setElement, 0
+            for k, member in enumerate(group.members):
+                node = member.joints.character
+                node.node().update()
+                group.member_table.setElement(k, node.getNetTransform().getMat())
                 for joint in member.joints.joints:
                     joint.getNetTransform(matrix)
                     put(row, matrix)
                     row += 1
-            places = np.array([array_of(member.joints.character.getNetTransform().getMat()) for member in members])
-            ids = np.array([member.character for member in members], np.int32)
-            self.world.set_poses(ids, *_poses(members, joints.astype(np.float64) @ places[:, None]), teleport)
+            in_scene = group.joints.reshape(len(group.ids), -1, 4) @ group.places.astype(np.float64)
+            net = in_scene.reshape(group.joints.shape)
+            net[..., :3, :3] *= group.factors
+            self.world.set_pose_matrices(group.ids, net, order="column", teleport=teleport)
 
     def actor(self, character: int) -> Any:
         """The actor that is this character; None if there is none."""
@@ -118,28 +137,20 @@ class Actors:
         rig = self._members[character].rig
         return str(rig.bone_names[int(rig.limb_bone[rig_limb])])
 
-    def _groups(self) -> list[tuple[list[Member], Any, Float32Array]]:
-        """Members with equally many bones, a table for their matrices, and that table as an array (k, b, 4, 4)."""
-        if not self._rows:
-            for member in self._members.values():
-                self._rows.setdefault(len(member.rig.bone_names), ([], None, np.empty(0, np.float32)))[0].append(member)
-            for bones, (members, _, _) in self._rows.items():
-                table = core.PTA_LMatrix4f.emptyArray(len(members) * bones)
-                self._rows[bones] = (members, table, np.frombuffer(table, np.float32).reshape(-1, bones, 4, 4))
-        return list(self._rows.values())
+
+def _grouped(members: Iterable[Member]) -> list[Group]:
+    """Members by their number of bones."""
+    groups = []
+    for bones, found in groupby(sorted(members, key=_bones), _bones):
+        same = list(found)
+        ids = np.array([member.character for member in same], np.int32)
+        sizes = np.array([member.joints.scale * member.joints.sizes for member in same])
+        tables = [core.PTA_LMatrix4f.emptyArray(n) for n in (len(same) * bones, len(same))]
+        joints, places = (np.frombuffer(table, np.float32).reshape(-1, 4, 4) for table in tables)
+        factors = axis_factors(sizes).astype(np.float32)
+        groups.append(Group(same, ids, tables[0], joints.reshape(-1, bones, 4, 4), tables[1], places, factors))
+    return groups
 
 
-def _poses(members: list[Member], net: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Positions (k, b, 3) and orientations (k, b, 4) of bones, out of matrices (k, b, 4, 4) of scaled joints."""
-    axes = right_handed(net[..., :3, :3], np.array([member.joints.scale * member.joints.sizes for member in members]))
-    off = np.abs(axes @ axes.swapaxes(-1, -2) - np.eye(3)).max(axis=(-1, -2))
-    if not (off < 2.0 * SAME_SCALE).all():
-        k, b = np.argwhere(~(off < 2.0 * SAME_SCALE))[0]
-        lengths = np.linalg.norm(axes[k, b], axis=1).round(6).tolist()
-        actor, _, character, found = members[k]
-        raise ValueError(
-            f"actor {actor.getName()!r} (character {character}), joint {found.names[b]!r}: "
-            f"expected the scale that it had when it joined, got axes of lengths {lengths} times that; "
-            "limbs keep their size, so make a rig for each scale"
-        )
-    return net[..., 3, :3], quaternions.of_matrices(axes.swapaxes(-1, -2))
+def _bones(member: Member) -> int:
+    return len(member.rig.bone_names)

@@ -62,15 +62,15 @@ def joints_of(actor: Any, part: str, lod: str) -> Joints:
     bound = np.array([_bound(joint) for joint in joints])
     names = [f"joint {joint.name!r} as bound" for joint in joints]
     sizes = np.array(list(map(scale_of, bound, names)))
-    bound[:, :3, :3] = right_handed(bound[:, :3, :3], sizes)
+    bound[:, :3, :3] *= axis_factors(sizes)
     return Joints(character, joints, parents, bound, sizes, scale)
 
 
-def right_handed(axes: Float64Array, sizes: Float64Array) -> Float64Array:
-    """Axes (..., b, 3, 3) as rows, in units of their sizes (..., b); z is turned round where these are negative."""
-    turned = axes / np.abs(sizes)[..., None, None]
-    turned[..., 2, :] *= np.sign(sizes)[..., None]
-    return turned
+def axis_factors(sizes: Float64Array) -> Float64Array:
+    """What makes right-handed unit axes of axes with these sizes (..., b): (..., b, 3, 1), a factor for each row."""
+    factors = 1.0 / np.abs(sizes[..., None, None] * np.ones((3, 1)))
+    factors[..., 2, :] *= np.sign(sizes)[..., None]  # z of left-handed axes is turned round
+    return factors
 
 
 def _bound(joint: Any) -> Float64Array:

@@ -40,7 +40,7 @@ from cylcollide.query.loops.columns import (
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import LabelledLimbs, take_rays
-from cylcollide.shapes import SHAPE_RECORDS, Numbers
+from cylcollide.shapes import SHAPE_RECORDS
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 """From rows (k,) to the limbs that each of their rays may hit."""
@@ -65,14 +65,10 @@ def ray_numbers(rays: Rays, i: int) -> RayNumbers:
 def exact_limb(table: LimbTable, limb: int) -> Solid:
     """The exact twin of a limb: its solid in rational numbers."""
     box = table.box.item(limb)
-    numbers = Numbers(
-        tuple(table.p1[limb].tolist()),
-        tuple(table.p2[limb].tolist()),
-        table.radius.item(limb),
-        table.radius2.item(limb),
-        tuple(table.boxes[box].tolist()) if box >= 0 else (),
-    )
-    return SHAPE_RECORDS[table.kind.item(limb)].exact_solid(numbers)
+    p1, p2 = (tuple(ends[limb].tolist()) for ends in (table.p1, table.p2))
+    numbers = tuple(table.boxes[box].tolist()) if box >= 0 else ()
+    make = SHAPE_RECORDS[table.kind.item(limb)].exact_solid
+    return make(p1, p2, table.radius.item(limb), table.radius2.item(limb), numbers)
 
 
 def _numbered(table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Solid]]:

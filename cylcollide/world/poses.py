@@ -11,7 +11,7 @@ from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
 from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
-from cylcollide.characters.rig_checks import bone
+from cylcollide.characters.skeleton import bone_label
 from cylcollide.constants import LIMBS_SHARED
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.layout import Parts, WorldLayout
@@ -95,7 +95,7 @@ class Poses:
         """Raise the ValueError of the row that `place_limbs` has refused."""
         character = self._roster.ids[self._index[row]]
         where = f"row {self._order[row]} (character {character})"
-        raise_misplaced(rig.bone_names, rig.limb_names, rig.rows, self._at, self._turn, row, where)
+        raise_misplaced(rig, self._at, self._turn, row, where)
 
 
 def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, order: MatrixOrder) -> Poses:
@@ -106,7 +106,7 @@ def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, or
     if made.bad >= 0:
         row, number = divmod(made.bad, made.positions.shape[1])
         names = roster.rigs[roster.rig[index[row]]].bone_names
-        wrong, whose = what_is_wrong(made.matrices[row, number], order), bone(names, number)
+        wrong, whose = what_is_wrong(made.matrices[row, number], order), bone_label(names, number)
         raise ValueError(f"matrices: {wrong}; it is {whose} in row {row} (character {roster.ids[index[row]]})")
     return Poses(roster, index, made.positions, made.orientations)
 

@@ -17,8 +17,7 @@ from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.compare.comparison import Comparison, clearances
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import BulletClient
-from cylcollide.crosscheck.generate.bullets import AIMED
-from cylcollide.crosscheck.generate.poses import PosedScene
+from cylcollide.crosscheck.generate.bullets import AIMED, PosedScene
 from cylcollide.crosscheck.run.chunk import fire
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result, run_plan, wrong_bullets

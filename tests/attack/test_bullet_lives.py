@@ -7,11 +7,13 @@ import warnings
 
 import numpy as np
 import pybullet as p
+import pybullet_data
 import pytest
 import support.pybullet_scenes as scenes
+from pybullet_utils.bullet_client import BulletClient
 from support.bullet_life import STEPS, Life
 
-from cylcollide.bullet import Mirror
+from cylcollide.bullet import Mirror, patched
 
 pytestmark = pytest.mark.attack
 
@@ -178,3 +180,47 @@ def test_a_random_life(seed, request):
     assert min(hits["limb"], hits["miss"]) > (3000 if long else 70)
     assert hits["wrapped"] > (500 if long else 12), "scaled meshes and height fields are really hit"
     assert hits["differ"] < 0.02 * hits["agree"], "PyBullet's own verdicts, but for rays that graze"
+
+
+def walk_patched(seed, steps):
+    """A life of two clients in a program that is not edited; how many answers were limbs or wrapped, and misses."""
+    rng, hits = np.random.default_rng(seed), {"hit": 0, "miss": 0}
+    clients = [BulletClient(p.DIRECT) for _ in range(2)]
+    try:
+        lives = [Life(client._client, rng, client) for client in clients]
+        for client in clients:
+            client.setAdditionalSearchPath(pybullet_data.getDataPath())
+        for k in range(steps):
+            life = lives[rng.integers(2)]
+            life.step()
+            starts, ends = life.rays(12)
+            keywords = {
+                "collisionFilterMask": int(rng.choice([-1, 1, 2, 6])),
+                "reportHitNumber": int(rng.choice([-1, -1, 0, 1])),
+            }
+            try:
+                expected = Mirror(life.number, mesh="wrap", follow=False).rayTestBatch(starts, ends, **keywords)
+            except ValueError:  # a pose of no numbers: PyBullet answers
+                with pytest.warns(UserWarning, match="PyBullet answers meanwhile"):
+                    assert len(life.p.rayTestBatch(starts, ends, **keywords)) == 12
+                life.reset()
+                continue
+            where = f"seed {seed}, step {k}, {life.last}"
+            assert life.p.rayTestBatch(starts.tolist(), ends.tolist(), **keywords) == expected, where
+            assert p.rayTest(starts[0], ends[0], physicsClientId=life.number, **keywords) == expected[:1], where
+            for answer in expected:
+                hits["hit" if answer[0] >= 0 else "miss"] += 1
+    finally:
+        for client in clients:
+            client.disconnect()
+    return hits
+
+
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(k, marks=[pytest.mark.long, pytest.mark.timeout(3600)]) for k in range(2, 6))]
+)
+def test_a_random_life_through_patched(seed, request):
+    long = request.node.get_closest_marker("long") is not None
+    with patched(mesh="wrap"):
+        hits = walk_patched(seed, 2500 if long else 110)
+    assert min(hits.values()) > (3000 if long else 70)

@@ -49,9 +49,9 @@ print(json.dumps({{name: read_spoiled(name) for name in names}}))
 """
 
 
-OWN = ("rig.json", "policy.json", "order.json", "clip.bvh", "walk.txt")
+OWN = ("rig.json", "policy.json", "order.json", "clip.bvh", "walk.txt", "robot.urdf")
 """Formats that no other project's parser reads."""
-EXTRAS = {".urdf": "yourdfpy", ".xml": "mujoco", ".gltf": "pygltflib", ".glb": "pygltflib"}
+EXTRAS = {".xml": "mujoco", ".gltf": "pygltflib", ".glb": "pygltflib"}
 
 
 @pytest.mark.parametrize(

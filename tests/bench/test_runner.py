@@ -9,9 +9,9 @@ from support.bench_engines import SMALL, FewOnly, Forgetful, plant, silent
 
 import cylcollide as cc
 from cylcollide.bench import runner
+from cylcollide.bench.runner import resolve_disagreements
 from cylcollide.bench.tables import rays_notes
 from cylcollide.bench.timing import interleaved
-from cylcollide.bench.verdicts import Wrong, resolve_disagreements
 from cylcollide.bench.workloads import WORKLOADS
 from cylcollide.engines import registry
 from cylcollide.engines.own import OwnEngine
@@ -44,17 +44,17 @@ def test_planted_lies_are_counted_by_kind():
     lies[hit[:7]] = -1
     lies[miss[:5]] = 3
     lies[hit[7:10]] = (truth[hit[7:10]] + 40) % len(limbs)
-    assert resolve_disagreements(limbs, segments, lies, truth) == Wrong(12, 3, 0, 0)
-    assert resolve_disagreements(limbs, segments, truth, lies) == Wrong(0, 0, 12, 3)
-    assert resolve_disagreements(limbs, segments, truth, truth) == Wrong()
+    assert resolve_disagreements(limbs, segments, lies, truth).tolist() == [[12, 3], [0, 0]]
+    assert resolve_disagreements(limbs, segments, truth, lies).tolist() == [[0, 0], [12, 3]]
+    assert resolve_disagreements(limbs, segments, truth, truth).tolist() == [[0, 0], [0, 0]]
 
 
 def test_two_wrong_answers_to_one_ray_both_count():
     limbs = cc.Limbs.cylinders([[0, 0, -1.0], [5, 0, -1], [9, 9, -1]], [[0, 0, 1.0], [5, 0, 1], [9, 9, 1]], 0.5)
     segments = runner.Segments(np.array([[-2.0, 3, 0]]), np.array([[2.0, 3, 0]]))
     nothing, first, third = (np.array([row], np.int32) for row in (-1, 0, 2))
-    assert resolve_disagreements(limbs, segments, first, third) == Wrong(1, 0, 1, 0)
-    assert resolve_disagreements(limbs, segments, first, nothing) == Wrong(1, 0, 0, 0)
+    assert resolve_disagreements(limbs, segments, first, third).tolist() == [[1, 0], [1, 0]]
+    assert resolve_disagreements(limbs, segments, first, nothing).tolist() == [[1, 0], [0, 0]]
 
 
 @pytest.mark.usefixtures("planted")

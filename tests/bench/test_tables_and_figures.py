@@ -9,11 +9,11 @@ from support.bench_engines import SMALL, plant, silent
 
 import cylcollide as cc
 from cylcollide.bench import runner, tasks
-from cylcollide.bench.memory import nbytes
 from cylcollide.bench.past import SPEED, RecordedCrowd
 from cylcollide.bench.plots import plot_past, plot_rays, plot_scaling
 from cylcollide.bench.scaling import run_past_scaling, run_scaling
 from cylcollide.bench.tables import duration, rate, write_csv
+from cylcollide.bench.timing import nbytes
 from cylcollide.bench.workloads import crowd_of
 
 pytestmark = pytest.mark.long  # half a minute of whole runs

@@ -5,8 +5,7 @@ import pytest
 from support.bench_engines import SMALL
 
 import cylcollide as cc
-from cylcollide.bench.crowd import LIMBS, SKELETON, Crowd
-from cylcollide.bench.workloads import WORKLOADS, Workload, crowd_of, points_near
+from cylcollide.bench.workloads import LIMBS, SKELETON, WORKLOADS, Crowd, Workload, crowd_of, points_near
 
 pytestmark = pytest.mark.long  # half a minute of whole runs
 

@@ -23,7 +23,12 @@ def test_the_swap_is_one_line_and_the_answers_are_comparable(capsys):
     assert "shots hit a body" in capsys.readouterr().out
 
 
-def test_the_page_shows_what_happens(capsys):
-    (snippet,) = re.findall(r"```python\n(.*?)```", (DEMOS.parent / "docs" / "bullet.md").read_text(), re.DOTALL)
-    exec(compile(snippet, "bullet.md", "exec"), {})
+def test_the_page_shows_what_happens(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page, names = (DEMOS.parent / "docs" / "bullet.md").read_text(), {}
+    swap, choices = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(swap, "bullet.md", "exec"), names)
     assert capsys.readouterr().out == "0 -1\n(20000, 3) 0.1\n"
+    exec(compile(choices, "bullet.md", "exec"), names)
+    assert capsys.readouterr().out.startswith("[0, -1, 0]\n(0.0, 0.1, 1.0) → (9.0, 0.2, 1.0): the answers differ")
+    assert (tmp_path / "case.json").is_file()

@@ -150,10 +150,24 @@ def test_collision_filters(c):
         assert ours == [answer[0] for answer in theirs]
         seen.add(tuple(ours))
     assert len(seen) == 9
-    p.setCollisionFilterGroupMask(0, -1, 0, 0, physicsClientId=c)
-    assert mirror.rayTest(down[0][0], down[1][0])[0][0] == 0, "PyBullet does not tell"
-    mirror.sync(filters=True)
-    assert mirror.rayTest(down[0][0], down[1][0]) == (MISS,)
+
+
+@pytest.mark.parametrize("way", ["module", "client", "own"])
+def test_filters_that_change_later_are_noticed(way):
+    """PyBullet reports them nowhere: the calls are counted, through the module and a `BulletClient`."""
+    client = BulletClient(p.DIRECT)
+    scenes.body(client._client, 0, [0, 0, 0])
+    down = ([0.0, 0.0, 5.0], [0.0, 0.0, -5.0])
+    followed, called = Mirror(client), Mirror(client, follow=False)
+    assert inspect.isbuiltin(p.setCollisionFilterGroupMask)
+    function = {"module": p, "client": client, "own": followed.client}[way].setCollisionFilterGroupMask
+    function(0, -1, 0, 0, **({"physicsClientId": client._client} if way == "module" else {}))
+    assert followed.rayTest(*down) == (MISS,)
+    assert called.rayTest(*down)[0][0] == 0, "until it is synchronised"
+    called.sync()
+    assert called.rayTest(*down) == (MISS,)
+    with pytest.raises(TypeError):
+        function()
 
 
 def test_filters_are_measured_among_overlapping_bodies(c):
@@ -203,6 +217,21 @@ def test_poses_are_followed_and_boxes_turn(c):
     np.testing.assert_allclose([a[2] for a in mirror.rayTestBatch(*down)], [0.48, 0.37], rtol=1e-15)
 
 
+def test_a_body_that_restoreState_has_moved_is_hit_before_bullets_boxes_follow(c):
+    """PyBullet misses it until the next collision pass."""
+    box = scenes.body(c, 1, [0, 0, 0], mass=1.0)
+    p.performCollisionDetection(physicsClientId=c)
+    state, mirror = p.saveState(physicsClientId=c), Mirror(c)
+    p.resetBasePositionAndOrientation(box, [9, 0, 0], [0, 0, 0, 1], physicsClientId=c)
+    p.stepSimulation(physicsClientId=c)
+    p.restoreState(state, physicsClientId=c)
+    down = ([0.05, 0.0, 5.0], [0.0, 0.0, -5.0])
+    assert mirror.rayTest(*down)[0][0] == box
+    assert p.rayTest(*down, physicsClientId=c) == (MISS,)
+    p.performCollisionDetection(physicsClientId=c)
+    assert p.rayTest(*down, physicsClientId=c)[0][0] == mirror.rayTest(*down)[0][0] == box
+
+
 def test_without_following_sync_is_the_users(c):
     ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
     mirror = Mirror(c, follow=False)
@@ -236,6 +265,8 @@ def test_bad_input_is_refused(row):
     before = mirror.rayTest(*ALONG)
     for message, ask in (
         (r"rayFromPosition: .*\(n, 3\)", lambda: mirror.rayTest([0, 0], [1, 1])),
+        (r"rayFromPosition: expected shape \(3,\) or \(n, 3\), got \(4,\)", lambda: mirror.rayTest([0] * 4, [1] * 3)),
+        (r"rayFromPositions: expected shape \(n, 3\), got \(1, 4\)", lambda: mirror.rayTestBatch([[0] * 4], [[1] * 3])),
         ("rayToPositions: expected 1 rows, got 2", lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]] * 2)),
         ("finite numbers.*got .* in row 0", lambda: mirror.rayTest([np.nan, 0, 0], [1, 1, 1])),
         (r"expected a body and link of the client, got \(99, -1\)",

@@ -12,7 +12,9 @@ from pybullet_utils.bullet_client import BulletClient
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
+from cylcollide.bullet.__main__ import Comparison
 from cylcollide.bullet.effects import EFFECTS, Effect
+from cylcollide.bullet.patching import observers
 
 GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
 """Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet hits it, once it has computed the box of the ball."""
@@ -108,6 +110,9 @@ def test_a_mirror_goes_with_its_client_and_the_next_of_its_number_has_its_own(cl
         (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}), (([0, 0, 0], [1, 0, 0]), {"unknown": 1}),
         (([np.nan, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}),
         (([0, 0], [1, 0]), {}), (([np.nan, 0, 0], [1, 0, 0]), {}), (([0, 0, 0], [np.inf, 0, 0]), {}), (("a", "b"), {}),
+        (([0, 0, 0], [1, 0, 0]), {"reportHitNumber": 2**40}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": None}),
+        (([0, 0, 0], [1, 0, 0]), {"physicsClientId": "0"}), ((None, None), {}), (({}, {}), {}), ((1.0, 2.0), {}),
+        (([0, 0, 0], [1, 0, 0, 0]), {}), (([0, 0, 1j], [1, 0, 0]), {}), (([2.0**501, 0, 0], [1, 0, 0]), {}),
     ],
     ids=str,
 )  # fmt: skip
@@ -117,7 +122,7 @@ def test_bad_input_is_what_it_is_for_pybullet(given, named):
     def outcome(function, arguments):
         try:
             return function(*arguments, **named)
-        except (TypeError, p.error) as error:
+        except (TypeError, OverflowError, SystemError, p.error) as error:
             return type(error)
 
     with patched():
@@ -142,19 +147,22 @@ def test_a_scene_that_cannot_be_mirrored_is_pybullets(clients):
 
 
 def test_threads_that_ask_while_others_step(clients):
-    client, wrong = clients[0], []
+    """Both clients are asked and stepped; bodies come and go in one of them."""
+    wrong = []
 
     def ask() -> None:
         for _ in range(100):
-            if client.rayTest(*GRAZE) != (MISS,):
-                wrong.append(1)
+            first, second = (client.rayTest(*ray) for client, ray in zip(clients, (GRAZE, THROUGH), strict=True))
+            if first != (MISS,) or second[0][0] != 0:
+                wrong.append((first, second))
 
     with patched():
         threads = [threading.Thread(target=ask) for _ in range(3)]
         for thread in threads:
             thread.start()
-        for _ in range(100):
-            clients[1].stepSimulation()
+        for k in range(100):
+            clients[k % 2].stepSimulation()
+            clients[1].removeBody(ball(clients[1], 9.0))
         for thread in threads:
             thread.join()
     assert wrong == []
@@ -207,3 +215,30 @@ def test_a_program_is_run_unedited(tmp_path):
     assert "cylcollide" not in plain.stderr
     assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)" in compared.stderr
     assert run("nothing.py").returncode == 2
+
+
+def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(clients):
+    comparison, parent = Comparison(), ball(clients[0], 10.0)
+    clients[0].performCollisionDetection()
+    observers.append(comparison)
+    try:
+        with patched():
+            starts, ends = ([[x - 10.0, y, z]] for x, y, z in GRAZE)
+            assert clients[0].rayTestBatch(starts, ends, parentObjectUniqueId=parent) == (MISS,)
+    finally:
+        observers.remove(comparison)
+    assert str(comparison).endswith("differs for 1 (within 1 mm: 1)")
+
+
+def test_rays_that_pybullet_does_not_answer_are_counted(clients):
+    """It takes 16,383 in a call: of one more in a list it loses one, in an array all, and refuses more."""
+    for count, lost in ((16_384, 1), (16_385, 16_385)):
+        comparison = Comparison()
+        observers.append(comparison)
+        try:
+            with patched():
+                answers = clients[0].rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count)
+        finally:
+            observers.remove(comparison)
+        assert len(answers) == count
+        assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")

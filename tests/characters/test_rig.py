@@ -105,7 +105,7 @@ REFUSED = {
         r"limb_bone: expected 0 to 3, .*got 4 for limb 5 \('tapered 1'\); fasten",
     ),
     "a bone too few": ({"limb_bone": [0] * 13}, r"limb_bone: expected one integer or shape \(14,\)"),
-    "groups in a list": ({"groups": ["leg"]}, r"groups: expected a mapping of names to numbers, got list"),
+    "groups in a list": ({"groups": ["leg"]}, r"groups: expected a mapping of names to numbers, got \['leg'\]"),
     "a group without a number": ({"groups": {"leg": "4"}}, r"groups: expected a name and an integer.*'leg': '4'"),
     "a group of truth": ({"groups": {"leg": True}}, r"groups: expected a name and an integer.*'leg': True"),
     "a group of 33 bits": ({"groups": {"leg": 2**31}}, r"groups: expected a name and an integer of 32 bits"),

@@ -215,7 +215,7 @@ TEXTS = {
 def test_files_of_others(tmp_path: Path, case: str):
     file = tmp_path / "rig.json"
     file.write_bytes(TEXTS[case].encode("utf-8", "surrogateescape"))
-    with pytest.raises(ValueError, match=rf"^{re.escape(str(file))}, the file: expected JSON, got \w+: "):
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(file))}: the file: expected JSON, got \w+: "):
         cc.Rig.load(file)
 
 

@@ -6,8 +6,9 @@ from support.oracle import cylinder as oracle
 
 import cylcollide as cc
 from cylcollide.bullet.humanoid import Humanoid
-from cylcollide.crosscheck.compare.truth import clearances, exact_first_limbs
+from cylcollide.crosscheck.compare.truth import exact_first_limbs
 from cylcollide.crosscheck.generate.bullets import AIMED, BULLET_FAMILIES, GRAZE, MISS, RIM, draw_bullets
+from cylcollide.engines.rounded_cylinder import Rounded
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +117,16 @@ def test_exact_first_limb_equals_the_oracle(shot):
     assert 20 < np.sum(found < 0) < 200
 
 
+def gaps(limbs, start, end):
+    """Least signed distance of each segment from its own limb."""
+    return Rounded.cylinders(limbs.p1, limbs.p2, limbs.radius).least_distance(start, end).distance
+
+
 def test_clearance_of_grazing_bullets_is_their_depth(shot):
     bullets, limbs = shot
     rows = np.flatnonzero(bullets.family == GRAZE)
     target = limbs[bullets.target[rows]]
-    signed = clearances(bullets.start[rows], bullets.end[rows], target.p1, target.p2, target.radius)
+    signed = gaps(target, bullets.start[rows], bullets.end[rows])
     # A graze near a cap may cut less deep below the cap than below the side.
     depth = -bullets.depth[rows] * target.radius
     shallow = np.abs(bullets.depth[rows]) < 0.01
@@ -130,5 +136,5 @@ def test_clearance_of_grazing_bullets_is_their_depth(shot):
 def test_clearance_past_a_corner_is_the_way_to_the_rim():
     # Past the rim of a unit cylinder at 45°: the nearest point is the rim itself.
     start, end = np.array([[3.0, 0, 2.5]]), np.array([[0.0, 0, 5.5]])
-    found = clearances(start, end, np.zeros((1, 3)), np.array([[0, 0, 3.0]]), np.ones(1))
+    found = gaps(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 3.0]], 1.0), start, end)
     np.testing.assert_allclose(found, [1.5 / np.sqrt(2)], rtol=1e-12)

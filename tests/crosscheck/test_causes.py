@@ -9,19 +9,12 @@ import cylcollide as cc
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
-from cylcollide.crosscheck.generate import of_pybullet
-from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, margin_sweep
 from cylcollide.crosscheck.generate.shots import Target
 from cylcollide.crosscheck.run.chunk import compute_chunk, fire
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
-from cylcollide.engines.rounded_cylinder import (
-    Rounded,
-    first_reach,
-    least_distance,
-    outward_normal,
-    signed_distance,
-)
+from cylcollide.engines.rounded_cylinder import Rounded
 
 pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
 
@@ -36,19 +29,18 @@ def rounded(n, radius=1.0, half=2.0, ball=0.25):
 def test_distance_to_a_rounded_cylinder_by_hand():
     points = np.array([[3.0, 0, 0], [0, 0, 5], [0, 0, 0], [0.9, 0, 0], [1.75, 0, 2.75], [0, 0, -1.9]])
     expected = [2.0, 3.0, -1.0, -0.1, np.sqrt(2) - 0.25, -0.1]
-    np.testing.assert_allclose(signed_distance(rounded(6), points), expected, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rounded(6).signed_distance(points), expected, rtol=0, atol=1e-15)
     # The edge itself lies (√2 - 1) balls outside.
-    np.testing.assert_allclose(signed_distance(rounded(1), np.array([[1.0, 0, 2.0]])), (np.sqrt(2) - 1) * 0.25)
+    np.testing.assert_allclose(rounded(1).signed_distance(np.array([[1.0, 0, 2.0]])), (np.sqrt(2) - 1) * 0.25)
 
 
 def test_normal_is_the_gradient():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(500, 3)) * [1.2, 1.2, 2.2]
-    normal, step = outward_normal(rounded(500), points), 1e-6
+    normal, step = rounded(500).outward_normal(points), 1e-6
     np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1, rtol=1e-14)
     slope = [
-        (signed_distance(rounded(500), points + step * e) - signed_distance(rounded(500), points - step * e))
-        / (2 * step)
+        (rounded(500).signed_distance(points + step * e) - rounded(500).signed_distance(points - step * e)) / (2 * step)
         for e in np.eye(3)
     ]
     smooth = np.abs(np.linalg.norm(np.array(slope), axis=0) - 1) < 1e-6
@@ -60,12 +52,12 @@ def test_least_distance_and_first_reach_against_samples():
     rng = np.random.default_rng(1)
     start, end = rng.normal(size=(2, 200, 3)) * 4
     solid, share = rounded(200), np.linspace(0, 1, 2001)
-    along = np.array([signed_distance(solid, start + f * (end - start)) for f in share])
-    least = least_distance(solid, start, end)
+    along = np.array([solid.signed_distance(start + f * (end - start)) for f in share])
+    least = solid.least_distance(start, end)
     step = np.linalg.norm(end - start, axis=1) / 2000
     assert (least.distance <= along.min(axis=0) + 1e-12).all()
     assert (least.distance >= along.min(axis=0) - step).all()
-    reach = first_reach(solid, start, end, least, np.full(200, 0.5))
+    reach = solid.first_reach(start, end, least, np.full(200, 0.5))
     meets = along.min(axis=0) <= 0.5
     assert 20 < meets.sum() < 180
     assert np.isfinite(reach[meets]).all()
@@ -210,7 +202,7 @@ def by_cause(findings: Disagreements, kind):
 def test_margins():
     rng = np.random.default_rng(2)
     body = Target.draw(rng, 0.05, 0.2, aligned=False)
-    found = {scene.setup.margin: fired(scene).found for scene in of_pybullet.margin_sweep(rng, body, 3300)}
+    found = {scene.setup.margin: fired(scene).found for scene in margin_sweep(rng, body, 3300)}
     assert by_cause(found[0.0], Kind.MISSED)[Cause.NO_CORE_DISTANCE] > 5
     assert Cause.NO_CORE_DISTANCE not in by_cause(found[1e-3], Kind.MISSED)
     assert set(by_cause(found[0.04], Kind.MISSED)) == {Cause.RIM_ROUNDING}

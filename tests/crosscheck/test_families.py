@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
-from cylcollide.crosscheck.generate.aimed import BEND
-from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.of_pybullet import CALLS, MARGINS, fitting
+from cylcollide.crosscheck.generate.families import CALLS, FAMILIES, MARGINS, ChunkKey, draw_chunk, fitting
+from cylcollide.crosscheck.generate.one_limb import BEND
 from cylcollide.crosscheck.generate.shots import SIZES, Intent
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
+from cylcollide.engines.bullet import CONSTRUCTIONS
 
 SINGLE = [family for family in FAMILIES if family not in ("humanoid", "elbow", "batch-limits")]
 

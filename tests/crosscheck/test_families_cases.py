@@ -15,7 +15,6 @@ from cylcollide.crosscheck.report.drawn_case import Drawn, shown_cases, worst_ca
 from cylcollide.crosscheck.report.figures import facts
 from cylcollide.crosscheck.report.page import page_html
 from cylcollide.crosscheck.report.pictures import NAMES, _origin, cut, outward
-from cylcollide.engines.rounded_cylinder import signed_distance, taken
 
 pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
 
@@ -96,7 +95,7 @@ def test_a_cut_draws_the_surfaces_where_they_are(result):
                 points = origin + unit * (x[seen, None] * path + y[seen, None] * out)
                 solid = drawn.held if trace.name != NAMES["true"] else drawn.true(drawn.limb)
                 level = drawn.calibration.stop if trace.name == NAMES["shell"] else 0.0
-                distance = signed_distance(taken(solid, np.zeros(len(points), dtype=int)), points)
+                distance = solid.taken(np.zeros(len(points), dtype=int)).signed_distance(points)
                 # Single precision of the picture.
                 assert np.all(np.abs(distance - level) < 1e-5 * unit * (high - low))
                 checked[trace.name] += len(points)

@@ -8,14 +8,14 @@ from support.runs.families import sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
+from cylcollide.crosscheck.cases.variants import CaseVariant
+from cylcollide.crosscheck.cases.variants import ask as ask_both
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
-from cylcollide.crosscheck.generate.aimed import aimed
+from cylcollide.crosscheck.generate.one_limb import aimed, grazes
+from cylcollide.crosscheck.generate.one_limb import rim as draw_rim
 from cylcollide.crosscheck.generate.shots import Target
-from cylcollide.crosscheck.generate.surface import grazes
-from cylcollide.crosscheck.generate.surface import rim as draw_rim
 from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
@@ -120,9 +120,8 @@ def test_spin_uncovers_a_phantom_that_the_box_hides():
     variant = CaseVariant(
         -end, end, np.array([0.05]), np.array([-1.0, 0.0505, 0.0]), np.array([1.0, 0.0505, 0.0]), Setup()
     )
-    tell = CaseRunner(BulletClient)
-    assert tell(variant).verdicts_agree
-    assert tell(variant.built(spin=0.4)).causes[Kind.PHANTOM] == Cause.TERMINATION
+    assert ask_both(BulletClient, variant)[0].verdicts_agree
+    assert ask_both(BulletClient, variant.built(spin=0.4))[0].causes[Kind.PHANTOM] == Cause.TERMINATION
 
 
 def test_an_ulp_and_a_start_elsewhere_move_the_hit():
@@ -134,7 +133,7 @@ def test_an_ulp_and_a_start_elsewhere_move_the_hit():
             scene.p1, scene.p2, scene.radius, scene.shots.start[row], scene.shots.end[row], scene.setup
         )
         changed = [variant, variant.begun(0.3), variant.begun(0.7), variant.nudged(1)]
-        early = [outcome.error(Kind.EARLY) for outcome in CaseRunner(BulletClient).several(variant, changed)]
+        early = [outcome.error(Kind.EARLY) for outcome in ask_both(BulletClient, variant, *changed)]
         moved.append(max(early[:3]) - min(early[:3]))
         nudged.append(abs(early[3] - early[0]))
     assert np.median(moved) > 1e-4
@@ -187,7 +186,7 @@ def test_a_cause_that_is_not_the_right_one_is_not_proved():
     swapped = [replace(c, cause=Cause.SEGMENT_END.label) for c in rim]
     swapped += [replace(c, cause=Cause.NO_CORE_DISTANCE.label) for c in rim]
     swapped += [replace(c, cause=Cause.BROAD_PHASE.label) for c in phantom]
-    ran = [trials(case, CaseRunner(BulletClient)) for case in swapped]
+    ran = [trials(case, BulletClient) for case in swapped]
     assert len(ran) > 10
     assert np.mean([is_proved(run) for run in ran]) < 0.3
 
@@ -200,7 +199,7 @@ def test_cases_replay_from_their_file(tmp_path):
     for case in back:
         if case.kind == "lost":
             continue
-        outcome = CaseRunner(BulletClient)(CaseVariant.of(case))
+        outcome = ask_both(BulletClient, CaseVariant.of(case))[0]
         assert (outcome.limb_true, outcome.limb_engine) == (case.limb_true, case.limb_engine)
         assert outcome.causes[case.kind_code] == case.cause_code
 

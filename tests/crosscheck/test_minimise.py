@@ -1,26 +1,25 @@
 """A case made smaller is the same case: kind and cause stay, the truth is exact, and what is left is short."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, OpenEngine
-from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
+from support.runs.replay import cases, made, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, PASSES, NotReproducedError, is_valid, minimise, only, size
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.compare.truth import exact_first_limbs
-from cylcollide.crosscheck.engine import PlainEngine, Setup
+from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
 from cylcollide.engines import EngineHits
 
 
-def assert_same_but_smaller(small, case, runner=BULLET):
+def assert_same_but_smaller(small, case, engine_of=BulletClient):
     """Kind, cause and limbs are those of before, exact arithmetic agrees, and the answers are those of now."""
-    live = recast(small, runner)
+    live = recast(small, engine_of)
     assert live.again == small
     assert (small.kind, small.cause) == (case.kind, case.cause)
     assert size(small) <= size(case)
@@ -37,7 +36,7 @@ def test_cases_of_pybullet_become_short():
     assert {"missed", "phantom", "early", "late", "normal"} == set(kinds)
     digits = []
     for case in kinds.values():
-        small = minimise(case, BULLET)
+        small = minimise(case, BulletClient)
         assert_same_but_smaller(small, case)
         digits.append((size(case)[-1], size(small)[-1]))
     before, after = np.transpose(digits)
@@ -58,7 +57,7 @@ def test_limbs_that_play_no_part_go_and_names_stay():
         kind="early",
         names=("a", "b", "c", "shin", "d"),
     )
-    small = minimise(case, BULLET)
+    small = minimise(case, BulletClient)
     assert_same_but_smaller(small, case)
     assert size(small) < size(case)
     assert small.names == ("shin",)
@@ -67,21 +66,21 @@ def test_limbs_that_play_no_part_go_and_names_stay():
 
 
 def test_settings_that_play_no_part_go():
-    setup = asdict(Setup(construction="urdf", moved=3.0))
+    setup = Setup(construction="urdf", moved=3.0)
     line = (0.013, 0.021, 0.5), (0.017, 0.022, -0.5)
     case = made([(0.01, 0.02, 0.0)], [(0.11, 0.23, 0.01)], [0.05], *line, kind="early", setup=setup)
     assert case.cause == Cause.SHAPE.label
-    small = minimise(case, BULLET)
+    small = minimise(case, BulletClient)
     assert_same_but_smaller(small, case)
-    assert small.built == Setup(construction="urdf")
+    assert small.setup == Setup(construction="urdf")
 
 
 def test_it_is_deterministic_and_has_no_end_of_its_own_to_reach():
     case = next(case for case in cases("rim") if case.kind == "late")
-    small = minimise(case, BULLET)
-    assert small == minimise(case, BULLET)
+    small = minimise(case, BulletClient)
+    assert small == minimise(case, BulletClient)
     # Nothing is left that could be taken away.
-    assert minimise(small, BULLET) == small
+    assert minimise(small, BulletClient) == small
 
 
 def test_the_number_of_questions_is_bounded(monkeypatch):
@@ -90,7 +89,7 @@ def test_the_number_of_questions_is_bounded(monkeypatch):
     monkeypatch.setattr(
         "cylcollide.crosscheck.cases.minimise.recast", lambda *them: asked.append(them) or recast(*them)
     )
-    sizes = [size(minimise(case, BULLET, questions)) for questions in (0, 3, 200)]
+    sizes = [size(minimise(case, BulletClient, questions)) for questions in (0, 3, 200)]
     assert len(asked) <= 3 + 0 + 3 + 200
     assert sizes[0] == size(case)
     assert all(later <= earlier for earlier, later in pairwise(sizes))
@@ -105,25 +104,23 @@ def test_the_number_of_questions_is_bounded(monkeypatch):
     ],
 )
 def test_a_planted_engine(planted, kind, start, end):
-    runner = CaseRunner(PlainEngine(planted))
-    case = made([(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2], start, end, kind=kind, runner=runner)
+    engine_of = PlainEngine(planted)
+    case = made([(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2], start, end, kind=kind, engine_of=engine_of)
     assert case.cause == Cause.SHAPE.label
-    small = minimise(case, runner)
-    assert_same_but_smaller(small, case, runner)
+    small = minimise(case, engine_of)
+    assert_same_but_smaller(small, case, engine_of)
     assert size(small)[-1] < 20
 
 
 @pytest.mark.long
 def test_a_ray_that_is_lost_by_its_place_in_the_batch():
-    runner = CaseRunner(PlainEngine(LossyEngine))
+    engine_of = PlainEngine(LossyEngine)
     limb = [(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2]
-    case = made(
-        *limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", runner=CaseRunner(PlainEngine(BlindEngine))
-    )
+    case = made(*limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", engine_of=PlainEngine(BlindEngine))
     beside = ((-1.0, 3.0, 0.0), (1.0, 3.0, 0.0))
     case = replace(case, cause=Cause.API_LIMIT.label, bound=None, before=(beside,) * 999, after=(beside,) * 40)
-    small = minimise(case, runner, questions=100)
-    assert_same_but_smaller(small, case, runner)
+    small = minimise(case, engine_of, questions=100)
+    assert_same_but_smaller(small, case, engine_of)
     assert (len(small.before), small.after) == (999, ())
 
 
@@ -140,7 +137,7 @@ class BlindEngine(ExactEngine):
 def test_what_the_engine_does_not_repeat_is_refused():
     case = next(case for case in cases("rim") if case.kind == "phantom")
     with pytest.raises(NotReproducedError, match="got another answer to this missed"):
-        minimise(replace(case, kind="missed", limb_true=0, limb_engine=-1), BULLET)
+        minimise(replace(case, kind="missed", limb_true=0, limb_engine=-1), BulletClient)
 
 
 def test_moves_keep_the_world_a_world():
@@ -165,7 +162,7 @@ def test_every_kind_and_cause_becomes_smaller(family):
     found = of_each_kind_and_cause(cases(family, 2000))
     shrunk = 0
     for case in found:
-        small = minimise(case, BULLET)
+        small = minimise(case, BulletClient)
         assert_same_but_smaller(small, case)
         shrunk += size(small) < size(case)
     # A late hit on a limb of 100 m that hangs on the last bit of every number stays as it is.

@@ -10,8 +10,7 @@ from support.runs.poses import right_hits, timeless
 import cylcollide as cc
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.engine import BulletClient
-from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS
-from cylcollide.crosscheck.generate.poses import spread_poses
+from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS, spread_poses
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, local_processes, run_plan, write_numbers, wrong_bullets
 from cylcollide.engines import EngineHits

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from support.faulty_engines import InflatedEngine
 from support.runs.poses import swept
-from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
+from support.runs.replay import cases, made, of_each_kind_and_cause
 
 from cylcollide import cli
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.recast import answers_apart, recast
 from cylcollide.crosscheck.cases.wording import CAUSES, length, why
 from cylcollide.crosscheck.compare.disagreements import Cause
-from cylcollide.crosscheck.engine import PlainEngine
+from cylcollide.crosscheck.engine import BulletClient, PlainEngine
 from cylcollide.crosscheck.run.run import write_numbers
 from cylcollide.engines import registry
 
@@ -210,12 +209,12 @@ def test_a_process_of_its_own_says_so_in_one_line(tmp_path):
 
 
 def test_a_planted_engine_is_asked_like_any_other():
-    runner = CaseRunner(PlainEngine(InflatedEngine))
+    engine_of = PlainEngine(InflatedEngine)
     line = (-1.01, 0.2013, 0.1003), (1.02, 0.2013, 0.1203)
-    case = made([(0.0, 0.0, -0.5)], [(0.0, 0.0, 0.5)], [0.2], *line, kind="phantom", runner=runner)
+    case = made([(0.0, 0.0, -0.5)], [(0.0, 0.0, 0.5)], [0.2], *line, kind="phantom", engine_of=engine_of)
     assert case.cause == Cause.SHAPE.label
-    assert recast(case, runner).again == case
-    assert recast(case, BULLET).again is None
+    assert recast(case, engine_of).again == case
+    assert recast(case, BulletClient).again is None
 
 
 def test_every_cause_has_words():
@@ -246,6 +245,6 @@ def test_other_engines_are_answers_apart_and_may_die():
 )
 def test_cases_of_every_family_are_reproduced(family):
     for case in of_each_kind_and_cause(cases(family, 2000)):
-        live = recast(case, BULLET)
+        live = recast(case, BulletClient)
         assert live.proved
         assert live.again == case

@@ -14,7 +14,7 @@ from support.runs.replay import cases, of_each_kind_and_cause
 from cylcollide.crosscheck.cases.case import read_cases
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.report.drawn_case import worst_cases
-from cylcollide.crosscheck.report.repro_scripts import write_case_files
+from cylcollide.crosscheck.report.page import write_case_files
 from cylcollide.crosscheck.run.chunk import WORST_KINDS
 from cylcollide.crosscheck.run.run import wrong_bullets
 

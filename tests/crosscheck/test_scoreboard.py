@@ -11,7 +11,7 @@ import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.compare.comparison import Comparison, usable
-from cylcollide.crosscheck.compare.truth import Truth, clearances
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
@@ -197,11 +197,11 @@ def test_variants_are_told_from_each_other_in_cases():
         return EngineHits(np.zeros(len(start), np.int32), np.zeros(len(start)), start, np.zeros((len(start), 3)))
 
     for each in both:
-        each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1)), answers)
+        each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1), True), answers)
     polygon, bare = (each.worst["generic", "phantom"][1] for each in both)
-    assert (polygon.engine, polygon.options, polygon.built.is_default) == ("embree", {"sides": 256}, True)
-    assert (bare.engine, bare.options, bare.built.margin) == ("bullet", {}, 0.0)
-    gaps = clearances(truth.start, truth.end, *(np.repeat(x, 20, axis=0) for x in (scene.p1, scene.p2, scene.radius)))
+    assert (polygon.engine, polygon.options, polygon.setup.is_default) == ("embree", {"sides": 256}, True)
+    assert (bare.engine, bare.options, bare.setup.margin) == ("bullet", {}, 0.0)
+    gaps = truth.clearances(np.arange(20), np.zeros(20, np.int32))
     assert bare.amount == polygon.amount == gaps[~truth.hits.hit].max() > 0
 
 

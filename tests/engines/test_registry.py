@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import cylcollide as cc
 from cylcollide import engines
 from cylcollide._types import Shape
 from cylcollide.engines import registry
-from cylcollide.engines._poses import poses, quaternions, y_up
+from cylcollide.engines._adapter import poses, quaternions, y_up
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
 
@@ -95,7 +96,7 @@ def test_quaternions_of_boxes_turn_the_axes():
 def test_capabilities_say_what_is_missing():
     best = engines.Capabilities(shapes=frozenset(Shape), inside="hit", accuracy=0.0)
     assert best.cannot() == []
-    worst = best.replaced(shapes=frozenset({Shape.SPHERE}), inside="ignore", max_batch=1000, normal=False, moves=False)
+    worst = replace(best, shapes=frozenset({Shape.SPHERE}), inside="ignore", max_batch=1000, normal=False, moves=False)
     assert worst.lacks([Shape.SPHERE, Shape.BOX]) == [Shape.BOX]
     assert worst.cannot() == [
         "no cylinder, tube, tapered cylinder, ellipsoid, capsule, box", "a start inside is not noticed",

@@ -21,7 +21,7 @@ from cylcollide.exact.moving import Motion, TickStretch, contact_face, contact_i
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.polynomials import trimmed
-from cylcollide.shapes import SHAPE_RECORDS, Numbers
+from cylcollide.shapes import SHAPE_RECORDS
 
 pytestmark = pytest.mark.coverage
 
@@ -42,7 +42,7 @@ def number(x: QuadraticNumber | None) -> Algebraic:
 
 def check_still(m: Motion) -> int:
     """Fail unless a limb that keeps its place under the bullet has the chords of a ray; returns how many."""
-    limb = SHAPE_RECORDS[m.shape].exact_solid(Numbers(m.p1[0], m.p2[0], m.radius, m.radius2, ()))
+    limb = SHAPE_RECORDS[m.shape].exact_solid(m.p1[0], m.p2[0], m.radius, m.radius2, ())
     chords = limb_chords(RayNumbers(m.start, m.end, True, 1.0), limb)
     drift = np.subtract(m.p1[1], m.p1[0])
     moving = m._replace(end=tuple((np.asarray(m.end) + drift).tolist()))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
-from cylcollide.bench.memory import nbytes
+from cylcollide.bench.timing import nbytes
 from cylcollide.history import PoseHistory
 
 MOST = 150e6 / (17_000 * 64)

@@ -32,7 +32,8 @@ def test_by_hand(name):
     assert why.clearance == pytest.approx(clearance, abs=1e-14)
     text = str(why)
     assert text.startswith(f"limb 0, {why.shape.name.lower()}: {'hit' if why.hit else 'miss'}, {reason}")
-    assert ("depth" if why.hit else "gap") in text
+    assert ("depth" if why.hit else "clearance") in text
+    assert "gap" not in text, "that is Euclid's distance"
 
 
 def test_the_record_of_a_tube_shot_through():

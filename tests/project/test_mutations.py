@@ -29,7 +29,7 @@ SHAPES = [
 ]
 """Cheap checks first: a run ends at the first failure."""
 LAWS = "tests/query/test_shape_properties.py"
-LAWFUL = [f"exact/{name}.py" for name in ("frame", "order", "line", "ball", "cylinder", "revolution", "solid", "box")]
+LAWFUL = [f"exact/{name}.py" for name in ("line", "order", "shapes", "solid")]
 LAWFUL += ["shapes.py", "kernels/axis.py", "kernels/line.py", "kernels/box.py", "kernels/revolution.py"]
 STREAMS = ["tests/runtime/test_simd_memory.py", "tests/query/test_stream_sizes.py", "tests/query/test_chords.py"]
 PLACES = ["tests/query/test_positions_and_normals.py", "tests/query/test_chord_ends.py"]
@@ -37,7 +37,7 @@ CONTACTS = ["tests/exact/test_contacts.py", "tests/exact/test_moving.py", "tests
 FLIGHTS = [f"tests/history/test_moving_{name}.py" for name in ("far", "moments", "exits")]
 
 CHECKS: dict[str, list[str]] = {
-    **{f"exact/{name}.py": SHAPES for name in ("ball", "box", "cylinder", "frame", "line", "order", "revolution")},
+    **{f"exact/{name}.py": SHAPES for name in ("line", "order", "shapes", "solid")},
     **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "closest", "cylinder", "inside_policy", "line")},
     **{f"kernels/{name}.py": SHAPES for name in ("curve", "dispatch", "refine", "revolution")},
     "kernels/surface.py": PLACES,

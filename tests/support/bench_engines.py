@@ -1,6 +1,7 @@
 """Engines for the tests of the benchmark: a wrong and slow one, one that forgets, two that cannot take part."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ class FewOnly(OwnEngine):
     """Does not like crowds."""
 
     name = "Few"
-    capabilities = OwnEngine.capabilities.replaced(practical_limbs=100)
+    capabilities = replace(OwnEngine.capabilities, practical_limbs=100)
 
 
 class Forgetful(OwnEngine):

@@ -1,5 +1,7 @@
 """Artificial engines with one known fault each; the exact one has none."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import cylcollide as cc
@@ -150,7 +152,7 @@ class PanickingEngine(ExactEngine):
 class BallsEngine(ExactEngine):
     """It holds no cylinders."""
 
-    capabilities = ExactEngine.capabilities.replaced(shapes=frozenset({cc.Shape.SPHERE}))
+    capabilities = replace(ExactEngine.capabilities, shapes=frozenset({cc.Shape.SPHERE}))
 
 
 class WobblyEngine(ExactEngine):

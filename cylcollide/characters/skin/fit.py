@@ -1,39 +1,34 @@
-"""Limbs fitted to a skin: for each bone, of the allowed shapes, the limb of least size that covers its skin."""
+"""Limbs fitted to a skin: for each bone the smallest limb, among the allowed shapes, that covers its skin."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide import shapes as limb_shapes
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import quaternions
+from cylcollide.characters.rig_parts import MAKERS
 from cylcollide.characters.skin import symmetry
 from cylcollide.characters.skin.gauges import FAMILIES, Family, Least, Solid
-from cylcollide.characters.skin.samples import Parts, Samples, large_parts, parts_of, sample
-from cylcollide.characters.skin.search import Part, fit_limb, quantile
+from cylcollide.characters.skin.samples import Pieces, divided_among_large, sample
+from cylcollide.characters.skin.search import fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
-from cylcollide.characters.skin.symmetry import Plane
+from cylcollide.characters.skin.symmetry import Mirror
 from cylcollide.limbs.limbs import Limbs
 
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
-"""The shapes that are tried unless others are asked for."""
+"""The default shapes."""
 
 HARDLY_LARGER = 1.007
-"""A shape that is named before another is taken if its size, a length, is at most so many times the other's."""
+"""A shape is preferred to a smaller one that is named later if its size, a length, is at most this factor larger."""
 
 ROUNDING = 1.0 + 2.0**-36
-"""Limbs are larger by this factor, so that no rounding between here and a query leaves out what they just cover."""
+"""Limbs are larger by this factor, so that rounding in a later query does not leave out what they just cover."""
 
-
-class Fitted(NamedTuple):
-    """Limbs in the frames of their bones, the bone of each, and the bones that were left out for want of skin."""
-
-    limbs: Limbs
-    limb_bone: Int32Array
-    left_out: tuple[str, ...]
+Part = tuple[Float64Array, Float64Array]
+"""The skin of a bone: centroids (n, 3) in the frame of the bone, and areas times the weight of the bone, (n,)."""
 
 
 def fit(
@@ -43,59 +38,54 @@ def fit(
     least_share: float = 0.005,
     least: Least = "volume",
     hit_groups: Mapping[str, int] = MappingProxyType({}),
-) -> Fitted:
-    """Fit limbs; see `Rig.from_skin`. `hit_groups`: numbers of hit groups by bone."""
+) -> tuple[Limbs, Int32Array]:
+    """Limbs in the frames of their bones, and the bone of each; see `Rig.from_skin`.
+
+    `hit_groups`: numbers of hit groups by bone.
+    """
     families = _families(shapes)
     validate.one_of(least, "least", "volume", "surface")
     share = _between(coverage, "coverage", 1.0)
-    samples = sample(skin)
-    kept = large_parts(samples, skin, _between(least_share, "least_share", 0.5))
-    pieces = parts_of(samples, skin, kept)
-    mirror = symmetry.find(skin, samples, pieces)
+    pieces, kept = divided_among_large(sample(skin), skin, _between(least_share, "least_share", 0.5))
+    mirror = symmetry.find(skin, pieces)
     solids: dict[int, Solid] = {}
     for bone in np.flatnonzero(kept).tolist():
         if bone in solids:
             continue
-        parts = [_part(skin, samples, pieces, bone, mirror.plane if bone in mirror.middle else None)]
-        twin = mirror.pairs.get(bone)
-        if twin is not None and mirror.plane is not None and kept[twin]:
-            parts.append(_mirrored(skin, _part(skin, samples, pieces, twin), twin, bone, mirror.plane))
-        elif bone in mirror.middle and mirror.plane is not None:
-            parts.append(_mirrored(skin, parts[0], bone, bone, mirror.plane))
-        whole = parts[0]._replace(
-            points=np.vstack([part.points for part in parts]), areas=np.concatenate([part.areas for part in parts])
-        )
-        found = [_covering(fit_limb(whole, family, share, least), parts, share) for family in families]
-        solids[bone] = _smallest(found, least)
-        if twin is not None and len(parts) == 2 and mirror.plane is not None:
-            solids[twin] = _mirrored_solid(skin, solids[bone], bone, twin, mirror.plane)
+        parts, plane = [_part(skin, pieces, bone)], None
+        along = _direction(skin, pieces, bone, *parts[0])
+        twin = None if mirror is None else mirror.twins.get(bone)
+        if mirror is not None and twin is not None and kept[twin]:
+            points, areas = _part(skin, pieces, twin)
+            parts.append((skin.in_bone(bone, mirror.image(skin.from_bone(twin, points))), areas))
+            if twin == bone:  # the plane of symmetry is that of the limb, too
+                offset = mirror.offset - float(mirror.normal @ skin.rest.positions[bone])
+                plane = mirror.normal @ skin.rest_turns[bone], offset
+        points, areas = (np.concatenate(column) for column in zip(*parts, strict=True))
+        found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
+        solids[bone] = _smallest([_covering(solid, parts, share) for solid in found], least)
+        if mirror is not None and twin is not None and twin != bone and kept[twin]:
+            solids[twin] = _mirrored_solid(skin, solids[bone], bone, twin, mirror)
     bones = sorted(solids)
-    limbs = [
-        _limb(solids[bone], name=skin.bone_names[bone], hit_group=hit_groups.get(skin.bone_names[bone], 0))
-        for bone in bones
-    ]
-    left_out = tuple(name for name, keeps in zip(skin.bone_names, kept.tolist(), strict=True) if not keeps)
-    return Fitted(Limbs.concat(limbs), np.array(bones, dtype=np.int32), left_out)
+    names = [skin.bone_names[bone] for bone in bones]
+    limbs = [_limb(solids[bone], name, hit_groups.get(name, 0)) for bone, name in zip(bones, names, strict=True)]
+    return Limbs.concat(limbs), np.array(bones, dtype=np.int32)
 
 
 def _smallest(solids: list[Solid], least: Least) -> Solid:
-    """The limb of least size, or the first of those that are hardly larger."""
+    """The first limb that is at most `HARDLY_LARGER` than the smallest one."""
     sizes = [solid.size(least) for solid in solids]
     return next(solid for solid, size in zip(solids, sizes, strict=True) if size <= HARDLY_LARGER * min(sizes))
 
 
 def _families(shapes: Iterable[Shape]) -> list[Family]:
-    given: dict[Shape, Family] = {}
-    got = "none"
-    for shape in shapes if isinstance(shapes, Iterable) else [shapes]:
-        if not isinstance(shape, int | np.integer) or shape not in FAMILIES:
-            given, got = {}, repr(shape)[:80]
-            break
-        given[Shape(shape)] = FAMILIES[Shape(shape)]
-    if not given:
+    given = list(shapes) if isinstance(shapes, Iterable) else [shapes]
+    wrong = [shape for shape in given if not isinstance(shape, int | np.integer) or shape not in FAMILIES]
+    if wrong or not given:
         names = ", ".join(f"Shape.{shape.name}" for shape in FAMILIES)
+        got = repr(wrong[0])[:80] if wrong else "none"
         raise ValueError(f"shapes: expected some of {names}, got {got}; name them")
-    return [*given.values()]
+    return [FAMILIES[Shape(shape)] for shape in dict.fromkeys(given)]
 
 
 def _between(value: float, name: str, high: float) -> float:
@@ -118,69 +108,45 @@ def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[st
     return {bone: int(groups[group]) for bone, group in bone_groups.items()}
 
 
-def _part(skin: Skin, samples: Samples, parts: Parts, bone: int, plane: Plane | None = None) -> Part:
+def _part(skin: Skin, pieces: Pieces, bone: int) -> Part:
     """The skin of a bone in its own frame."""
-    rows = parts.of(bone)
-    areas = parts.areas[rows]
-    position, turn = _frame(skin, bone)
-    points = (samples.points[rows] - position) @ turn
-    children = np.flatnonzero((skin.parents == bone) & (np.bincount(parts.bone, minlength=len(skin.parents)) > 0))
-    middle = areas @ points / areas.sum()
-    ends = (skin.rest.positions[children] - position) @ turn
-    along = ends.mean(axis=0) if len(ends) else middle
+    rows = pieces.of(bone)
+    return skin.in_bone(bone, pieces.points[rows]), pieces.carried[rows]
+
+
+def _direction(skin: Skin, pieces: Pieces, bone: int, points: Float64Array, areas: Float64Array) -> Float64Array:
+    """The unit direction (3,) of a bone in its own frame: to its children, or to the middle of its skin."""
+    children = np.flatnonzero((skin.parents == bone) & (np.bincount(pieces.bone, minlength=len(skin.parents)) > 0))
+    ends = skin.in_bone(bone, skin.rest.positions[children])
+    along = ends.mean(axis=0) if len(ends) else areas @ points / areas.sum()
     if np.linalg.norm(along) <= 1e-3 * np.ptp(points, axis=0).max():
         along = np.array([0.0, 0.0, 1.0])
-    local = None if plane is None else (plane.normal @ turn, plane.offset - float(plane.normal @ position))
-    return Part(points, areas, along / np.linalg.norm(along), local)
+    return np.asarray(along / np.linalg.norm(along))
 
 
-def _frame(skin: Skin, bone: int) -> tuple[Float64Array, Float64Array]:
-    """Position (3,) and rotation matrix (3, 3) of a bone at rest."""
-    return skin.rest.positions[bone], limb_shapes.rotation_matrices(skin.rest.orientations[[bone]])[0]
-
-
-def _mirrored(skin: Skin, part: Part, source: int, target: int, plane: Plane) -> Part:
-    """The mirror image of the skin of one bone in the frame of another."""
-    position, turn = _frame(skin, source)
-    image = plane.mirrored(part.points @ turn.T + position)
-    position, turn = _frame(skin, target)
-    return part._replace(points=(image - position) @ turn)
-
-
-def _mirrored_solid(skin: Skin, solid: Solid, source: int, target: int, plane: Plane) -> Solid:
+def _mirrored_solid(skin: Skin, solid: Solid, source: int, target: int, mirror: Mirror) -> Solid:
     """The mirror image of a limb of one bone in the frame of another."""
-    position, turn = _frame(skin, source)
-    centre = plane.mirrored((turn @ solid.centre + position)[None])[0]
-    axes = (turn @ solid.frame).T
-    frame = (axes - 2.0 * np.outer(axes @ plane.normal, plane.normal)).T
+    centre = mirror.image(skin.from_bone(source, solid.centre[None]))
+    axes = (skin.rest_turns[source] @ solid.frame).T
+    frame = (axes - 2.0 * np.outer(axes @ mirror.normal, mirror.normal)).T
     frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric about this plane of their own
-    position, turn = _frame(skin, target)
-    return solid._replace(centre=(centre - position) @ turn, frame=turn.T @ frame)
+    return solid._replace(centre=skin.in_bone(target, centre)[0], frame=skin.rest_turns[target].T @ frame)
 
 
 def _covering(solid: Solid, parts: list[Part], coverage: float) -> Solid:
-    """The same limb at the scale that covers each of some parts, whose last piece then lies just inside."""
-    scale = max(quantile(solid.gauge(part.points), part.areas, coverage) for part in parts)
+    """The same limb at the scale that covers the share of each part; the last piece that counts then lies inside."""
+    scale = max(quantile(solid.gauge(points), areas, coverage) for points, areas in parts)
     return solid._replace(scale=scale * ROUNDING)
 
 
 def _limb(solid: Solid, name: str, hit_group: int) -> Limbs:
     """A fitted limb among its one bone's limbs."""
-    shape, s, p, c = solid.family.shape, solid.scale, solid.proportions, solid.centre[None]
-    axis = solid.frame[:, 2] * s
+    shape, s, p, centre = solid.family.shape, solid.scale, solid.proportions, solid.centre[None]
+    make = partial(MAKERS[shape], name=name, hit_group=hit_group)
     if shape == Shape.SPHERE:
-        return Limbs.spheres(c, s, name=name, hit_group=hit_group)
+        return make(centre, s)
     if shape == Shape.BOX:
-        half = s * np.array([[p[0], p[1], 1.0]])
-        return Limbs.boxes(c, quaternions.of_matrices(solid.frame[None]), half, name=name, hit_group=hit_group)
-    p1, p2 = c - p[0] * axis, c + p[0] * axis
-    match shape:
-        case Shape.CYLINDER:
-            return Limbs.cylinders(p1, p2, s, name=name, hit_group=hit_group)
-        case Shape.TAPERED:
-            radii = s * (1.0 - p[1]), s * (1.0 + p[1])
-            return Limbs.tapered_cylinders(p1, p2, *radii, name=name, hit_group=hit_group)
-        case Shape.CAPSULE:
-            return Limbs.capsules(p1, p2, s, name=name, hit_group=hit_group)
-        case _:
-            return Limbs.ellipsoids(p1, p2, s, name=name, hit_group=hit_group)
+        return make(centre, quaternions.of_matrices(solid.frame[None]), s * np.array([[p[0], p[1], 1.0]]))
+    axis = solid.frame[:, 2] * s
+    radii = (s * (1.0 - p[1]), s * (1.0 + p[1])) if shape == Shape.TAPERED else (s,)
+    return make(centre - p[0] * axis, centre + p[0] * axis, *radii)

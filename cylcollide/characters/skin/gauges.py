@@ -1,9 +1,9 @@
 """Shapes of limbs that can be fitted, each as a gauge about its centre.
 
-A gauge is the least scale s at which a shape of given proportions, centred at 0, its axis along z, contains a point. So
-the smallest limb of such proportions that covers a share of some points is a quantile of their gauges, and
-fitting is a search over centres, frames and proportions only. Proportions are relative to the radius (a box: to its
-half extent along z); volumes and surfaces are those at s = 1.
+A shape of given proportions is centred at 0, its axis along z. The gauge of a point is the least scale s at which the
+shape contains it. So the scale of the smallest such limb that covers a share of some points is a quantile of their
+gauges, and a fit searches over centres, frames and proportions only. Proportions are relative to the radius (of a box:
+to its half extent along z). Volumes and surfaces are those at s = 1.
 """
 
 from collections.abc import Callable
@@ -14,11 +14,11 @@ import numpy as np
 from cylcollide._types import Float64Array, Shape
 
 Gauge = Callable[[Float64Array, Float64Array, Float64Array, Float64Array], Float64Array]
-"""Takes coordinates x, y, z of points, (k, n) each, and proportions (k, m); gives scales (k, n)."""
+"""From coordinates x, y, z of points, (k, n) each, and proportions (k, m), to scales (k, n)."""
 
 
 Least = Literal["volume", "surface"]
-"""What is to be least of a limb that covers enough."""
+"""The quantity that a fit minimises."""
 
 
 class Family(NamedTuple):
@@ -35,7 +35,7 @@ class Family(NamedTuple):
     surface: Callable[[Float64Array], Float64Array]  # its area at scale 1, (k,)
 
     def size(self, proportions: Float64Array, least: Least) -> Float64Array:
-        """What is to be least, as a length at scale 1, (k,): the root of the surface or the cube root of the volume."""
+        """The quantity to minimise, as a length at scale 1, (k,): the cube root of the volume, or √surface."""
         return np.cbrt(self.volume(proportions)) if least == "volume" else np.sqrt(self.surface(proportions))
 
 
@@ -77,7 +77,7 @@ def _tapered_surface(p: Float64Array) -> Float64Array:
 
 
 def _ellipsoid_surface(p: Float64Array) -> Float64Array:
-    """Long and flat ellipsoids of revolution by their eccentricity, which is kept off 0, where both tend to 4 pi."""
+    """Long and flat ellipsoids of revolution by their eccentricity. It is kept above 0; there both tend to 4 pi."""
     a = p[:, 0]
     e = np.sqrt(np.maximum(1.0 - np.minimum(a, 1.0 / a) ** 2, 1e-8))
     return 2.0 * np.pi * (1.0 + np.where(a > 1.0, a * np.arcsin(e), a * a * np.arctanh(e)) / e)
@@ -121,11 +121,10 @@ class Solid(NamedTuple):
     scale: float
 
     def size(self, least: Least) -> float:
-        """What is to be least, as a length."""
+        """The quantity to minimise, as a length."""
         return self.scale * float(self.family.size(self.proportions[None], least)[0])
 
     def gauge(self, points: Float64Array) -> Float64Array:
         """The scales (n,) at which the limb contains points (n, 3)."""
         x, y, z = ((points - self.centre) @ self.frame).T
-        scales: Float64Array = self.family.gauge(x[None], y[None], z[None], self.proportions[None])[0]
-        return scales
+        return np.asarray(self.family.gauge(x[None], y[None], z[None], self.proportions[None])[0])

@@ -1,12 +1,12 @@
-"""Skins from glTF 2.0 files, read through pygltflib: its structures, buffers as bytes; what they mean is told here.
+"""Skins from glTF 2.0 files: pygltflib gives structures and bytes, and this module interprets them.
 
 A joint's rest is the inverse of its inverse bind matrix, so vertices and bones are in the space of the mesh, in its
-units. The pose that nodes have in the file, and the place of the mesh in its scene, do not count.
+units. The pose of the nodes, and the place of the mesh in its scene, do not count.
 """
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,29 +19,17 @@ if TYPE_CHECKING:
 
 DTYPES = {5120 + code: np.dtype(kind) for code, kind in enumerate("bBhHiIf")}
 LARGEST = {"b": 127.0, "B": 255.0, "h": 32767.0, "H": 65535.0}
-"""What stands for 1 in integers that are normalised."""
+"""The integers that mean 1 where integers are normalised."""
 
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 TRIANGLES = 4
 
 RIGID = 1e-3
-"""How far a bind matrix may be from a rotation with one scale, relative to that."""
+"""Largest distance of a bind matrix from a rotation with one scale, relative to that scale."""
 
 
-class SkinArguments(NamedTuple):
-    """What the constructor of `Skin` takes."""
-
-    vertices: Float64Array
-    faces: NDArray[Any]
-    weights: Float64Array
-    bone_names: list[str]
-    parents: list[int]
-    rest_positions: Float64Array
-    rest_orientations: Float64Array
-
-
-def read(path: str | PathLike[str]) -> SkinArguments:
-    """Read the meshes of the first skin; see `Skin.from_gltf`."""
+def read(path: str | PathLike[str]) -> tuple[Any, ...]:
+    """The arguments of `Skin` for the meshes of the first skin; see `Skin.from_gltf`."""
     try:
         import pygltflib  # noqa: PLC0415  # an extra
     except ImportError as missing:
@@ -65,7 +53,7 @@ def read(path: str | PathLike[str]) -> SkinArguments:
         ) from None
 
 
-def _skin(document: "GLTF2") -> SkinArguments:
+def _skin(document: "GLTF2") -> tuple[Any, ...]:
     joints, parents = _ordered_joints(document)
     original = document.skins[0].joints
     rank = np.empty(len(original), dtype=np.int64)  # of a joint as vertices number it
@@ -90,13 +78,11 @@ def _skin(document: "GLTF2") -> SkinArguments:
         raise ValueError("no triangles refer to the first skin")
     names = [document.nodes[joint].name or f"joint_{joint}" for joint in joints]
     positions, orientations = _rest(document, rank, parents)
-    return SkinArguments(
-        np.vstack(vertices), np.vstack(faces), np.vstack(weights), names, parents, positions, orientations
-    )
+    return np.vstack(vertices), np.vstack(faces), np.vstack(weights), names, parents, positions, orientations
 
 
 def _ordered_joints(document: "GLTF2") -> tuple[list[int], list[int]]:
-    """Nodes of the joints, parents before children, and the row of each one's nearest ancestor that is a joint."""
+    """Nodes of the joints, parents before children, and for each the row of its nearest ancestor among them, or -1."""
     joints = document.skins[0].joints
     above = {child: row for row, node in enumerate(document.nodes) for child in node.children or ()}
 
@@ -147,7 +133,7 @@ def _rest(document: "GLTF2", rank: NDArray[np.int64], parents: list[int]) -> tup
 
 
 def _accessor(document: "GLTF2", number: int) -> NDArray[Any]:
-    """The rows of an accessor, (count, width); integers that stand for 0 to 1 become such numbers."""
+    """The rows of an accessor, (count, width); normalised integers become numbers up to 1."""
     accessor = document.accessors[number]
     if accessor.sparse is not None or accessor.bufferView is None:
         raise ValueError(f"accessor {number} is sparse or compressed; export without")

@@ -1,55 +1,45 @@
-"""How well the limbs of a rig fit a skin at rest: what they cover, what sticks out, and what they hold besides."""
+"""How well the limbs of a rig fit a skin at rest: the share they cover, what sticks out, and the space they add."""
 
-from typing import NamedTuple, Protocol
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide import shapes
-from cylcollide._types import Float64Array, Int32Array, Int64Array
-from cylcollide.characters.skeleton import Skeleton, rest_frames
-from cylcollide.characters.skin.distance import signed_distances, volumes
-from cylcollide.characters.skin.samples import Parts, Samples, parts_of, sample
+from cylcollide._types import Float64Array, Int64Array, Shape
+from cylcollide.characters.rig_data import RigData
+from cylcollide.characters.skin.samples import Pieces, divided, sample
 from cylcollide.characters.skin.search import quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.limbs.limbs import Limbs
 
-
-class Rigged(Skeleton, Protocol):
-    """What is read of a `Rig`."""
-
-    @property
-    def limbs(self) -> Limbs:
-        """The limbs in the frames of their bones."""
-
-    @property
-    def limb_bone(self) -> Int32Array:
-        """The bone of each limb, (m,)."""
+ELLIPSE_CORNERS = 257
+"""An ellipsoid's outline is a polyline of so many corners: distances are good to 2e-5 of its larger radius."""
 
 
 class Fit(NamedTuple):
     """How one bone's limbs, or all, fit the skin that belongs to them. Lengths are in the unit of the skin.
 
-    A piece of skin belongs to the bone that carries most of it, or to that one's nearest ancestor with a limb; pieces
-    count by their area times that bone's weight.
+    A piece of skin belongs to the bone that carries most of it, or to the nearest ancestor of that bone with a limb.
+    Pieces count by their area times the weight of their bone.
     """
 
     name: str
     area: float
-    """Of the skin."""
+    """The area of the skin."""
     own_coverage: float
     """Share of the skin in the bone's own limbs."""
     coverage: float
     """Share of the skin in any limb."""
     protrusion: float
-    """How far skin sticks out of all limbs, mean over what does; 0 if nothing does."""
+    """Mean distance of the skin outside of all limbs from the nearest limb; 0 if there is none."""
     protrusion_95: float
-    """The same, exceeded by 5 % of it."""
+    """The distance that 5 % of this skin exceeds."""
     gap: float
-    """How deep skin lies in the bone's own limbs, mean over what lies in them: the space between skin and limb."""
+    """Mean depth of the skin inside the bone's own limbs: the space between skin and limb."""
     gap_95: float
-    """The same, exceeded by 5 % of it."""
+    """The depth that 5 % of this skin exceeds."""
     limb_volume: float
-    """Of the limbs, what is in two of them twice."""
+    """The sum of the limbs' volumes; overlaps count twice."""
     skin_volume: float
     """Enclosed by the skin; of a bone's part, closed by planes across the bone."""
 
@@ -66,7 +56,7 @@ class SkinReport(NamedTuple):
     """One a bone with limbs and skin, in the order of the rig."""
     whole: Fit
     without_limbs: tuple[str, ...]
-    """Bones that carry skin and have no limb; others' limbs are to cover it."""
+    """Bones that carry skin and have no limb. The limbs of other bones should cover this skin."""
 
     def __str__(self) -> str:
         head = (
@@ -80,7 +70,7 @@ class SkinReport(NamedTuple):
         return "\n".join([head, *rows, f"without limbs: {', '.join(self.without_limbs) or 'none'}"])
 
 
-def skin_report(rig: Rigged, skin: Skin) -> SkinReport:
+def skin_report(rig: RigData, skin: Skin) -> SkinReport:
     """Compare the limbs of a rig with a skin of the same bones, at rest.
 
     Raises
@@ -95,15 +85,16 @@ def skin_report(rig: Rigged, skin: Skin) -> SkinReport:
         )
     if not len(rig.limbs):
         raise ValueError("rig: expected one or more limbs, got none; there is nothing to compare")
-    samples = sample(skin)
+    every = sample(skin)
     has_limb = np.isin(np.arange(len(skin.bone_names)), rig.limb_bone)
-    parts = parts_of(samples, skin, has_limb)
-    distances = _distances(rig, samples)
-    own = np.where(rig.limb_bone[:, None] == parts.bone, distances, np.inf).min(axis=0)
+    pieces = divided(every, skin, has_limb)
+    bones_of_limbs = enumerate(rig.limb_bone.tolist())
+    distances = np.stack([signed_distances(rig.limbs, i, rig.in_bone(b, pieces.points)) for i, b in bones_of_limbs])
+    own = np.where(rig.limb_bone[:, None] == pieces.bone, distances, np.inf).min(axis=0)
     nearest, volume = distances.min(axis=0), volumes(rig.limbs)
 
     def fit(name: str, rows: Int64Array, limb_volume: float, skin_volume: float) -> Fit:
-        areas, inside = parts.areas[rows], own[rows] <= 0.0
+        areas, inside = pieces.carried[rows], own[rows] <= 0.0
         outside = nearest[rows] > 0.0
         protrusions, depths, total = nearest[rows][outside], -own[rows][inside], areas.sum()
         return Fit(
@@ -117,54 +108,113 @@ def skin_report(rig: Rigged, skin: Skin) -> SkinReport:
             skin_volume,
         )
 
-    bones = [bone for bone in np.flatnonzero(has_limb).tolist() if len(parts.of(bone))]
+    bones = [bone for bone in np.flatnonzero(has_limb).tolist() if len(pieces.of(bone))]
     fits = tuple(
         fit(
             skin.bone_names[bone],
-            parts.of(bone),
+            pieces.of(bone),
             float(volume[rig.limb_bone == bone].sum()),
-            _part_volume(skin, samples, parts, bone),
+            _part_volume(skin, pieces, bone),
         )
         for bone in bones
     )
-    enclosed = float(samples.areas @ (samples.points * samples.normals).sum(axis=1)) / 3.0
+    enclosed = float(pieces.areas @ (pieces.points * pieces.normals).sum(axis=1)) / 3.0
     whole = fit("all", np.arange(len(nearest)), float(volume.sum()), enclosed)
-    carries = np.bincount(samples.weights.argmax(axis=1), minlength=len(has_limb)) > 0
+    carries = np.bincount(every.bone, minlength=len(has_limb)) > 0
     bare = tuple(name for name, bad in zip(skin.bone_names, carries & ~has_limb, strict=True) if bad)
     return SkinReport(fits, whole, bare)
 
 
 def _mean_and_95(values: Float64Array, areas: Float64Array) -> tuple[float, float]:
-    """Mean and quantile by area, 0 of nothing."""
+    """Mean and 95 % quantile by area; 0 without any area."""
     total = areas.sum()
     return (float(areas @ values / total), quantile(values, areas, 0.95)) if total > 0.0 else (0.0, 0.0)
 
 
-def _distances(rig: Rigged, samples: Samples) -> Float64Array:
-    """Signed distances of the pieces to each limb, (m, s)."""
-    rest = rest_frames(rig)
-    turns = shapes.rotation_matrices(rest.orientations)
-    return np.stack(
-        [
-            signed_distances(rig.limbs, limb, (samples.points - rest.positions[bone]) @ turns[bone])
-            for limb, bone in enumerate(rig.limb_bone.tolist())
-        ]
-    )
+def _part_volume(skin: Skin, pieces: Pieces, bone: int) -> float:
+    """The volume that the skin of a bone encloses, if it is open only across the bone's direction.
 
-
-def _part_volume(skin: Skin, samples: Samples, parts: Parts, bone: int) -> float:
-    """What the skin of a bone encloses, if it is open across the bone's direction only.
-
-    The flux of half the vector from the axis through the skin: it has divergence 1, and is none through planes across.
+    That is the flux through the skin of half the vector from the axis: its divergence is 1, and its flux through planes
+    across the axis is 0.
     """
-    rows = parts.of(bone)
-    areas, points = samples.areas[rows], samples.points[rows]
+    rows = pieces.of(bone)
+    areas, points = pieces.areas[rows], pieces.points[rows]
     middle = areas @ points / areas.sum()
-    children = np.unique(parts.bone[np.isin(parts.bone, np.flatnonzero(skin.parents == bone))])
+    children = np.unique(pieces.bone[np.isin(pieces.bone, np.flatnonzero(skin.parents == bone))])
     ends = skin.rest.positions[children].mean(axis=0) if len(children) else middle
     along = ends - skin.rest.positions[bone]
     length = np.linalg.norm(along)
     axis = along / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
     from_axis = points - middle
     from_axis = from_axis - np.outer(from_axis @ axis, axis)
-    return float(areas @ (from_axis * samples.normals[rows]).sum(axis=1)) / 2.0
+    return float(areas @ (from_axis * pieces.normals[rows]).sum(axis=1)) / 2.0
+
+
+# Limbs -------------------------------------------------------------------------------------------------------------
+
+
+def signed_distances(limbs: Limbs, limb: int, points: Float64Array) -> Float64Array:
+    """Distances (n,) of points (n, 3), in the frame of the limbs, to the surface of one limb: negative inside."""
+    kind, p1, p2 = Shape(limbs.kind[limb]), limbs.p1[limb], limbs.p2[limb]
+    radius, radius2 = float(limbs.radius[limb]), float(limbs.radius2[limb])
+    if kind == Shape.BOX:
+        outside = np.abs((points - p1) @ limbs.box_axes[limb].T) - limbs.half_extents[limb]
+        inner: Float64Array = np.minimum(outside.max(axis=1), 0.0)
+        return np.asarray(np.linalg.norm(np.maximum(outside, 0.0), axis=1) + inner)
+    length = float(np.linalg.norm(p2 - p1))
+    axis = (p2 - p1) / length if length else np.zeros(3)
+    along = (points - p1) @ axis
+    if kind in (Shape.SPHERE, Shape.CAPSULE):
+        nearest = p1 + np.clip(along, 0.0, length)[:, None] * axis
+        return np.asarray(np.linalg.norm(points - nearest, axis=1) - radius)
+    across = np.linalg.norm(np.cross(points - p1, axis), axis=1)
+    outline = _outline(kind, length, radius, radius2)
+    plane = np.stack([along, across], axis=1)
+    distance = np.min([_to_segment(plane, a, b) for a, b in pairwise(outline)], axis=0)
+    share = along / length
+    wall = np.interp(along, outline[:, 0], outline[:, 1]) if kind == Shape.ELLIPSOID else radius
+    if kind == Shape.TAPERED:
+        wall = radius + (radius2 - radius) * share
+    inside = (share >= 0.0) & (share <= 1.0) & (across <= wall)
+    if kind == Shape.TUBE:
+        inside &= across >= radius2
+    return np.asarray(np.where(inside, -distance, distance))
+
+
+def _outline(kind: Shape, length: float, radius: float, radius2: float) -> Float64Array:
+    """Corners of half a limb's section through its axis: along the axis and away from it, (c, 2)."""
+    match kind:
+        case Shape.TUBE:
+            rows = [(0.0, radius2), (0.0, radius), (length, radius), (length, radius2), (0.0, radius2)]
+        case Shape.ELLIPSOID:
+            angles = np.linspace(0.0, np.pi, ELLIPSE_CORNERS)
+            return np.stack([length / 2.0 * (1.0 - np.cos(angles)), radius * np.sin(angles)], axis=1)
+        case _:
+            end = radius2 if kind == Shape.TAPERED else radius
+            rows = [(0.0, 0.0), (0.0, radius), (length, end), (length, 0.0)]
+    return np.array(rows)
+
+
+def _to_segment(points: Float64Array, a: Float64Array, b: Float64Array) -> Float64Array:
+    """Distances (n,) from points (n, 2) to the segment a to b."""
+    step = b - a
+    square = float(step @ step)
+    share = np.clip((points - a) @ step / square, 0.0, 1.0) if square else np.zeros(len(points))
+    return np.asarray(np.linalg.norm(points - a - share[:, None] * step, axis=1))
+
+
+def volumes(limbs: Limbs) -> Float64Array:
+    """The volume of each limb, (m,)."""
+    length = np.linalg.norm(limbs.p2 - limbs.p1, axis=1)
+    r, r2 = limbs.radius, limbs.radius2
+    ball = 4.0 / 3.0 * np.pi * r**3
+    formulas = {
+        Shape.CYLINDER: np.pi * r**2 * length,
+        Shape.TUBE: np.pi * (r**2 - r2**2) * length,
+        Shape.TAPERED: np.pi / 3.0 * (r**2 + r * r2 + r2**2) * length,
+        Shape.ELLIPSOID: 2.0 / 3.0 * np.pi * r**2 * length,
+        Shape.CAPSULE: np.pi * r**2 * length + ball,
+        Shape.SPHERE: ball,
+        Shape.BOX: 8.0 * limbs.half_extents.prod(axis=1),
+    }
+    return np.select([limbs.kind == int(kind) for kind in formulas], list(formulas.values()))

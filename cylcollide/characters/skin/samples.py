@@ -1,4 +1,4 @@
-"""The surface of a skin as small pieces of area, each with its share of every bone."""
+"""The surface of a skin as small pieces, each with the weights of all bones, and divided among bones."""
 
 from typing import NamedTuple
 
@@ -8,23 +8,29 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.skin.skin import Skin
 
 PIECES = 20_000
-"""A skin of equal triangles is cut into about so many; a triangle larger than these is cut, none are joined."""
+"""About the number of pieces of a skin of equal triangles. Larger triangles are cut; small ones are not joined."""
 
 MOST_CUTS = 64
-"""Of an edge of one triangle."""
+"""Most parts of an edge of one triangle."""
 
 
-class Samples(NamedTuple):
-    """Pieces of the skin, s of them."""
+class Pieces(NamedTuple):
+    """Pieces of the skin, s of them, divided among bones."""
 
     points: Float64Array  # centroids, (s, 3)
     normals: Float64Array  # unit, outwards, (s, 3)
     areas: Float64Array  # (s,)
-    weights: Float64Array  # of each bone, (s, b), rows add up to 1
+    weights: Float64Array  # of each bone, (s, b); rows add up to 1
+    bone: Int64Array  # the bone that each piece belongs to, (s,): the one that carries most of it
+    carried: Float64Array  # the area of each piece times the weight of its bone, (s,)
+
+    def of(self, bone: int) -> Int64Array:
+        """Rows of the pieces of one bone."""
+        return np.flatnonzero(self.bone == bone)
 
 
-def sample(skin: Skin) -> Samples:
-    """Cut the triangles of a skin at rest into pieces of about equal edges, triangle by triangle.
+def sample(skin: Skin) -> Pieces:
+    """Cut the triangles of a skin at rest into pieces of about equal edges, divided among all bones.
 
     Raises
     ------
@@ -47,7 +53,9 @@ def sample(skin: Skin) -> Samples:
     weights = sum(inside[:, k, None] * skin.weights[faces[:, k]] for k in range(3))
     points = np.einsum("sk,ski->si", inside, corners[triangle])
     normals = crosses[triangle] / (2.0 * areas[triangle, None])
-    return Samples(points, normals, areas[triangle] / cuts[triangle] ** 2, np.asarray(weights))
+    areas = areas[triangle] / cuts[triangle] ** 2
+    pieces = Pieces(points, normals, areas, np.asarray(weights), triangle, areas)
+    return divided(pieces, skin, np.ones(len(skin.parents), dtype=np.bool_))
 
 
 def _cut(triangles: Int64Array, k: int) -> tuple[Int64Array, Float64Array]:
@@ -61,44 +69,33 @@ def _cut(triangles: Int64Array, k: int) -> tuple[Int64Array, Float64Array]:
     return np.repeat(triangles, k * k), np.tile(inside, (len(triangles), 1))
 
 
-class Parts(NamedTuple):
-    """A skin divided among bones: each piece belongs to the one that carries most of it."""
+def divided(pieces: Pieces, skin: Skin, kept: BoolArray) -> Pieces:
+    """The pieces divided among the bones that are kept, (b,): each bone's nearest kept ancestor gets its weights.
 
-    bone: Int64Array  # (s,)
-    areas: Float64Array  # of each piece, times that bone's weight, (s,)
-
-    def of(self, bone: int) -> Int64Array:
-        """Rows of the pieces of one bone."""
-        return np.flatnonzero(self.bone == bone)
-
-
-def parts_of(samples: Samples, skin: Skin, kept: BoolArray) -> Parts:
-    """The parts of the bones that are kept, (b,); the weights of others go to their nearest ancestor that is kept.
-
-    Where there is none, they go to the first kept bone.
+    The first kept bone gets the weights of bones without such an ancestor.
     """
-    weights = np.zeros_like(samples.weights)
+    weights = np.zeros_like(pieces.weights)
     for bone in range(len(kept)):
         heir = bone
         while heir >= 0 and not kept[heir]:
             heir = int(skin.parents[heir])
-        weights[:, heir if heir >= 0 else int(kept.argmax())] += samples.weights[:, bone]
+        weights[:, heir if heir >= 0 else int(kept.argmax())] += pieces.weights[:, bone]
     owner = weights.argmax(axis=1)
-    return Parts(owner, samples.areas * np.take_along_axis(weights, owner[:, None], axis=1)[:, 0])
+    carried = pieces.areas * np.take_along_axis(weights, owner[:, None], axis=1)[:, 0]
+    return pieces._replace(bone=owner, carried=carried)
 
 
-def large_parts(samples: Samples, skin: Skin, least_share: float) -> BoolArray:
-    """The bones whose part is at least a share of the skin's area, (b,).
+def divided_among_large(pieces: Pieces, skin: Skin, least_share: float) -> tuple[Pieces, BoolArray]:
+    """The pieces divided among bones whose part is at least a share of the skin's area; and which these are, (b,).
 
-    Bones are left out from the last to the first, children before parents, and their skin goes to a parent's, so that
-    many small parts may make one that is large enough.
+    Bones are left out from the last to the first, children before parents. Their skin goes to a parent's, so that many
+    small parts may make one that is large enough.
     """
     kept = np.ones(len(skin.parents), dtype=np.bool_)
-    least = least_share * samples.areas.sum()
-    parts = parts_of(samples, skin, kept)
+    least = least_share * pieces.areas.sum()
     for bone in range(len(kept) - 1, -1, -1):
-        rows = parts.of(bone)
-        if (samples.areas[rows].sum() < least or not len(rows)) and kept.sum() > 1:
+        rows = pieces.of(bone)
+        if (pieces.areas[rows].sum() < least or not len(rows)) and kept.sum() > 1:
             kept[bone] = False
-            parts = parts_of(samples, skin, kept)
-    return kept
+            pieces = divided(pieces, skin, kept)
+    return pieces, kept

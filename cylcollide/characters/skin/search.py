@@ -1,8 +1,8 @@
 """The limb of least volume or surface, of one shape, that covers a share of the skin of a bone.
 
-The search is a compass search: from a few starts, moves along every coordinate and along some directions drawn from a
-fixed seed; the best of them is taken, and the steps shrink when none is better. All is done in units of the part's own
-size, in the bone's own frame, so neither units nor a turn of the whole body change the result beyond rounding.
+This is a compass search. From a few starts it tries moves along every coordinate, and along some directions drawn from
+a fixed seed. It takes the best move, and shrinks the steps if none is better. It works in units of the part's own size,
+in the bone's own frame, so neither units nor a turn of the whole body change the result beyond rounding.
 """
 
 from collections.abc import Callable
@@ -14,41 +14,30 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.skin.gauges import Family, Least, Solid
 
 STARTS, DRAWN, MOVES = 3, 12, 60
-"""States that the search descends from; directions drawn for each move; most moves of a descent."""
-
-
-class _Pass(NamedTuple):
-    """One descent: so many points of the part, and the first and last step.
-
-    Steps are of lengths in units of the part's size, of angles in radians, of logarithms of proportions.
-    """
-
-    points: int
-    first_step: float
-    last_step: float
+"""States from which the search descends; random directions for each move; most moves of a descent."""
 
 
 LESS = 1.0 - 1e-9
-"""A limb must be smaller by so much to be better: moves across a plane of symmetry change nothing but roundings."""
+"""A limb is better if it is smaller by this factor: moves across a plane of symmetry change only roundings."""
 
-COARSE, FINE = _Pass(300, 0.25, 0.02), _Pass(1500, 0.06, 2e-3)
-"""From every start, and from the best state that was reached; the scale is then taken from all points."""
+FEW, MANY = 300, 1500
+"""Points of a part in the descents from every start, and in the one from the best state that these reach. The scale is
+then taken from all points."""
+
+COARSE, FINE = (0.25, 0.02), (0.06, 2e-3)
+"""First and last step of these descents: lengths in units of the part's size, angles in radians, logarithms of
+proportions."""
 
 SLIMMEST, LONGEST = 0.02, 50.0
 """Least and largest proportion of two lengths of a limb."""
 
 
-class Part(NamedTuple):
-    """The skin of one bone in the bone's frame, and the plane it is symmetric about, if any."""
-
-    points: Float64Array  # (n, 3)
-    areas: Float64Array  # (n,), each piece's area times the bone's share of it
-    along: Float64Array  # (3,), unit direction of the bone
-    plane: tuple[Float64Array, float] | None = None  # unit normal and offset
+Plane = tuple[Float64Array, float]
+"""Unit normal (3,) and offset: all x with x @ normal = offset."""
 
 
 class _State(NamedTuple):
-    """Limbs as the search knows them, k of them."""
+    """The limbs that the search compares, k of them."""
 
     centres: Float64Array  # (k, 3)
     frames: Float64Array  # (k, 3, 3)
@@ -65,60 +54,70 @@ def quantile(values: Float64Array, areas: Float64Array, share: float) -> float:
     return float(values[order[min(np.searchsorted(filled, share * filled[-1]), len(order) - 1)]])
 
 
-def fit_limb(part: Part, family: Family, coverage: float, least: Least) -> Solid:
-    """The limb, in the frame of the bone."""
-    middle = part.areas @ part.points / part.areas.sum()
-    size = float(np.sqrt(part.areas @ ((part.points - middle) ** 2).sum(axis=1) / part.areas.sum()))
+def fit_limb(
+    points: Float64Array,
+    areas: Float64Array,
+    along: Float64Array,
+    plane: Plane | None,
+    family: Family,
+    coverage: float,
+    least: Least,
+) -> Solid:
+    """The limb of one bone's skin, in the frame of the bone.
+
+    The skin is pieces at `points` (n, 3), with `areas` (n,) times the bone's share of each. `along` (3,) is the bone's
+    unit direction, and `plane` the one that its skin is symmetric about, if any.
+    """
+    middle = areas @ points / areas.sum()
+    size = float(np.sqrt(areas @ ((points - middle) ** 2).sum(axis=1) / areas.sum()))
     if not size > 0.0:
         raise ValueError("skin: expected the skin of a bone to have an extent, got one point; leave such a bone out")
-    points = (part.points - middle) / size
-    plane = None if part.plane is None else (part.plane[0], (part.plane[1] - float(part.plane[0] @ middle)) / size)
+    own = (points - middle) / size
+    if plane is not None:
+        plane = plane[0], (plane[1] - float(plane[0] @ middle)) / size
     normal = None if plane is None else plane[0]
 
     def sizes_over(count: int) -> _Sizes:
-        few = points[_spread(part.areas, count)].T
+        few = own[_spread(areas, count)].T
         rank = min(int(np.ceil(coverage * count)) - 1, count - 1)
 
         def sizes(state: _State) -> Float64Array:
             """Sizes of limbs of these states that cover the share."""
             proportions = _plain(state.proportions, family)
-            own = np.einsum("ki,kij->kj", state.centres, state.frames)
-            x, y, z = (state.frames[:, :, j] @ few - own[:, j, None] for j in range(3))
+            local = np.einsum("ki,kij->kj", state.centres, state.frames)
+            x, y, z = (state.frames[:, :, j] @ few - local[:, j, None] for j in range(3))
             scales = np.partition(family.gauge(x, y, z, proportions), rank, axis=1)[:, rank]
             return scales * family.size(proportions, least)
 
         return sizes
 
-    coarse = sizes_over(COARSE.points)
-    starts = _starts(points[_spread(part.areas, COARSE.points)], part.along, family, plane)
+    coarse = sizes_over(FEW)
+    starts = _starts(own[_spread(areas, FEW)], along, family, plane)
     order = np.argsort(coarse(starts), kind="stable")[:STARTS]
     ends = [_descend(_State(*(column[[k]] for column in starts)), coarse, COARSE, family, normal) for k in order]
     best = min(ends, key=lambda state: float(coarse(state)[0]))
-    end = _descend(best, sizes_over(FINE.points), FINE, family, normal)
+    end = _descend(best, sizes_over(MANY), FINE, family, normal)
     solid = Solid(family, size * end.centres[0] + middle, end.frames[0], _plain(end.proportions, family)[0], 1.0)
-    return solid._replace(scale=quantile(solid.gauge(part.points), part.areas, coverage))
+    return solid._replace(scale=quantile(solid.gauge(points), areas, coverage))
 
 
 def _spread(areas: Float64Array, count: int) -> Int64Array:
-    """Rows of pieces, drawn evenly by area in their order; an offset that no area is a multiple of avoids ties."""
+    """Rows of pieces, evenly spaced by area in their order. The golden offset is no multiple of an area: no ties."""
     filled = np.cumsum(areas)
     rows = np.searchsorted(filled, (np.arange(count) + 0.381966) / count * filled[-1])
-    within: Int64Array = np.minimum(rows, len(areas) - 1)
-    return within
+    return np.asarray(np.minimum(rows, len(areas) - 1))
 
 
 def _plain(proportions: Float64Array, family: Family) -> Float64Array:
-    """Lengths and slopes from what the search varies."""
+    """Lengths and slopes from the logarithms and slopes that the search varies."""
     lengths = np.clip(np.exp(proportions[:, : family.aspects]), SLIMMEST, LONGEST)
     return np.hstack([lengths, np.clip(proportions[:, family.aspects :], -1.0, 1.0)])
 
 
-def _starts(
-    points: Float64Array, along: Float64Array, family: Family, plane: tuple[Float64Array, float] | None
-) -> _State:
+def _starts(points: Float64Array, along: Float64Array, family: Family, plane: Plane | None) -> _State:
     """Limbs around the middle of the points' extent, along the bone and along the principal axes."""
     axes = np.linalg.eigh(points.T @ points)[1]
-    axes *= np.where(((points @ axes) ** 3).sum(axis=0) < 0.0, -1.0, 1.0)  # signs that the points decide
+    axes *= np.where(((points @ axes) ** 3).sum(axis=0) < 0.0, -1.0, 1.0)  # the points decide the signs
     axes[:, 0] *= np.linalg.det(axes)  # right-handed
     frames = [_frame_along(along, axes)]
     frames += [np.roll(axes, shift, axis=1) for shift in range(3)]
@@ -146,18 +145,20 @@ def _starts(
 
 
 def _frame_along(axis: Float64Array, others: Float64Array) -> Float64Array:
-    """A right-handed frame with this unit axis in its last column; the column of others most across it comes first."""
+    """A right-handed frame: the unit axis last, and first the part across it of the other most perpendicular to it."""
     across = others[:, int(np.abs(axis @ others).argmin())]
     x = across - (across @ axis) * axis
     x /= np.linalg.norm(x)
     return np.stack([x, np.cross(axis, x), axis], axis=1)
 
 
-def _descend(state: _State, sizes: _Sizes, steps: _Pass, family: Family, normal: Float64Array | None) -> _State:
-    """The best limb that is reached from one state."""
+def _descend(
+    state: _State, sizes: _Sizes, steps: tuple[float, float], family: Family, normal: Float64Array | None
+) -> _State:
+    """The best limb that is reached from one state, with the first and the last step."""
     rng = np.random.default_rng(0)
     columns = 3 + family.turns + family.aspects + family.slopes
-    size, step = float(sizes(state)[0]), steps.first_step
+    size, (step, last_step) = float(sizes(state)[0]), steps
     for _ in range(MOVES):
         moves = np.vstack([np.eye(columns), -np.eye(columns), rng.normal(0.0, 0.5, (DRAWN, columns))]) * step
         tried = _moved(state, moves, normal, family)
@@ -165,10 +166,10 @@ def _descend(state: _State, sizes: _Sizes, steps: _Pass, family: Family, normal:
         best = int(found.argmin())
         if found[best] < LESS * size:
             size, state = float(found[best]), _State(*(column[[best]] for column in tried))
-            step = min(1.5 * step, steps.first_step)
+            step = min(1.5 * step, steps[0])
         else:
             step /= 2.0
-            if step < steps.last_step:
+            if step < last_step:
                 break
     return state
 
@@ -186,10 +187,9 @@ def _moved(state: _State, moves: Float64Array, normal: Float64Array | None, fami
 
 
 def _turns(vectors: Float64Array) -> Float64Array:
-    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths, as Cayley has it: exact rotations."""
+    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths: Cayley transforms, exact rotations."""
     half = vectors / 2.0
     zero = np.zeros(len(half))
     x, y, z = half.T
     skew = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
-    turns: Float64Array = np.linalg.solve(np.eye(3) - skew, np.eye(3) + skew)
-    return turns
+    return np.asarray(np.linalg.solve(np.eye(3) - skew, np.eye(3) + skew))

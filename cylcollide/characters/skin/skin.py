@@ -1,21 +1,20 @@
-"""Skin: a triangle mesh that bones carry."""
+"""Skin: a triangle mesh that bones move."""
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.characters import rig_checks
-from cylcollide.characters.skeleton import Frames, rest_frames
+from cylcollide.characters.skeleton import Skeleton
 from cylcollide.limbs import files
 
 
-class Skin:
-    """A mesh, the bones under it, and how much each bone carries of each vertex. Immutable.
+class Skin(Skeleton):
+    """A mesh, the bones under it, and the weight of each bone at each vertex. Immutable.
 
     Parameters
     ----------
@@ -24,26 +23,20 @@ class Skin:
     faces
         Triangles, (f, 3), by rows of vertices; counterclockwise seen from outside.
     weights
-        What each bone carries of each vertex, (v, b), none negative; rows are divided by their sums.
+        The weight of each bone at each vertex, (v, b), none negative; rows are divided by their sums.
     bone_names, parents, rest_positions, rest_orientations
         The bones, as `Rig` takes them.
 
     Raises
     ------
     ValueError
-        On wrong shapes, numbers that are not accepted, vertices without weight or that do not exist, a skin without
-        area; with the first bad row and the remedy.
+        On wrong shapes, numbers that are not accepted, vertices without weight, and triangles of vertices that do not
+        exist; with the first bad row and the remedy.
     """
 
     vertices: Float64Array
     faces: Int32Array
     weights: Float64Array
-    bone_names: tuple[str, ...]
-    parents: Int32Array
-    rest_positions: Float64Array
-    rest_orientations: Float64Array
-    rest: Frames
-    """The bones at rest, in the space of the vertices."""
 
     def __init__(
         self,
@@ -55,32 +48,18 @@ class Skin:
         rest_positions: ArrayLike,
         rest_orientations: ArrayLike,
     ) -> None:
-        names = rig_checks.bone_names([str(name) for name in bone_names])
+        super().__init__([str(name) for name in bone_names], parents, rest_positions, rest_orientations)
         points = validate.vectors(vertices, "vertices")
-        vars(self).update(
-            bone_names=names,
+        self.set_columns(
             vertices=points,
             faces=_triangles(faces, len(points)),
-            weights=_shares(weights, len(points), names),
-            parents=rig_checks.parents(parents, names),
-            rest_positions=rig_checks.bone_vectors(rest_positions, "rest_positions", names),
-            rest_orientations=rig_checks.bone_quaternions(rest_orientations, "rest_orientations", names),
+            weights=_shares(weights, len(points), self.bone_names),
         )
-        vars(self).update(rest=rest_frames(self))
-        for column in (self.vertices, self.faces, self.weights, *self.rest, *self.skeleton[1:]):
-            column.flags.writeable = False
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Skins never change: AttributeError."""
-        raise AttributeError(f"{name}: a Skin is immutable; make another with Skin(...)")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        """Skins never change: AttributeError."""
-        raise AttributeError(f"{name}: a Skin is immutable; make another with Skin(...)")
-
-    def __reduce__(self) -> tuple[type["Skin"], tuple[Any, ...]]:
-        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
-        return type(self), (self.vertices, self.faces, self.weights, *self.skeleton)
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments of the constructor, checked."""
+        return self.vertices, self.faces, self.weights, *self.bones
 
     def __repr__(self) -> str:
         return f"Skin({len(self.vertices)} vertices, {len(self.faces)} triangles, {len(self.bone_names)} bones)"
@@ -103,11 +82,6 @@ class Skin:
         with files.named_in_errors(path):
             return cls(*gltf.read(path))
 
-    @property
-    def skeleton(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
-        """Names, parents, rest positions and rest orientations of the bones: the first arguments of `Rig`."""
-        return self.bone_names, self.parents, self.rest_positions, self.rest_orientations
-
     def posed(self, positions: ArrayLike, orientations: ArrayLike) -> Float64Array:
         """The vertices, (v, 3), for bones in the world: positions (b, 3), orientations (b, 4); linear blend skinning.
 
@@ -119,11 +93,10 @@ class Skin:
         b = len(self.bone_names)
         at = validate.vectors(positions, "positions", b)
         turns = shapes.rotation_matrices(shapes.quaternions(orientations, "orientations", b))
-        turns = turns @ shapes.rotation_matrices(self.rest.orientations).transpose(0, 2, 1)
+        turns = turns @ self.rest_turns.transpose(0, 2, 1)
         shifts = at - np.einsum("bij,bj->bi", turns, self.rest.positions)
         blended = (self.weights @ turns.reshape(b, 9)).reshape(-1, 3, 3)
-        moved: Float64Array = np.einsum("vij,vj->vi", blended, self.vertices) + self.weights @ shifts
-        return moved
+        return np.asarray(np.einsum("vij,vj->vi", blended, self.vertices) + self.weights @ shifts)
 
 
 def _triangles(faces: ArrayLike, vertices: int) -> Int32Array:

@@ -1,20 +1,31 @@
 """One disagreement, ready to be asked again: limbs and their construction, segment, both answers, cause."""
 
 import json
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from math import dist
 from pathlib import Path
-from typing import Any, Self, get_type_hints
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from cylcollide.crosscheck.cases import fields as checked
-from cylcollide.crosscheck.cases.fields import UNNAMED
+from cylcollide.crosscheck.compare.comparison import Cast, Comparison
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.records import JsonObject, one_line, plain, write_json
+from cylcollide.crosscheck.records import (
+    JsonObject,
+    Length,
+    Number,
+    Text,
+    Truth,
+    Whole,
+    one_line,
+    plain,
+    refusal,
+    write_json,
+)
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
@@ -24,45 +35,57 @@ BULLET = "bullet"
 
 UNKNOWN = -1
 """The seed of a case whose file does not name one."""
+UNNAMED = ""
+"""The cause of a case whose cause was not sought."""
 
+MOST_LIMBS, MOST_SEGMENTS = 10_000, 1_000_000
+"""No sweep writes more of them."""
 MOST_BYTES = 2**28
 """Bytes of a file of cases: a thousand times what a sweep of a million segments writes."""
 MOST_SAID = 500
 """Letters of an error about a foreign file."""
 
+Vector = tuple[Number, Number, Number]
+Point = tuple[Length, Length, Length]
+Segment = tuple[Point, Point]
+"""Start and end."""
+Points = Annotated[tuple[Point, ...], Field(min_length=1, max_length=MOST_LIMBS)]
+Segments = Annotated[tuple[Segment, ...], Field(max_length=MOST_SEGMENTS)]
 
+
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Case:
-    """One disagreement. Lengths are metres; numbers survive JSON bit by bit."""
+    """One disagreement. Lengths are metres; numbers survive JSON bit by bit; pydantic checks the types of a file."""
 
-    family: checked.Text
-    seed: checked.Whole
-    chunk: checked.Whole
-    scene: checked.Whole
-    row: checked.Whole
-    kind: checked.KindName  # label of Kind
-    cause: checked.CauseName  # label of Cause; UNNAMED if it was not sought
-    setup: checked.Settings
-    p1: checked.Points
-    p2: checked.Points
-    radius: checked.Radii
-    start: checked.Point
-    end: checked.Point
-    limb_true: checked.Whole
-    limb_engine: checked.Whole
-    fraction_true: checked.Number
-    fraction_engine: checked.Number
-    normal_true: checked.Direction
-    normal_engine: checked.Direction
-    amount: checked.Number
-    measured: checked.Number
-    bound: checked.Number
-    engine: checked.Text = BULLET  # name in the registry of engines
-    options: checked.Options = field(default_factory=dict)  # of its constructor, where not by `setup`
-    names: checked.Texts = ()  # of the limbs; none: they are called by their index
-    before: checked.Segments = ()  # asked in the same call, where the disagreement is not there without them
-    after: checked.Segments = ()
-    was: checked.Earlier = ()  # p1 and p2 that the engine was built with; it then moved the limbs
+    family: Text
+    seed: Whole
+    chunk: Whole
+    scene: Whole
+    row: Whole
+    kind: Annotated[Text, Field(pattern="|".join(f"^{kind.label}$" for kind in Kind))]  # label of Kind
+    cause: Annotated[Text, Field(pattern="|".join(f"^{label}$" for label in ("", *(cause.label for cause in Cause))))]
+    setup: Setup
+    p1: Points
+    p2: Points
+    radius: Annotated[tuple[Length, ...], Field(min_length=1, max_length=MOST_LIMBS)]
+    start: Point
+    end: Point
+    limb_true: Whole
+    limb_engine: Whole
+    fraction_true: Number | None
+    fraction_engine: Number | None
+    normal_true: Vector | None
+    normal_engine: Vector | None
+    amount: Number | None
+    measured: Number | None
+    bound: Number | None
+    engine: Text = BULLET  # name in the registry of engines
+    options: dict[Text, Truth | Whole | Number | Text | None] = field(default_factory=dict)  # where not by `setup`
+    names: Annotated[tuple[Text, ...], Field(max_length=MOST_LIMBS)] = ()  # of the limbs, else called by their index
+    before: Segments = ()  # asked in the same call, where the disagreement is not there without them
+    after: Segments = ()
+    was: tuple[()] | tuple[Points, Points] = ()  # p1 and p2 that the engine was built with; it then moved the limbs
 
     @property
     def limbs(self) -> Limbs:
@@ -73,11 +96,6 @@ class Case:
     def length(self) -> float:
         """Of the segment, metres."""
         return dist(self.start, self.end)
-
-    @property
-    def built(self) -> Setup:
-        """How the engine built the limbs."""
-        return Setup(**self.setup)
 
     @property
     def kind_code(self) -> Kind:
@@ -118,10 +136,13 @@ class Case:
         """As JSON has it."""
         return asdict(self)
 
-    @classmethod
-    def read(cls, record: JsonObject) -> Self:
+    @staticmethod
+    def read(record: JsonObject) -> "Case":
         """Read what ``record`` gave, through JSON or not; ValueError, naming the field, if it is something else."""
-        case = cls(**checked.read_fields(record, *_checks()))
+        try:
+            case = _reader().validate_python(record)
+        except ValidationError as error:
+            raise ValueError(refusal(error)) from error
         count = len(case.p1)
         sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
         for name, rows in (sized | ({"names": case.names} if case.names else {})).items():
@@ -130,17 +151,14 @@ class Case:
         for name in ("limb_true", "limb_engine"):
             if getattr(case, name) >= count:
                 raise ValueError(f"{name}: expected -1 to {count - 1}, got {getattr(case, name)}")
-        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= checked.MOST_SEGMENTS:
-            raise ValueError(f"bound: expected 1 to {checked.MOST_SEGMENTS:,} segments of the call, got {case.bound}")
+        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= MOST_SEGMENTS:
+            raise ValueError(f"bound: expected 1 to {MOST_SEGMENTS:,} segments of the call, got {case.bound}")
         return case
 
 
 @cache
-def _checks() -> tuple[dict[str, checked.Field], set[str]]:
-    """What each field of a case must be, and those that may be left out."""
-    hints = get_type_hints(Case, include_extras=True)
-    optional = {one.name for one in fields(Case) if not one.default is one.default_factory is MISSING}
-    return {name: hint.__metadata__[0] for name, hint in hints.items()}, optional
+def _reader() -> TypeAdapter[Case]:
+    return TypeAdapter(Case)
 
 
 def write_cases(path: Path, cases: Case | list[Case]) -> None:
@@ -172,7 +190,7 @@ def tuples(values: Any) -> Any:
     return tuple(map(tuples, values)) if isinstance(values, list | tuple) else values
 
 
-def vector(row: Any) -> checked.Vector | None:
+def vector(row: Any) -> Vector | None:
     """Three Python numbers, or None if one of them is nan."""
     return tuples(row.tolist()) if np.isfinite(row).all() else None
 
@@ -180,7 +198,7 @@ def vector(row: Any) -> checked.Vector | None:
 def explained(found: Disagreements, at: int) -> JsonObject:
     """Kind, cause and numbers of one disagreement, as fields of a case."""
     numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
-    cause = checked.UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
+    cause = UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
     return {"kind": Kind(found.kind[at]).label, "cause": cause, **numbers}
 
 
@@ -194,19 +212,22 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> Js
     }
 
 
-def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[checked.Segment, ...]]:
-    """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
-    segments = tuples(np.stack([scene.shots.start, scene.shots.end], axis=1)[first:end].tolist())
-    return {"before": segments[: row - first], "after": segments[row - first + 1 :]}
-
-
 def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: EngineHits, /, **others: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``others`` are its other fields, or stand for these."""
     ends = {"start": scene.shots.start[row], "end": scene.shots.end[row]}
     lengths = {"p1": scene.p1, "p2": scene.p2, "radius": scene.radius, **ends}
     shown = {name: tuples(values.tolist()) for name, values in lengths.items()}
-    shown |= {"setup": asdict(scene.setup), "was": tuples([ends.tolist() for ends in scene.was or ()])}
+    shown |= {"setup": scene.setup, "was": tuples([ends.tolist() for ends in scene.was or ()])}
     return Case(**(shown | both_answers(ours, theirs, row) | others))
+
+
+def case_at(both: Comparison, row: int, cast: Cast, /, **others: Any) -> Case:
+    """One segment of a compared scene, with the others of its call if the engine answers otherwise without them."""
+    scene = both.truth.scene
+    first, end = (row, row + 1) if scene.whole_batch else both.call_of(row, cast)
+    segments = tuples(np.stack([scene.shots.start, scene.shots.end], axis=1)[first:end].tolist())
+    others |= {"before": segments[: row - first], "after": segments[row - first + 1 :]}
+    return case_of(scene, row, both.ours, both.theirs, **others)
 
 
 RAYS_SCHEMA = 1

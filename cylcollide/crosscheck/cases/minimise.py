@@ -14,10 +14,12 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, tuples
-from cylcollide.crosscheck.cases.case_runner import CaseRunner, limbs_named
 from cylcollide.crosscheck.cases.recast import recast
+from cylcollide.crosscheck.cases.variants import scene_of
+from cylcollide.crosscheck.compare.comparison import Comparison
 from cylcollide.crosscheck.compare.disagreements import VERDICTS
-from cylcollide.crosscheck.engine import DEFAULT
+from cylcollide.crosscheck.compare.truth import Truth
+from cylcollide.crosscheck.engine import DEFAULT, EngineOf
 
 Size = tuple[int, int, int, int, int]
 Now = Callable[[], Case]
@@ -35,8 +37,8 @@ REACHES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 
 def size(case: Case) -> Size:
     """Size: limbs; settings and other segments of the call; power of 2 of the length; nonzero numbers; digits."""
-    numbers, setup = _numbers(case), case.built
-    settings = sum(value != getattr(DEFAULT, name) for name, value in case.setup.items())
+    numbers, setup = _numbers(case), case.setup
+    settings = sum(value != getattr(DEFAULT, name) for name, value in asdict(setup).items())
     settings += len(case.before) + len(case.after)
     texts = [_digits(number) for number in (*numbers, setup.moved, setup.margin or 0.0)]
     doublings = ceil(log2(case.length)) if case.length else SHORTEST
@@ -73,14 +75,14 @@ def fewer_limbs(now: Now) -> Iterator[Case]:
 
 def plainer_setup(now: Now) -> Iterator[Case]:
     """Take the default setup; then the default of each setting, or its value with up to three digits."""
-    usual = asdict(DEFAULT)
-    yield replace(now(), setup=usual)
-    for name, value in usual.items():
-        yield replace(now(), setup=now().setup | {name: value})
+    yield replace(now(), setup=DEFAULT)
+    for name, value in asdict(DEFAULT).items():
+        yield replace(now(), setup=replace(now().setup, **{name: value}))
     for name in ("moved", "margin"):
         for digits in (1, 2, 3):
-            if value := now().setup[name]:
-                yield replace(now(), setup=now().setup | {name: _significant(value, digits)})
+            if value := getattr(now().setup, name):
+                shorter: dict[str, Any] = {name: _significant(value, digits)}
+                yield replace(now(), setup=replace(now().setup, **shorter))
 
 
 def fewer_calls(now: Now) -> Iterator[Case]:
@@ -137,13 +139,14 @@ PASSES = (fewer_limbs, plainer_setup, fewer_calls, shorter, aligned, rounder)
 def only(case: Case, limbs: tuple[int, ...]) -> Case:
     """The case with these limbs alone, which hold all that its answers name."""
 
-    def kept(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+    def kept(rows: tuple[Any, ...]) -> Any:
         return tuple(rows[limb] for limb in limbs) if rows else ()
 
     at = {limb: place for place, limb in enumerate(limbs)} | {-1: -1}
     limb_true, limb_engine = at[case.limb_true], at[case.limb_engine]
+    kept_was: Any = tuple(map(kept, case.was))
     case = replace(case, p1=kept(case.p1), p2=kept(case.p2), radius=kept(case.radius), names=kept(case.names))
-    return replace(case, limb_true=limb_true, limb_engine=limb_engine, was=tuple(map(kept, case.was)))
+    return replace(case, limb_true=limb_true, limb_engine=limb_engine, was=kept_was)
 
 
 def _significant(number: float, digits: int) -> float:
@@ -201,21 +204,21 @@ class NotReproducedError(ValueError):
     """The engine does not repeat the disagreement of the case."""
 
 
-def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case:
+def minimise(case: Case, engine_of: EngineOf, questions: int = QUESTIONS) -> Case:
     """Return a smaller case with the same kind of disagreement and the same cause, as it is found now.
 
     Limbs that are not needed go, settings become the default, the segment becomes short, the limb goes to the origin
     and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case is
-    smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine of the runner still disagrees in the same
+    smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same
     kind, at least half as badly, the cause named is the same, and rational arithmetic confirms this library. Equal
     cases end equal. No more than so many candidates are asked about. NotReproducedError if the engine does not disagree
     in this way to begin with, or rational arithmetic does not confirm this library.
     """
-    live = recast(case, runner)
+    live = recast(case, engine_of)
     first = live.again
     if first is None or not live.proved:
         raise NotReproducedError(f"expected a case that the engine repeats, got another answer to this {case.kind}")
-    search, before = _Search(runner, first, first, questions), None
+    search, before = _Search(engine_of, first, first, questions), None
     while search.smallest != before:
         before = search.smallest
         for simplify in PASSES:
@@ -228,7 +231,7 @@ def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case
 class _Search:
     """Asks about candidates, each once, until no question is left."""
 
-    runner: CaseRunner
+    engine_of: EngineOf
     goal: Case
     smallest: Case
     left: int
@@ -247,10 +250,13 @@ class _Search:
 
     def _same(self, candidate: Case) -> Case | None:
         # Reject most candidates here, before limbs of a new size are calibrated.
-        named = candidate.limb_true, candidate.limb_engine
-        if self.goal.kind_code in VERDICTS and limbs_named(candidate, self.runner) != named:
-            return None
-        live = recast(candidate, self.runner)
+        if self.goal.kind_code in VERDICTS:
+            scene, row = scene_of(candidate)
+            with self.engine_of(candidate.setup) as engine:
+                both = Comparison.of(engine, Truth(scene))
+            if (both.ours.limb[row], both.theirs.limb[row]) != (candidate.limb_true, candidate.limb_engine):
+                return None
+        live = recast(candidate, self.engine_of)
         now, goal = live.again, self.goal
         if now is None or not live.proved or now.cause != goal.cause:
             return None

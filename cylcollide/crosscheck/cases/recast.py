@@ -10,11 +10,10 @@ import numpy as np
 
 from cylcollide._types import Face
 from cylcollide.crosscheck.cases import wording
-from cylcollide.crosscheck.cases.case import BULLET, Case, both_answers, explained, vector
-from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant, scene_of
-from cylcollide.crosscheck.cases.fields import Vector
+from cylcollide.crosscheck.cases.case import BULLET, Case, Vector, both_answers, explained, vector
 from cylcollide.crosscheck.cases.trials import Trial, trials
-from cylcollide.crosscheck.causes.calibration import Calibration
+from cylcollide.crosscheck.cases.variants import CaseVariant, scene_of
+from cylcollide.crosscheck.causes.calibration import Calibration, calibrations
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.compare.disagreements import VERDICTS
@@ -23,7 +22,7 @@ from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedE
 from cylcollide.crosscheck.records import JsonObject, one_line, plain
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines import Engine, EngineHits, registry
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
+from cylcollide.engines.bullet import CONSTRUCTIONS
 from cylcollide.limbs.explain import Explanation
 from cylcollide.query.hits import RayHits
 
@@ -79,7 +78,7 @@ class Replayed:
     """A case as it was, and asked again."""
 
     case: Case
-    runner: CaseRunner  # of the engine that the case names
+    engine_of: EngineOf  # makes the engine that the case names
     ours: EngineAnswer
     theirs: EngineAnswer | None  # None: the engine gave no answer
     exact: Proved
@@ -126,13 +125,13 @@ class Replayed:
     @cached_property
     def trials(self) -> list[Trial]:
         """What became of the disagreement when one thing was changed at a time."""
-        return [] if self.again is None or self.case.engine != BULLET else trials(self.again, self.runner)
+        return [] if self.again is None or self.case.engine != BULLET else trials(self.again, self.engine_of)
 
     def _known(self, setup: Setup | None = None) -> Calibration:
         """What was measured on the limb that the disagreement is about, or on the same limb in another setup."""
-        case, variant = self.case, CaseVariant.of(self.again or self.case)
+        case, variant = self.case, CaseVariant.of(self.again or self.case).scene
         limb = case.limb_engine if case.limb_true < 0 else case.limb_true
-        return self.runner.calibrations(variant if setup is None else replace(variant, setup=setup))[limb]
+        return calibrations(self.engine_of, variant if setup is None else replace(variant, setup=setup))[limb]
 
     @property
     def why(self) -> str | None:
@@ -180,21 +179,21 @@ class Replayed:
         }
 
 
-def recast(case: Case, runner: CaseRunner | None = None) -> Replayed:
+def recast(case: Case, engine_of: EngineOf | None = None) -> Replayed:
     """Ask both sides and exact arithmetic about a case, in a batch of equal segments if its engine lost it in one.
 
-    Without a runner the engine is the one that the case names, as :func:`engine_of_case` makes it.
+    Without ``engine_of`` the engine is the one that the case names, as :func:`engine_of_case` makes it.
     """
-    runner = runner or CaseRunner(engine_of_case(case))
+    engine_of = engine_of or engine_of_case(case)
     scene, row = scene_of(case)
-    both, found = compare(scene, runner.engine_of, runner.calibrations(CaseVariant.of(case)))
+    both, found = compare(scene, engine_of, calibrations(engine_of, scene))
     theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
     hit, exact = exact_hit(case.start, case.end, solids(case.p1, case.p2, case.radius)), Proved(-1, None, Face.NONE)
     if hit is not None:
         exact = Proved(hit[0], hit[1].entry.double_double()[0], hit[1].entry_face)
     answers = both_answers(both.ours, both.theirs, row)
     now = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
-    return Replayed(case, runner, EngineAnswer.row(both.ours, row), theirs, exact, tuple(now))
+    return Replayed(case, engine_of, EngineAnswer.row(both.ours, row), theirs, exact, tuple(now))
 
 
 def engine_of_case(case: Case) -> EngineOf:
@@ -219,10 +218,10 @@ def witnesses(replayed: Replayed) -> tuple[list[Witness], dict[str, str]]:
     other engines. Those are asked in another process: MuJoCo ends the process that asks about a segment without length.
     """
     case = replayed.case
-    with engine_of_case(case)(case.built) as engine:
+    with engine_of_case(case)(case.setup) as engine:
         told = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
     for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
-        if not (case.engine == BULLET and setup == case.built):
+        if not (case.engine == BULLET and setup == case.setup):
             with BulletClient(setup) as client:
                 title = f"{client.name}, {'default' if setup.is_default else setup.construction}"
                 told.append((title, *_told(client, case)[1:]))
@@ -269,7 +268,7 @@ def _version(engine: Engine) -> str:
 
 def engine_title(case: Case, name: str | None = None) -> str:
     """The engine that a case blames, by this name, with all that is not its default."""
-    settings = [] if case.built.is_default else [case.built.label]
+    settings = [] if case.setup.is_default else [case.setup.label]
     return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 

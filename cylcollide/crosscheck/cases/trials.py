@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant
+from cylcollide.crosscheck.cases.variants import CaseVariant, Outcome, ask, look
 from cylcollide.crosscheck.causes.calibration import CORNER
-from cylcollide.crosscheck.causes.ray_geometry import Sight
+from cylcollide.crosscheck.causes.predicates import Sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
-from cylcollide.crosscheck.engine import BulletClient, Setup
-from cylcollide.engines.rounded_cylinder import outward_normal
+from cylcollide.crosscheck.engine import BulletClient, EngineOf, Setup
 
 LARGER, SMALLER = (10.0, 100.0, 1000.0, 1e4, 1e5), (0.1, 0.01, 0.001)
 TALLEST = 1e3
@@ -40,12 +39,12 @@ class Trial:
 Trials = Iterator[Trial]
 
 
-def trials(case: Case, runner: CaseRunner) -> list[Trial]:
+def trials(case: Case, engine_of: EngineOf) -> list[Trial]:
     """Run every trial that applies to a case; none for an engine without PyBullet's settings."""
     of = OF_CAUSE.get(case.cause_code)
-    if of is None or not isinstance(runner.engine_of, type) or not issubclass(runner.engine_of, BulletClient):
+    if of is None or not isinstance(engine_of, type) or not issubclass(engine_of, BulletClient):
         return []
-    return list(of(TrialCase(case, runner)))
+    return list(of(TrialCase(case, engine_of)))
 
 
 def is_proved(run: list[Trial]) -> bool:
@@ -56,8 +55,8 @@ def is_proved(run: list[Trial]) -> bool:
 class TrialCase:
     """A case under trial, and what its cause predicts for a changed world; of one limb, that which it is about."""
 
-    def __init__(self, case: Case, runner: CaseRunner) -> None:
-        self.case, self.runner, self.variant, self.kind = case, runner, CaseVariant.of(case), case.kind_code
+    def __init__(self, case: Case, engine_of: EngineOf) -> None:
+        self.case, self.engine_of, self.variant, self.kind = case, engine_of, CaseVariant.of(case), case.kind_code
         self.amount = abs(case.amount or 0.0)  # metres or radians
         self.radius = case.radius[case.limb]
         self.larger = [factor for factor in LARGER if factor * self.radius <= TALLEST]
@@ -66,15 +65,19 @@ class TrialCase:
 
     def look(self, variant: CaseVariant) -> Sight:
         """The limb as seen from the segment in a changed world."""
-        return self.runner.look(variant, self.case.limb)
+        return look(self.engine_of, variant, self.case.limb)
+
+    def ask(self, variant: CaseVariant) -> Outcome:
+        """What both sides say in a changed world."""
+        return ask(self.engine_of, variant)[0]
 
     def vanishes(self, change: str, variant: CaseVariant) -> Trial:
         """A wrong verdict is right after the change."""
-        return Trial(change, "vanishes", self.runner(variant).verdicts_agree)
+        return Trial(change, "vanishes", self.ask(variant).verdicts_agree)
 
     def without_cause(self, change: str, variant: CaseVariant) -> Trial:
         """Nothing is wrong any more for the cause of the case."""
-        return Trial(change, "vanishes", self.case.cause_code not in self.runner(variant).causes.values())
+        return Trial(change, "vanishes", self.case.cause_code not in self.ask(variant).causes.values())
 
     def vanishes_grown(self, where: Callable[[float], bool]) -> Trials:
         """A wrong verdict is right in the first larger world for which ``where`` holds."""
@@ -109,7 +112,7 @@ def _termination(case: TrialCase) -> Trials:
         grown = case.variant.scaled(factor)
         allowed = case.early_allowed(grown) if early else case.tilt_allowed(grown)
         if allowed < 0.5 * case.amount * (factor if early else 1.0):
-            yield Trial(f"world x {factor:g}", "shrinks", case.runner(grown).error(case.kind) <= allowed)
+            yield Trial(f"world x {factor:g}", "shrinks", case.ask(grown).error(case.kind) <= allowed)
             return
 
 
@@ -120,7 +123,7 @@ def _grown_apart(case: TrialCase) -> Trials:
     yield from case.vanishes_grown(lambda factor: gap * factor > 2 * stop)
     if case.kind == Kind.PHANTOM:
         nearest = view.start + least.fraction[:, None] * (view.end - view.start)
-        away = outward_normal(view.true, nearest)[0]
+        away = view.true.outward_normal(nearest)[0]
         aside = (1.5 * stop + max(float(view.limits.growth[0]), 0.0) - gap) * away
         apart = replace(case.variant, start=case.variant.start + aside, end=case.variant.end + aside)
         yield case.vanishes("segment moved 1.5 stops away from the limb", apart)
@@ -147,7 +150,7 @@ def _rim(case: TrialCase) -> Trials:
         grown = case.variant.scaled(factor)
         if edge * factor <= reach:
             continue
-        after = case.runner(grown)
+        after = case.ask(grown)
         if case.kind != Kind.NORMAL:
             gone = Cause.RIM_ROUNDING not in [after.causes.get(kind) for kind in (case.kind, *VERDICTS)]
             yield Trial(f"world x {factor:g}", "vanishes", gone)
@@ -169,7 +172,7 @@ def _early_exit(case: TrialCase) -> Trials:
         else:
             allowed, before = float(case.look(grown).limits.early_exit[0]), abs(case.case.measured or 0.0) * factor
         if allowed < 0.5 * before:
-            after = case.runner(grown)
+            after = case.ask(grown)
             kept = after.causes.get(Kind.LATE) in (None, Cause.EARLY_EXIT, Cause.BIG_SHAPE)
             held = kept if case.kind == Kind.LATE else after.error(Kind.NORMAL) <= allowed
             yield Trial(f"world x {factor:g}", "shrinks", held)
@@ -182,8 +185,8 @@ def _changes(case: TrialCase) -> Trials:
     change, variant = "start moved along the line or nudged, limb spun", case.variant
     steps = 2 * case.radius * np.random.default_rng(0).uniform(0.01, 1.0, JITTERS)
     begun = [variant.begun(float(step)) for step in steps] + [variant.nudged(ulps) for ulps in (-2, -1, 1, 2)]
-    after = case.runner.several(variant, begun) + [
-        case.runner(variant.built(spin=variant.setup.spin + angle)) for angle in SPINS
+    after = ask(case.engine_of, variant, *begun) + [
+        case.ask(variant.built(spin=variant.setup.spin + angle)) for angle in SPINS
     ]
     if case.kind in VERDICTS:
         yield Trial(change, "vanishes for some", any(outcome.verdicts_agree for outcome in after))
@@ -202,7 +205,7 @@ def _big_shape(case: TrialCase) -> Trials:
             yield case.vanishes(change, shrunk)
             return
         if case.kind == Kind.LATE and (case.case.measured or 0.0) * factor > 2 * law:
-            after = case.runner(shrunk).causes.get(Kind.LATE)
+            after = case.ask(shrunk).causes.get(Kind.LATE)
             yield Trial(change, "shrinks", after in (None, Cause.EARLY_EXIT, Cause.RIM_ROUNDING))
             return
     yield from _changes(case)
@@ -213,7 +216,7 @@ def _inside_start(case: TrialCase) -> Trials:
     back = 4 * float(np.hypot(case.radius, np.linalg.norm(variant.p2 - variant.p1, axis=1).max()))
     if not variant.direction.any():
         variant = replace(variant, end=variant.start + np.array([case.radius, 0.0, 0.0]))
-    after = case.runner(variant.begun(back))
+    after = case.ask(variant.begun(back))
     yield Trial("start moved out of the limb", "vanishes", after.limb_engine >= 0 and after.limb_true >= 0)
 
 
@@ -233,7 +236,7 @@ def _shape(case: TrialCase) -> Trials:
 
 def _segment_end(case: TrialCase) -> Trials:
     reach = 4 * (case.stop + float(case.view.limits.overshoot[0])) + 0.5 * case.radius
-    after = case.runner(case.variant.ended(reach))
+    after = case.ask(case.variant.ended(reach))
     if after.limb_true >= 0:
         yield Trial("segment lengthened", "vanishes", after.verdicts_agree)
     else:
@@ -252,7 +255,7 @@ def _broad_phase(case: TrialCase) -> Trials:
 
 def _api_limit(case: TrialCase) -> Trials:
     if case.kind == Kind.LOST:
-        after = case.runner(case.variant)
+        after = case.ask(case.variant)
         yield Trial("asked alone", "vanishes", (after.limb_engine >= 0) == (after.limb_true >= 0))
         return
     thin = case.variant.built(margin=0.1 * min(*case.case.radius, DEFAULT_MARGIN), stale=False)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from math import degrees, hypot, isnan
 
-from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.fields import UNNAMED
+from cylcollide.crosscheck.cases.case import BULLET, UNNAMED, Case
 from cylcollide.crosscheck.compare.comparison import UNIT
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import Setup
@@ -148,7 +147,7 @@ def headline(case: Case, name: Callable[[int], str] | None = None) -> str:
 def case_words(case: Case) -> str:
     """The headline of a case, its limb called by its size, and how the limb was built."""
     about = f"the limb (radius {scale_words(case.radius[case.limb])})"
-    built = "" if case.built.is_default else f" Built with {_built(case.built)}."
+    built = "" if case.setup.is_default else f" Built with {_built(case.setup)}."
     return headline(case, lambda limb: about if limb == case.limb else "another limb") + built
 
 

@@ -1,7 +1,7 @@
 """Measurements of an engine with one limb, made with rays alone.
 
-Every number is measured on a limb of the size in question, upright in the origin, built in the way in question;
-``docs/causes.md``, "What is measured", says how.
+Each number is measured on one upright limb at the origin, of the given size and construction. ``docs/causes.md``,
+"What is measured", says how.
 """
 
 from collections.abc import Iterator
@@ -14,33 +14,26 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.compare.comparison import points_told, usable
 from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
-from cylcollide.crosscheck.generate.aimed import aimed
-from cylcollide.crosscheck.generate.shots import SIZES, Target, joined
-from cylcollide.crosscheck.generate.surface import grazes
+from cylcollide.crosscheck.generate.one_limb import aimed, grazes
+from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target, joined
 from cylcollide.engines import Engine, EngineHits
-from cylcollide.engines.rounded_cylinder import (
-    Rounded,
-    least_distance,
-    outward_normal,
-    signed_distance,
-    taken,
-)
+from cylcollide.engines.rounded_cylinder import Rounded
 from cylcollide.limbs.limbs import Limbs
 
 DIGITS = "%.12g"
-"""Limbs that are equal up to the rounding of their ends share a calibration, each measured once a process."""
+"""Sizes that differ only by the rounding of limb ends share a calibration. Each is measured once a process."""
 AZIMUTHS = 128
 SAMPLE = 1024
 REFERENCE = (0.05, 0.2)
 """Radius and half length of the limb on which ``stop`` and ``degeneracy`` are measured."""
 FARTHEST = 0.2
-"""Metres above or below a cap at which a hit still counts as one of the cap, besides a tenth of the radius."""
+"""Metres. A hit counts as one of the cap if it is no farther from it than this and a tenth of the radius together."""
 EARLY_EXIT_ROOM = 2.0
-"""Allowed ratio of an early exit to the measured law, which is fitted to the deepest of a thousand rays."""
+"""Factor between the bound on early exits and the measured law, which is fitted to the deepest of a thousand rays."""
 RESOLUTION = 16 * float(np.finfo(np.float64).eps)
-"""Resolution of thresholds as a share of the body's size: a few roundings of such coordinates."""
+"""Resolution of thresholds as a share of the body's size: a few roundings of its coordinates."""
 CORNER = np.sqrt(2.0) - 1.0
-"""A ball of radius m in a right-angled corner leaves this times m between itself and the edge."""
+"""The gap between a ball of radius m in a right-angled corner and the edge is this times m."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +42,15 @@ class Calibration:
 
     radius: float
     half: float
-    stop: float  # a ray that starts closer than this to the surface, heading for it, hits at once
+    stop: float  # a ray towards the surface that starts closer to it than this hits at once
     cap_growth: float  # height above the true cap at which a perpendicular shot is reported
     side_growth: tuple[float, float]  # least, greatest
     rim: float  # radius of the rounding
     caps_open: bool
-    overshoot: float = 0.0  # how deep below the surface so measured hits of random rays are reported: the deepest
-    normal_noise: float = 0.0  # greatest angle between the normals of these hits and those of that surface
+    overshoot: float = 0.0  # greatest depth of reported hits of random rays below the measured surface
+    normal_noise: float = 0.0  # greatest angle between the normals of these hits and of that surface
     core_hits: float = 0.0  # share of starts on the axis and deep inside that are hit at once
-    skin_hits: float = 0.0  # share of inward starts in the skin, as deep as half the rim's radius, that are hit at once
+    skin_hits: float = 0.0  # share of rays inward, half the rim's radius below the surface, that are hit at once
     deep_misses: float = 0.0  # share of rays that cut deeper than a third of the radius and are not hit
     single: bool = False  # whether all fractions reported are float32 numbers
     degeneracy: float = 0.0
@@ -68,7 +61,7 @@ class Calibration:
 
     @property
     def is_big(self) -> bool:
-        """Whether rounding, not early exits, says how deep an overshoot goes."""
+        """Whether overshoots are limited by rounding, not by early exits."""
         return self.radius >= self.big_from or self.overshoot > EARLY_EXIT_ROOM * self.early_exit
 
     @property
@@ -86,12 +79,12 @@ class Calibration:
 
     @property
     def facets(self) -> float:
-        """By how much the side's growth varies, where more than early exits and rounding of big shapes explain."""
+        """Variation of the side's growth; 0 if early exits and the rounding of big shapes can explain it."""
         spread = self.side_growth[1] - self.side_growth[0]
         return spread if spread > 4 * self.early_exit + 1e-4 * self.radius else 0.0
 
     def solid(self, p1: Float64Array, p2: Float64Array) -> Rounded:
-        """The solid measured, at these ends (n, 3): with the greatest growth of the side."""
+        """The measured solid between these ends (n, 3); its side has the greatest growth that was measured."""
         n, growth = len(p1), self.side_growth[1]
         ball = min(self.rim, self.radius + growth, self.half + self.cap_growth)
         return Rounded(
@@ -114,16 +107,27 @@ def calibration(engine_of: EngineOf, setup: Setup, radius: float, half: float) -
     return replace(found, big_from=big_from(engine_of))
 
 
+def calibrations(engine_of: EngineOf, scene: ShotScene, size: float = 1.0) -> list[Calibration]:
+    """What was measured on limbs as those of a scene before its world was scaled by ``size``, at their size now.
+
+    The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
+    """
+    half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1) / size
+    sizes = zip((scene.radius / size).tolist(), half.tolist(), strict=True)
+    known = [calibration(engine_of, scene.setup, *each) for each in sizes]
+    return [replace(c, radius=c.radius * size, half=c.half * size) for c in known]
+
+
 @cache
 def big_from(engine_of: EngineOf) -> float:
-    """Least of the families' radii at which rounding, not early exits, says how deep an overshoot goes."""
+    """Least of the families' radii at which overshoots are limited by rounding, not by early exits."""
     every = [calibrate(engine_of, DEFAULT, radius, half) for radius, half in SIZES]
     return min([found.radius for found in every if found.is_big], default=np.inf)
 
 
 @cache
 def calibrate(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> Calibration:
-    """Measure an engine on one limb of this size; what holds for the engine comes from the reference."""
+    """Measure an engine on one limb of this size; stop and degeneracy are those of the reference limb."""
     known = reference(engine_of)
     with _standing(engine_of, setup, radius, half) as probe:
         return replace(probe.noise(probe.measure(known.stop)), degeneracy=known.degeneracy)
@@ -158,7 +162,7 @@ class _Probe:
 
     def _cast(self, start: Float64Array, end: Float64Array) -> EngineHits:
         """The usable answers. Where a position contradicts the fraction, the point at the fraction replaces it."""
-        hits, answered, _ = usable(self.engine.cast_segments(start, end), len(start), 1)
+        hits, answered = usable(self.engine.cast_segments(start, end), len(start), 1)
         hit = answered & (hits.limb >= 0)
         return EngineHits(np.where(hit, hits.limb, -1), hits.fraction, points_told(hits, start, end)[0], hits.normal)
 
@@ -194,7 +198,7 @@ class _Probe:
         )
 
     def _cap_base(self) -> Float64Array:
-        # Beside the axis, where nothing is symmetric, but closer than a rim as wide as the cap would show.
+        # Slightly off the axis, so that nothing is symmetric, and inside of any rounded rim.
         return self.body.at(np.array([self.body.half]), np.array([0.01 * self.body.radius]), np.array([0.7]))
 
     def _cap_heights(self, slant: Float64Array) -> Float64Array:
@@ -215,7 +219,7 @@ class _Probe:
 
     def _growth(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
         growth: Float64Array = np.nan_to_num(self._thresholds(base, outward, stop) - stop)
-        # Both thresholds, of the reference limb and of this one, carry an error of one resolution.
+        # Both thresholds, of the reference limb and of this one, err by one resolution.
         told_apart = 2 * RESOLUTION * (self.body.size + float(np.hypot(*REFERENCE)))
         return np.where(np.abs(growth) > told_apart, growth, 0.0)
 
@@ -223,8 +227,8 @@ class _Probe:
         """Greatest distance from ``base`` along ``outward``, (n, 3), at which a ray heading back is hit at once."""
         far = 3 * self.body.size
         found = self._cast(base + far * outward, base - self.body.size * outward)
-        # A ray that starts where another was reported is hit at once; an engine that is blind on the surface itself
-        # still sees it from half the stopping distance. From there on in growing steps, then by halving.
+        # Begin where a ray is reported: a ray that starts there is hit at once. An engine that is blind on the surface
+        # itself sees it from half the stop. Then search outward in growing steps, and by halving.
         low: Float64Array = np.nan_to_num(np.einsum("ni,ni->n", found.position - base, outward))
         low = np.where(self._at_once(base + low[:, None] * outward, -outward), low, low + 0.5 * stop)
         resolution = RESOLUTION * self.body.size
@@ -249,16 +253,16 @@ class _Probe:
         return max(-over_edge / float(CORNER), 0.0)
 
     def noise(self, known: Calibration) -> Calibration:
-        """Fire random rays at the limb and see how far the answers are from the surface measured."""
+        """Cast random rays at the limb and compare the answers with the measured surface."""
         body, rng = self.body, np.random.default_rng(0)
         fired = joined([aimed(rng, body, SAMPLE // 2), grazes(rng, body, SAMPLE // 2)])
         found = self._cast(fired.start, fired.end)
         rows = np.flatnonzero(found.limb >= 0)
         ends = np.broadcast_to(body.half * body.axis, (SAMPLE, 3))
         solid = known.solid(-ends, ends)
-        depth = -signed_distance(taken(solid, rows), found.position[rows])
-        cosine = np.einsum("ni,ni->n", outward_normal(taken(solid, rows), found.position[rows]), found.normal[rows])
-        deep = least_distance(solid, fired.start, fired.end).distance < -body.radius / 3
+        depth = -solid.taken(rows).signed_distance(found.position[rows])
+        cosine = np.einsum("ni,ni->n", solid.taken(rows).outward_normal(found.position[rows]), found.normal[rows])
+        deep = solid.least_distance(fired.start, fired.end).distance < -body.radius / 3
         single = found.fraction[rows] == found.fraction[rows].astype(np.float32)
         core, skin = self._inside_starts(rng, known)
         return replace(

@@ -11,15 +11,13 @@ import numpy as np
 from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.predicates import Hit, distances, missed, normals, phantoms, wrong_limbs
-from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits, angle, engine_answers
+from cylcollide.crosscheck.causes.predicates import Sight, distances, missed, normals, phantoms, sight, wrong_limbs
+from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits, angle
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.engines import Engine
-from cylcollide.engines.rounded_cylinder import signed_distance
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 
@@ -31,13 +29,11 @@ def compare(
     scene: ShotScene, engine_of: EngineOf, calibrations: Sequence[Calibration] | None
 ) -> tuple[Comparison, Disagreements]:
     """Cast the segments of a scene on both sides; with calibrations of its limbs every disagreement gets its cause."""
-    truth = Truth(scene)
     with engine_of(scene.setup) as engine:
-        answers = engine_answers(engine, truth)
         if calibrations is None:
-            compared = Comparison(truth, *answers)
+            compared = Comparison.of(engine, Truth(scene))
             return compared, compared.disagreements()
-        classified = Classified(truth, *answers, calibrations)
+        classified = Classified.of(engine, Truth(scene), calibrations)
         return classified, _cast_again(classified.disagreements(), classified, engine, engine_of)
 
 
@@ -55,15 +51,12 @@ class Classified(Comparison):
         came, total = np.full(len(rows), float(self.answered.sum())), float(len(self.answered))
         lost.claim(Cause.API_LIMIT, True, came, total)
         view = self._sight(rows := wrong[Kind.PHANTOM], theirs)
-        found = Disagreements.of_kind(rows, Kind.PHANTOM, view.least_true.distance)
-        parts = [lost, phantoms(found, view, self._hit(rows, view, self.ours))]
+        parts = [lost, phantoms(Disagreements.of_kind(rows, Kind.PHANTOM, view.least_true.distance), view)]
         view = self._sight(rows := wrong[Kind.MISSED], ours)
-        found = Disagreements.of_kind(rows, Kind.MISSED, -view.least_true.distance)
-        parts.append(missed(found, view, self._hit(rows, view, self.ours)))
+        parts.append(missed(Disagreements.of_kind(rows, Kind.MISSED, -view.least_true.distance), view))
         view = self._sight(rows := wrong[Kind.WRONG_LIMB], ours)
-        hit = self._hit(rows, view, self.ours)
-        found = Disagreements.of_kind(rows, Kind.WRONG_LIMB, np.abs(hit.distance - hit.entry))
-        parts.append(wrong_limbs(found, view, self._sight(rows, theirs), hit))
+        found = Disagreements.of_kind(rows, Kind.WRONG_LIMB, np.abs(view.reported - view.entry))
+        parts.append(wrong_limbs(found, view, self._sight(rows, theirs)))
         parts += [*self._errors(self.crossing), self._misplaced(self.misplaced), self._aside(self.aside)]
         return Disagreements.joined(parts)
 
@@ -84,40 +77,42 @@ class Classified(Comparison):
     def _errors(self, rows: Int64Array) -> list[Disagreements]:
         """The distances and normals of hits that are off, beyond the rounding, from the limbs that they name."""
         limb = self.theirs.limb
-        view = self._sight(rows, limb)
-        hit, normal, said = self._hit(rows, view, self.own), self.own.normal[rows], self.theirs.normal[rows]
-        error, off = hit.distance - hit.entry, self._is_off(view, hit)
+        view = self._sight(rows, limb, self.own)
+        normal, said = self.own.normal[rows], self.theirs.normal[rows]
+        error, off = view.reported - view.entry, _is_off(view)
         parts = []
         for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
-            seen = self._sight(rows[which], limb)
             found = Disagreements.of_kind(rows[which], kind, error[which])
-            parts.append(distances(found, seen, self._hit(rows[which], seen, self.own)))
-        # Ignore a tilt that the rounding of the point explains. Where the true normal is zero, inside the limb,
-        # every unit normal is wrong.
+            parts.append(distances(found, self._sight(rows[which], limb, self.own)))
+        # Ignore a tilt that the rounding of the point explains. For a start inside the true normal is zero, and every
+        # reported normal is wrong.
         allowed = view.rounding / np.minimum(view.limits.radius, view.limits.half) + 8 * np.finfo(np.float64).eps
         meaningless = ~normal.any(axis=1) & np.nan_to_num(said).any(axis=1)
         tilted = (angle(normal, said) > allowed) | meaningless | self.malformed(rows)
         some, normal = rows[tilted], normal[tilted]
-        seen = self._sight(some, limb)
         found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
-        return [*parts, normals(found, seen, self._hit(some, seen, self.own), normal, said[tilted])]
+        return [*parts, normals(found, self._sight(some, limb, self.own), normal, said[tilted])]
 
-    def _is_off(self, view: Sight, hit: Hit) -> BoolArray:
-        # The point lies on the surface up to the rounding, and on the near side of where the segment is deepest:
-        # then it is the hit of a limb that differs from the true one by no more than the rounding.
-        on_surface = np.abs(signed_distance(view.true, hit.position)) <= view.rounding
-        nearest = view.least_true
-        near_side = (hit.distance <= nearest.fraction * view.length) | (nearest.distance >= -view.rounding)
-        late = np.abs(hit.distance - hit.entry) > view.rounding
-        return np.where(view.start_true <= 0.0, late, ~(on_surface & near_side))
+    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | OwnHits | None = None) -> Sight:
+        """Look from rows at a limb each, with both answers; the true one is ours, unless another is given."""
+        view, true = sight(self.truth.scene, rows, self.calibrations, limb[rows]), true or self.ours
+        return replace(
+            view,
+            reported=self.theirs.fraction[rows] * view.length,
+            position=self.points[0][rows],
+            entry=true.distance[rows],
+            on_cap=np.isin(true.face[rows], (Face.CAP1, Face.CAP2)),
+        )
 
-    def _hit(self, rows: Int64Array, view: Sight, true: RayHits | OwnHits) -> Hit:
-        on_cap = np.isin(true.face[rows], (Face.CAP1, Face.CAP2))
-        reported = self.theirs.fraction[rows] * view.length
-        return Hit(reported, self.points[0][rows], true.distance[rows], on_cap)
 
-    def _sight(self, rows: Int64Array, limb: Int32Array) -> Sight:
-        return sight(self.truth.scene, rows, self.calibrations, limb[rows])
+def _is_off(view: Sight) -> BoolArray:
+    # A hit is right if its point lies on the surface up to the rounding, and on the near side of where the segment is
+    # deepest: then it is the hit of a limb that differs from the true one by no more than the rounding.
+    on_surface = np.abs(view.true.signed_distance(view.position)) <= view.rounding
+    nearest = view.least_true
+    near_side = (view.reported <= nearest.fraction * view.length) | (nearest.distance >= -view.rounding)
+    late = np.abs(view.reported - view.entry) > view.rounding
+    return np.where(view.start_true <= 0.0, late, ~(on_surface & near_side))
 
 
 def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engine_of: EngineOf) -> Disagreements:
@@ -158,7 +153,7 @@ def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engi
     for cast, answer in ways:
         back = cast(rows)
         cause[rows[back]] = answer
-        # Seen when cast again: there is no bound to keep.
+        # The second cast shows the cause: no bound applies.
         bound[rows[back]] = np.nan
         rows = rows[~back]
     return replace(found, cause=cause, bound=bound)

@@ -1,97 +1,198 @@
-"""What each cause can do: a predicate and a bound for every kind of disagreement, in the order in which they are tried.
+"""The predicates and bounds of the causes, for every kind of disagreement, in the order in which they are tried.
 
-Each function gives the disagreements of one kind their causes, and returns them.
+`Sight` compares segments with the true limb and with the held solid: the solid that the engine holds in its place. Each
+function then gives the disagreements of one kind their causes, and returns them.
 
-An error of a hit on the right limb has two parts: along the segment from the true surface to the solid that the engine
-holds, and from there to where the engine stopped; for the normal from the true one to that of the held solid at the
-reported point, and from there to the one reported. The larger part names the cause, if it keeps its bound.
+An error of a hit on the right limb has two parts. A distance error is the way along the segment from the true surface
+to the held solid, and from there to the reported point. A normal error is the angle from the true normal to that of the
+held solid at the reported point, and from there to the reported normal. The larger part names the cause, if it is
+within the bound of that cause.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.ray_geometry import Sight
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Calibration
 from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
-from cylcollide.engines.rounded_cylinder import outward_normal, signed_distance
+from cylcollide.crosscheck.generate.shots import ShotScene
+from cylcollide.engines.rounded_cylinder import Least, Rounded
 
 
-class Hit(NamedTuple):
-    """The true hit of the limb seen and what the engine reports of it, (n,) and (n, 3)."""
+class EngineLimits:
+    """The limits of each row's limb, (n,): the numbers of its calibration, and others derived from them.
 
-    distance: Float64Array  # reported, metres along the segment
-    position: Float64Array  # reported
-    entry: Float64Array  # true, metres along the segment
-    on_cap: BoolArray  # true
+    ``early_exit`` bounds an overshoot by the measured law. ``overshoot`` bounds that of a reported hit: by the law or,
+    for limbs that break the law, by the thickness of the skin. A deeper hit would lie in the core, where the engine
+    finds no distance; it reports no such hit.
+    """
+
+    def __init__(self, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> None:
+        self._calibrations, self._limb = calibrations, limb
+        asked = 0.0 if margin is None else margin
+        early_exit = [EARLY_EXIT_ROOM * c.early_exit for c in calibrations]
+        skin = [max(e, c.rim) if c.is_big else e for e, c in zip(early_exit, calibrations, strict=True)]
+        coreless = [asked > min(c.radius, c.half) and c.cap_growth < asked / 2 for c in calibrations]
+        self.margin = np.full(len(limb), asked)  # asked for, 0 if none
+        self.early_exit, self.overshoot = np.array(early_exit)[limb], np.array(skin)[limb]
+        self.coreless: BoolArray = np.array(coreless)[limb]  # the margin asked for is larger than the limb
+        # Whether a step may land in the core. Only an engine that walks along the ray has a stop.
+        self.reach_core = (self.stop > 0) & ((self.overshoot >= self.rim) | (self.deep_misses > 0))
+        self.into_core = np.where(self.overshoot >= self.rim, self.overshoot, np.nan)  # overshoot through the skin
+        self.lost_rim = CORNER * self.rim  # greatest depth of a cut that the rounded rim misses
+
+    def __getattr__(self, name: str) -> Any:
+        """A number of the calibrations."""
+        return np.array([getattr(known, name) for known in self._calibrations])[self._limb]
 
 
-def phantoms(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
-    """Hits of a limb that the segment does not touch, or touches later than another; seen from the engine's limb.
+@dataclass(frozen=True)
+class Sight:
+    """Segments, the limb that each is about, and both answers, if known: all distances are signed metres, (n,)."""
 
-    All of them lie within the stopping distance of the solid that the engine holds.
+    start: Float64Array  # (n, 3)
+    end: Float64Array
+    true: Rounded
+    held: Rounded  # what the engine holds, as measured
+    limits: EngineLimits
+    reported: Float64Array = field(default_factory=lambda: np.empty(0))  # distance along the segment, by the engine
+    position: Float64Array = field(default_factory=lambda: np.empty(0))  # of the engine's hit, (n, 3)
+    entry: Float64Array = field(default_factory=lambda: np.empty(0))  # distance along the segment to the true hit
+    on_cap: BoolArray = field(default_factory=lambda: np.empty(0, np.bool_))  # whether the true hit is on a cap
+
+    @cached_property
+    def rounding(self) -> Float64Array:
+        """Rounding of float64: the proved error bound of this library's kernels."""
+        ends = [np.abs(points).max(axis=1) for points in (self.start, self.end, self.true.p1, self.true.p2)]
+        extent: Float64Array = np.max(ends, axis=0) + self.limits.radius + self.limits.half
+        return ROUNDING_BOUND * extent
+
+    @cached_property
+    def length(self) -> Float64Array:
+        """Of the segments."""
+        return np.asarray(np.linalg.norm(self.end - self.start, axis=1))
+
+    @cached_property
+    def least_true(self) -> Least:
+        """Closest to the true limb."""
+        return self.true.least_distance(self.start, self.end)
+
+    @cached_property
+    def least_held(self) -> Least:
+        """Closest to the held solid."""
+        return self.held.least_distance(self.start, self.end)
+
+    @cached_property
+    def start_true(self) -> Float64Array:
+        """Of the start from the true limb."""
+        return self.true.signed_distance(self.start)
+
+    def entry_held(self, level: Float64Array) -> Float64Array:
+        """Metres along the segment to where it first comes within ``level`` of the held solid; nan where never."""
+        return self.held.first_reach(self.start, self.end, self.least_held, level) * self.length
+
+    def from_a_face(self, points: Float64Array, normal: Float64Array) -> Float64Array:
+        """Least angle, radians, between a normal and that of the held solid at its nearest point, its side or its cap.
+
+        The nearest point alone would not do: a point below the arc between two facets may be nearer to a cap.
+        """
+        no_side = self.held._replace(core_radius=np.full(len(points), np.inf))
+        no_caps = self.held._replace(core_excess=np.full(len(points), np.inf))
+        every = [angle(solid.outward_normal(points), normal) for solid in (self.held, no_side, no_caps)]
+        return np.asarray(np.min(every, axis=0))
+
+    def on_rim(self, points: Float64Array) -> BoolArray:
+        """Whether the held solid is rounded where it is nearest to points."""
+        normal, axis = self.held.outward_normal(points), self.true.p2 - self.true.p1
+        cosine = np.abs(np.einsum("ni,ni->n", normal, axis)) / np.linalg.norm(axis, axis=1)
+        # Neither the side, whose normal is across the axis, nor a cap, whose normal is along it.
+        tilt = 1e-9
+        return np.asarray((self.limits.rim > 0) & (cosine > tilt) & (cosine < 1 - tilt**2))
+
+
+def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
+    """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""
+    limits = EngineLimits(calibrations, scene.setup.margin, limb)
+    true = Rounded.cylinders(scene.p1[limb], scene.p2[limb], scene.radius[limb])
+    solids = [c.solid(np.zeros((1, 3)), np.zeros((1, 3))) for c in calibrations]
+    core, excess, ball = (np.array([getattr(s, f)[0] for s in solids])[limb] for f in Rounded._fields[2:])
+    # The calibration was made for this size up to the last digits: correct the radius by the difference.
+    core = np.maximum(core + (true.core_radius - limits.radius), 0.0)
+    start, end = (np.ascontiguousarray(points[rows]) for points in (scene.shots.start, scene.shots.end))
+    return Sight(start, end, true, Rounded(true.p1, true.p2, core, excess, ball), limits)
+
+
+def phantoms(found: Disagreements, view: Sight) -> Disagreements:
+    """Hits of a limb that the segment does not touch, or touches later than another; ``view`` is of the engine's limb.
+
+    All of them lie within the stop of the held solid.
     """
     limits, nearest = view.limits, view.least_held
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    at, within = signed_distance(view.held, hit.position), limits.stop + view.rounding
+    at, within = view.held.signed_distance(view.position), limits.stop + view.rounding
     # A solid larger than the limb is truly hit.
     larger = (limits.growth > view.rounding) & (nearest.distance <= view.rounding)
     found.claim(Cause.SHAPE, larger & (at <= within), view.least_true.distance, limits.growth + within)
     stopped = (nearest.distance <= within) & (at <= within)
-    at_end = (nearest.fraction == 1.0) & (hit.distance > 0.0)
+    at_end = (nearest.fraction == 1.0) & (view.reported > 0.0)
     found.claim(Cause.SEGMENT_END, stopped & at_end, nearest.distance, within)
     found.claim(Cause.TERMINATION, stopped, at, within)
     found.claim(Cause.UNEXPLAINED, True, at, limits.stop)
     return found
 
 
-def missed(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
-    """Hits that the engine does not report; seen from the true limb."""
+def missed(found: Disagreements, view: Sight) -> Disagreements:
+    """Hits that the engine does not report; ``view`` is of the true limb."""
     limits, nearest, rounding = view.limits, view.least_held, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     depth, cut, overshoot = -nearest.distance, -view.least_true.distance, limits.overshoot
-    # A segment of length zero in the skin; in the core the policy for inside starts decides before.
+    # A segment of length zero in the skin. In the core the policy for starts inside applies.
     point = (view.length == 0.0) & (view.start_true >= -limits.rim)
     found.claim(Cause.BROAD_PHASE, point, view.length, rounding)
     found.claim(Cause.INSIDE_START, view.start_true <= rounding, view.start_true, rounding)
-    found.claim(Cause.SHAPE, limits.caps_open & hit.on_cap, hit.entry, np.inf)
-    # The rounded solid is not touched at all: what is cut is only the true rim, or the arc between two facets.
+    found.claim(Cause.SHAPE, limits.caps_open & view.on_cap, view.entry, np.inf)
+    # The segment does not touch the held solid: it cuts only the true rim, or the arc between two facets.
     untouched = (depth <= rounding) & (nearest.distance - view.least_true.distance > rounding)
     at_rim = view.on_rim(view.start + nearest.fraction[:, None] * (view.end - view.start))
     found.claim(Cause.SHAPE, untouched & ~at_rim & (limits.facets > 0), cut, limits.facets)
     found.claim(Cause.RIM_ROUNDING, untouched & (limits.rim > 0), cut, limits.lost_rim + rounding)
-    # The end lies inside, but less deep than the engine steps too far.
-    end_depth = -signed_distance(view.held, view.end)
+    # The end lies inside, but less deep than an overshoot.
+    end_depth = -view.held.signed_distance(view.end)
     ends = (end_depth >= -rounding) & (end_depth <= overshoot + rounding)
     found.claim(Cause.SEGMENT_END, ends, end_depth, overshoot + rounding)
     facet = limits.facets + overshoot
     found.claim(Cause.SHAPE, (limits.facets > 0) & (depth <= facet), depth, facet)
-    # An overshoot as deep as the skin lands in the core, and every later step starts from a distance of before.
+    # An overshoot through the skin lands in the core, where the engine finds no new distance.
     found.claim(Cause.NO_CORE_DISTANCE, limits.reach_core & (depth > limits.rim), limits.rim, limits.into_core)
-    # A cut so shallow that the normal, found with this overshoot, may point along the ray.
+    # In so shallow a cut the normal, found after the overshoot, may point along the ray: the engine drops the hit.
     found.claim(Cause.NOISY_NORMAL, depth <= limits.early_exit, depth, limits.early_exit)
     found.claim(Cause.BIG_SHAPE, depth <= overshoot, depth, overshoot)
     found.claim(Cause.UNEXPLAINED, True, depth, overshoot)
     return found
 
 
-def wrong_limbs(found: Disagreements, true: Sight, other: Sight, hit: Hit) -> Disagreements:
+def wrong_limbs(found: Disagreements, true: Sight, other: Sight) -> Disagreements:
     """Another limb than the true one: hit too early itself, or the true one missed or reported behind it.
 
     ``true`` looks at the true limb, ``other`` at the engine's.
     """
-    early = hit.distance < hit.entry
+    early = true.reported < true.entry
     blank = [Disagreements.of_kind(found.row, Kind.WRONG_LIMB, found.amount) for _ in range(3)]
-    ahead, behind, late, limits = phantoms(blank[0], other, hit), missed(blank[1], true, hit), blank[2], true.limits
+    ahead, behind, late, limits = phantoms(blank[0], other), missed(blank[1], true), blank[2], true.limits
     law, deepest = limits.early_exit + true.rounding, limits.overshoot + true.rounding
-    depth, cut = -signed_distance(true.held, hit.position), -signed_distance(true.true, hit.position)
-    # Both limbs are met almost at once: the true one is reported late, behind the other. So the point lies about where
-    # the segment comes into the true limb, no deeper than that limb's own hit could have been reported.
+    depth, cut = -true.held.signed_distance(true.position), -true.true.signed_distance(true.position)
+    # The segment meets both limbs almost at once, and the true one would be reported late, behind the other. So the
+    # reported point lies near the entry into the true limb, no deeper than a hit of that limb could be reported.
     inside = true.start_true <= true.rounding
-    entering = ~inside & (hit.distance <= true.least_true.fraction * true.length + true.rounding)
+    entering = ~inside & (true.reported <= true.least_true.fraction * true.length + true.rounding)
     lost_rim = limits.lost_rim + limits.early_exit + true.rounding
-    rim = entering & true.on_rim(hit.position) & (cut <= lost_rim) & (depth <= law)
+    rim = entering & true.on_rim(true.position) & (cut <= lost_rim) & (depth <= law)
     late.claim(Cause.RIM_ROUNDING, rim, cut, lost_rim)
     late.claim(Cause.EARLY_EXIT, entering & (depth <= law), depth, law)
     late.claim(Cause.BIG_SHAPE, entering & (depth <= deepest), depth, deepest)
@@ -102,34 +203,31 @@ def wrong_limbs(found: Disagreements, true: Sight, other: Sight, hit: Hit) -> Di
     return found
 
 
-def distances(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
+def distances(found: Disagreements, view: Sight) -> Disagreements:
     """Early and late hits of the right limb."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    at, cut, error = (
-        signed_distance(view.held, hit.position),
-        -signed_distance(view.true, hit.position),
-        hit.distance - hit.entry,
-    )
+    at, cut = view.held.signed_distance(view.position), -view.true.signed_distance(view.position)
+    error = view.reported - view.entry
     # Half a unit in the last place of a float32 fraction.
-    single = 2.0**-24 * hit.distance + rounding
+    single = 2.0**-24 * view.reported + rounding
     found.claim(Cause.SINGLE_PRECISION, limits.single & (np.abs(error) <= single), np.abs(error), single)
     found.claim(Cause.INSIDE_START, view.start_true <= rounding, view.start_true, rounding)
-    found.claim(Cause.SHAPE, limits.caps_open & hit.on_cap & (error > 0), error, np.inf)
+    found.claim(Cause.SHAPE, limits.caps_open & view.on_cap & (error > 0), error, np.inf)
     held = view.entry_held(rounding)
-    shape = held - hit.entry  # < 0: the held solid is met before the true one
-    rest = hit.distance - held
+    shape = held - view.entry  # < 0: the held solid is met before the true one
+    rest = view.reported - held
     within = limits.stop + rounding
     early = (error < 0) & (at <= within) & (at >= -limits.overshoot - rounding)
-    # Where the held solid is larger and is met: what it adds against what the stop adds.
+    # The held solid is larger and is met: compare what it adds with what the stop adds.
     larger = (limits.growth > rounding) & (-shape > np.abs(rest))
     found.claim(Cause.SHAPE, early & larger, -cut, limits.growth + within)
     found.claim(Cause.TERMINATION, early, at, within)
     late, flat = error > 0, limits.facets > 0
     law, facet, deepest = limits.early_exit + rounding, limits.facets + limits.early_exit, limits.overshoot + rounding
-    # The rounded solid begins later than the true rim, or is not met at all and only its shell is.
+    # The held solid begins later than the true rim, or only its shell is met.
     rim = late & (limits.rim > 0) & (~np.isfinite(held) | (shape >= rest)) & (-at <= law)
-    found.claim(Cause.SHAPE, rim & flat & ~view.on_rim(hit.position), cut, limits.facets + law)
+    found.claim(Cause.SHAPE, rim & flat & ~view.on_rim(view.position), cut, limits.facets + law)
     found.claim(Cause.RIM_ROUNDING, rim, cut, limits.lost_rim + law)
     found.claim(Cause.EARLY_EXIT, late & (-at <= law), -at, law)
     found.claim(Cause.SHAPE, late & (-at <= facet) & flat, -at, facet)
@@ -139,28 +237,26 @@ def distances(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     return found
 
 
-def normals(
-    found: Disagreements, view: Sight, hit: Hit, true_normal: Float64Array, said_normal: Float64Array
-) -> Disagreements:
+def normals(found: Disagreements, view: Sight, true_normal: Float64Array, said_normal: Float64Array) -> Disagreements:
     """Wrong normals of the right limb; ``true_normal`` and ``said_normal`` are (n, 3), a true one 0 inside."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    held, at = outward_normal(view.held, hit.position), signed_distance(view.held, hit.position)
+    held, at = view.held.outward_normal(view.position), view.held.signed_distance(view.position)
     by_place = angle(true_normal, held)
-    by_noise = np.where(limits.facets > 0, view.from_a_face(hit.position, said_normal), angle(held, said_normal))
+    by_noise = np.where(limits.facets > 0, view.from_a_face(view.position, said_normal), angle(held, said_normal))
     inside = np.asarray(~true_normal.any(axis=1))
-    # Inside there is no normal to report; deep inside the one reported is noise.
+    # For a start inside there is no true normal; deep inside the reported one is noise.
     found.claim(Cause.NOISY_NORMAL, inside & (at < -limits.rim - rounding), by_noise, np.pi)
     found.claim(Cause.INSIDE_START, inside, by_noise, np.pi)
     found.claim(Cause.SHAPE, limits.caps_open, by_noise, np.pi)
     placed = by_place >= by_noise
     near = placed & (at <= limits.stop + rounding) & (at >= -limits.overshoot - rounding)
-    # A solid larger by more than the stop adds, or with facets, or without caps.
+    # The held solid has facets or no caps, or is larger by more than the stop.
     another = (limits.facets > 0) | ((limits.growth > rounding) & (limits.growth >= at)) | limits.caps_open
     for cause, where in (
-        (Cause.RIM_ROUNDING, near & view.on_rim(hit.position)),
+        (Cause.RIM_ROUNDING, near & view.on_rim(view.position)),
         (Cause.SHAPE, near & another),
-        (Cause.TERMINATION, near & (hit.distance - hit.entry <= rounding)),
+        (Cause.TERMINATION, near & (view.reported - view.entry <= rounding)),
         (Cause.EARLY_EXIT, placed & (-at <= limits.early_exit + rounding)),
         (Cause.BIG_SHAPE, near),
     ):

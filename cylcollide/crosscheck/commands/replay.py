@@ -15,16 +15,19 @@ from rich.text import Text
 from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, PLACE, Case, read_chosen, write_cases
 from cylcollide.crosscheck.cases.minimise import minimise, smaller_by
+from cylcollide.crosscheck.cases.mirror_ray import ask_again, is_reproduced, read_ray
 from cylcollide.crosscheck.cases.recast import Replayed, Witness, engine_title, recast
 from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
-from cylcollide.crosscheck.records import one_line
-from cylcollide.crosscheck.report.repro_scripts import repro_source
+from cylcollide.crosscheck.records import JsonObject, one_line
+from cylcollide.crosscheck.report.page import repro_source
 from cylcollide.terminal import stop, table
 
 
 def replay(
-    case: Annotated[Path, typer.Argument(help="cases.json, a single case, or rays.npz.", metavar="CASE")],
+    case: Annotated[
+        Path, typer.Argument(help="cases.json, a single case, rays.npz, or a saved `mirror.explain`.", metavar="CASE")
+    ],
     row: Annotated[int | None, typer.Option(help="Which case of the file, from 0. Default: all, a line each.")] = None,
     place: Annotated[str | None, typer.Option(help="Which case, by its place in the sweep.", metavar=PLACE)] = None,
     smaller: Annotated[bool, typer.Option("--minimise", help="Make the case as small as its cause allows.")] = False,
@@ -38,6 +41,11 @@ def replay(
     """
     console = Console(highlight=False, quiet=as_json)
     try:
+        if (ray := read_ray(case)) is not None:
+            if row is not None or place is not None or smaller or out or repro:
+                stop(f"{case}: expected no options but --json for the ray of a mirror, got others; leave them out")
+            _replay_ray(console, ray, as_json=as_json)
+            return
         cases = read_chosen(case, row, place)
         if len(cases) > 1 and (smaller or out or repro):
             stop(f"--minimise, --out and --repro take one case, got {len(cases)}; choose one with --row or --place")
@@ -55,7 +63,7 @@ def replay(
             raise
         if smaller and found[0].reproduced:
             before = found[0].case
-            small = minimise(before, found[0].runner)
+            small = minimise(before, found[0].engine_of)
             console.print(f"Minimised: {smaller_by(before, small)}.")
             found = [recast(small)]
         # Two kinds of one segment, at one place, are explained in full.
@@ -71,6 +79,20 @@ def replay(
     except (ValueError, ImportError) as error:
         stop(one_line(error))
     if not all(one.reproduced for one in found):
+        raise typer.Exit(1)
+
+
+def _replay_ray(console: Console, ray: JsonObject, *, as_json: bool) -> None:
+    """Ask a mirror and PyBullet again about one ray; exit status as of `replay`."""
+    found = ask_again(ray)
+    reproduced = is_reproduced(ray, found)
+    if as_json:
+        said = {"reproduced": reproduced, "cause": found.cause, "word": found.word, "clearance": found.clearance}
+        typer.echo(json.dumps(ray | said, indent=1))
+    else:
+        console.print(Text(str(found)))
+        console.print(Text("Reproduced.", "bold green") if reproduced else Text("NOT reproduced.", "bold red"))
+    if not reproduced:
         raise typer.Exit(1)
 
 
@@ -147,8 +169,8 @@ def _question(case: Case) -> Iterator[RenderableType]:
         listed.add_row(case.name(limb), *map(_point, ends), f"{case.radius[limb]:g}", f"{dist(*ends):g}")
     listed.add_row("segment", _point(case.start), _point(case.end), "", f"{case.length:g}")
     yield listed
-    if not case.built.is_default:
-        yield f"PyBullet's bodies: {case.built.label}."
+    if not case.setup.is_default:
+        yield f"PyBullet's bodies: {case.setup.label}."
     if len(shown) < len(case.radius):
         yield f"And {len(case.radius) - len(shown)} other limbs, which neither answer names."
 

@@ -6,7 +6,7 @@ It says which verdicts differ and which of these exact arithmetic confirms, and 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -27,15 +27,6 @@ MEASURABLE = 1e100
 """Greatest number that counts as an answer: the squares of greater ones overflow."""
 
 
-class Answers(NamedTuple):
-    """What an engine says about n segments."""
-
-    hits: EngineHits
-    answered: BoolArray
-    """Which segments got a usable answer: a miss, or an existing limb and a finite fraction."""
-    tells_normal: bool = True
-
-
 def build(engine: Engine, truth: Truth) -> None:
     """Let an engine hold the limbs of a scene, moved there if the scene says so."""
     scene = truth.scene
@@ -46,25 +37,8 @@ def build(engine: Engine, truth: Truth) -> None:
         engine.set_endpoints(scene.p1, scene.p2)
 
 
-def engine_answers(engine: Engine, truth: Truth) -> Answers:
-    """Let an engine hold the limbs of a scene, and cast the scene's segments."""
-    scene, limbs = truth.scene, truth.limbs
-    build(engine, truth)
-    if not (scene.whole_batch and isinstance(engine, BulletClient)):
-        reported = engine.cast_segments(truth.start, truth.end)
-    else:
-        ends = (truth.start.tolist(), truth.end.tolist()) if scene.as_lists else (truth.start, truth.end)
-        try:
-            told: Sequence[Any] = engine.cast_batch(*ends)
-        except Exception:  # PyBullet's own error class: the call is refused, which is an answer too
-            told = ()
-        reported = EngineHits.misses(len(told))
-        engine.fill(reported, told)
-    return usable(reported, len(truth.start), len(limbs), engine.capabilities.normal)
-
-
-def usable(reported: EngineHits, n: int, m: int, tells_normal: bool = True) -> Answers:
-    """The answers to n segments at m limbs, one for each, and which of them are usable."""
+def usable(reported: EngineHits, n: int, m: int) -> tuple[EngineHits, BoolArray]:
+    """The answers to n segments at m limbs, one for each, and which are usable: a miss, or a limb and a fraction."""
     limb, fraction = np.full(n, float(NOT_SETTLED)), np.full(n, np.nan)
     position, normal = np.full((n, 3), np.nan), np.full((n, 3), np.nan)
     for whole, part in ((limb, "limb"), (fraction, "fraction"), (position, "position"), (normal, "normal")):
@@ -75,7 +49,7 @@ def usable(reported: EngineHits, n: int, m: int, tells_normal: bool = True) -> A
     answered = (limb == -1) | (np.isin(limb, np.arange(m)) & np.isfinite(fraction))
     for whole, silent in ((limb, -1.0), (fraction, np.nan), (position, np.nan), (normal, np.nan)):
         whole[~answered] = silent
-    return Answers(EngineHits(limb.astype(np.int32), fraction, position, normal), answered, tells_normal)
+    return EngineHits(limb.astype(np.int32), fraction, position, normal), answered
 
 
 def points_told(hits: EngineHits, start: Float64Array, end: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -108,6 +82,23 @@ class Comparison:
     theirs: EngineHits
     answered: BoolArray
     tells_normal: bool
+
+    @classmethod
+    def of(cls, engine: Engine, truth: Truth, *more: Any) -> Self:
+        """Let an engine hold the limbs of a scene, and cast the scene's segments; ``more``: fields of a subclass."""
+        build(engine, truth)
+        scene, n = truth.scene, len(truth.start)
+        if not (scene.whole_batch and isinstance(engine, BulletClient)):
+            reported = engine.cast_segments(truth.start, truth.end)
+        else:
+            ends = (truth.start.tolist(), truth.end.tolist()) if scene.as_lists else (truth.start, truth.end)
+            try:
+                told: Sequence[Any] = engine.cast_batch(*ends)
+            except Exception:  # PyBullet's own error class: the call is refused, which is an answer too
+                told = ()
+            reported = EngineHits.misses(len(told))
+            engine.fill(reported, told)
+        return cls(truth, *usable(reported, n, len(truth.limbs)), engine.capabilities.normal, *more)
 
     @property
     def ours(self) -> RayHits:
@@ -223,12 +214,12 @@ class Comparison:
     def _is_answered_alike(self, row: int, first: int, end: int, cast: Cast) -> bool:
         """Whether the engine's answer to a row has the same bits when only these rows are cast."""
         truth, theirs = self.truth, self.theirs
-        again = usable(cast(truth.start[first:end], truth.end[first:end]), end - first, len(truth.limbs))
+        again, answered = usable(cast(truth.start[first:end], truth.end[first:end]), end - first, len(truth.limbs))
         same = [
-            np.array_equal(getattr(again.hits, name)[row - first], getattr(theirs, name)[row], equal_nan=True)
+            np.array_equal(getattr(again, name)[row - first], getattr(theirs, name)[row], equal_nan=True)
             for name in ("limb", "fraction", "position", "normal")
         ]
-        return bool(again.answered[row - first] == self.answered[row]) and all(same)
+        return bool(answered[row - first] == self.answered[row]) and all(same)
 
     def clearance(self, rows: Int64Array) -> Float64Array:
         """Metres by which the verdicts of some rows are decided, see ``docs/crosscheck.md``; rows of VERDICTS, (k,)."""

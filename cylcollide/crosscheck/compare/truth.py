@@ -11,10 +11,10 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.engines.rounded_cylinder import Rounded, least_distance
-from cylcollide.exact.cylinder import Cylinder
+from cylcollide.engines.rounded_cylinder import Rounded
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import Chord, closest
+from cylcollide.exact.shapes import Cylinder
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
@@ -45,19 +45,6 @@ def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[
     """The limb that a closed segment meets first, and its way through it; None for a miss."""
     hit, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), limbs, "hit")
     return hit
-
-
-def clearances(
-    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
-) -> Float64Array:
-    """Return the least signed distance of each segment from its own cylinder, in metres, (n,).
-
-    Positive is the gap of a segment that misses; negative the depth to which a segment cuts in, measured from the
-    nearest face. All arguments row by row: (n, 3) in metres, ``radius`` (n,).
-    """
-    none = np.zeros(len(starts))
-    solids = Rounded(np.ascontiguousarray(p1), np.ascontiguousarray(p2), np.ascontiguousarray(radius), none, none)
-    return least_distance(solids, np.ascontiguousarray(starts), np.ascontiguousarray(ends)).distance
 
 
 class Truth:
@@ -103,6 +90,9 @@ class Truth:
         return moved
 
     def clearances(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
-        """Least signed distance in metres of some segments from a limb each, (k,): the gap, or < 0 the cut."""
-        limbs = self.limbs
-        return clearances(self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb], limbs.radius[limb])
+        """Least signed distance in metres of some segments from a limb each, (k,).
+
+        Positive is the gap of a segment that misses; negative the depth of a cut, from the nearest face.
+        """
+        solids = Rounded.cylinders(self.limbs.p1[limb], self.limbs.p2[limb], self.limbs.radius[limb])
+        return solids.least_distance(self.start[rows], self.end[rows]).distance

@@ -1,4 +1,8 @@
-"""Families of segments, each of which provokes one kind of error: fifteen about single limbs, and one in motion.
+"""Families of segments, each of which provokes one kind of error: fifteen at single limbs, and one at the humanoid.
+
+Families that any engine can be asked are in `one_limb`. Those for PyBullet alone are here: its ways to build a body,
+collision margins, and the limits of a batch. Depth: of bodies built in several ways that of the grazes, nan for the
+aimed two thirds; of calls none is intended.
 
 A chunk is determined by (family, seed, number) and the count of its segments, through ``numpy.random.SeedSequence``.
 Every chunk of a family about single limbs holds twelve bodies: six sizes from 1 mm to 100 m, in a random and in an
@@ -6,36 +10,89 @@ axis-aligned pose.
 """
 
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cylcollide.crosscheck.generate import aimed, of_pybullet, surface
-from cylcollide.crosscheck.generate.poses import draw_in_motion
-from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target
+from cylcollide.crosscheck.engine import Setup
+from cylcollide.crosscheck.generate import one_limb
+from cylcollide.crosscheck.generate.bullets import draw_in_motion
+from cylcollide.crosscheck.generate.one_limb import aimed, grazes
+from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target, joined
+from cylcollide.engines.bullet import CONSTRUCTIONS
+
+MARGINS = (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 5e-3, 1e-2, 0.04, 0.05, 0.06, 0.1)
+"""Metres."""
+
+CALLS = ((16_384, True), (16_383, False), (16_384, False), (16_385, False))
+"""Rays in a call, the most telling first, and whether they are given as lists: one is lost, none, all, and all."""
+
+ONE_CALL = 16_384
+LEAST = ONE_CALL // 2
+"""The smallest share of a run that gets a call: calls have a fixed size."""
+
+
+def margin_sweep(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
+    """Margin sweep: the collision margin from 0 to 10 cm."""
+    return _built(rng, body, n, [Setup(margin=margin) for margin in MARGINS])
+
+
+def construction(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
+    """Construction path: createCollisionShape, loadURDF (both ways) and loadMJCF."""
+    return _built(rng, body, n, [Setup(construction=construction) for construction in CONSTRUCTIONS])
+
+
+def stale_boxes(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
+    """Stale boxes: moved into place, or given another margin, and asked at once, without a step between."""
+    margin = 0.1 * body.radius
+    moved, thicker = Setup(moved=10 * body.size, stale=True), Setup(margin=margin, stale=True)
+    return _built(rng, body, n, [moved, thicker, replace(thicker, construction="urdf")])
+
+
+def _built(rng: np.random.Generator, body: Target, n: int, setups: Sequence[Setup]) -> list[ShotScene]:
+    """Draw n segments at one body, shared by the setups: two thirds aimed and one of grazes."""
+    each = max(2, n // len(setups))
+    return [
+        body.scene(joined([aimed(rng, body, each - each // 3), grazes(rng, body, each // 3)]), setup)
+        for setup in setups
+    ]
+
+
+def batch_limits(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
+    """Batch limits: the calls of ``rayTestBatch`` that come nearest to n segments, one at least."""
+    return [
+        replace(body.scene(aimed(rng, body, count)), whole_batch=True, as_lists=as_lists)
+        for count, as_lists in CALLS[: max(1, (n + LEAST) // ONE_CALL)]
+    ]
+
+
+def fitting(share: int) -> int:
+    """Segments of so many calls as come nearest to a share; 0 if it is less than half a call."""
+    return sum(count for count, _ in CALLS[: (share + LEAST) // ONE_CALL])
+
 
 Draw = Callable[[np.random.Generator, Target, int], list[ShotScene]]
 """Draws about so many segments at one body."""
 
 OF_ANY_ENGINE: dict[str, Draw] = {
-    "generic": aimed.generic,
-    "side-graze": surface.side_graze,
-    "rim": surface.rim,
-    "corner-cut": surface.corner_cut,
-    "axis-parallel": surface.axis_parallel,
-    "segment-ends": surface.segment_ends,
-    "near-start": surface.near_start,
-    "inside-start": surface.inside_start,
-    "extremes": aimed.extremes,
-    "same-line": surface.same_line,
-    "elbow": aimed.elbow,
+    "generic": one_limb.generic,
+    "side-graze": one_limb.side_graze,
+    "rim": one_limb.rim,
+    "corner-cut": one_limb.corner_cut,
+    "axis-parallel": one_limb.axis_parallel,
+    "segment-ends": one_limb.segment_ends,
+    "near-start": one_limb.near_start,
+    "inside-start": one_limb.inside_start,
+    "extremes": one_limb.extremes,
+    "same-line": one_limb.same_line,
+    "elbow": one_limb.elbow,
 }
 OF_PYBULLET_ONLY: dict[str, Draw] = {
-    "margin-sweep": of_pybullet.margin_sweep,
-    "construction": of_pybullet.construction,
-    "batch-limits": of_pybullet.batch_limits,
-    "stale-boxes": of_pybullet.stale_boxes,
+    "margin-sweep": margin_sweep,
+    "construction": construction,
+    "batch-limits": batch_limits,
+    "stale-boxes": stale_boxes,
 }
 """Families that use settings which only PyBullet has."""
 
@@ -45,7 +102,7 @@ FAMILIES = (*ABOUT_ONE_BODY, "humanoid")
 """All families, in the order of reports."""
 
 WHOLE_BATCHES = frozenset({"batch-limits"})
-"""Families of calls that cannot be made smaller: one chunk of so many as fit, see :func:`of_pybullet.fitting`."""
+"""Families of calls that cannot be made smaller: one chunk of so many as fit, see :func:`fitting`."""
 
 
 @dataclass(frozen=True, order=True)

@@ -14,7 +14,7 @@ from cylcollide.crosscheck.engine import DEFAULT, Setup
 
 
 class Intent(IntEnum):
-    """The verdict about its target that a segment is drawn to have."""
+    """The verdict that a segment is meant to have about its target."""
 
     MISS = 0
     HIT = 1
@@ -29,9 +29,9 @@ class FiredSegments:
     end: Float64Array
     intent: Int8Array  # verdict about the target, codes of Intent
     depth: Float64Array
-    """How far the construction reaches into the target (> 0) or stays away from it (< 0); nan if none is meant.
+    """Intended depth in the target (> 0) or distance from it (< 0); nan if none is intended.
 
-    What is measured depends on the family: its module says so.
+    The docstring of the family says how it is measured.
     """
     target: Int32Array  # limb the segment is about
 
@@ -53,7 +53,7 @@ class ShotScene:
 def shots(
     start: Float64Array, end: Float64Array, intent: Intent | Int8Array, depth: Float64Array | float = np.nan
 ) -> FiredSegments:
-    """Return segments about the first limb with their intentions; what is one number holds for all."""
+    """Return segments at the first limb with their intentions; one number holds for all."""
     n = len(start)
     intents = np.broadcast_to(np.asarray(intent, dtype=np.int8), n).copy()
     depths = np.broadcast_to(np.asarray(depth, dtype=np.float64), n).copy()
@@ -68,7 +68,7 @@ def joined(parts: list[FiredSegments]) -> FiredSegments:
 
 
 def by_sign(depth: Float64Array) -> Int8Array:
-    """Meet where the depth is positive, miss where it is negative."""
+    """A hit where the depth is positive, a miss where it is negative."""
     return np.where(depth > 0, np.int8(Intent.HIT), np.int8(Intent.MISS)).astype(np.int8)
 
 
@@ -97,8 +97,8 @@ class LimbFrame:
     def across_rim(self, rng: np.random.Generator, cap: Float64Array, angle: Float64Array) -> Float64Array:
         """Draw unit directions down through a cap, 1 or -1, and out through the side, some way along the rim, (n, 3).
 
-        Outside the rim such a line leaves the infinite cylinder before it comes below the cap's plane, whatever its
-        slopes: it cannot meet the limb.
+        A line that passes outside the rim leaves the infinite cylinder before it comes below the cap's plane, whatever
+        its slopes: it cannot meet the limb.
         """
         n = len(angle)
         fall, swerve = rng.uniform(np.pi / 9, 7 * np.pi / 18, n), rng.uniform(-1.0, 1.0, n)
@@ -162,7 +162,7 @@ class Target(LimbFrame):
     def at_depth(
         self, rng: np.random.Generator, through: Float64Array, heading: Float64Array, depth: Float64Array
     ) -> FiredSegments:
-        """Segments either way along unit ``heading`` through points, which cut the body ``depth`` (n,) deep or not."""
+        """Segments along or against unit ``heading`` through points; they cut the body where ``depth`` (n,) is > 0."""
         start, end = self.past(rng, through, either_way(rng, heading))
         return shots(start, end, by_sign(depth), depth)
 
@@ -173,7 +173,7 @@ def unit(vector: Float64Array) -> Float64Array:
 
 
 def across(axis: Float64Array) -> Float64Array:
-    """A unit vector across each axis (..., 3): at right angles to that and to the coordinate axis most across it."""
+    """A unit vector perpendicular to each axis (..., 3), and to the coordinate axis least parallel to it."""
     return unit(np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=-1)]))
 
 

@@ -15,7 +15,7 @@ from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_set
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.chunk import WORST_KINDS
-from cylcollide.engines.rounded_cylinder import Rounded, least_distance
+from cylcollide.engines.rounded_cylinder import Rounded
 
 HUMAN = (0.01, 1.0)
 """Radii in metres of limbs that a reader can picture: where there are any, cases about them are shown."""
@@ -37,7 +37,7 @@ def shown_cases(cases: Sequence[Case], cause: Cause) -> list[Case]:
 def _telling(case: Case) -> tuple[Any, ...]:
     """The order among cases of one kind: limbs as large as those of people, built by default, the greatest amount."""
     pictured = HUMAN[0] <= case.radius[case.limb] <= HUMAN[1]
-    usual = case.built.is_default or case.cause_code in OF_SETUPS
+    usual = case.setup.is_default or case.cause_code in OF_SETUPS
     whole, size = case.start != case.end, abs(case.amount or 0.0)
     return not whole, not pictured, case.family == "extremes", not usual, -size, case.place
 
@@ -76,7 +76,7 @@ class Drawn:
         known = self.calibration = _known(calibrations, case, 0.5 * math.dist(case.p1[limb], case.p2[limb]))
         # One row: what the engine holds in the place of the limb, as measured; None if it was not measured.
         self.held = None if known is None else known.solid(self.p1[[limb]], self.p2[[limb]])
-        least = least_distance(self.true(limb), self.start[None], self.end[None])
+        least = self.true(limb).least_distance(self.start[None], self.end[None])
         # Where the segment is closest to, or deepest in, the true limb.
         self.nearest: Float64Array = self.start + float(least.fraction[0]) * (self.end - self.start)
 
@@ -91,13 +91,12 @@ class Drawn:
 
     def true(self, limb: int) -> Rounded:
         """One row: a limb as it is."""
-        none = np.zeros(1)
-        return Rounded(self.p1[[limb]], self.p2[[limb]], np.array([self.case.radius[limb]]), none, none)
+        return Rounded.cylinders(self.p1[[limb]], self.p2[[limb]], np.array([self.case.radius[limb]]))
 
 
 def _known(calibrations: Sequence[JsonObject], case: Case, half: float) -> Calibration | None:
     """The calibration of the limb's setup and size, which is there up to the rounding of its ends."""
-    setup, size = asdict(calibrated_setup(case.built)), [case.radius[case.limb], half]
+    setup, size = asdict(calibrated_setup(case.setup)), [case.radius[case.limb], half]
     for known in calibrations:
         if known["setup"] == setup and np.allclose([known["radius"], known["half"]], size, rtol=1e-6):
             # JSON has no infinity: no radius was seen from which limbs count as big.

@@ -61,12 +61,8 @@ def facts(summary: JsonObject) -> dict[str, float]:
 
 def caption_facts(result: Result) -> dict[str, str]:
     """The values of the fields in the captions."""
-    stop, radius, earlier, passed = (
-        facts(result.summary)["stop"],
-        _arm(result),
-        earlier_than_bound(result),
-        _gaps(result),
-    )
+    stop, radius = facts(result.summary)["stop"], _arm(result)
+    earlier, passed = earlier_than_bound(result), _gaps(result)
     beyond = int(np.sum(passed > stop * (1 + 1e-9)))
     lie = f"{beyond:,} of {len(passed):,} lie" if beyond else f"None of {len(passed):,} lies"
     bound = f" The line is the bound by the stop, for a segment at 30° to the axis: {earlier or 'no'} hits are earlier."

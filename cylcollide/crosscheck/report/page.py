@@ -1,25 +1,29 @@
 """The page of a run: one HTML file that needs no network, no server and no other file to be looked at.
 
 It shows the sections for which the run has data. Its sentences about the run stand in ``templates/page.html.j2``.
+Beside it are the worst cases as files and as scripts, which show the engine's wrong answer beside the right one with
+nothing but the engine and rational numbers. Bullet casts a ray at every body by itself, so a script holds only the
+limbs that matter: the true one and the engine's. Its bodies have the very numbers of :mod:`cylcollide.engines.bullet`.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from cylcollide.crosscheck.cases import wording
-from cylcollide.crosscheck.cases.case import BULLET, Case
+from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.chart_style import COLORS, as_json, bare, template
 from cylcollide.crosscheck.report.drawn_case import Drawn, shown_cases, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES, caption_facts, facts
 from cylcollide.crosscheck.report.pictures import cut, views
-from cylcollide.crosscheck.report.repro_scripts import write_case_files
 from cylcollide.crosscheck.report.tables import run_tables, score_tables
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result, wrong_count
+from cylcollide.engines.bullet import MJCF, URDF, bodies
 
 MOST_CUTS = 2
 """Cases that are drawn with their cause."""
@@ -43,7 +47,8 @@ def page_html(result: Result, *, linked: bool = False) -> str:
     summary, worst, measured = result.summary, _worst(result), facts(result.summary)
     figures = _figures(result)
     causes = [_cause(result, row, figures) for row in summary["causes"]]
-    filters = {name: getattr(wording, name) for name in ("percent", "counted", "quantity", "kinds_words")}
+    names = ("percent", "counted", "quantity", "kinds_words", "headline", "case_words")
+    filters = {name: getattr(wording, name) for name in names}
     return template("page.html.j2", escape=True, **filters, metres=wording.length, number="{:,}".format).render(
         engine=summary["engine"],
         summary=summary,
@@ -59,7 +64,9 @@ def page_html(result: Result, *, linked: bool = False) -> str:
         figures=list(figures.values()),
         causes=causes,
         advice=wording.advice(summary, measured),
-        rows=[_view(result, rank, case, linked) for rank, case in enumerate(worst, 1)],
+        rows=worst,
+        poses=result.plan.poses if isinstance(result.plan, PosesPlan) else None,
+        linked=linked,
         scene=as_json(views(summary["calibrations"], worst)),
         command=" ".join(["cylcollide crosscheck", *result.plan.options]),
         plotly=Markup(get_plotlyjs()),
@@ -112,23 +119,60 @@ def _cut(summary: JsonObject, cause: Cause, case: Case) -> JsonObject:
     }
 
 
-def _view(result: Result, rank: int, case: Case, linked: bool) -> JsonObject:
-    """One of the worst cases as the viewer and the table name it."""
-    plan, about = result.plan, case.limb_engine if case.limb_engine >= 0 else case.limb_true
-    words = {"limb": case.cause, "text": wording.case_words(case)}
-    if isinstance(plan, PosesPlan):
-        words = {"limb": case.name(about), "text": wording.headline(case), "motion": plan.poses.motion[case.scene]}
-        words["time"] = f"{plan.poses.time[case.scene]:.2f} s"
-    hits = {
-        side: "no hit" if fraction is None else f"{fraction * case.length:.7g} m"
-        for side, fraction in (("after_true", case.fraction_true), ("after_engine", case.fraction_engine))
-    }
-    return {
-        **{name: getattr(case, name) for name in ("kind", "cause", "family", "row")},
-        **{"rank": rank, "size": "" if case.amount is None else wording.quantity(abs(case.amount), case.kind)},
-        **words,
-        **hits,
-        **({"after_engine": "no answer"} if case.kind == "lost" else {}),
-        "file": f"cases/{rank:02d}.json" if linked else "",
-        "script": f"repro/{rank:02d}.py" if linked else "",
-    }
+NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
+"""Causes in which limbs that nobody names may take part: scripts hold them all."""
+
+
+def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Path]]:
+    """Write ``folder/cases/01.json`` and ``folder/repro/01.py`` and on, and return the pair of each case.
+
+    Files of an earlier run go. The JSON file is what ``cylcollide replay`` takes; the script needs the engine alone.
+    ValueError for a case of an engine for which there is no script.
+    """
+    sources = [repro_source(case) for case in cases]
+    for room, suffix in (("cases", "json"), ("repro", "py")):
+        (folder / room).mkdir(parents=True, exist_ok=True)
+        for stale in (folder / room).glob(f"[0-9][0-9].{suffix}"):
+            stale.unlink()
+    written = [(folder / f"cases/{n:02d}.json", folder / f"repro/{n:02d}.py") for n in range(1, len(cases) + 1)]
+    for case, source, (record, script) in zip(cases, sources, written, strict=True):
+        write_cases(record, case)
+        script.write_text(source, encoding="utf-8")
+    return written
+
+
+def repro_source(case: Case) -> str:
+    """The text of one script; every coordinate is written so that it reads back as the same float64.
+
+    The segment is called a bullet if nobody has looked for its cause. ValueError if the engine is not PyBullet, or a
+    limb is spun, which no family does.
+    """
+    setup = case.setup
+    if case.engine != BULLET:
+        raise ValueError(f"engine: expected {BULLET!r}, for which there are scripts, got a case of {case.engine!r}")
+    if setup.spin:
+        raise ValueError(f"spin: expected 0, got {setup.spin}; a script cannot spin a limb about its axis")
+    chosen = range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
+    changed = setup.margin is not None or bool(setup.moved)
+    found = f"Cause: {case.cause}. Case {case.address}." if case.cause else f"Bullet {case.row} of seed {case.seed}."
+    headline = f"{wording.headline(case)} {found}"
+    # What the engine's adapter writes into a file, as the inside of an f-string.
+    xml = MJCF.format('type="cylinder" size="{radius!r} {0.5 * height!r}"')
+    if setup.construction != "mjcf":
+        xml = " ".join(URDF.format('<cylinder radius="{radius!r}" length="{height!r}"/>').split())
+    call = {"rays": int(case.bound or 0), "arrays": case.measured == 0.0} if case.kind_code == Kind.LOST else None
+    return template("repro.py.j2", escape=False).render(
+        # Text that may stand between triple quotes.
+        headline=headline.replace("\u00a0", " ").replace("\\", "/").replace('"', "'"),
+        path="segment" if case.cause else "bullet",
+        case=case,
+        chosen=chosen,
+        # As the engine's adapter builds them: an ulp of the height can move a hit by half a millimetre.
+        bodies=bodies(case.limbs),
+        setup=setup,
+        xml=xml,
+        plain=setup.construction == "geom" and not changed,
+        refresh=setup.fresh or (changed and not setup.stale),
+        normals=case.kind_code == Kind.NORMAL,
+        call=call,
+    )

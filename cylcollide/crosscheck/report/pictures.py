@@ -7,7 +7,8 @@ by halving.
 
 import colorsys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -20,14 +21,7 @@ from cylcollide.crosscheck.generate.shots import across, unit
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.chart_style import COLORS, bare
 from cylcollide.crosscheck.report.drawn_case import Drawn
-from cylcollide.engines.rounded_cylinder import (
-    Least,
-    Rounded,
-    first_reach,
-    least_distance,
-    outward_normal,
-    taken,
-)
+from cylcollide.engines.rounded_cylinder import Least, Rounded
 
 COLUMNS, MARGIN_COLUMNS = 240, 40
 """Columns in the window and beyond each of its sides."""
@@ -82,7 +76,8 @@ def cut(drawn: Drawn) -> go.Figure:
     return figure.update_layout(showlegend=False)
 
 
-class CutPlane(NamedTuple):
+@dataclass(frozen=True)
+class CutPlane:
     """The plane of a picture, its middle in the middle of the window: all vectors (3,), metres."""
 
     middle: Float64Array
@@ -110,11 +105,11 @@ class CutPlane(NamedTuple):
                     met, missed = (middle, missed) if is_met else (met, middle)
                 edges.append(met)
         columns = np.sort(np.concatenate([columns[inside], edges]))
-        least, every = self._least(solid, columns), taken(solid, np.zeros(len(columns), dtype=np.int64))
+        least, every = self._least(solid, columns), solid.taken(np.zeros(len(columns), dtype=np.int64))
         low, high = self._ends(columns)
         at = np.maximum(level, least.distance)
-        up = first_reach(every, low, high, least, at)
-        down = first_reach(every, high, low, Least(least.distance, 1 - least.fraction), at)
+        up = every.first_reach(low, high, least, at)
+        down = every.first_reach(high, low, Least(least.distance, 1 - least.fraction), at)
         below, above = (np.stack([columns, 2 * self.reach * h - self.reach], axis=1) for h in (up, 1 - down))
         return np.concatenate([below, above[::-1]])
 
@@ -123,13 +118,13 @@ class CutPlane(NamedTuple):
         return feet - self.reach * self.out, feet + self.reach * self.out
 
     def _least(self, solid: Rounded, columns: Float64Array) -> Least:
-        return least_distance(taken(solid, np.zeros(len(columns), dtype=np.int64)), *self._ends(columns))
+        return solid.taken(np.zeros(len(columns), dtype=np.int64)).least_distance(*self._ends(columns))
 
 
 def outward(drawn: Drawn) -> Float64Array:
     """Unit vector at right angles to the segment: out of the surface that it meets or passes, as far as that can be."""
     path, axis = drawn.direction, drawn.p2[drawn.limb] - drawn.p1[drawn.limb]
-    for wanted in (outward_normal(drawn.true(drawn.limb), _origin(drawn)[None])[0], unit(axis)):
+    for wanted in (drawn.true(drawn.limb).outward_normal(_origin(drawn)[None])[0], unit(axis)):
         aside = wanted - (wanted @ path) * path
         if np.linalg.norm(aside) > 1e-3:
             return unit(aside)

@@ -9,15 +9,14 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array
-from cylcollide.crosscheck.cases.case import Case, called, case_of, explained
-from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibration
+from cylcollide.crosscheck.cases.case import Case, case_at, explained
+from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibrations
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.compare.comparison import Cast, Comparison, build
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import EngineOf
-from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
+from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, PosedScene
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.generate.poses import PosedScene
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
@@ -47,13 +46,13 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
     columns = _joined(every) | _joined([_bullets(part) for part in parts if isinstance(part.scene, PosedScene)])
     first = np.cumsum([0, *(len(part.found.row) for part in parts)])
     kept = _kept(columns, plan.finds_causes)
-    numbers = columns["scene"][kept].tolist()
     cases: list[Case] = []
-    for n in dict.fromkeys(numbers):
-        rows = [int(at - first[n]) for number, at in zip(numbers, kept.tolist(), strict=True) if number == n]
-        with plan.engine_of(parts[n].scene.setup) as engine:
-            build(engine, parts[n].compared.truth)
-            cases += [_case(plan, key, n, parts[n], at, engine.cast_segments) for at in rows]
+    for n, part in enumerate(parts):
+        rows = (kept[columns["scene"][kept] == n] - first[n]).tolist()
+        if rows:
+            with plan.engine_of(part.scene.setup) as engine:
+                build(engine, part.compared.truth)
+                cases += [_case(plan, key, n, part, at, engine.cast_segments) for at in rows]
     named = {side: np.concatenate([getattr(part.compared, side).limb for part in parts]) for side in ("ours", "theirs")}
     most = max(len(part.scene.radius) for part in parts)
     by_limb = {side: np.bincount(limb[limb >= 0], minlength=most).tolist() for side, limb in named.items()}
@@ -100,9 +99,7 @@ class Fired:
 
 def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fired:
     """Cast every segment of a scene on both sides, explain what differs if wanted, and settle the verdicts."""
-    half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1)
-    sizes = zip(scene.radius.tolist(), half.tolist(), strict=True)
-    known = [calibration(engine_of, scene.setup, *size) for size in sizes] if explain else None
+    known = calibrations(engine_of, scene) if explain else None
     compared, found = compare(scene, engine_of, known)
     setup = asdict(calibrated_setup(scene.setup))
     return Fired(scene, compared, found, [{"setup": setup, **plain(asdict(c))} for c in dict.fromkeys(known or ())])
@@ -172,10 +169,7 @@ def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int, cast: Ca
     if isinstance(scene, PosedScene):
         family = BULLET_FAMILIES[scene.family[row]]
         place = {"family": family, "chunk": 0, "scene": scene.pose, "row": scene.first_ray + row, "names": scene.names}
-    told = explained(found, at)
-    call = (row, row + 1) if scene.whole_batch else both.call_of(row, cast)
-    told |= {**plan.blamed, **called(scene, row, *call)}
-    return case_of(scene, row, both.ours, both.theirs, seed=key.seed, **place, **told)
+    return case_at(both, row, cast, seed=key.seed, **place, **explained(found, at), **plan.blamed)
 
 
 def _joined(tables: Sequence[Arrays]) -> Arrays:

@@ -3,7 +3,7 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,55 +99,43 @@ def run_chunks(
     """
     wanted = list(keys)
     done: dict[ChunkKey, Chunk] = {}
-    for key in wanted:
-        kept = None if store is None else store.load(key, warn)
-        if kept is not None:
-            done[key] = kept
-            progress(key)
 
-    def keep(key: ChunkKey, chunk: Chunk) -> None:
-        if store is not None:
+    def keep(key: ChunkKey, chunk: Chunk, *, new: bool = True) -> None:
+        if store is not None and new:
             store.save(key, chunk)
         done[key] = chunk
         progress(key)
 
+    for key in wanted:
+        kept = None if store is None else store.load(key, warn)
+        if kept is not None:
+            keep(key, kept, new=False)
     missing = [key for key in wanted if key not in done]
     if executor is None:
         for key in missing:
             keep(key, work(key))
-    elif failed := _computed(missing, work, executor, done, keep):
-        key, error = failed
-        raise UnfinishedError(
-            f"chunk {key} failed ({one_line(error, named=True)}); {len(done)} of {len(wanted)} chunks are finished "
-            "and kept: run the same command again to go on"
-        ) from error
-    return {key: done[key] for key in wanted}
-
-
-def _computed(
-    keys: list[ChunkKey],
-    work: Callable[[ChunkKey], Chunk],
-    executor: Executor,
-    done: Mapping[ChunkKey, Chunk],
-    keep: Callable[[ChunkKey, Chunk], None],
-) -> tuple[ChunkKey, BaseException] | None:
-    """Keep every chunk as soon as it is there; return the first that failed, and why."""
+        return {key: done[key] for key in wanted}
     futures: dict[Future[Chunk], ChunkKey] = {}
+    failure: BaseException | None = None
     try:
-        for key in keys:
-            try:
-                futures[executor.submit(work, key)] = key
-            except BrokenExecutor as error:
-                return key, error
+        for key in missing:
+            futures[executor.submit(work, key)] = key
         for future in as_completed(futures):
+            key = futures[future]
             # Each executor has its own way to say that a worker died.
-            failure = future.exception()
-            if failure is not None:
-                return futures[future], failure
-            keep(futures[future], future.result())
+            if failure := future.exception():
+                break
+            keep(key, future.result())
+    except BrokenExecutor as error:
+        failure = error
     finally:
         # After an interrupt or a failure: what has been finished by now is kept as well.
-        for future, key in futures.items():
-            if not future.cancel() and key not in done and future.done() and future.exception() is None:
-                keep(key, future.result())
-    return None
+        for future, of in futures.items():
+            if not future.cancel() and of not in done and future.done() and future.exception() is None:
+                keep(of, future.result())
+    if failure is not None:
+        raise UnfinishedError(
+            f"chunk {key} failed ({one_line(failure, named=True)}); {len(done)} of {len(wanted)} chunks are finished "
+            "and kept: run the same command again to go on"
+        ) from failure
+    return {key: done[key] for key in wanted}

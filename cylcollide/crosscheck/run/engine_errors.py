@@ -7,15 +7,13 @@ people; the towers and far worlds of the families would hide them, and count by 
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of
-from cylcollide.crosscheck.cases.fields import UNNAMED
-from cylcollide.crosscheck.compare.comparison import Answers, Cast, Comparison
+from cylcollide.crosscheck.cases.case import BULLET, UNNAMED, Case, case_at
+from cylcollide.crosscheck.compare.comparison import Cast, Comparison
 from cylcollide.crosscheck.compare.disagreements import ERRORS, VERDICTS, Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import Setup
@@ -85,9 +83,9 @@ class EngineErrors:
         if key.family == "inside-start":
             self._look_inside(both)
 
-    def add_moved(self, key: ChunkKey, number: int, still: Answers, both: Comparison, cast: Cast) -> None:
+    def add_moved(self, key: ChunkKey, number: int, still: Comparison, both: Comparison, cast: Cast) -> None:
         """Compare the answers after limbs were moved into a scene with those of ``still``, where they were built."""
-        right_before = still.answered & (still.hits.limb == both.ours.limb) & ~both.ours.started_inside
+        right_before = still.answered & (still.theirs.limb == both.ours.limb) & ~both.ours.started_inside
         for kind in (*VERDICTS, Kind.LOST):
             rows = both.wrong[kind][right_before[both.wrong[kind]]]
             rows = rows[both.truth.confirms(rows)]
@@ -128,11 +126,10 @@ class EngineErrors:
         # PyBullet's options are settings, which every other case of it has in its setup.
         setup, options = (Setup(**self.options), {}) if self.engine == BULLET else (Setup(), dict(self.options))
         of_call = (float(both.answered.sum()), float(n)) if kind == Kind.LOST else (None, None)
-        self.worst[place] = rank, case_of(
-            truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
-            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=asdict(setup), engine=self.engine,
-            options=options, amount=plain(amounts[worst]), measured=of_call[0], bound=of_call[1],
-            **called(truth.scene, row, *both.call_of(row, cast)),
+        self.worst[place] = rank, case_at(
+            both, row, cast, family=key.family, seed=key.seed, chunk=key.number, scene=number, row=row,
+            kind=kind.label, cause=UNNAMED, setup=setup, engine=self.engine, options=options,
+            amount=plain(amounts[worst]), measured=of_call[0], bound=of_call[1],
         )  # fmt: skip
 
     def _look_inside(self, both: Comparison) -> None:

@@ -12,9 +12,16 @@ from cylcollide._version import __version__
 from cylcollide.bullet.humanoid import load_motions
 from cylcollide.crosscheck.cases.case import BULLET
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, PlainEngine
-from cylcollide.crosscheck.generate import of_pybullet
-from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, WHOLE_BATCHES, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.poses import SweepPoses, draw_pose, spread_poses
+from cylcollide.crosscheck.generate.bullets import SweepPoses, draw_pose, spread_poses
+from cylcollide.crosscheck.generate.families import (
+    FAMILIES,
+    LEAST,
+    OF_PYBULLET_ONLY,
+    WHOLE_BATCHES,
+    ChunkKey,
+    draw_chunk,
+    fitting,
+)
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject
 
@@ -139,9 +146,7 @@ class FamiliesPlan(_Run):
         if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.keys() & self.families):
             raise ValueError(f"expected families that any engine can be asked, got {sorted(only)[0]!r} (PyBullet only)")
         if not self.keys:
-            raise ValueError(
-                f"rays: expected at least {of_pybullet.LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}"
-            )
+            raise ValueError(f"rays: expected at least {LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}")
 
     def size_of(self, family: str) -> int:
         """Segments in a chunk of one of the families; 0 if it is not tried, since its share is too small for it."""
@@ -163,7 +168,7 @@ class FamiliesPlan(_Run):
     @property
     def not_tried(self) -> list[JsonObject]:
         """Families of calls that cannot be made as small as an even share, and the ``rays`` that would do for them."""
-        rays = of_pybullet.LEAST * len(self.families)
+        rays = LEAST * len(self.families)
         return [{"family": family, "rays": rays} for family in self.families if not self.size_of(family)]
 
     @property
@@ -178,7 +183,7 @@ class FamiliesPlan(_Run):
 
     def _each(self, family: str) -> int:
         """Segments of a family: an even share, which those of whole calls round to calls, and the others fill up."""
-        whole = of_pybullet.fitting(self.rays // len(self.families))
+        whole = fitting(self.rays // len(self.families))
         if family in WHOLE_BATCHES:
             return whole
         drawn = [family for family in self.families if family not in WHOLE_BATCHES]

@@ -16,16 +16,14 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import RAYS_SCHEMA, Case, write_cases
-from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
-from cylcollide.crosscheck.run.findings import findings
 from cylcollide.crosscheck.run.plan import Plan, PosesPlan, stamp
-from cylcollide.crosscheck.run.tally import Tally, sample
+from cylcollide.crosscheck.run.tally import Tally, findings, sample
 from cylcollide.crosscheck.workers import worker_processes
 
 SCHEMA = 3
@@ -177,7 +175,7 @@ def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | 
 
 def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:
     cases = [case for some in sample(tally.cases, plan.tried).values() for case in some]
-    prove, proofs = partial(trials, runner=CaseRunner(plan.engine_of)), []
+    prove, proofs = partial(trials, engine_of=plan.engine_of), []
     try:
         for case, run in zip(cases, (map if executor is None else executor.map)(prove, cases), strict=True):
             proofs.append((case, run))

@@ -16,7 +16,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.compare.comparison import Comparison, engine_answers
+from cylcollide.crosscheck.compare.comparison import Comparison
 from cylcollide.crosscheck.compare.disagreements import ERRORS, Figures, median_99_max
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.generate.families import OF_ANY_ENGINE, ChunkKey, draw_chunk
@@ -221,13 +221,12 @@ def _asked(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
         if not len(scene.shots.start):
             continue
         truth = Truth(scene)
-        still = engine_answers(engine, truth)
-        errors.add(key, number, Comparison(truth, *still), engine.cast_segments)
+        still = Comparison.of(engine, truth)
+        errors.add(key, number, still, engine.cast_segments)
         if key.family == IN_MOTION and number:
             # The same limbs at two poses: the engine is asked again after it has moved them from one to the other.
             moved = truth.moved_from(scenes[number - 1].p1, scenes[number - 1].p2)
-            both = Comparison(moved, *engine_answers(engine, moved))
-            errors.add_moved(key, number, still, both, engine.cast_segments)
+            errors.add_moved(key, number, still, Comparison.of(engine, moved), engine.cast_segments)
     return errors
 
 

@@ -5,12 +5,13 @@ Chunks are taken in the order of their keys, so that nothing depends on the orde
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array
+from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.trials import Trial, is_proved
 from cylcollide.crosscheck.compare.disagreements import (
@@ -22,6 +23,7 @@ from cylcollide.crosscheck.compare.disagreements import (
     Kind,
     median_99_max,
 )
+from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.generate.families import FAMILIES, WHOLE_BATCHES, ChunkKey
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Chunk
@@ -58,12 +60,8 @@ class Tally:
 
     def total(self, name: str, family: str | None = None) -> int:
         """Sum of a count of segments: ``rays``, ``hits`` or ``proved``."""
-        return sum(
-            row[name]
-            for chunk in self.chunks.values()
-            for row in chunk.record["families"]
-            if family in (None, row["family"])
-        )
+        rows = [row for chunk in self.chunks.values() for row in chunk.record["families"]]
+        return sum(row[name] for row in rows if family in (None, row["family"]))
 
     def rechecked(self, family: str | None = None) -> int | None:
         """Segments that needed exact arithmetic for this library's own answer; None where families are mixed."""
@@ -84,9 +82,8 @@ class Tally:
     @property
     def calibrations(self) -> list[JsonObject]:
         """What was measured, each engine, setup and size once."""
-        every = {
-            json.dumps(c, sort_keys=True): c for chunk in self.chunks.values() for c in chunk.record["calibrations"]
-        }
+        found = [known for chunk in self.chunks.values() for known in chunk.record["calibrations"]]
+        every = {json.dumps(known, sort_keys=True): known for known in found}
         return [every[text] for text in sorted(every)]
 
     def rows(self) -> list[JsonObject]:
@@ -151,10 +148,10 @@ class Tally:
 
     def call_rows(self) -> list[JsonObject]:
         """One row per call of the family of whole batches: segments asked, answers that came; smallest first."""
-        calls = [
-            (about, int(np.sum(kinds == Kind.LOST))) for name, about, kinds in self._scenes() if name in WHOLE_BATCHES
-        ]
-        rows = [{"asked": a["rays"], "as_lists": a["as_lists"], "answered": a["rays"] - lost} for a, lost in calls]
+        rows = []
+        for _, about, kinds in filter(lambda scene: scene[0] in WHOLE_BATCHES, self._scenes()):
+            asked, lost = about["rays"], int(np.sum(kinds == Kind.LOST))
+            rows.append({"asked": asked, "as_lists": about["as_lists"], "answered": asked - lost})
         return sorted(rows, key=lambda row: (row["asked"], row["as_lists"]))
 
     def graze_rows(self) -> list[JsonObject]:
@@ -203,10 +200,10 @@ def _names(chunk: Chunk) -> list[str]:
 
 def _rows(chunk: Chunk, family: str | None) -> Any:
     """Which disagreements of a chunk are of a family; all if none is named."""
+    if family is None:
+        return slice(None)
     names = _names(chunk)
-    return (
-        slice(None) if family is None else chunk.columns["family"] == (names.index(family) if family in names else -1)
-    )
+    return chunk.columns["family"] == (names.index(family) if family in names else -1)
 
 
 def _trial_row(tried: Sequence[list[Trial]]) -> JsonObject:
@@ -244,3 +241,57 @@ def sample(cases: Sequence[Case], count: int) -> dict[Cause, list[Case]]:
         step = max(1.0, len(mine) / count)
         chosen[cause] = [mine[int(place * step)] for place in range(min(count, len(mine)))]
     return chosen
+
+
+LIMBS = 15
+"""Of the humanoid."""
+ENOUGH = 20
+"""True hits of a limb after which an engine that reports none of them does not hold the limb."""
+
+
+def findings(tally: Tally) -> Iterator[JsonObject]:
+    """Yield what stands out in calibrations of the default setup and in counts."""
+    default = [c for c in tally.calibrations if c["setup"] == asdict(DEFAULT)]
+    if default:
+        yield from _measured(default)
+    # For each limb of the humanoid, count true first hits and reported ones.
+    records = [chunk.record for chunk in tally.chunks.values() if len(chunk.record["limb_hits"]) == LIMBS]
+    hits, reported = (np.sum([r[name] for r in records], axis=0) for name in ("limb_hits", "limb_reported"))
+    silent = np.flatnonzero((hits >= ENOUGH) & (reported == 0)).tolist()
+    if silent:
+        text = f"limb {', '.join(map(str, silent))} is never reported, though it is hit {hits[silent].sum()} times"
+        yield _finding("limb missing", text, {"limbs": silent, "hits": hits[silent].tolist()})
+    # A hit that came back when its ray was cast alone has no bound.
+    came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
+    if lost := int((came_back & (tally.column("kind") != Kind.LOST)).sum()):
+        text = f"{lost} hits are lost that come back when the same ray is asked alone"
+        yield _finding("rays lost", text, {"lost": lost})
+
+
+def _measured(default: Sequence[JsonObject]) -> Iterator[JsonObject]:
+    names = ("radius", "half", "stop", "rim", "cap_growth", "caps_open", "single")
+    radius, half, stop, rim, cap, caps_open, single = (np.array([c[name] for c in default]) for name in names)
+    side = np.array([c["side_growth"][1] for c in default])
+    rounding = 4 * ROUNDING_BOUND * (radius + half)
+    if stop.max() > rounding.max() and not single.all():
+        text = f"rays stop {1e3 * stop.max():.6g} mm in front of a limb"
+        yield _finding("stops early", text, {"stop": float(stop.max())})
+    if rim.max() > rounding.max():
+        text = f"rims are rounded with a radius of {1e3 * rim.max():.6g} mm"
+        yield _finding("rounded rim", text, {"rim": float(rim.max())})
+    # Larger or smaller by the same share of its size, for every size that was measured.
+    shares = side / radius
+    if (np.abs(side) > rounding).all() and np.ptp(shares) <= 0.01 * np.abs(shares).max():
+        word, share = "inflated" if shares[0] > 0 else "shrunk", float(np.median(shares))
+        text = f"every limb is {word} by {100 * abs(share):.3g} % of its radius"
+        yield _finding(word, text, {"side_share": share, "cap_share": float(np.median(cap / half))})
+    if caps_open.all():
+        yield _finding("ends open", "limbs have no caps: rays enter through them", {"limbs_measured": len(default)})
+    if single.all():
+        text = "all fractions reported are float32 numbers"
+        yield _finding("single precision", text, {"limbs_measured": len(default)})
+
+
+def _finding(name: str, text: str, evidence: JsonObject) -> JsonObject:
+    """One sentence and the numbers behind it."""
+    return {"name": name, "text": text, "evidence": evidence}

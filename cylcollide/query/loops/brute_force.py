@@ -22,8 +22,9 @@ from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_check
 from cylcollide.query.loops.output import write_eight
 from cylcollide.query.loops.packets import one_limb, prefetch_sixteen, rays_from
 from cylcollide.query.loops.refine import FACES, Refinement, refine_list
+from cylcollide.query.loops.single import cast_among
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load
+from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load, lowest_bit, movemask
 
 CYLINDER, CLOSEST = int(Shape.CYLINDER), int(Aim.CLOSEST)
 
@@ -111,6 +112,11 @@ def cast_sixteen(batch: RayBatch, table: LimbRows, lists: RayLists, row: int, en
     )
     entered = write_eight(best, undecided, ray.per_length, one, hits)
     other_entered = write_eight(other_best, other_undecided, other.per_length, two, hits)
+    contested = movemask(undecided) | movemask(other_undecided) << LANES
+    while contested:  # by ties, which are told one by one
+        k = lowest_bit(contested)
+        contested &= contested - 1
+        cast_among(batch, table, one + k if k < LANES else two + k - LANES, hits)
     # rays tested a second time are in a list already
     lane = load(lists.lane, 0)
     entered, other_entered = (entered & (lane >= float(row - one)), other_entered & (lane >= float(row + LANES - two)))

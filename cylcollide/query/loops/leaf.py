@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Aim, Column, Float64Array, Int32Array, Rows, Shape
+from cylcollide._types import NO_LIMB, Aim, Column, Float64Array, Int8Array, Int32Array, Rows, Shape
 from cylcollide.bvh.stream import REACH, Stream
 from cylcollide.bvh.traverse import NO_FURTHER, local_reach
-from cylcollide.kernels.closest import ClosestHit, closer
+from cylcollide.kernels.closest import ClosestHit
 from cylcollide.kernels.hit_bounds import two_hit_bounds
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.packets import limbs_at, one_limb
 from cylcollide.query.loops.pair_queue import PAIR_BATCH, PairQueue, make_pair_queue
 from cylcollide.runtime.compile import compiled, inlined
@@ -67,6 +68,7 @@ class LeafTest(NamedTuple):
     policy: int
     aim: int
     rows: Float64Array  # of the limbs
+    solid: Int8Array  # of the limbs; (0,) if hits have other indices, and ties are not told
     scale: float  # of the tree
     state: RayState
     stream: Stream
@@ -118,7 +120,7 @@ def record_hits(
     while hits:
         k = lowest_bit(hits)
         hits &= hits - 1
-        i, index = chosen[first + k], float(limb if limb >= 0 else limbs[first + k])
+        i, index = chosen[first + k], limb if limb >= 0 else limbs[first + k]
         one = HitBounds(
             (possible >> k) & 1 != 0,
             (certain >> k) & 1 != 0,
@@ -133,10 +135,10 @@ def record_hits(
 
 
 @inlined
-def merge_hit(test: LeafTest, bounds: HitBounds, i: int, limb: float) -> None:
+def merge_hit(test: LeafTest, bounds: HitBounds, i: int, limb: int) -> None:
     """Merge the hit bounds of ray i and a limb into its closest hit, and shorten its reach in the tree."""
     state = test.state
-    best = closer(closest_of(state, i), limb, bounds)
+    best = closer_or_tied(closest_of(state, i), limb, bounds, test.rows, test.solid)
     row = state.best[i]
     row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
     row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = best.face, best.next_possible, select(best.inside, 1.0, 0.0)

@@ -110,7 +110,7 @@ def test_one(query: TickQuery, row: int, ray: int) -> None:
         one = Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7])
         bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.solid, SPARE), test.policy)
         if bounds.possible or bounds.inside:
-            merge_hit(test, bounds, ray, float(row))
+            merge_hit(test, bounds, ray, row)
 
 
 @compiled
@@ -277,7 +277,7 @@ def cast_recorded(
                 if placed + count > scratch.row.size:
                     finish_hits(batch, placed, queue, scratch, hits)
                     placed = 0
-                test = LeafTest(batch.policy, CLOSEST, scratch.rows, tree.space.scale, state, stream)
+                test = LeafTest(batch.policy, CLOSEST, scratch.rows, scratch.solid[:0], tree.space.scale, state, stream)
                 query = TickQuery(
                     here, there, recorded.by_ends, batch, order.alpha, number, base, protection, accepts_all, scratch,
                     test,

@@ -15,6 +15,7 @@ from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
 from cylcollide.kernels.refine import face_crossing
+from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked, filter_of
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -52,6 +53,18 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
         write_hit(hits, i, ray, best, undecided, batch, table)
 
 
+@compiled
+def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> None:
+    """Ray i against all limbs that it considers, as in `closest_limb`, without a tree."""
+    ray, query = ray_at(batch.rays, i), filter_of(batch, i)
+    best = no_hit(ray.limit)
+    for k in range(table.solid.size):
+        if is_considered(table.character[k], table.mask[k], query[0], query[1]):
+            bounds = limb_hit_bounds(ray, limb_at(table.rows, table.solid, k), batch.policy)
+            best = closer_or_tied(best, k, bounds, table.rows, table.solid)
+    write_hit(hits, i, ray, best, is_undecided(best) | (ray.extent == inf), batch, table)
+
+
 @inlined
 def write_hit(
     hits: HitColumns, i: int, ray: Ray, best: ClosestHit, undecided: bool, batch: RayBatch, table: LimbRows
@@ -87,7 +100,8 @@ def test_limb(
     """The closest hit of a ray after a test of limb k, and the reach up to there."""
     ray, policy, table, mask, ignored, scale, start = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
-        best = closer(best, float(k), limb_hit_bounds(ray, limb_at(table.rows, table.solid, k), policy))
+        bounds = limb_hit_bounds(ray, limb_at(table.rows, table.solid, k), policy)
+        best = closer_or_tied(best, k, bounds, table.rows, table.solid)
     return best, local_reach(min(best.upper, ray.limit), scale, start)
 
 

@@ -2,7 +2,7 @@
 
 The traversal yields limbs, each with a list of rays. Pairs of a ray and a limb are queued by shape (`leaf`), and go
 through the same kernels as in `single`, side by side, with bit-equal results: the closest hit of a ray is merged by
-`closer`, which does not depend on the order of the pairs.
+`closer_or_tied`, whose decisions do not depend on the order of the pairs.
 """
 
 from math import inf
@@ -207,7 +207,7 @@ def cast_stream(
     octants[MIXED], octants[MIXED + 1] = 0, end - begin
     shared = batch.mask.size == 1 and batch.ignored.size == 1
     accepts_all = shared and all_are_considered(table, batch.mask[0], batch.ignored[0])
-    test = LeafTest(batch.policy, aim, table.rows, tree.space.scale, state, stream)
+    test = LeafTest(batch.policy, aim, table.rows, table.solid, tree.space.scale, state, stream)
     if not in_order:
         if aim == CLOSEST:
             clear_hits(hits, begin, end)

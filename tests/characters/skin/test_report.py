@@ -7,7 +7,7 @@ from support import skins
 import cylcollide as cc
 from cylcollide import Side
 from cylcollide.characters.skin import Skin, skin_report
-from cylcollide.characters.skin.distance import signed_distances, volumes
+from cylcollide.characters.skin.report import signed_distances, volumes
 
 RNG = np.random.default_rng(12)
 P1, P2 = np.array([0.1, -0.2, 0.3]), np.array([0.3, 0.2, 0.9])

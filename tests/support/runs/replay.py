@@ -1,17 +1,13 @@
 """Cases of a small run on the installed PyBullet, shared by the tests that ask about them again."""
 
-from dataclasses import asdict
 from functools import cache
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient
-from cylcollide.crosscheck.generate.of_pybullet import LEAST
+from cylcollide.crosscheck.generate.families import LEAST
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-
-BULLET = CaseRunner(BulletClient)
 
 
 @cache
@@ -29,7 +25,7 @@ def of_each_kind_and_cause(found: list[Case]) -> list[Case]:
     return list(first.values())
 
 
-def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
+def made(p1, p2, radius, start, end, *, kind, engine_of=BulletClient, **more):
     """A case of these limbs and this segment, with the answers that both sides give now."""
     blank = Case(
         family="made",
@@ -39,7 +35,7 @@ def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
         row=0,
         kind=kind,
         cause="",
-        setup=more.pop("setup", asdict(DEFAULT)),
+        setup=more.pop("setup", DEFAULT),
         p1=tuple(p1),
         p2=tuple(p2),
         radius=tuple(radius),
@@ -51,5 +47,5 @@ def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
         **dict.fromkeys(("amount", "measured", "bound")),
         **more,
     )
-    (case,) = (now for now in recast(blank, runner).now if now.kind == kind)
+    (case,) = (now for now in recast(blank, engine_of).now if now.kind == kind)
     return case

@@ -1,5 +1,9 @@
-"""Past the side, a rim or a corner of one body at a depth known by construction; begun or ended beside it or in it."""
+"""Families of segments at one limb: aimed, past its side, rim or corner, along it, begun or ended at its surface.
 
+Two are wider: `elbow` has two limbs that share a joint, `extremes` has limbs far away and segments of any length.
+"""
+
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,8 +21,77 @@ from cylcollide.crosscheck.generate.shots import (
     shots,
     signed_shares,
     signs,
+    unit,
     where,
 )
+
+
+def generic(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
+    """Generic: at points within 1.3 radii of the axis and 1.2 half lengths of the centre, from any direction.
+
+    Depth: none intended.
+    """
+    return [body.scene(aimed(rng, body, n))]
+
+
+def aimed(rng: np.random.Generator, body: Target, n: int, widest: float = 1.3, longest: float = 1.2) -> FiredSegments:
+    """Draw segments through points up to ``widest`` radii from the axis and ``longest`` half lengths from the centre.
+
+    Points inside (no share above 0.999) make hits by intention; of the others both may come.
+    """
+    share, distance = longest * rng.uniform(-1, 1, n), widest * np.sqrt(rng.random(n))
+    point = body.at(body.half * share, body.radius * distance, angles(rng, n))
+    start, end = body.past(rng, point, directions(rng, n))
+    inside = (np.abs(share) < 0.999) & (distance < 0.999)
+    return shots(start, end, np.where(inside, Intent.HIT, Intent.EITHER).astype(np.int8))
+
+
+BEND = np.pi / 3
+
+
+def elbow(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
+    """Elbow: two equal limbs that share an end and enclose 60°, shot at near the joint.
+
+    Depth: none intended; which limb is first is left to the exact answer.
+    """
+    joint = body.centre + body.half * body.axis
+    other = joint + 2 * body.half * (np.sin(BEND) * body.across - np.cos(BEND) * body.axis)
+    point = joint + 2.5 * body.radius * rng.random(n)[:, None] ** (1 / 3) * directions(rng, n)
+    heading = directions(rng, n)
+    before = 0.002 + 6 * body.size * rng.uniform(1, 5, n)
+    start, end = point - before[:, None] * heading, point + 6 * body.size * heading
+    p1, p2 = np.array([body.centre - body.half * body.axis, joint]), np.array([joint, other])
+    return [ShotScene(p1, p2, np.full(2, body.radius), shots(start, end, Intent.EITHER))]
+
+
+def extremes(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
+    """Extremes, a third each: of length zero; of 10² … 10⁷ m; at the same body 10³ … 10⁷ m away from the origin.
+
+    Depth: of a zero-length segment below the nearest face; negative outside. The others have none.
+    """
+    away = body.centre + 10.0 ** rng.uniform(3, 7) * unit(rng.normal(size=3))
+    far = replace(body, centre=away, aligned=False)
+    near = body.scene(joined([_points(rng, body, n // 3), _long(rng, body, n - 2 * (n // 3))]))
+    # Aim only at a body that is much larger than the rounding of its coordinates.
+    if far.radius > 1e4 * float(np.spacing(np.abs(away).max())):
+        return [near, far.scene(aimed(rng, far, n // 3, widest=0.9, longest=0.9))]
+    return [near, far.scene(replace(aimed(rng, far, n // 3), intent=np.full(n // 3, Intent.EITHER, dtype=np.int8)))]
+
+
+def _points(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
+    depth = body.radius * signs(rng, n) * rng.choice([0.3, 0.1, 0.01, 0.001], n)
+    point = body.at(body.half * rng.uniform(-0.6, 0.6, n), body.radius - depth, angles(rng, n))
+    return shots(point, point.copy(), by_sign(depth), depth)
+
+
+def _long(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
+    heading = directions(rng, n)
+    point = body.at(body.half * rng.uniform(-0.9, 0.9, n), body.radius * rng.uniform(0, 0.9, n), angles(rng, n))
+    before, behind = 10.0 ** rng.uniform(2, 7, n), 10.0 ** rng.uniform(2, 7, n)
+    # From 10⁷ m a start rounds by 10⁻⁹ m: far below a tenth of the smallest radius, 10⁻⁴ m. It must lie outside.
+    before += 2 * body.size
+    return shots(point - before[:, None] * heading, point + behind[:, None] * heading, Intent.HIT)
+
 
 DIAGONAL = np.sqrt(0.5)
 STARTS = 8
@@ -90,7 +163,7 @@ def same_line(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]
     # Starts stay 2 mm and 1.1 sizes in front of the closest approach, outside the ball around the body.
     before = 0.002 + body.size * 2.2 * 10.0 ** rng.uniform(0, 1, (STARTS, lines))
     whole = [shots(point - step[:, None] * heading, point + reach * heading, by_sign(depth), depth) for step in before]
-    # One flight over each line, its first step begun anywhere within a step's length.
+    # One flight along each line, which begins anywhere within the length of a step.
     stride = 2 * reach / STEPS
     offset = -reach - stride * rng.random(lines)
     stops = [point + (offset + stride * step)[:, None] * heading for step in range(STEPS + 1)]
@@ -102,7 +175,7 @@ SKIN = 0.001
 
 
 def near_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
-    """Near-surface start: 0.5, 0.9, 1.1 or 2 mm outside the side, then inward, but too short, tangent or outward.
+    """Near-surface start: 0.5, 0.9, 1.1 or 2 mm outside the side, then inward, inward but too short, tangent, outward.
 
     Depth: negative, the gap between segment and limb; nan for those that go in. A quarter of n each.
     """
@@ -113,11 +186,11 @@ def near_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene
         start = body.at(body.half * rng.uniform(-0.6, 0.6, count), body.radius + gap, angle)
         outward, along = body.radial(angle), body.slanted(angle, slope)
         if kind == 0:
-            # Down to half a radius below the surface, and aside by less than the limb goes on in any direction.
+            # End half a radius below the surface, moved aside by less than the limb extends in any direction.
             down = start - (0.002 + 0.5 * body.radius) * outward
             parts.append(shots(start, down + (0.3 * body.radius * rng.random(count))[:, None] * along, Intent.HIT))
         elif kind == 1:
-            # Sideways by less than the limb goes on along its axis; the surface curves away: half the gap is left.
+            # Move sideways by less than the limb extends. At least half the gap is left, since the surface curves away.
             end = start - (0.5 * gap)[:, None] * outward + (0.3 * body.half * rng.random(count))[:, None] * along
             parts.append(shots(start, end, Intent.MISS, -_gap(body, start, end)))
         else:
@@ -139,7 +212,7 @@ def _gap(body: Target, start: Float64Array, end: Float64Array) -> Float64Array:
 
 
 def inside_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
-    """Inside start: anywhere inside, in the outer 1 mm or quarter radius if that is less, on the axis, in the centre.
+    """Inside start: anywhere, in the skin (1 mm, at most a quarter radius), on the axis, in the centre.
 
     Depth: of the start below the nearest face.
     """
@@ -157,13 +230,13 @@ def inside_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotSce
 def segment_ends(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Segment ends: shot at the side or a cap, ended d past its surface or d short of it, d = 10⁻¹ … 10⁻⁸ m or 0.
 
-    Depth: of the end inside the surface (to the nearest face), negative outside; at most half the radius. 0 is meant
-    for aligned bodies only, whose side and caps have exact coordinates: there the end touches.
+    Depth: of the end below the nearest face, negative outside; at most half the radius. Only aligned bodies, whose side
+    and caps have exact coordinates, get a depth of 0: there the end touches.
     """
     steps = [step for step in 10.0 ** -np.arange(1.0, 9.0) if step < 0.5 * body.radius]
     depth = signs(rng, n) * rng.choice([*steps, 0.0] if body.aligned else steps, n)
     touching = depth == 0.0
-    # A touching end stands on one of the four lines of the side whose coordinates are exact.
+    # An end that touches is on one of the four lines of the side whose coordinates are exact.
     angle = np.where(touching, np.pi / 2 * rng.integers(4, size=n), angles(rng, n))
     radial = where(touching, np.round(body.radial(angle)), body.radial(angle))
     cap = signs(rng, n)[:, None] * body.axis
@@ -173,7 +246,7 @@ def segment_ends(rng: np.random.Generator, body: Target, n: int) -> list[ShotSce
     on_side = on_axis + (body.radius - depth)[:, None] * radial
     within = body.centre + (0.4 * body.radius * rng.random(n))[:, None] * radial
     end = where(on_cap, within + (body.half - depth)[:, None] * cap, on_side)
-    # Any direction at least 30° steep on the face that is met.
+    # Any direction, at least 30° to the face that is met.
     aside = directions(rng, n)
     aside -= np.einsum("ni,ni->n", aside, outward)[:, None] * outward
     aside /= np.linalg.norm(aside, axis=1)[:, None]

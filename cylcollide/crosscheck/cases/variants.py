@@ -1,19 +1,16 @@
-"""One engine asked about a case, as it is saved or with something changed, beside this library."""
+"""A case with something changed, asked of an engine and of this library."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.causes.calibration import Calibration, calibration
+from cylcollide.crosscheck.causes.calibration import calibrations
 from cylcollide.crosscheck.causes.classify import compare
-from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.compare.comparison import engine_answers
+from cylcollide.crosscheck.causes.predicates import Sight, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
-from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf, Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 
@@ -35,7 +32,7 @@ class CaseVariant:
     def of(cls, case: Case) -> Self:
         """The segment of a case."""
         p1, p2, radius = np.array(case.p1), np.array(case.p2), np.array(case.radius)
-        return cls(p1, p2, radius, np.array(case.start), np.array(case.end), case.built)
+        return cls(p1, p2, radius, np.array(case.start), np.array(case.end), case.setup)
 
     @property
     def scene(self) -> ShotScene:
@@ -84,13 +81,14 @@ class CaseVariant:
         return float(max(abs(0.5 * length - abs(height)), abs(self.radius[limb] - distance)))
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True)
+class Outcome:
     """The limbs that both sides name, and every disagreement with its cause and amount (metres, radians)."""
 
     limb_true: int
     limb_engine: int
-    causes: dict[Kind, Cause]
-    amounts: dict[Kind, float]
+    causes: dict[Kind, Cause] = field(default_factory=dict)
+    amounts: dict[Kind, float] = field(default_factory=dict)
 
     @property
     def verdicts_agree(self) -> bool:
@@ -103,48 +101,21 @@ class Outcome(NamedTuple):
         return max(-amount, 0.0) if kind == Kind.EARLY else max(amount, 0.0) if kind == Kind.LATE else amount
 
 
-@dataclass(frozen=True)
-class CaseRunner:
-    """Asks variants of one engine."""
-
-    engine_of: EngineOf
-
-    def calibrations(self, variant: CaseVariant) -> list[Calibration]:
-        """What was measured about limbs of the size they had before the world was scaled, at their size now.
-
-        The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
-        """
-        half = 0.5 * np.linalg.norm(variant.p2 - variant.p1, axis=1) / variant.size
-        sizes = zip((variant.radius / variant.size).tolist(), half.tolist(), strict=True)
-        known = [calibration(self.engine_of, variant.setup, *size) for size in sizes]
-        return [replace(c, radius=c.radius * variant.size, half=c.half * variant.size) for c in known]
-
-    def __call__(self, variant: CaseVariant) -> Outcome:
-        """Ask both sides."""
-        return self.several(variant, [variant])[0]
-
-    def several(self, world: CaseVariant, variants: Sequence[CaseVariant]) -> list[Outcome]:
-        """Ask both sides variants that differ from ``world`` in their segments only."""
-        start, end = (np.array([getattr(variant, name) for variant in variants]) for name in ("start", "end"))
-        scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
-        both, found = compare(scene, self.engine_of, self.calibrations(world))
-        outcomes = [Outcome(int(a), int(b), {}, {}) for a, b in zip(both.ours.limb, both.theirs.limb, strict=True)]
-        for row, kind, cause, amount in zip(found.row, found.kind, found.cause, found.amount, strict=True):
-            outcomes[row].causes[Kind(kind)], outcomes[row].amounts[Kind(kind)] = Cause(cause), float(amount)
-        return outcomes
-
-    def look(self, variant: CaseVariant, limb: int) -> Sight:
-        """Look at one limb from the segment."""
-        at = np.array([limb], dtype=np.int32)
-        return sight(variant.scene, np.zeros(1, dtype=np.int64), self.calibrations(variant), at)
+def ask(engine_of: EngineOf, world: CaseVariant, *variants: CaseVariant) -> list[Outcome]:
+    """Ask both sides about variants that differ from ``world`` in their segments only; none: about ``world``."""
+    start, end = (np.array([getattr(variant, name) for variant in variants or (world,)]) for name in ("start", "end"))
+    scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
+    both, found = compare(scene, engine_of, calibrations(engine_of, world.scene, world.size))
+    outcomes = [Outcome(int(a), int(b)) for a, b in zip(both.ours.limb, both.theirs.limb, strict=True)]
+    for row, kind, cause, amount in zip(found.row, found.kind, found.cause, found.amount, strict=True):
+        outcomes[row].causes[Kind(kind)], outcomes[row].amounts[Kind(kind)] = Cause(cause), float(amount)
+    return outcomes
 
 
-def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
-    """The limbs that both sides name, without a cause: the same variant as :func:`recast`, for less work."""
-    scene, row = scene_of(case)
-    truth = Truth(scene)
-    with runner.engine_of(case.built) as engine:
-        return int(truth.hits.limb[row]), int(engine_answers(engine, truth).hits.limb[row])
+def look(engine_of: EngineOf, variant: CaseVariant, limb: int) -> Sight:
+    """Look at one limb from the segment."""
+    known, at = calibrations(engine_of, variant.scene, variant.size), np.array([limb], dtype=np.int32)
+    return sight(variant.scene, np.zeros(1, dtype=np.int64), known, at)
 
 
 def scene_of(case: Case) -> tuple[ShotScene, int]:

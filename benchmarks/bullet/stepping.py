@@ -1,0 +1,90 @@
+"""A lidar after every step: PyBullet's rayTest and rayTestBatch beside a Mirror's, in turn.
+
+    python benchmarks/bullet/stepping.py --out benchmarks/bullet_stepping.csv
+
+In each round the client makes a step before every call, and the rays are others. A row: scene, rays a call, how the
+mirror follows the client, PyBullet's median time, the mirror's, and PyBullet's over the mirror's. Lists as arguments,
+tuples as results, one thread both.
+"""
+
+import argparse
+import csv
+import platform
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+import pybullet as p
+from scenes import STEPPED, connect, fan
+
+from cylcollide.bullet import Mirror, patched
+
+COUNTS = (1, 31, 100, 1_024)
+COLUMNS = ("date", "machine", "scene", "rays", "way", "pybullet_us", "mirror_us", "ratio")
+SETTLING = 60  # steps before the first round
+OWN_TEST, OWN_BATCH = p.rayTest, p.rayTestBatch
+
+
+def asked(test: Callable[..., object], batch: Callable[..., object], starts: list, ends: list) -> float:
+    """Microseconds of one call."""
+    begun = time.perf_counter_ns()
+    if len(starts) == 1:
+        test(starts[0], ends[0])
+    else:
+        batch(starts, ends)
+    return (time.perf_counter_ns() - begun) / 1e3
+
+
+def measure(c: int, n: int, way: str, rounds: int) -> tuple[float, float]:
+    """Median microseconds of PyBullet's call and of the mirror's."""
+    mirror = Mirror(c, mesh="wrap", follow=way == "follow=True")
+    theirs, ours = [], []
+    with ExitStack() as stack:
+        test, batch, step = mirror.rayTest, mirror.rayTestBatch, p.stepSimulation
+        if way == "watch":
+            watched = mirror.watch()
+            test, batch, step = watched.rayTest, watched.rayTestBatch, watched.stepSimulation
+        elif way == "patched":
+            stack.enter_context(patched(mesh="wrap"))
+            test, batch, step = p.rayTest, p.rayTestBatch, p.stepSimulation
+        for k in range(rounds + 2):
+            starts, ends = (column.tolist() for column in fan(n, k))
+            step()
+            theirs.append(asked(OWN_TEST, OWN_BATCH, starts, ends))
+            step()
+            ours.append(asked(test, batch, starts, ends))
+    return median(theirs[2:]), median(ours[2:])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_stepping.csv"))
+    parser.add_argument("--rounds", type=int, default=201)
+    parser.add_argument("--counts", nargs="+", type=int, choices=COUNTS, default=COUNTS)
+    parser.add_argument("--scenes", nargs="+", choices=STEPPED, default=list(STEPPED))
+    options = parser.parse_args()
+    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
+    with options.out.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for scene in options.scenes:
+            c = connect()
+            assert c == 0, "calls without a client's number go to client 0"
+            p.setGravity(0, 0, -9.8)
+            STEPPED[scene](c)
+            for _ in range(SETTLING):
+                p.stepSimulation()
+            for n in options.counts:
+                for way in ("follow=True", "watch", "patched"):
+                    theirs, ours = measure(c, n, way, options.rounds if n < 1000 else options.rounds // 4)
+                    row = (scene, n, way, f"{theirs:.1f}", f"{ours:.1f}", f"{theirs / ours:.2f}")
+                    writer.writerow((*facts, *row))
+                    print(*row, sep="\t", flush=True)
+            p.disconnect()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""The programs of `tests/wild/programs` with PyBullet's rays and with exact ones: what differs, why, and the time.
+
+    python benchmarks/bullet/wild.py --out benchmarks/bullet_wild.csv --page docs/bullet.md [--steps 300]
+
+Each program runs unedited in processes of its own, in turn: the time is that of its ray tests alone, reading of the
+client included; medians over calls, and over rounds. What differs is counted in a run of its own.
+"""
+
+import argparse
+import contextlib
+import csv
+import io
+import json
+import os
+import platform
+import runpy
+import subprocess
+import sys
+import time
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+PROGRAMS = Path(__file__).parents[2] / "tests/wild/programs"
+COLUMNS = ("date", "machine", "program", "steps", "calls", "rays", "differ", "causes", "bullet_us", "exact_us", "ratio")
+MARKS = "<!-- wild: made by benchmarks/bullet/wild.py -->", "<!-- end of wild -->"
+ROUNDS = 3
+
+
+def run_here(way: str, program: str, steps: str) -> dict[str, Any]:
+    """Run a program in this process; the median of microseconds a call, or what differs."""
+    import pybullet  # noqa: PLC0415
+
+    from cylcollide.bullet.__main__ import Comparison  # noqa: PLC0415
+    from cylcollide.bullet.patching import observers, patched  # noqa: PLC0415
+    from cylcollide.runtime.levels import MACHINE_CODE  # noqa: PLC0415
+
+    times: list[float] = []
+
+    def timed(function: Any) -> Any:
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            begun = time.perf_counter()
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                times.append(time.perf_counter() - begun)
+
+        return call
+
+    comparison = Comparison()
+    observers.extend([comparison] if way == "compare" else [])
+    sys.argv = [program, steps]
+    with patched(mesh="wrap") if way != "own" else contextlib.nullcontext():
+        for name in ("rayTest", "rayTestBatch") if way != "compare" else ():
+            setattr(pybullet, name, MACHINE_CODE.builtin(name, timed(getattr(pybullet, name))))
+        runpy.run_path(program, run_name="__main__")
+    causes = {cause: count for cause, count in comparison.causes.items() if count}
+    counts = {"rays": comparison.rays, "calls": comparison.calls, "causes": causes}
+    return counts if way == "compare" else {"us": 1e6 * median(times)}
+
+
+def run(way: str, program: Path, steps: int) -> dict[str, Any]:
+    """`run_here` in a process of its own."""
+    command = [sys.executable, __file__, "--here", way, str(program), str(steps)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stderr.splitlines()[-1]))
+
+
+def measure(program: Path, steps: int) -> dict[str, Any]:
+    """A row about one program."""
+    found = run("compare", program, steps)
+    bullet, exact = (median(times) for times in zip(
+        *([run(way, program, steps)["us"] for way in ("own", "exact")] for _ in range(ROUNDS)), strict=True,
+    ))  # fmt: skip
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} processors",
+        "program": program.stem,
+        "steps": steps,
+        "calls": found["calls"],
+        "rays": found["rays"],
+        "differ": sum(found["causes"].values()),
+        "causes": ", ".join(f"{cause} {count}" for cause, count in found["causes"].items()),
+        "bullet_us": f"{bullet:.0f}",
+        "exact_us": f"{exact:.0f}",
+        "ratio": f"{bullet / exact:.2f}",
+    }
+
+
+def page_table(rows: list[dict[str, Any]]) -> str:
+    """The table of the page."""
+    lines = [
+        "| program | rays a call | rays | differ | PyBullet, µs a call | exact, µs | ratio |",
+        "|---|" + "---|" * 6,
+    ]
+    for row in rows:
+        rays, calls = int(row["rays"]), int(row["calls"])
+        differ = row["causes"].replace(", ", "; ") or "0"
+        times = " | ".join(str(row[name]) for name in ("bullet_us", "exact_us", "ratio"))
+        lines.append(f"| `{row['program']}` | {rays // calls:,} | {rays:,} | {differ} | {times} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_wild.csv"))
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--page", type=Path, help="the page whose table is replaced")
+    parser.add_argument("--here", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.here:
+        warnings.simplefilter("ignore", UserWarning)
+        with contextlib.redirect_stdout(io.StringIO()):
+            found = run_here(*options.here)
+        print("\n" + json.dumps(found), file=sys.stderr)
+        return
+    rows = []
+    for program in sorted(PROGRAMS.glob("*.py")):
+        rows.append(measure(program, options.steps))
+        print(rows[-1], flush=True)
+    with options.out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    if options.page:
+        before, rest = options.page.read_text().split(MARKS[0])
+        after = rest.split(MARKS[1])[1]
+        options.page.write_text(f"{before}{MARKS[0]}\n\n{page_table(rows)}\n\n{MARKS[1]}{after}")
+
+
+if __name__ == "__main__":
+    main()

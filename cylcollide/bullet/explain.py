@@ -1,0 +1,243 @@
+"""Why PyBullet and a mirror answer one ray as they do: both answers by name, clearance, cause, and the least remedy."""
+
+import json
+from dataclasses import dataclass, field
+from math import inf, nan
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.bullet.client import Place
+from cylcollide.bullet.differences import Mirrored, box_turns, causes_of, margin_of, true_limbs
+from cylcollide.bullet.passthrough import RayTestResult
+from cylcollide.exact.line import Triple
+from cylcollide.limbs.distance import nearest_limb
+from cylcollide.limbs.explain import Explanation
+from cylcollide.world import Snapshot
+
+CAUSE_NAMES = {
+    "within 1 mm": "termination tolerance",
+    "edge": "rim rounding by the margin",
+    "order": "termination tolerance",
+    "inside": "inside-start policy",
+    "end": "segment end",
+    "open": "unexplained",
+}
+"""The words of `docs/bullet.md`, and the causes of `docs/causes.md` that they belong to."""
+
+NEAREST, FARTHEST, STEPS = 1e-6, 0.1, 60
+"""Least and greatest move of a ray that is tried, in metres, and how many between them."""
+
+ROOM = 0.01  # metres around the ray: limbs that come so near are saved
+
+FORMAT = "cylcollide.bullet ray, 1"
+"""Names the files that `RayExplanation.save` writes, with their version."""
+
+
+class Move(NamedTuple):
+    """A ray beside the one that was asked, about which both agree."""
+
+    by: Triple  # what is added to both ends
+    place: Place  # what both hit there, -1 -1 for nothing
+
+    @property
+    def length(self) -> float:
+        """How far, in the unit of the client."""
+        return float(np.linalg.norm(self.by))
+
+
+@dataclass(frozen=True)
+class RayExplanation:
+    """Both answers to one segment, and why they differ, if they do. `print` it, or `save` it."""
+
+    start: Triple
+    end: Triple
+    ours: RayTestResult
+    """The mirror's answer, a tuple of PyBullet's form."""
+    theirs: RayTestResult
+    """PyBullet's."""
+    names: dict[tuple[int, int], str]
+    """Body and link by name, of those that either answer, or `move`, has."""
+    limb: int
+    """The index in `Mirror.limbs` that clearance is of: of what PyBullet hits, else of what the mirror hits, else the
+    nearest one; -1 for planes, for what is wrapped, and without limbs."""
+    clearance: float
+    """By how much that limb or plane must grow until the segment touches it, minus the depth of a hit; nan without."""
+    word: str
+    """Why body or link differ, in a word of `docs/bullet.md`; empty if they do not."""
+    move: Move | None
+    """The least move that was found after which both agree, a hundredth too far at most; None without one."""
+    why: Explanation | None
+    """What decided about that limb: `Limbs.explain_segment`."""
+    case: dict[str, Any] = field(repr=False, compare=False)
+    """What `save` writes."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether body or link differ."""
+        return self.ours[:2] != self.theirs[:2]
+
+    @property
+    def cause(self) -> str:
+        """The cause as `docs/causes.md` calls it; empty if body and link are the same."""
+        return CAUSE_NAMES[self.word] if self.word else ""
+
+    def name(self, place: tuple[int, int]) -> str:
+        """Body and link by name, "nothing" for a miss."""
+        return self.names.get(place, "nothing")
+
+    def __str__(self) -> str:
+        lines = [f"{self.start} → {self.end}: " + ("the answers differ" if self.differs else "both agree")]
+        for side, answer in (("mirror", self.ours), ("PyBullet", self.theirs)):
+            at = f", fraction {answer[2]:.9g}" if answer[0] >= 0 else ""
+            lines.append(f"  {side:<10} {self.name(answer[:2])}{at}")
+        lines.append(f"  clearance  {self.clearance:.6g}" + (f" of limb {self.limb}" if self.limb >= 0 else ""))
+        if self.why is not None:
+            lines.append(f"  {self.why.shape.name.lower():<10} {'hit' if self.why.hit else 'miss'}, {self.why.reason}")
+        if self.differs:
+            lines.append(f"  cause      {self.word}: {self.cause}")
+            moved = self.move
+            how = "none that was tried" if moved is None else f"{moved.length:.3g} by {_short(moved.by)}"
+            both = "" if moved is None else f", and both say {self.name(moved.place)}"
+            lines.append(f"  move       {how}{both}")
+        return "\n".join(lines)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the segment, both answers, and the shapes beside it, as JSON: `cylcollide replay` asks again.
+
+        ValueError if either answer is a mesh or another shape that is wrapped, which no file holds.
+        """
+        if self.case["ours"] is None or self.case["theirs"] is None:
+            raise ValueError(f"save: expected limbs and planes, got {self.name(self.theirs[:2])}, which is wrapped")
+        Path(path).write_text(json.dumps(self.case, indent=1, allow_nan=False), encoding="utf-8")
+
+
+def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> RayExplanation:
+    """The explanation of one segment, start and end (3,)."""
+    starts, ends = start[None], end[None]
+    (ours,), (theirs,) = mirror.rayTestBatch(starts, ends), mirror.client.ray_hits(starts, ends)
+    differs = ours[:2] != theirs[:2]
+    move = _least_move(mirror, start, end, theirs if theirs[0] >= 0 else ours) if differs else None
+    limb, clearance, why = _clearance(mirror, start, end, Place(*(theirs if theirs[0] >= 0 else ours)[:2]))
+    places = {Place(*ours[:2]), Place(*theirs[:2])} | ({move.place} if move else set())
+    return RayExplanation(
+        _triple(start),
+        _triple(end),
+        ours,
+        theirs,
+        {place: mirror.client.place_name(place) for place in places if place.body >= 0},
+        limb,
+        clearance,
+        causes_of(mirror, starts, ends, [ours], [theirs])[0] if differs else "",
+        move,
+        why,
+        _case(mirror, start, end, ours, theirs),
+    )
+
+
+def _least_move(mirror: Mirrored, start: Float64Array, end: Float64Array, hit: RayTestResult) -> Move | None:
+    """The least move across the ray or along it after which both name the same body and link."""
+    along = _unit(end - start, np.array([1.0, 0.0, 0.0]))
+    normal = np.array(hit[4])
+    across = _unit(normal - normal @ along * along, np.cross(along, np.eye(3)[np.argmin(np.abs(along))]))
+    ways = np.array([across, -across, np.cross(along, across), np.cross(across, along), -along, along])
+    reach = np.geomspace(NEAREST, FARTHEST, STEPS)
+    found = _first_agreement(mirror, start, end, (reach[:, None, None] * ways).reshape(-1, 3))
+    if found is None:
+        return None
+    length = found.length
+    finer = np.linspace(length * (NEAREST / FARTHEST) ** (1.0 / (STEPS - 1)), length, STEPS)
+    return _first_agreement(mirror, start, end, finer[:, None] * (np.array(found.by) / length))
+
+
+def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, moves: Float64Array) -> Move | None:
+    """The first of moves (n, 3) after which both agree."""
+    starts, ends = start + moves, end + moves
+    answers = zip(mirror.rayTestBatch(starts, ends), mirror.client.ray_hits(starts, ends), strict=True)
+    for by, (ours, theirs) in zip(moves, answers, strict=True):
+        if ours[:2] == theirs[:2]:
+            return Move(_triple(by), Place(*ours[:2]))
+    return None
+
+
+def _clearance(
+    mirror: Mirrored, start: Float64Array, end: Float64Array, place: Place
+) -> tuple[int, float, Explanation | None]:
+    """The limb or plane of a place that is nearest to a segment, its clearance and why; of all places for a miss."""
+    state = mirror.state
+    limbs = state.world.limbs
+    if place.body < 0:
+        crossed = state.world.chords_segments(start[None], end[None], inside="hit").limb
+        near = nearest_limb(limbs.table, np.flatnonzero(limbs.mask != 0), start, end) if not len(crossed) else None
+        rows = crossed[:1].tolist() if len(crossed) else [near.limb] if near else []
+    else:
+        rows = [i for i, of_limb in enumerate(mirror.limb_places) if of_limb == place]
+    why = min((limbs.explain_segment(start, end, row) for row in rows), key=lambda one: one.clearance, default=None)
+    heights = [
+        np.array([(point - sheet.point) @ unit for point in (start, end)])
+        for sheet, unit, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True)
+        if place in (state.rank_place[rank], Place(-1, -1))
+    ]
+    apart = [abs(h).min() * (1.0 if (h > 0).all() or (h < 0).all() else -1.0) - mirror.tolerance for h in heights]
+    least = float(min(apart, default=inf)) + 0.0
+    if why is not None and why.clearance <= least:
+        return why.limb, why.clearance, why
+    return -1, least if apart else nan, None
+
+
+def _case(
+    mirror: Mirrored, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
+) -> dict[str, Any]:
+    """The segment, and the limbs and planes that it comes near, as numbers of JSON; answers are indices of `names`."""
+    state, limbs, places = mirror.state, true_limbs(mirror), mirror.limb_places
+    around = Snapshot.of(limbs.inflated(ROOM + mirror.tolerance)).chords_segments(start[None], end[None]).limb.tolist()
+    chosen = [i for i, place in enumerate(places) if i in around or place in (ours[:2], theirs[:2])]
+    turns, planes = box_turns(limbs), [state.rank_place[rank] for rank in state.sheet_rank.tolist()]
+    listed = [places[i] for i in chosen] + planes
+    return {
+        "format": FORMAT,
+        "start": start.tolist(),
+        "end": end.tolist(),
+        "inside": mirror.inside,
+        "tolerance": mirror.tolerance,
+        "limbs": [
+            {
+                "shape": Shape(int(limbs.kind[i])).name.lower(),
+                "p1": limbs.p1[i].tolist(),
+                "p2": limbs.p2[i].tolist(),
+                "radius": float(limbs.radius[i]),
+                "half_extents": limbs.half_extents[i].tolist(),
+                "turn": turns[i].tolist(),
+                "margin": margin_of(mirror.client, limbs, i, places[i]),
+            }
+            for i in chosen
+        ],
+        "planes": [{"point": sheet.point, "normal": sheet.normal} for sheet in state.sheets],
+        "names": [mirror.client.place_name(place) for place in listed],
+        "ours": _index(listed, ours),
+        "theirs": _index(listed, theirs),
+    }
+
+
+def _index(places: list[Place], answer: RayTestResult) -> int | None:
+    """The first of the places that an answer names, -1 for a miss, None for one that is not listed."""
+    place = Place(*answer[:2])
+    return -1 if place.body < 0 else places.index(place) if place in places else None
+
+
+def _triple(vector: Float64Array) -> Triple:
+    x, y, z = vector.tolist()
+    return x, y, z
+
+
+def _unit(vector: Float64Array, otherwise: Float64Array) -> Float64Array:
+    """A vector at length 1, another one in place of one without length."""
+    length = np.linalg.norm(vector)
+    return np.asarray(vector / length if length > 0.0 else otherwise / np.linalg.norm(otherwise))
+
+
+def _short(vector: Triple) -> str:
+    return f"({', '.join(f'{x:.3g}' for x in vector)})"

@@ -1,0 +1,116 @@
+"""A segment that `RayExplanation.save` wrote, asked again: its shapes as bodies of a new client, with a mirror."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cylcollide._pybullet import connect, pybullet
+from cylcollide._types import Shape
+from cylcollide.bullet.explain import FORMAT, RayExplanation
+from cylcollide.bullet.mirror import Mirror
+from cylcollide.crosscheck.cases.case import MOST_BYTES, MOST_LIMBS, Point, Vector, foreign
+from cylcollide.crosscheck.records import JsonObject, Number, Text, Whole, refusal
+from cylcollide.engines.bullet import add_body, bodies
+from cylcollide.limbs.limbs import Limbs
+
+Size = Annotated[Number, Field(ge=0.0)]
+Many = Field(max_length=MOST_LIMBS)
+
+
+class _Row(BaseModel):
+    """What a file holds, checked by its types."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Limb(_Row):
+    shape: Literal["box", "capsule", "cylinder", "sphere"]
+    p1: Point
+    p2: Point
+    radius: Size
+    half_extents: Point
+    turn: tuple[Number, Number, Number, Number]
+    margin: Size
+
+
+class _Plane(_Row):
+    point: Point
+    normal: Vector
+
+
+class _Ray(_Row):
+    """What `RayExplanation.save` writes."""
+
+    format: Annotated[str, Field(pattern=f"^{FORMAT}$")]
+    start: Point
+    end: Point
+    inside: Literal["bullet", "exit", "hit", "ignore"]
+    tolerance: Size
+    limbs: Annotated[tuple[_Limb, ...], Many]
+    planes: Annotated[tuple[_Plane, ...], Many]
+    names: tuple[Text, ...]
+    ours: Whole
+    theirs: Whole
+
+
+def read_ray(path: Path) -> JsonObject | None:
+    """What the file holds, None if it is no file of a mirror's ray; ValueError, in one line, if it is a damaged one."""
+    with path.open("rb") as file:
+        text = file.read(MOST_BYTES)
+    if path.suffix == ".npz" or FORMAT.encode() not in text:
+        return None
+    try:
+        record = _Ray.model_validate(json.loads(text.decode())).model_dump()
+        count = len(record["limbs"]) + len(record["planes"])
+        if len(record["names"]) != count or max(record["ours"], record["theirs"]) >= count:
+            raise ValueError(f"expected {count} names, and answers below it")
+        for row in record["limbs"]:
+            _limb(row)
+    except ValidationError as error:
+        raise foreign(path, "a ray as `RayExplanation.save` writes it", ValueError(refusal(error))) from error
+    except (ValueError, RecursionError) as error:
+        raise foreign(path, "a ray as `RayExplanation.save` writes it", error) from error
+    return record
+
+
+def _limb(row: dict[str, Any]) -> Limbs:
+    """One limb of a file."""
+    match Shape[row["shape"].upper()]:
+        case Shape.BOX:
+            return Limbs.boxes(row["p1"], row["turn"], row["half_extents"])
+        case Shape.SPHERE:
+            return Limbs.spheres(row["p1"], row["radius"])
+        case Shape.CAPSULE:
+            return Limbs.capsules(row["p1"], row["p2"], row["radius"])
+        case _:
+            return Limbs.cylinders(row["p1"], row["p2"], row["radius"])
+
+
+def ask_again(record: JsonObject) -> RayExplanation:
+    """The explanation of the segment in a client that has its shapes alone, under the names that they had."""
+    client = connect()
+    try:
+        rows = record["limbs"]
+        for row, body in zip(rows, bodies(Limbs.concat(list(map(_limb, rows)))) if rows else [], strict=True):
+            number = add_body(body, "geom", Path(), client)
+            if row["margin"]:
+                pybullet.changeDynamics(number, -1, collisionMargin=row["margin"], physicsClientId=client)
+        for plane in record["planes"]:
+            shape = pybullet.createCollisionShape(
+                pybullet.GEOM_PLANE, planeNormal=plane["normal"], physicsClientId=client
+            )
+            pybullet.createMultiBody(0, shape, basePosition=plane["point"], physicsClientId=client)
+        pybullet.performCollisionDetection(physicsClientId=client)
+        mirror = Mirror(client, inside=record["inside"], tolerance=record["tolerance"])
+        found = mirror.explain(record["start"], record["end"])
+        return replace(found, names={place: record["names"][place[0]] for place in found.names})
+    finally:
+        pybullet.disconnect(client)
+
+
+def is_reproduced(record: JsonObject, found: RayExplanation) -> bool:
+    """Whether both still answer as they did."""
+    return (found.ours[0], found.theirs[0]) == (record["ours"], record["theirs"])

@@ -1,0 +1,96 @@
+"""Limbs that a ray meets at exactly the same time, told by the numbers that define them.
+
+Bounds of float64 do not tell a tie from a near-tie, and exact arithmetic takes a hundred times as long. But every ray
+meets equal solids at once, and two faces in one plane: there the lowest index is the closest, as in `exact.order`.
+"""
+
+from typing import TypeAlias
+
+from cylcollide._types import Face, Float64Array, Int8Array, Shape
+from cylcollide.kernels.closest import ClosestHit, closer
+from cylcollide.kernels.double_double import two_sum
+from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, ROW
+from cylcollide.runtime.compile import compiled, inlined
+
+BOX, NEG_X, POS_Z = int(Shape.BOX), int(Face.NEG_X), int(Face.POS_Z)
+HALF = BOX_AXES + 9
+
+Plane: TypeAlias = tuple[int, float, float]
+"""Coordinate axis at right angles to it, and where it crosses that, as the exact sum of two words; the axis is -1 for a
+plane at right angles to none."""
+
+NO_PLANE = -1, 0.0, 0.0
+
+
+@inlined
+def closer_or_tied(best: ClosestHit, limb: int, bounds: HitBounds, rows: Float64Array, solids: Int8Array) -> ClosestHit:
+    """As `closer` for one ray, where `rows` and `solids`, as in `LimbRows`, may tell that two limbs are met at once.
+
+    Of these the lowest index is the closest, and the others may not precede it. Without `solids` no limb is compared.
+    """
+    if (
+        bounds.certain
+        and bounds.lower <= best.upper
+        and best.lower <= bounds.upper
+        and best.limb >= 0.0
+        and solids.size > 0
+        and are_met_at_once(rows, solids, limb, bounds.face, int(best.limb), best.face)
+    ):
+        inside = best.inside | bounds.inside
+        if limb > best.limb:
+            return ClosestHit(best.limb, best.lower, best.upper, best.face, best.next_possible, inside)
+        return ClosestHit(float(limb), bounds.lower, bounds.upper, bounds.face, best.next_possible, inside)
+    return closer(best, float(limb), bounds)
+
+
+@compiled
+def are_met_at_once(
+    rows: Float64Array, solids: Int8Array, one: int, face: float, other: int, other_face: float
+) -> bool:
+    """Whether a ray that certainly hits two limbs, by these faces, does so at exactly the same time, as numbers tell.
+
+    False is no proof of the contrary.
+    """
+    differing = int(solids[one] != solids[other])
+    for k in range(ROW):
+        differing += rows[one, k] != rows[other, k]
+    if differing == 0:
+        return True
+    are_boxes = solids[one] == BOX and solids[other] == BOX
+    return are_boxes and are_one_plane(box_plane(rows, one, face), box_plane(rows, other, other_face))
+
+
+@inlined
+def are_one_plane(one: Plane, other: Plane) -> bool:
+    """Whether both are the same plane, at right angles to a coordinate axis."""
+    return one[0] >= 0 and one[0] == other[0] and one[1] == other[1] and one[2] == other[2]
+
+
+@inlined
+def box_plane(rows: Float64Array, k: int, face: float) -> Plane:
+    """The plane of a face of box k, in two words that one number determines: their sum is exact."""
+    if not NEG_X <= face <= POS_Z:
+        return NO_PLANE
+    side = int(face) - NEG_X
+    own = side // 2
+    axis, sign = coordinate_axis(
+        rows[k, BOX_AXES + 3 * own], rows[k, BOX_AXES + 3 * own + 1], rows[k, BOX_AXES + 3 * own + 2]
+    )
+    if axis < 0:
+        return NO_PLANE
+    half = rows[k, HALF + own] if side % 2 == 1 else -rows[k, HALF + own]
+    offset, rest = two_sum(rows[k, CENTRE + axis], sign * half)
+    return axis, offset, rest
+
+
+@inlined
+def coordinate_axis(x: float, y: float, z: float) -> tuple[int, float]:
+    """The coordinate axis that a vector is along, -1 for none, and its component."""
+    if y == 0.0 and z == 0.0:
+        return 0, x
+    if x == 0.0 and z == 0.0:
+        return 1, y
+    if x == 0.0 and y == 0.0:
+        return 2, z
+    return -1, 0.0

@@ -1,0 +1,155 @@
+"""Limbs met at exactly the same time: numbers tell so in the loops, and the answers are those of exact arithmetic."""
+
+import numpy as np
+import pytest
+from support.check_cylinders import sized
+
+import cylcollide as cc
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import closest
+from cylcollide.query.exact_fallback import exact_limb
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+IDENTITY = [0.0, 0.0, 0.0, 1.0]
+TURNS = [IDENTITY, [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.3, 0.9], [0.5, 0.5, 0.5, 0.5]]
+"""Axes of coordinates, in both senses and in another order, and a turn about z."""
+
+
+def shapes(rng, **labels):
+    """Limbs of every shape about the origin."""
+    p1 = rng.uniform(-1.0, 1.0, (8, 3))
+    p2, turn = p1 + rng.uniform(-0.6, 0.6, (8, 3)), rng.normal(size=4)
+    return cc.Limbs.concat(
+        [
+            cc.Limbs.cylinders(p1[:1], p2[:1], 0.2, **labels),
+            cc.Limbs.tubes(p1[1:2], p2[1:2], 0.3, 0.2, **labels),
+            cc.Limbs.tapered_cylinders(p1[2:3], p2[2:3], 0.1, 0.3, **labels),
+            cc.Limbs.ellipsoids(p1[3:4], p2[3:4], 0.2, **labels),
+            cc.Limbs.capsules(p1[4:5], p2[4:5], 0.2, **labels),
+            cc.Limbs.spheres(p1[5:6], 0.3, **labels),
+            cc.Limbs.capsules(p1[6:7], p1[6:7], 0.3, **labels),
+            cc.Limbs.boxes(p1[7:8], turn, [0.2, 0.1, 0.4], **labels),
+        ]
+    )
+
+
+def twins(seed=1):
+    """Every shape three times; the first of them has another layer."""
+    parts = [shapes(np.random.default_rng(seed), mask=mask) for mask in (1, 3, 3)]
+    return cc.Limbs.concat(parts)
+
+
+def boxes_in_planes():
+    """Boxes that overlap, with faces in common planes."""
+    rng = np.random.default_rng(2)
+    half = rng.integers(1, 4, (24, 3)) / 4.0
+    centre = rng.integers(-2, 3, (24, 3)) / 4.0
+    centre[:, 2] = 1.0 - half[:, 2]  # equal tops
+    centre[::3, 2] = half[::3, 2] - 1.0
+    turned = cc.Limbs.boxes(centre, np.array(TURNS)[rng.integers(len(TURNS), size=24)], half)
+    return cc.Limbs.concat([turned, cc.Limbs.spheres([[0.0, 0.0, 0.5]], 0.5)])
+
+
+def boxes_nearly_in_planes():
+    """Boxes whose tops are less than an ulp apart: 0.15 + 0.15 and 0.25 + 0.05 round to the same float64."""
+    pairs = [(0.15, 0.15), (0.25, 0.05), (0.05, 0.25)]
+    return cc.Limbs.concat([cc.Limbs.boxes([[0.0, 0.0, z]], IDENTITY, [[1.0, 1.0, h]]) for z, h in pairs])
+
+
+def near_twins():
+    """Every second limb is larger by the last bit of its radius alone."""
+    rng = np.random.default_rng(7)
+    p1, p2 = rng.uniform(-1.0, 1.0, (2, 6, 3))
+    radius = np.repeat(rng.uniform(0.2, 0.5, 3), 2)
+    radius[1::2] = np.nextafter(radius[::2], 1.0)
+    p1[1::2], p2[1::2] = p1[::2], p2[::2]
+    return cc.Limbs.concat(
+        [cc.Limbs.capsules(p1[:4], p2[:4], radius[:4]), cc.Limbs.cylinders(p1[4:], p2[4:], radius[4:])]
+    )
+
+
+def rays(seed, n):
+    """Segments (n, 3), (n, 3): aimed from all around, from inside, in planes of faces, along axes, and along edges."""
+    rng = np.random.default_rng(seed)
+    start = rng.normal(size=(n, 3))
+    start *= 4.0 / np.linalg.norm(start, axis=1)[:, None]
+    end = -start + rng.normal(size=(n, 3))
+    kind = np.arange(n) % 6
+    start[kind == 1] *= 0.1
+    flat = rng.integers(-4, 5, (n, 3)) / 4.0
+    start[kind == 2, 2] = end[kind == 2, 2] = 1.0
+    start[kind == 3], end[kind == 3] = flat[kind == 3] + [0, 0, 3], flat[kind == 3] - [0, 0, 3]
+    start[kind == 4], end[kind == 4] = flat[kind == 4] * [1, 1, 0] + [0, 0, 1], -flat[kind == 4] - [0, 0, 1]
+    end[kind == 5] = flat[kind == 5]
+    return start, end
+
+
+def exact_hits(limbs, starts, ends, inside, mask):
+    """Limb, face and fraction of each ray by exact arithmetic; -1, None and inf for a miss."""
+    found = []
+    solids = [(k, exact_limb(limbs.table, k)) for k in range(len(limbs)) if limbs.mask[k] & mask]
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        first, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), solids, inside)
+        if first is None:
+            found.append((-1, None, np.inf))
+            continue
+        limb, chord = first
+        leaves = inside == "exit" and chord.started_inside
+        time, face = (chord.exit, chord.exit_face) if leaves else (chord.entry, chord.entry_face)
+        found.append((limb, face, time.double_double()[0]))
+    return found
+
+
+@pytest.mark.parametrize("make", [twins, boxes_in_planes, boxes_nearly_in_planes, near_twins])
+@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+def test_answers_are_those_of_exact_arithmetic(make, inside):
+    limbs, n = make(), sized(360, 60)
+    world, (starts, ends) = cc.HitWorld(limbs), rays(3, n)
+    for mask in (1, 2) if make is twins else (1,):
+        expected = exact_hits(limbs, starts, ends, inside, mask)
+        many = world.cast_segments(starts, ends, inside=inside, mask=mask)
+        few = [world.cast_segments(starts[i], ends[i], inside=inside, mask=mask) for i in range(0, n, 7)]
+        for i, (limb, face, fraction) in enumerate(expected):
+            assert many.limb[i] == limb, (i, mask)
+            assert limb < 0 or (many.face[i] == face and abs(many.fraction[i] - fraction) < 1e-13)
+        for one, row in zip(few, range(0, n, 7), strict=True):
+            for name in ("limb", "face", "fraction", "position", "normal"):
+                assert np.array_equal(getattr(one, name)[0], getattr(many, name)[row], equal_nan=True)
+        assert sum(limb >= 0 for limb, _, _ in expected) > n / 4
+
+
+@pytest.mark.parametrize("which", [[0, 8, 16], [7, 15, 23], [5, 13]])
+def test_among_few_limbs(which):
+    # brute force tests sixteen rays side by side
+    limbs, n = twins()[which], sized(200, 80)
+    starts, ends = rays(4, n)
+    expected = exact_hits(limbs, starts, ends, "hit", 1)
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends, mask=1)
+    assert hits.limb.tolist() == [limb for limb, _, _ in expected]
+    assert sum(limb == 0 for limb, _, _ in expected) > n / 50
+    alone = cc.HitWorld(limbs[:1]).cast_segments(starts, ends, mask=1)
+    assert np.array_equal(hits.fraction, alone.fraction), "bits of the limb alone"
+    assert hits.rechecked == alone.rechecked
+
+
+@pytest.mark.parametrize("n", [60, 400])
+def test_ordinary_rays_need_no_exact_arithmetic(n):
+    rng = np.random.default_rng(5)
+    start = rng.normal(size=(sized(n, 60), 3))
+    start *= 4.0 / np.linalg.norm(start, axis=1)[:, None]
+    for make in (twins, boxes_in_planes):
+        hits = cc.HitWorld(make()).cast_segments(start, -start + 0.3 * rng.normal(size=start.shape))
+        assert hits.rechecked <= 0.02 * len(start)
+        assert hits.hit.mean() > 0.25
+
+
+def test_limbs_that_move_apart():
+    limbs = twins()
+    world, (starts, ends) = cc.HitWorld(limbs), rays(6, 60)
+    p1, p2 = limbs.p1.copy(), limbs.p2.copy()
+    p1[:8] += 5.0
+    p2[:8] += 5.0
+    world.set_endpoints(p1, p2)
+    expected = exact_hits(world.limbs, starts, ends, "hit", 1)
+    assert world.cast_segments(starts, ends).limb.tolist() == [limb for limb, _, _ in expected]

@@ -1,0 +1,65 @@
+"""In the wild: programs in the manner of published ones, run unedited, with PyBullet's rays and with exact ones.
+
+`programs/` has ten loops written for these tests: how many rays a call, what is stepped between, and which scene are
+those of published examples, planners and lidar classes. Each takes a number of steps and prints what it saw.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+HUSKY = "husky_lidar"
+"""Its rays pass just above cubes that have settled: PyBullet hits them within its millimetre."""
+
+NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py"))
+
+
+def run(*arguments):
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
+
+
+def counted(said):
+    """Rays, calls, and how many answers differ by cause."""
+    rays, calls, differ = re.search(r"cylcollide: ([\d,]+) rays in ([\d,]+) calls; .* for ([\d,]+)", said).groups()
+    causes = {cause: int(n.replace(",", "")) for cause, n in re.findall(r"([a-z][a-z\d ]*): ([\d,]+)(?=[,)])", said)}
+    causes = {cause: n for cause, n in causes.items() if cause != "cylcollide"}
+    number = [int(n.replace(",", "")) for n in (rays, calls, differ)]
+    assert number[2] == sum(causes.values())
+    return number, causes
+
+
+@pytest.mark.parametrize(
+    ("program", "steps"),
+    [
+        *[(name, 4) for name in ("drone_sensors", "racecar_lidar", HUSKY)],
+        *[pytest.param(name, 250, marks=[pytest.mark.long, pytest.mark.timeout(1800)]) for name in NAMES],
+    ],
+)
+def test_a_program_sees_the_same_but_for_known_causes(program, steps):
+    path = PROGRAMS / f"{program}.py"
+    plain = run(path, steps)
+    exact = run("-m", "cylcollide.bullet", "--compare", "--mesh", "wrap", path, steps)
+    (rays, calls, differ), causes = counted(exact.stderr)
+    assert calls >= steps
+    assert "open" not in causes, causes
+    assert program == HUSKY or differ < 0.1 * rays
+    seen, seen_exactly = (float(re.search(r"[\d.]+$", done.stdout.strip())[0]) for done in (plain, exact))
+    assert seen > 0
+    assert program == HUSKY or seen_exactly == pytest.approx(seen, rel=0.05, abs=differ)
+
+
+@pytest.mark.parametrize("steps", [4, pytest.param(250, marks=pytest.mark.long)])
+def test_a_lidar_has_its_hits_back_with_a_tolerance(steps):
+    """What PyBullet hits within its millimetre, the mirror of that tolerance hits as well."""
+    path = PROGRAMS / f"{HUSKY}.py"
+    (rays, _, lost), causes = counted(run("-m", "cylcollide.bullet", "--compare", path, steps).stderr)
+    assert lost > 0.1 * rays
+    assert set(causes) == {"within 1 mm"}
+    (_, _, differ), _ = counted(run("-m", "cylcollide.bullet", "--compare", "--tolerance", 1e-3, path, steps).stderr)
+    assert differ < 0.02 * rays
