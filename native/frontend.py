@@ -35,7 +35,10 @@ class TextLibrary(AOTCodeLibrary):
         self.texts: list[str] = []
 
     def add_ir_module(self, ir_module: Any) -> None:
-        """Keep its text."""
+        """Keep its text; numba has no option for functions that are never inlined."""
+        if self.name in {function.__qualname__ for function, inlining in MARKED.items() if inlining == "noinline"}:
+            for function in (function for function in ir_module.functions if not function.is_declaration):
+                function.attributes.add("noinline")
         text = cgutils.normalize_ir_text(str(ir_module))
         self.texts.append(text.replace('@"numba_', '@"'))  # numba_ldexp is that of C
 
@@ -69,9 +72,9 @@ def prepare() -> None:
 def make_known(options: dict[str, Any]) -> None:
     """Have numba compile marked functions, with these options, where others call them."""
     calls = {loop.function: loop.call for loop in LOOPS.values()}
-    for function, is_inlined in MARKED.items():
+    for function, inlining in MARKED.items():
         if function not in JITTED:
-            JITTED[function] = njit(**options, forceinline=is_inlined)(function)
+            JITTED[function] = njit(**options, forceinline=inlining == "alwaysinline")(function)
             for name in {function, calls.get(function, function)}:
                 cpu_target.typing_context.insert_global(name, types.Dispatcher(JITTED[function]))
 

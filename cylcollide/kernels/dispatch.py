@@ -54,7 +54,7 @@ from cylcollide.kernels.revolution import (
     tapered_normal,
     tapered_outside_by,
 )
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real
 
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
@@ -135,7 +135,7 @@ def face_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real,
     return other_curve(origin, displacement, fraction, limb, face)
 
 
-@compiled
+@noinline
 def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """`face_curve` for shapes other than cylinder and tube."""
     if limb.kind == BOX:
@@ -147,7 +147,7 @@ def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real
     return sloping_curve(origin, displacement, fraction, limb, face)
 
 
-@compiled
+@noinline
 def graze_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:

@@ -11,7 +11,7 @@ from cylcollide.kernels.closest import ClosestHit, closer
 from cylcollide.kernels.double_double import two_sum
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, ROW
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import inlined, noinline
 
 BOX, NEG_X, POS_Z = int(Shape.BOX), int(Face.NEG_X), int(Face.POS_Z)
 HALF = BOX_AXES + 9
@@ -44,7 +44,7 @@ def closer_or_tied(best: ClosestHit, limb: int, bounds: HitBounds, rows: Float64
     return closer(best, float(limb), bounds)
 
 
-@compiled
+@noinline
 def are_met_at_once(
     rows: Float64Array, solids: Int8Array, one: int, face: float, other: int, other_face: float
 ) -> bool:

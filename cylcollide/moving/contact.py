@@ -26,7 +26,7 @@ from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.ray import dot
 from cylcollide.moving.bounds import Motion, contact_errors, longest_half_squared, near_squared
 from cylcollide.moving.solids import Errors
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real, Truth, absolute, larger, smaller, square_root
 
 SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
@@ -113,7 +113,7 @@ def dd_along(start: DoubleDoubleVector, change: DoubleDoubleVector, u: float) ->
     )
 
 
-@compiled
+@noinline
 def face_value(motion: AccurateMotion, u: float, kind: int, radius: float, radius2: float, face: float) -> DoubleDouble:
     """The polynomial of a face at u, positive outside."""
     y, h = dd_along(motion.y, motion.dy, u), dd_along(motion.h, motion.dh, u)

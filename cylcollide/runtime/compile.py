@@ -22,8 +22,8 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Given = TypeVar("Given", bound=tuple[Any, ...])
 
-MARKED: dict[Callable[..., Any], bool] = {}
-"""All functions that loops may call, and whether their machine code goes into every caller; else LLVM decides."""
+MARKED: dict[Callable[..., Any], str] = {}
+"""All functions that loops may call, and LLVM's attribute: "alwaysinline", "noinline", or "" where LLVM decides."""
 
 
 class Loop(NamedTuple):
@@ -40,21 +40,23 @@ LOOPS: dict[str, Loop] = {}
 
 def compiled(function: Function) -> Function:
     """Mark a function that loops call."""
-    MARKED[function] = False
+    MARKED[function] = ""
     return function
 
 
 def inlined(function: Function) -> Function:
     """As `compiled`, but always inlined: for the short functions run for every ray and limb."""
-    MARKED[function] = True
+    MARKED[function] = "alwaysinline"
     return function
 
 
-def _unpacked(given: Given) -> Given:
-    return given
+def noinline(function: Function) -> Function:
+    """As `compiled`, but never inlined: for long functions that are called seldom."""
+    MARKED[function] = "noinline"
+    return function
 
 
-pack: Callable[[Given], Given] = getattr(MACHINE_CODE, "pack", _unpacked)
+pack: Callable[[Given], Given] = getattr(MACHINE_CODE, "pack", lambda given: given)
 """A tuple that many calls of loops pass: machine code reads its arrays once. It stands for the tuple in calls alone."""
 
 
@@ -68,5 +70,5 @@ def compiled_loop(function: Callable[Parameters, Result], keeps_lock: bool = Fal
     name = f"{function.__module__.removeprefix('cylcollide.')}.{function.__qualname__}"
     machine_code: Callable[Parameters, Result] | None = getattr(MACHINE_CODE, name.replace(".", "__"), None)
     call = np.errstate(all="ignore")(function) if machine_code is None else machine_code
-    MARKED[function], LOOPS[name] = False, Loop(function, call, keeps_lock)
+    MARKED[function], LOOPS[name] = "", Loop(function, call, keeps_lock)
     return call

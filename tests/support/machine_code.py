@@ -34,7 +34,7 @@ def jitted(function):
 
     options = {name: value for name, value in OPTIONS.items() if not name.startswith("no_")}
     make_known(options)
-    return numba.njit(**options, forceinline=MARKED.get(function, False))(function)
+    return numba.njit(**options, forceinline=MARKED.get(function) == "alwaysinline")(function)
 
 
 def as_machine_code(function):

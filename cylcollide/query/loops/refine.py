@@ -17,7 +17,7 @@ from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import exact_displacements, limbs_at, one_limb, vectors_at
 from cylcollide.query.loops.single import entry_fraction
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import LANES, Real, Truth, load_at, lowest_bit, movemask, prefetch, store
 
 SHAPES, FACES = len(Shape), int(Face.INSIDE)
@@ -66,7 +66,7 @@ def flush_refine(queue: RefineQueue, batch: RayBatch, table: LimbRows, hits: Hit
             refine_queued(queue, slot, Refinement(batch, table, hits, queue.fraction))
 
 
-@compiled
+@noinline
 def refine_queued(queue: RefineQueue, slot: int, work: Refinement) -> None:
     """Refine the fractions of the hits queued in one slot, and empty it."""
     shape, face = slot // FACES, slot % FACES
@@ -141,7 +141,7 @@ def refine_sixteen(
         times[number[first + k]] = scratch[k]
 
 
-@compiled
+@noinline
 def graze_fraction(work: Refinement, i: int, face: float) -> float:
     """`entry_fraction` of one ray, solved in full."""
     ray, limb = ray_at(work.batch.rays, i), limb_at(work.table.rows, work.table.solid, work.hits.limb[i])

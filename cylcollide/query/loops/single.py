@@ -18,7 +18,7 @@ from cylcollide.kernels.refine import face_crossing
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked, filter_of
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
@@ -53,7 +53,7 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
         write_hit(hits, i, ray, best, undecided, batch, table)
 
 
-@compiled
+@noinline
 def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> None:
     """Ray i against all limbs that it considers, as in `closest_limb`, without a tree."""
     ray, query = ray_at(batch.rays, i), filter_of(batch, i)
