@@ -13,8 +13,8 @@ from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
 from cylcollide.bullet.sheet_loops import (
     POSITION_ERROR,
     SheetColumns,
-    SheetTable,
 )
+from cylcollide.bullet.sheet_table import SheetTable
 from cylcollide.bvh.layout import Space
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit

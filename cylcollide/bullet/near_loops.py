@@ -8,7 +8,8 @@ import numpy as np
 from cylcollide._types import Column, Float64Array, Rows, Vectors
 from cylcollide.bullet.box_loops import enters
 from cylcollide.bullet.pose_loops import EVERY_SHAPE_FITS, Posed, pose_shapes
-from cylcollide.bullet.sheet_loops import SheetTable, fill_sheets, first_sheets
+from cylcollide.bullet.sheet_loops import fill_sheets, first_sheets
+from cylcollide.bullet.sheet_table import SheetTable
 from cylcollide.kernels.closest import is_undecided, no_hit
 from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import EXTENT, LimbRows, LimbTable, fill_row, is_considered, limb_at

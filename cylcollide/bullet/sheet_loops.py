@@ -8,11 +8,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Blocks, Column, Float64Array, Int64Array, Vectors
+from cylcollide._types import Column, Float64Array, Int64Array, Vectors
+from cylcollide.bullet.sheet_table import LOWER, UPPER, SheetTable, are_equal, sheet_plane
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
 from cylcollide.kernels.limb_table import LimbRows
-from cylcollide.kernels.ties import BOX, Plane, are_one_plane, box_plane, coordinate_axis
+from cylcollide.kernels.ties import BOX, are_one_plane, box_plane
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
@@ -28,8 +29,6 @@ POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
 """A limb's fraction belongs to a point that errs by less than 4 ulp of the largest coordinate, 8 u, on each axis: by
 14 u along the ray; the rest covers the rounding of the fraction. Hits closer than that are compared exactly."""
 
-LOWER, UPPER = 0, 1
-"""The faces of a sheet: its normal leads from the lower to the upper one."""
 
 MISSED, CROSSED, UNDECIDED = 0, 1, 2
 OPEN_ORDER = -2
@@ -40,15 +39,6 @@ Height: TypeAlias = tuple[float, float, float]
 
 FloatHeights: TypeAlias = tuple[float, float, float, float]
 """The same of the ends of a segment in float64: value and bound of its error for the first, and for the last."""
-
-
-class SheetTable(NamedTuple):
-    """The columns of m sheets."""
-
-    faces: Blocks[np.float64]  # (m, 2, 3), a point of the lower and one of the upper face
-    normal: Vectors  # (m, 3), of any length
-    unit: Vectors  # (m, 3), normals of length 1
-    group: Column[np.uint32]  # (m,), filter groups
 
 
 class SheetColumns(NamedTuple):
@@ -213,24 +203,6 @@ def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float
 
 
 @inlined
-def _sheet_plane(sheets: SheetTable, k: int, face: int) -> Plane:
-    """The plane of a face of sheet k, as `box_plane` has those of boxes."""
-    axis, _ = coordinate_axis(sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2])
-    return axis, sheets.faces[k, face, max(axis, 0)], 0.0
-
-
-@inlined
-def _are_equal(sheets: SheetTable, one: int, other: int) -> bool:
-    """Whether two sheets have the same numbers."""
-    differing = 0
-    for axis in range(3):
-        for face in (LOWER, UPPER):
-            differing += sheets.faces[one, face, axis] != sheets.faces[other, face, axis]
-        differing += sheets.normal[one, axis] != sheets.normal[other, axis]
-    return differing == 0
-
-
-@inlined
 def _tie(
     sheets: SheetTable,
     sheet_rank: Int64Array,
@@ -245,10 +217,10 @@ def _tie(
 
     That is limb `best`, or sheet `best` - the number of limbs, which has a lower rank. Both are entered by these faces.
     """
-    limbs, plane = len(limb_rank), _sheet_plane(sheets, k, face)
+    limbs, plane = len(limb_rank), sheet_plane(sheets, k, face)
     if best >= limbs:
         other = best - limbs
-        equal = _are_equal(sheets, k, other) or are_one_plane(plane, _sheet_plane(sheets, other, best_face))
+        equal = are_equal(sheets, k, other) or are_one_plane(plane, sheet_plane(sheets, other, best_face))
         return MISSED if equal else UNDECIDED
     if table.solid[best] != BOX or not are_one_plane(plane, box_plane(table.rows, best, float(best_face))):
         return UNDECIDED
