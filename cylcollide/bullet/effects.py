@@ -47,8 +47,8 @@ resetJointStatesMultiDof restoreState stepSimulation
 """
 
 _SCENE = """
-createMultiBody loadBullet loadMJCF loadSDF loadSoftBody loadURDF removeBody resetMeshData resetSimulation syncBodyInfo
-syncUserData unsupportedChangeScaling
+createMultiBody loadBullet loadMJCF loadSDF loadSoftBody loadURDF removeBody resetMeshData
+resetSimulation syncBodyInfo syncUserData unsupportedChangeScaling
 """
 
 _FILTERS = """
