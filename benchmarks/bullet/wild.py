@@ -34,8 +34,8 @@ def run_here(way: str, program: str, steps: str) -> dict[str, Any]:
     import pybullet  # noqa: PLC0415
 
     from cylcollide.bullet.__main__ import Comparison  # noqa: PLC0415
+    from cylcollide.bullet.filter_calls import AsBuiltin  # noqa: PLC0415
     from cylcollide.bullet.patching import observers, patched  # noqa: PLC0415
-    from cylcollide.runtime.levels import MACHINE_CODE  # noqa: PLC0415
 
     times: list[float] = []
 
@@ -54,7 +54,7 @@ def run_here(way: str, program: str, steps: str) -> dict[str, Any]:
     sys.argv = [program, steps]
     with patched(mesh="wrap") if way != "own" else contextlib.nullcontext():
         for name in ("rayTest", "rayTestBatch") if way != "compare" else ():
-            setattr(pybullet, name, MACHINE_CODE.builtin(name, timed(getattr(pybullet, name))))
+            setattr(pybullet, name, AsBuiltin(timed(getattr(pybullet, name))))
         runpy.run_path(program, run_name="__main__")
     causes = {cause: count for cause, count in comparison.causes.items() if count}
     counts = {"rays": comparison.rays, "calls": comparison.calls, "causes": causes}
