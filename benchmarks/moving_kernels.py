@@ -28,7 +28,7 @@ from cylcollide.kernels.double_double import as_double_double
 from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import limb_at
 from cylcollide.kernels.ray import as_vector, make_ray
-from cylcollide.moving.bounds import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.moving.bounds import MovingLimb, moving_hit_bounds
 from cylcollide.moving.contact import accurate_contact, accurate_motion
 from cylcollide.runtime.compile import compiled
 
@@ -51,7 +51,7 @@ def bound_moving(
 ) -> None:
     """Write verdict and times of each bullet and moving limb; `points` (6, n, 3): bullet, p1, p2, each twice."""
     for i in range(kinds.size):
-        bullet = Flight(as_vector(points[0], i), as_vector(points[1], i))
+        bullet = (as_vector(points[0], i), as_vector(points[1], i))
         p1, p2 = (as_vector(points[2], i), as_vector(points[3], i)), (as_vector(points[4], i), as_vector(points[5], i))
         limb = MovingLimb(kinds[i], sizes[i, 0], sizes[i, 1], p1[0], p2[0], p1[1], p2[1])
         bounds = moving_hit_bounds(bullet, limb, sizes[i, 2])

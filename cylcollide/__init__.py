@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from cylcollide.history import Admission, MissExplanation, PoseHistory, RewindLimits, ViewClock, estimate_time
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
+    from cylcollide.query.chords import Chords
     from cylcollide.query.hits import RayHit, RayHits
-    from cylcollide.query.point_hits import PointHits
-    from cylcollide.query.ray_chords import Chords
+    from cylcollide.query.points import PointHits
     from cylcollide.runtime.info import Info, info, warm_up
 
 __all__ = [
@@ -63,8 +63,8 @@ _LAZY = {
     "history.flight": ("FlightPath", "flight"),
     "limbs.explain": ("Explanation",),
     "query.hits": ("RayHit", "RayHits"),
-    "query.point_hits": ("PointHits",),
-    "query.ray_chords": ("Chords",),
+    "query.points": ("PointHits",),
+    "query.chords": ("Chords",),
     "runtime.info": ("Info", "info", "warm_up"),
 }
 """Modules, and their names that are imported at first use."""

@@ -3,6 +3,7 @@
 Nothing here computes. Kernels read these names as compile-time constants, so each is defined once.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Annotated, Literal, TypeAlias, TypeVar
 
@@ -35,6 +36,9 @@ NodeBoxes: TypeAlias = Annotated[Float32Array, "n", 6, 8]
 """Low x, y, z and high x, y, z of the eight slots of a node, in the frame of the tree."""
 LayerMasks: TypeAlias = Column[np.uint32]
 """Sets of layers, a bit each."""
+
+Flags: TypeAlias = bool | Sequence[bool] | BoolArray
+"""One bool for all, or one a row."""
 
 InsidePolicy: TypeAlias = Literal["hit", "exit", "ignore"]
 

@@ -27,7 +27,7 @@ MOVING_ROUNDING_BOUND = 96.0 * UNIT_ROUNDOFF
 67.6 u, and derives the errors of coefficients from them."""
 
 CONTACT_ERROR = UNIT_ROUNDOFF
-"""Largest error of an accurate time of contact, of a stretch; 4 u are allowed, roundings of alpha included."""
+"""Largest error of an accurate time of contact, of a tick interval; 4 u are allowed, roundings of alpha included."""
 
 SMALLEST_SPAN = 2.0**-800
 """Least difference of times that is divided by in double-double: what underflows then is below 2**-274 of a flight."""
@@ -47,11 +47,11 @@ SMALLEST_SINE_SQUARED = 2.0**-112
 product errs by 25 u² of the factors, which is 2⁻⁴⁵ of a product 2⁵⁶ times as small."""
 
 NARROW_CONTACT = 2.0**-30
-"""Width at which bounds of a contact are no longer narrowed, of a stretch: limbs are in order then but once in 10⁹, and
-one Newton step from there reaches the last digit."""
+"""Width, of a tick interval, at which bounds of a contact are no longer narrowed: limbs are in order then but once in
+10⁹, and one Newton step from there reaches the last digit."""
 
 MOST_WINDOWS = 32
-"""Windows of a stretch that are examined for a contact; two or three suffice but where several polynomials vanish."""
+"""Most windows of a tick interval that are examined; two or three suffice but where several polynomials vanish."""
 
 SLOPE_FLOOR = 1e-30
 """Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less

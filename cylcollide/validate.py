@@ -38,8 +38,7 @@ def _has_masked_entries(values: object) -> bool:
     """Whether any is masked: numpy imports its module of masked arrays when somebody asks for it, and not before."""
     if "numpy.ma" not in sys.modules:
         return False
-    masked = (issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values))
-    return bool(np.ma.is_masked(values)) or any(masked)
+    return bool(np.ma.is_masked(values)) or any(issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values))
 
 
 def _entry_types(values: object) -> set[type]:
@@ -219,7 +218,9 @@ def _as_integers(values: object, name: str) -> NDArray[Any]:
         array = np.asarray(values, object)
     whole = array.dtype.kind in "iu" or (array.dtype == object and all(map(is_integer, array.flat)))
     if not (whole or array.size == 0) or entries & {bool, np.bool_}:
-        raise ValueError(f"{name}: expected integers, got {_described(values)} of {array.dtype}")
+        rows = enumerate(values if isinstance(values, list | tuple) else np.atleast_1d(array))
+        row, value = next(((row, value) for row, value in rows if not is_integer(value)), (0, values))
+        raise ValueError(f"{name}: expected integers, got {shown(value)} in row {row}")
     return array
 
 

@@ -1,7 +1,7 @@
-"""Bones: the rotation of a quaternion of any length, and points carried from a bone's frame to the world.
+"""Bones: the rotation of a quaternion of any length, points carried from a bone's frame, bones between two poses.
 
-Both are kept in double-double until the last sum, so that a carried point is within 0.51 ulp of the real one, by the
-largest coordinate among bone and point (`docs/numerics.md`, "Poses"): a rotation rounded to float64 would cost ten.
+Rotations and points stay in double-double until the last sum, so that a carried point is within 0.51 ulp of the real
+one, by the largest coordinate of bone and point (`docs/numerics.md`, "Poses"): a float64 rotation would cost ten.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -143,4 +143,51 @@ def into_bone(rotation: Rotation, v: Vector) -> Vector:
         _row_times((x[0], y[0], z[0]), v, 0.0),
         _row_times((x[1], y[1], z[1]), v, 0.0),
         _row_times((x[2], y[2], z[2]), v, 0.0),
+    )
+
+
+@inlined
+def between(a: Real, b: Real, alpha: Real) -> Real:
+    """The number between a and b."""
+    return (1.0 - alpha) * a + alpha * b
+
+
+@inlined
+def per_length(q: Quaternion) -> Real:
+    """One over the length of a quaternion whose largest component is from 2**-500 to 2**500."""
+    return 1.0 / square_root((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]))
+
+
+@inlined
+def turned_between(a: Quaternion, per_a: Real, b: Quaternion, per_b: Real, alpha: Real) -> Quaternion:
+    """Normalised linear interpolation the short way, not yet normalised, given both and their `per_length`.
+
+    Within 0.01° of spherical interpolation for turns of 20°. The length of the result is at least √½.
+    """
+    product = (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])
+    m, n = (1.0 - alpha) * per_a, select(product >= 0.0, alpha, -alpha) * per_b
+    return m * a[0] + n * b[0], m * a[1] + n * b[1], m * a[2] + n * b[2], m * a[3] + n * b[3]
+
+
+@inlined
+def number_between(a: Real, b: Real, alpha: Real) -> Real:
+    """A number between two ticks; at both ends those themselves."""
+    return select(alpha == 0.0, a, select(alpha == 1.0, b, between(a, b, alpha)))
+
+
+@inlined
+def vector_between(p: Vector, q: Vector, alpha: Real) -> Vector:
+    """The vector between two; at both ends these themselves."""
+    return number_between(p[0], q[0], alpha), number_between(p[1], q[1], alpha), number_between(p[2], q[2], alpha)
+
+
+@inlined
+def turn_between(p: Quaternion, per_p: Real, q: Quaternion, per_q: Real, alpha: Real) -> Quaternion:
+    """How a bone is turned between two ticks, given both turns and one over their lengths; at both ends these."""
+    r, stays, arrives = turned_between(p, per_p, q, per_q, alpha), alpha == 0.0, alpha == 1.0
+    return (
+        select(stays, p[0], select(arrives, q[0], r[0])),
+        select(stays, p[1], select(arrives, q[1], r[1])),
+        select(stays, p[2], select(arrives, q[2], r[2])),
+        select(stays, p[3], select(arrives, q[3], r[3])),
     )

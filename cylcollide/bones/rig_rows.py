@@ -37,12 +37,12 @@ def is_placed(local1: Vector, local2: Vector, a: Vector, b: Vector) -> Truth:
     return in_range(a) & in_range(b) & (largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2])) >= least)
 
 
-class Offsets(NamedTuple):
-    """Where k characters begin among the columns of many; (k,) each."""
+class Parts(NamedTuple):
+    """One column for each kind of rows that characters have: where theirs begin, or which ones are meant."""
 
-    bone: Column[np.int32]
-    row: Column[np.int32]
-    box: Column[np.int32]
+    rows: Column[np.int32]  # of limbs
+    boxes: Column[np.int32]
+    bones: Column[np.int32]
 
 
 class Bones(NamedTuple):
@@ -61,17 +61,18 @@ class Placed(NamedTuple):
 
 
 @compiled
-def place_character(rig: RigRows, count: int, bones: Bones, first: Offsets, c: int, placed: Placed) -> bool:
+def place_character(rig: RigRows, count: int, bones: Bones, first: Parts, c: int, placed: Placed) -> bool:
     """Write the limbs of character c; whether they are limbs, and all its bones have accepted numbers."""
-    bone0, row0, box0, valid = first.bone[c], first.row[c], first.box[c], True
+    (positions, orientations), valid = bones, True
+    bone0, row0, box0 = first.bones[c], first.rows[c], first.boxes[c]
     for bone in range(bone0, bone0 + count):
-        valid &= in_range(as_vector(bones.positions, bone)) & is_quaternion(as_quaternion(bones.orientations, bone))
+        valid &= in_range(as_vector(positions, bone)) & is_quaternion(as_quaternion(orientations, bone))
     if not valid:
         return False
     for i in range(rig.bone.size):
         bone = bone0 + rig.bone[i]
         if i == 0 or rig.bone[i] != rig.bone[i - 1]:
-            origin, rotation = as_vector(bones.positions, bone), rotation_of(as_quaternion(bones.orientations, bone))
+            origin, rotation = as_vector(positions, bone), rotation_of(as_quaternion(orientations, bone))
         local1, local2 = as_vector(rig.p1, i), as_vector(rig.p2, i)
         a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
         valid &= is_placed(local1, local2, a, b)
@@ -86,24 +87,24 @@ def place_character(rig: RigRows, count: int, bones: Bones, first: Offsets, c: i
 
 
 @compiled
-def _place_eight(rig: RigRows, count: int, bones: Bones, first: Offsets, c: int, placed: Placed) -> bool:
+def _place_eight(rig: RigRows, count: int, bones: Bones, first: Parts, c: int, placed: Placed) -> bool:
     """`place_character` for eight characters from c on, side by side."""
-    valid = broadcast(0.0) == 0.0
+    (positions, orientations), valid = bones, broadcast(0.0) == 0.0
     for bone in range(count):
-        valid = valid & in_range(vectors_at(bones.positions, first.bone, c, 1, bone))
-        valid = valid & is_quaternion(quaternions_at(bones.orientations, first.bone, c, 1, bone))
+        valid = valid & in_range(vectors_at(positions, first.bones, c, 1, bone))
+        valid = valid & is_quaternion(quaternions_at(orientations, first.bones, c, 1, bone))
     if movemask(valid) != ALL_EIGHT:
         return False
     for i in range(rig.bone.size):
         bone = rig.bone[i]
         if i == 0 or bone != rig.bone[i - 1]:
-            origin = vectors_at(bones.positions, first.bone, c, 1, bone)
-            rotation = rotation_of(quaternions_at(bones.orientations, first.bone, c, 1, bone))
+            origin = vectors_at(positions, first.bones, c, 1, bone)
+            rotation = rotation_of(quaternions_at(orientations, first.bones, c, 1, bone))
         local1, local2 = as_vector(rig.p1, i), as_vector(rig.p2, i)
         a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
         valid = valid & is_placed(local1, local2, a, b)
         for j in range(LANES):
-            limb = first.row[c + j] + i
+            limb = first.rows[c + j] + i
             for k in range(3):
                 placed.p1[limb, k], placed.p2[limb, k] = lane(a[k], j), lane(b[k], j)
         if rig.box[i] >= 0:
@@ -111,23 +112,23 @@ def _place_eight(rig: RigRows, count: int, bones: Bones, first: Offsets, c: int,
             for n in range(0, 9, 3):
                 side = carried(rotation, ORIGIN, (local[n], local[n + 1], local[n + 2]))
                 for j in range(LANES):
-                    row = placed.boxes[first.box[c + j] + rig.box[i]]
+                    row = placed.boxes[first.boxes[c + j] + rig.box[i]]
                     row[n], row[n + 1], row[n + 2] = lane(side[0], j), lane(side[1], j), lane(side[2], j)
                     row[9 + n // 3] = local[9 + n // 3]
     return movemask(valid) == ALL_EIGHT
 
 
 @compiled_loop
-def place_limbs(rig: RigRows, count: int, bones: Bones, first: Offsets, placed: Placed) -> int:
+def place_limbs(rig: RigRows, count: int, bones: Bones, first: Parts, placed: Placed) -> int:
     """Write the limbs of k characters of one rig, with `count` bones each.
 
     Returns the first character with a number of a bone out of range, with an end of a limb beyond 2**500, or with an
     axis that has become too short; -1 if there is none. The results of it and of later characters have no meaning.
     """
     c = 0
-    while c + LANES <= first.row.size and _place_eight(rig, count, bones, first, c, placed):
+    while c + LANES <= first.rows.size and _place_eight(rig, count, bones, first, c, placed):
         c += LANES
-    for k in range(c, first.row.size):
+    for k in range(c, first.rows.size):
         if not place_character(rig, count, bones, first, k, placed):
             return k
     return -1

@@ -9,8 +9,8 @@ from cylcollide.bones.bone import Quaternion, carried, composed, normalised, res
 from cylcollide.bones.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, broadcast, lane, movemask
+from cylcollide.runtime.compile import compiled, compiled_loop
+from cylcollide.runtime.simd import LANES, lane, movemask
 
 ROOT = -1
 """The parent of a bone that has none."""
@@ -55,15 +55,6 @@ def _pose_character(
     return valid
 
 
-@inlined
-def _offsets_of_eight(skeleton: Skeleton, offsets: Float64Array, bone: int) -> Vector:
-    """The offset of a bone, of each of eight characters or the same for all."""
-    if offsets.shape[0] > 1:
-        return vectors_at(offsets, skeleton.eight, 0, offsets.shape[1], bone)
-    x, y, z = as_vector(offsets[0], bone)
-    return broadcast(x), broadcast(y), broadcast(z)
-
-
 @compiled
 def _pose_eight(
     skeleton: Skeleton,
@@ -76,6 +67,7 @@ def _pose_eight(
 ) -> bool:
     """`_pose_character` for eight characters side by side; each array begins with the first of them."""
     bones = joints.shape[1]
+    apart = bones if offsets.shape[0] > 1 else 0  # one character's offsets may stand for all
     root, root_turn = vectors_at(roots, skeleton.eight, 0, 1, 0), quaternions_at(root_turns, skeleton.eight, 0, 1, 0)
     valid = in_range(root) & is_quaternion(root_turn)
     for bone in range(bones):
@@ -88,7 +80,7 @@ def _pose_eight(
         if parent != ROOT:
             origin = vectors_at(at, skeleton.eight, 0, bones, parent)
             parent_turn = quaternions_at(turn, skeleton.eight, 0, bones, parent)
-        place = carried(rotation_of(parent_turn), origin, _offsets_of_eight(skeleton, offsets, bone))
+        place = carried(rotation_of(parent_turn), origin, vectors_at(offsets, skeleton.eight, 0, apart, bone))
         joint = rescaled(quaternions_at(joints, skeleton.eight, 0, bones, bone))
         q = normalised(composed(parent_turn, joint))
         for c in range(LANES):

@@ -10,11 +10,8 @@ from cylcollide.bullet.client import Place
 from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult, Wrapped
 from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
-from cylcollide.bullet.sheet_loops import (
-    POSITION_ERROR,
-    SheetColumns,
-)
-from cylcollide.bullet.sheet_table import SheetTable
+from cylcollide.bullet.sheet_heights import SheetTable
+from cylcollide.bullet.sheet_loops import POSITION_ERROR, SheetColumns
 from cylcollide.bvh.layout import Space
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit

@@ -24,7 +24,7 @@ from cylcollide.bullet.scene import Scene, SceneReader
 from cylcollide.bullet.tuples import as_tuples
 from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.point_hits import PointHits
+from cylcollide.query.points import PointHits
 
 
 class Mirror:

@@ -26,7 +26,7 @@ from cylcollide.bullet.tuples import MISS
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.surface import make_surface_scratch
+from cylcollide.query.loops.surface import BLOCK, make_surface_queue
 from cylcollide.runtime.compile import pack
 from cylcollide.world.pose_columns import PoseMemory
 
@@ -140,7 +140,7 @@ class Near:
             memory = NearMemory(
                 frames, boxes, self._reach.copy(), np.empty(count, bool), made, table, table.kernel_rows, batch,
                 empty_hits(FEW_RAYS), np.empty(FEW_RAYS, np.int32), np.empty(FEW_RAYS), rays[2], rays[3],
-                np.empty((FEW_RAYS, 9)), make_surface_scratch(),
+                np.empty((FEW_RAYS, 9)), make_surface_queue(), np.empty(BLOCK, np.int32),
             )  # fmt: skip
             return memory, pack(memory)
 

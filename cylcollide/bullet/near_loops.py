@@ -8,17 +8,17 @@ import numpy as np
 from cylcollide._types import Column, Float64Array, Rows, Vectors
 from cylcollide.bullet.box_loops import enters
 from cylcollide.bullet.pose_loops import EVERY_SHAPE_FITS, Posed, pose_shapes
+from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import fill_sheets, first_sheets
-from cylcollide.bullet.sheet_table import SheetTable
-from cylcollide.kernels.closest import is_undecided, no_hit
-from cylcollide.kernels.hit_bounds import limb_hit_bounds
+from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import EXTENT, LimbRows, LimbTable, fill_row, is_considered, limb_at
 from cylcollide.kernels.ray import Rays, ray_at
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import RawRays, RayBatch, copy_checked
+from cylcollide.query.loops.inputs import RayBatch, copy_checked
+from cylcollide.query.loops.packets import PairQueue
 from cylcollide.query.loops.single import write_hit
-from cylcollide.query.loops.surface import SurfaceScratch, write_surface
+from cylcollide.query.loops.surface import write_surface
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 SLACK = 1e-12
@@ -66,7 +66,8 @@ class NearMemory(NamedTuple):
     position: Vectors  # (r, 3)
     normal: Vectors  # (r, 3)
     answer: Rows[np.float64]  # (r, 9): body, link, fraction, position and normal, as PyBullet has them
-    work: SurfaceScratch
+    queue: PairQueue  # this and the next one: buffers of `write_surface`
+    surfaces: Column[np.int32]
 
 
 @inlined
@@ -136,7 +137,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vec
     limb, times, face, inside, open_rows = memory.hits
     hits = HitColumns(limb[:n], times[:n], face[:n], inside[:n], open_rows[:n])
     shape, fraction, position, normal = memory.shape[:n], memory.fraction[:n], memory.position[:n], memory.normal[:n]
-    if not copy_checked(RawRays(starts, ends), rays, 0, n):
+    if not copy_checked(Rays(starts, ends, is_segment, distance), rays, 0, n):
         return UNDECIDED
     for body in range(len(memory.near)):
         if memory.near[body]:
@@ -153,7 +154,8 @@ def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vec
     )  # fmt: skip
     if undecided > 0:
         return UNDECIDED
-    write_surface(batch, rows, hits.limb, hits.fraction, hits.face, False, memory.work, position, normal)
+    buffers = memory.queue, memory.surfaces
+    write_surface(batch, rows, hits.limb, hits.fraction, hits.face, False, *buffers, position, normal)
     fill_sheets(shapes.sheets, rays.origin, rays.second, len(shapes.limb_rank), shape, position, normal, 0, n)
     for i in range(n):
         _write_answer(shapes, memory, i)

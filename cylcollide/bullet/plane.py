@@ -12,8 +12,8 @@ from math import hypot
 import numpy as np
 
 from cylcollide._types import ALL_LAYERS, Face, Float64Array, InsidePolicy, Uint32Array
+from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import SheetColumns, cross_sheet
-from cylcollide.bullet.sheet_table import SheetTable
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.line import RayNumbers, Triple
 from cylcollide.exact.numbers import dot, scaled_integers, subtract

@@ -18,8 +18,7 @@ from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, p
 from cylcollide.bullet.read_shapes import MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
 from cylcollide.world import Snapshot
-from cylcollide.world.draft import Draft
-from cylcollide.world.pose_columns import PoseMemory
+from cylcollide.world.pose_columns import Draft, PoseMemory
 
 
 class Scene(NamedTuple):

@@ -1,44 +1,39 @@
 """Loops over segments and planes, in double-double: which are crossed, where, and whether before a limb.
 
-A plane is given by a normal of any length and two faces, each by a point of it: the same one for a sheet without
-thickness. It is entered from both sides. A start between the faces is left to exact arithmetic.
+A start between the faces of a plane is left to exact arithmetic.
 """
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int64Array, Vectors
-from cylcollide.bullet.sheet_table import LOWER, UPPER, SheetTable, are_equal, sheet_plane
+from cylcollide.bullet.sheet_heights import (
+    LOWER,
+    UPPER,
+    Height,
+    SheetTable,
+    crosses_after,
+    entry_face,
+    float_heights,
+    height_of,
+    is_certain,
+    starts_outside,
+    stays_outside,
+)
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
 from cylcollide.kernels.limb_table import LimbRows
-from cylcollide.kernels.ties import BOX, are_one_plane, box_plane
+from cylcollide.kernels.ties import BOX, Plane, are_one_plane, box_plane, coordinate_axis
 from cylcollide.runtime.compile import compiled_loop, inlined
-
-DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
-"""Error of normal·(x - point) in double-double, relative to S, the sum of |terms|. Differences, products and sums of
-high words are error-free; the low words amount to 4 u S at most and round in 4 additions (16 u² S) after 3 u² S."""
-
-FLOAT_ERROR = 16.0 * UNIT_ROUNDOFF
-"""The same in float64: 1 u S of the differences, 1 u S of the products, 2 u S of the sums; and those of S itself."""
-
-UNDERFLOW = 1e-300  # far above what products lose to underflow, far below every length
 
 POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
 """A limb's fraction belongs to a point that errs by less than 4 ulp of the largest coordinate, 8 u, on each axis: by
 14 u along the ray; the rest covers the rounding of the fraction. Hits closer than that are compared exactly."""
 
-
 MISSED, CROSSED, UNDECIDED = 0, 1, 2
 OPEN_ORDER = -2
 """In place of a shape: which one comes first is not decided in float64."""
-
-Height: TypeAlias = tuple[float, float, float]
-"""normal·(x - point): the rounded value, its error, and a bound on the error of their sum."""
-
-FloatHeights: TypeAlias = tuple[float, float, float, float]
-"""The same of the ends of a segment in float64: value and bound of its error for the first, and for the last."""
 
 
 class SheetColumns(NamedTuple):
@@ -49,78 +44,6 @@ class SheetColumns(NamedTuple):
     position: Vectors
     normal: Vectors  # unit, to the side that the segment comes from
     undecided: Column[np.bool_]
-
-
-@inlined
-def _entry_face(sheets: SheetTable, k: int, starts: Float64Array, i: int) -> int:
-    """The face through which segment i may enter sheet k: the upper one if it starts above the lower one."""
-    height = 0.0
-    for axis in range(3):
-        if sheets.normal[k, axis] != 0.0:
-            height += sheets.normal[k, axis] * (starts[i, axis] - sheets.faces[k, LOWER, axis])
-    return UPPER if height > 0.0 else LOWER
-
-
-@inlined
-def _float_heights(
-    sheets: SheetTable, k: int, face: int, starts: Float64Array, ends: Float64Array, i: int
-) -> FloatHeights:
-    """Heights of the ends of segment i above a face of sheet k, times the length of the normal."""
-    first, first_size, last, last_size = 0.0, 0.0, 0.0, 0.0
-    for axis in range(3):
-        n, p = sheets.normal[k, axis], sheets.faces[k, face, axis]
-        if n != 0.0:
-            a, b = n * (starts[i, axis] - p), n * (ends[i, axis] - p)
-            first, first_size, last, last_size = first + a, first_size + abs(a), last + b, last_size + abs(b)
-    return first, FLOAT_ERROR * first_size + UNDERFLOW, last, FLOAT_ERROR * last_size + UNDERFLOW
-
-
-@inlined
-def _starts_outside(face: int, height: float) -> bool:
-    """Whether the height above `_entry_face` is that of a start beyond it. Without thickness every start is."""
-    return (height > 0.0) == (face == UPPER)
-
-
-@inlined
-def _stays_outside(face: int, heights: FloatHeights) -> bool:
-    """Whether both ends are certainly strictly beyond the face."""
-    first, first_error, last, last_error = heights
-    same_side = abs(first) > first_error and abs(last) > last_error and (first > 0.0) == (last > 0.0)
-    return same_side and _starts_outside(face, first)
-
-
-@inlined
-def _crosses_after(heights: FloatHeights, time: float) -> bool:
-    """Whether a segment whose ends are on different sides, or whose first end is on neither, crosses after a time.
-
-    The crossing is at |first| / (|first| + |last|); a first end whose side is not certain is too close to be after.
-    """
-    first, first_error, last, last_error = heights
-    whole = (abs(first) + first_error) + (abs(last) + last_error)
-    return abs(first) - first_error > time * whole * (1.0 + FLOAT_ERROR)
-
-
-@inlined
-def _height(sheets: SheetTable, k: int, face: int, points: Float64Array, i: int) -> Height:
-    """Height of point i above a face of sheet k, times the length of the normal."""
-    x, lost_x = two_sum(points[i, 0], -sheets.faces[k, face, 0])
-    y, lost_y = two_sum(points[i, 1], -sheets.faces[k, face, 1])
-    z, lost_z = two_sum(points[i, 2], -sheets.faces[k, face, 2])
-    nx, ny, nz = sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2]
-    tx, low_x = two_product(x, nx)
-    ty, low_y = two_product(y, ny)
-    tz, low_z = two_product(z, nz)
-    low = (low_x + nx * lost_x) + (low_y + ny * lost_y) + (low_z + nz * lost_z)
-    high, carry = two_sum(tx, ty)
-    high, more = two_sum(high, tz)
-    high, rest = two_sum(high, carry + more + low)
-    return high, rest, DOT_ERROR * (abs(tx) + abs(ty) + abs(tz)) + UNDERFLOW
-
-
-@inlined
-def _is_certain(height: Height) -> bool:
-    """Whether the sign of a height is certain."""
-    return abs(height[0]) > 2.0 * height[2] + UNIT_ROUNDOFF * abs(height[0])
 
 
 @inlined
@@ -142,8 +65,8 @@ def _crossing(
 
     It is undecided where the start is not beyond the face.
     """
-    first, last = _height(sheets, k, face, starts, i), _height(sheets, k, face, ends, i)
-    if not (_is_certain(first) and _is_certain(last) and _starts_outside(face, first[0])):
+    first, last = height_of(sheets, k, face, starts, i), height_of(sheets, k, face, ends, i)
+    if not (is_certain(first) and is_certain(last) and starts_outside(face, first[0])):
         return UNDECIDED, 0.0, 0.0, 0.0, 0.0
     if (first[0] > 0.0) == (last[0] > 0.0):
         return MISSED, 0.0, 0.0, 0.0, 0.0
@@ -176,8 +99,8 @@ def cross_sheet(sheets: SheetTable, k: int, starts: Vectors, ends: Vectors, foun
     count = 0
     for i in range(len(starts)):
         status, time, after, error, height = MISSED, 0.0, 0.0, 0.0, 0.0
-        face = _entry_face(sheets, k, starts, i)
-        if not _stays_outside(face, _float_heights(sheets, k, face, starts, ends, i)):
+        face = entry_face(sheets, k, starts, i)
+        if not stays_outside(face, float_heights(sheets, k, face, starts, ends, i)):
             status, time, after, error, height = _crossing(sheets, k, face, starts, ends, i)
         found.undecided[i] = status == UNDECIDED
         count += status == UNDECIDED
@@ -203,6 +126,24 @@ def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float
 
 
 @inlined
+def _sheet_plane(sheets: SheetTable, k: int, face: int) -> Plane:
+    """The plane of a face of sheet k, as `box_plane` has those of boxes."""
+    axis, _ = coordinate_axis(sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2])
+    return axis, sheets.faces[k, face, max(axis, 0)], 0.0
+
+
+@inlined
+def _are_equal(sheets: SheetTable, one: int, other: int) -> bool:
+    """Whether two sheets have the same numbers."""
+    differing = 0
+    for axis in range(3):
+        for face in (LOWER, UPPER):
+            differing += sheets.faces[one, face, axis] != sheets.faces[other, face, axis]
+        differing += sheets.normal[one, axis] != sheets.normal[other, axis]
+    return differing == 0
+
+
+@inlined
 def _tie(
     sheets: SheetTable,
     sheet_rank: Int64Array,
@@ -217,10 +158,10 @@ def _tie(
 
     That is limb `best`, or sheet `best` - the number of limbs, which has a lower rank. Both are entered by these faces.
     """
-    limbs, plane = len(limb_rank), sheet_plane(sheets, k, face)
+    limbs, plane = len(limb_rank), _sheet_plane(sheets, k, face)
     if best >= limbs:
         other = best - limbs
-        equal = are_equal(sheets, k, other) or are_one_plane(plane, sheet_plane(sheets, other, best_face))
+        equal = _are_equal(sheets, k, other) or are_one_plane(plane, _sheet_plane(sheets, other, best_face))
         return MISSED if equal else UNDECIDED
     if table.solid[best] != BOX or not are_one_plane(plane, box_plane(table.rows, best, float(best_face))):
         return UNDECIDED
@@ -258,18 +199,18 @@ def first_sheets(
         for k in range(len(sheets.group)):
             if sheets.group[k] & layers == 0:
                 continue
-            face = _entry_face(sheets, k, starts, i)
-            heights = _float_heights(sheets, k, face, starts, ends, i)
-            if _stays_outside(face, heights):
+            face = entry_face(sheets, k, starts, i)
+            heights = float_heights(sheets, k, face, starts, ends, i)
+            if stays_outside(face, heights):
                 continue
-            if best_time < np.inf and _starts_outside(face, heights[0]):
+            if best_time < np.inf and starts_outside(face, heights[0]):
                 if best_error < 0.0:
                     best_error = _limb_error(starts, ends, i, largest)
-                if _crosses_after(heights, best_time + best_error):
+                if crosses_after(heights, best_time + best_error):
                     continue
             status, time, after, error, _ = _crossing(sheets, k, face, starts, ends, i)
             if status == CROSSED and best_time < np.inf and not abs(time + after - best_time) > error + best_error:
-                best_face = _entry_face(sheets, best - limbs, starts, i) if best >= limbs else int(limb_face[i])
+                best_face = entry_face(sheets, best - limbs, starts, i) if best >= limbs else int(limb_face[i])
                 status = _tie(sheets, sheet_rank, table, limb_rank, k, face, best, best_face)
                 best_time = np.inf if status == CROSSED else best_time
             if status == MISSED:
@@ -300,7 +241,7 @@ def fill_sheets(
     for i in range(begin, end):
         k = shape[i] - limbs
         if k >= 0:
-            face = _entry_face(sheets, k, starts, i)
+            face = entry_face(sheets, k, starts, i)
             _, time, after, _, height = _crossing(sheets, k, face, starts, ends, i)
             _write_crossing(starts, ends, i, time, after, position)
             for axis in range(3):

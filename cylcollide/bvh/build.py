@@ -5,7 +5,6 @@ rays", 2008.
 """
 
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,8 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     most = len(binary.left)
     wide, source, depth, axis = memory.rows((most, TREE_WIDTH), INT32), *memory.columns(most, INT32, INT32, INT8)
     wide[:], source[:], depth[:], axis[:] = EMPTY, 0, 1, 0
-    slots = Slots(np.empty(TREE_WIDTH, np.int32), np.empty(TREE_WIDTH), np.empty((3, TREE_WIDTH), np.float32))
-    used = _collapse(binary, boxes, order, slots, wide, axis, source, depth)
+    slots = np.empty(TREE_WIDTH, np.int32), np.empty(TREE_WIDTH), np.empty((3, TREE_WIDTH), np.float32)
+    used = _collapse(binary, boxes, order, *slots, wide, axis, source, depth)
     child: Int32Array = memory.aligned((used, TREE_WIDTH), np.int32)
     child[:] = wide[:used]
     axis = axis[:used].copy()
@@ -41,40 +40,34 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     return Tree(bounds, child, len(low), axis, deepest * (TREE_WIDTH - 1) + 2, space)
 
 
-class Slots(NamedTuple):
-    """The children of one wide node during the collapse."""
-
-    reference: Column[np.int32]  # (TREE_WIDTH,): a binary node, or -1 - position of an item in `order`
-    area: Column[np.float64]  # (TREE_WIDTH,): half the surface area of its box
-    centre: Rows[np.float32]  # (3, TREE_WIDTH): of its box, doubled
-
-
 @inlined
-def _fill_slot(slots: Slots, s: int, reference: int, boxes: Float32Array, row: int) -> None:
+def _fill_slot(
+    slots: Int32Array, areas: Float64Array, centres: Float32Array, s: int, reference: int, boxes: Float32Array, row: int
+) -> None:
     """Write a binary node or an item, and the area and centre of its box, which is row `row` of `boxes`."""
-    slots.reference[s], slots.area[s] = reference, half_area(load(boxes, row * ROW))
+    slots[s], areas[s] = reference, half_area(load(boxes, row * ROW))
     for axis in range(3):
-        slots.centre[axis, s] = boxes[row, axis] - boxes[row, NEGATED_HIGH + axis]
+        centres[axis, s] = boxes[row, axis] - boxes[row, NEGATED_HIGH + axis]
 
 
 @compiled
-def _sort_slots(slots: Slots, filled: int) -> int:
+def _sort_slots(slots: Int32Array, centres: Float32Array, filled: int) -> int:
     """Sort slots by the centres of their boxes, along the axis on which these are farthest apart; returns the axis."""
     widest, best = -1.0, 0
     for axis in range(3):
         smallest, largest = inf, -inf
         for s in range(filled):
-            centre = slots.centre[axis, s]
+            centre = centres[axis, s]
             smallest, largest = min(smallest, centre), max(largest, centre)
         if largest - smallest > widest:
             widest, best = largest - smallest, axis
-    reference, along = slots.reference, slots.centre[best]
+    along = centres[best]
     for s in range(1, filled):
-        moved, centre, j = reference[s], along[s], s
+        moved, centre, j = slots[s], along[s], s
         while j > 0 and along[j - 1] > centre:
-            reference[j], along[j] = reference[j - 1], along[j - 1]
+            slots[j], along[j] = slots[j - 1], along[j - 1]
             j -= 1
-        reference[j], along[j] = moved, centre
+        slots[j], along[j] = moved, centre
     return best
 
 
@@ -83,7 +76,9 @@ def _collapse(
     binary: Binary,
     boxes: Rows[np.float32],
     order: Column[np.int32],
-    slots: Slots,
+    slots: Column[np.int32],
+    areas: Column[np.float64],
+    centres: Rows[np.float32],
     child: Rows[np.int32],
     axis: Column[np.int8],
     source: Column[np.int32],
@@ -91,38 +86,39 @@ def _collapse(
 ) -> int:
     """Write the nodes of width eight of a binary tree into `child` (n, 8) and `axis` (n,), see `Tree`; how many.
 
-    `source` (n,) and `depth` (n,), the binary node and the depth of each, begin as zeros and ones.
+    `source` (n,) and `depth` (n,), the binary node and the depth of each, begin as zeros and ones. Scratch: the slots
+    (8,) of one wide node, half the surface areas of their boxes (8,), and the doubled centres of these (3, 8).
 
-    A slot holds a binary node or one item. The slot with the largest area is replaced by its node's two children, or
-    by all items of a leaf, until no more fit. Slots are sorted by their centres along the axis on which these are
-    farthest apart, so that the direction of a ray gives the order in which it enters them.
+    A slot holds a binary node, or one item as -1 - its position in `order`. The slot with the largest area is replaced
+    by its node's two children, or by all items of a leaf, until no more fit. Slots are sorted by their centres along
+    the axis on which these are farthest apart, so that the direction of a ray gives the order in which it enters them.
     """
     used, k = 1, 0
     while k < used:
-        _fill_slot(slots, 0, source[k], binary.boxes, source[k])
+        _fill_slot(slots, areas, centres, 0, source[k], binary.boxes, source[k])
         filled = 1
         while True:
             widest, largest_area = -1, -1.0
             for s in range(filled):
-                node = slots.reference[s]
-                if node >= 0 and slots.area[s] > largest_area:
+                node = slots[s]
+                if node >= 0 and areas[s] > largest_area:
                     parts = 2 if binary.left[node] else binary.last[node] - binary.first[node]
                     if filled - 1 + parts <= TREE_WIDTH:
-                        widest, largest_area = s, slots.area[s]
+                        widest, largest_area = s, areas[s]
             if widest < 0:
                 break
-            opened = slots.reference[widest]
+            opened = slots[widest]
             begin, halves = binary.first[opened], binary.left[opened]
             for part in range(2 if halves else binary.last[opened] - begin):
                 s = widest if part == 0 else filled
                 filled += part > 0
                 if halves:
-                    _fill_slot(slots, s, halves + part, binary.boxes, halves + part)
+                    _fill_slot(slots, areas, centres, s, halves + part, binary.boxes, halves + part)
                 else:
-                    _fill_slot(slots, s, -1 - (begin + part), boxes, order[begin + part])
-        axis[k] = _sort_slots(slots, filled)
+                    _fill_slot(slots, areas, centres, s, -1 - (begin + part), boxes, order[begin + part])
+        axis[k] = _sort_slots(slots, centres, filled)
         for s in range(filled):
-            reference = slots.reference[s]
+            reference = slots[s]
             if reference < 0:
                 child[k, s] = -2 - order[-1 - reference]
             else:

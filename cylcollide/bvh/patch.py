@@ -5,26 +5,17 @@ own, whose branches are put where the boxes above grow least. Boxes must be fitt
 """
 
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, NodeBoxes, Rows
+from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, Rows
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree
 from cylcollide.bvh.refit import fitted_bounds
 from cylcollide.constants import LARGEST_BRANCH, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
-
-
-class Nodes(NamedTuple):
-    """The arrays of a tree that a patch writes."""
-
-    child: Rows[np.int32]  # (nodes, 8)
-    axis: Column[np.int8]  # (nodes,)
-    bounds: NodeBoxes  # (nodes, 6, 8)
-
 
 Box: TypeAlias = tuple[float, float, float, float, float, float]
 """Low and high corner, in the frame of the tree."""
@@ -35,13 +26,13 @@ def remove_items(tree: Tree, number: Int32Array, items: int) -> Tree:
 
     Boxes are those of the old tree, and may be larger than needed.
     """
-    nodes = Nodes(tree.child.copy(), tree.axis, tree.bounds.copy())
+    nodes = tree._replace(child=tree.child.copy(), bounds=tree.bounds.copy())
     _remove(nodes, number, np.empty(len(tree.child), np.int32))
-    return _in_order(tree, nodes, items)
+    return _in_order(nodes, items)
 
 
 @compiled_loop
-def _remove(nodes: Nodes, number: Column[np.int32], instead: Column[np.int32]) -> None:
+def _remove(nodes: Tree, number: Column[np.int32], instead: Column[np.int32]) -> None:
     """Number the items anew, or remove them, and nodes with fewer than two children, for `remove_items`.
 
     `instead` (nodes,) is scratch: what stands for a node, which is itself, its only child, or nothing.
@@ -82,18 +73,18 @@ def insert_items(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Ar
     code, is_item = added.child, added.child < EMPTY
     moved = np.where(is_item, -2 - new[np.where(is_item, -2 - code, 0)], np.where(code >= 0, code + before, code))
     bounds, pairs = fitted_bounds(code, low, high, tree.space), len(new)  # each may need a node for a pair
-    nodes = Nodes(
-        np.concatenate([tree.child, moved, np.full((pairs, TREE_WIDTH), EMPTY)]).astype(np.int32),
-        np.concatenate([tree.axis, added.axis, np.zeros(pairs, np.int8)]),
-        np.concatenate([tree.bounds, bounds, np.empty((pairs, 2 * HIGH, TREE_WIDTH), np.float32)]),
+    nodes = tree._replace(
+        child=np.concatenate([tree.child, moved, np.full((pairs, TREE_WIDTH), EMPTY)]).astype(np.int32),
+        axis=np.concatenate([tree.axis, added.axis, np.zeros(pairs, np.int8)]),
+        bounds=np.concatenate([tree.bounds, bounds, np.empty((pairs, 2 * HIGH, TREE_WIDTH), np.float32)]),
     )
     sizes, stack = np.empty((2, before + len(code) + 1), np.int32)
     _insert(nodes, before, before + len(code), sizes, stack)
-    return _in_order(tree, nodes, items)
+    return _in_order(nodes, items)
 
 
 @compiled_loop
-def _insert(nodes: Nodes, first: int, last: int, sizes: Column[np.int32], stack: Column[np.int32]) -> None:
+def _insert(nodes: Tree, first: int, last: int, sizes: Column[np.int32], stack: Column[np.int32]) -> None:
     """Put the branches with at most LARGEST_BRANCH items of the tree of nodes `first` to `last` into that of node 0.
 
     `sizes` and `stack` are scratch, a number a node: the number of items below it, and the nodes still to be put.
@@ -122,7 +113,7 @@ def _insert(nodes: Nodes, first: int, last: int, sizes: Column[np.int32], stack:
 
 
 @compiled
-def _put(nodes: Nodes, used: int, code: int, box: Box) -> int:
+def _put(nodes: Tree, used: int, code: int, box: Box) -> int:
     """Put a branch or an item into an empty slot below node 0, and grow the boxes above; how many nodes are used then.
 
     The slot is the first empty one on the way down through the slots that grow least with the box. If every slot of a
@@ -169,7 +160,7 @@ def _closest_pair(bounds: Float32Array, node: int) -> tuple[int, int, float]:
 
 
 @inlined
-def _merge(nodes: Nodes, node: int, first: int, second: int, used: int) -> None:
+def _merge(nodes: Tree, node: int, first: int, second: int, used: int) -> None:
     """Put the children of two slots of a node into node `used`, which takes the first one's slot."""
     one, other = _box(nodes.bounds, node, first, first + 1), _box(nodes.bounds, node, second, second + 1)
     nodes.child[used, 0], nodes.child[used, 1] = nodes.child[node, first], nodes.child[node, second]
@@ -215,7 +206,7 @@ def _half_area(box: Box) -> float:
     return x * y + y * z + z * x
 
 
-def _in_order(tree: Tree, nodes: Nodes, items: int) -> Tree:
+def _in_order(nodes: Tree, items: int) -> Tree:
     """The tree of the nodes that can be reached, in the order of their levels."""
     source, level, wide = np.zeros(len(nodes.child), np.int32), np.ones(len(nodes.child), np.int32), nodes.child.copy()
     used = _sort_by_level(nodes.child, wide, source, level)
@@ -224,7 +215,7 @@ def _in_order(tree: Tree, nodes: Nodes, items: int) -> Tree:
     for column in (child, axis, bounds):
         column.flags.writeable = False
     stack_size = int(level[used - 1]) * (TREE_WIDTH - 1) + 2
-    return tree._replace(bounds=bounds, child=child, items=items, axis=axis, stack_size=stack_size)
+    return nodes._replace(bounds=bounds, child=child, items=items, axis=axis, stack_size=stack_size)
 
 
 @compiled_loop

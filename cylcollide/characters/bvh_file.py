@@ -38,7 +38,7 @@ class _Lines:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        text = file.read_bytes().decode("utf-8", errors="replace")
+        text = file.read_bytes().decode("utf-8-sig", errors="replace")
         self.rows = [(number, row) for number, line in enumerate(text.splitlines(), 1) if (row := line.split())]
         self.place = 0
         self.number = 0

@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
 from cylcollide.characters.rig_parts import MAKERS
+from cylcollide.characters.standard_names import GROUPS
 from cylcollide.limbs.limbs import Limbs
-
-GROUPS = {"head": 1, "torso": 2, "arm": 3, "leg": 4}
 
 SHOULDER, HIP, KNEE, ANKLE, CHIN = 0.818, 0.530, 0.285, 0.039, 0.870
 ELBOW = SHOULDER - 0.186

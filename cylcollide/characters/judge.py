@@ -12,6 +12,7 @@ from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.policy_checks import KINDS
 from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.query.chords import Chords
 from cylcollide.query.chords import chords as chords_of
 from cylcollide.query.loops.judge import (
     LONGEST_CHORD,
@@ -21,7 +22,6 @@ from cylcollide.query.loops.judge import (
     ShotColumns,
     judge_chords,
 )
-from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import RayRequest, State, ray_request, segment_request
 
 Policies: TypeAlias = Policy | Sequence[Policy]

@@ -8,9 +8,9 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
 from cylcollide.characters.policy_checks import KINDS
+from cylcollide.query.chords import Chords
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
-from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import take_rays
 from cylcollide.query.results import Columns, Field, HitFields, gather
 
@@ -221,6 +221,10 @@ class Judged(HitFields["Judged"]):
 
     def explain(self, ray: int) -> Decision:
         """The decision about one ray, step by step; `print` it."""
+        if not isinstance(ray, int | np.integer) or not -len(self) <= ray < len(self):
+            raise IndexError(
+                f"ray: expected {-len(self)} to {len(self) - 1}, got {ray!r}; {len(self)} rays were judged"
+            )
         row = range(len(self))[ray]
         begin, end = self.impacts.offsets[row : row + 2].tolist()
         energy, code = (column.item(row if len(column) > 1 else 0) for column in (self._energy, self._kinds))

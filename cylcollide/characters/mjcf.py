@@ -34,12 +34,13 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
         raise ValueError(f"{file}: expected MJCF that MuJoCo compiles, got {' '.join(str(error).split())}") from None
     if model.nbody == 1:
         raise ValueError(f"{file}: expected a body at least, got none but the world; give the model a body")
-    names = [model.body(i).name or f"body_{i}" for i in range(1, model.nbody)]
+    names = _body_names([model.body(i).name for i in range(1, model.nbody)])
+    paired = {*model.pair_geom1.tolist(), *model.pair_geom2.tolist()}
     parents = [int(parent) - 1 for parent in model.body_parentid[1:]]
     parts: list[tuple[int, Limbs]] = []
     for i in range(model.ngeom):
         body = int(model.geom_bodyid[i])
-        if body != WORLD and (model.geom_contype[i] or model.geom_conaffinity[i]):
+        if body != WORLD and (model.geom_contype[i] or model.geom_conaffinity[i] or i in paired):
             where = f"{file}, body {names[body - 1]!r}, geom {i} ({model.geom(i).name!r})"
             limb = _limb(model, i, where)
             if limb is not None:
@@ -52,6 +53,18 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
                 )
     turns = model.body_quat[1:][:, [1, 2, 3, 0]]
     return names, parents, np.array(model.body_pos[1:]), turns, *rig_parts.limbs_of(parts, names)
+
+
+def _body_names(given: list[str]) -> list[str]:
+    """Names of all bodies; one without is called after its number, and differs from all others."""
+    names, taken = list[str](), set(given)
+    for i, name in enumerate(given, 1):
+        invented = f"body_{i}"
+        while invented in taken:
+            invented += "_"
+        names.append(name or invented)
+        taken.add(names[-1])
+    return names
 
 
 def _limb(model: Any, i: int, where: str) -> Limbs | None:

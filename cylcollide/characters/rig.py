@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
-from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
+from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs
 from cylcollide.bones.skeleton import pose_bones
 from cylcollide.characters import poses
-from cylcollide.characters.rig_data import RigData, bone_offsets
+from cylcollide.characters.rig_data import bone_offsets
+from cylcollide.characters.rig_edits import EditableRig
 from cylcollide.limbs.files import named_in_errors
 from cylcollide.limbs.limbs import Limbs
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from cylcollide.characters.skin.gauges import Least
 
 
-class Rig(RigData):
+class Rig(EditableRig):
     """Bones in a tree, and limbs fastened to them. Immutable.
 
     Parameters
@@ -74,7 +75,7 @@ class Rig(RigData):
         k, bones, m, solids = len(at), len(self.bone_names), len(self.limbs), len(self.rows.boxes)
         labels = None if character is None else validate.integers(character, "character", k, -1, 2**31 - 1)
         placed, order = Placed(np.empty((k * m, 3)), np.empty((k * m, 3)), np.empty((k * solids, 12))), np.arange(k)
-        first = Offsets(*((order * rows).astype(np.int32) for rows in (bones, m, solids)))
+        first = Parts(*((order * rows).astype(np.int32) for rows in (m, solids, bones)))
         bad = place_limbs(self.rows, bones, Bones(at.reshape(-1, 3), turn.reshape(-1, 4)), first, placed)
         if bad >= 0:
             poses.raise_misplaced(self, at, turn, bad)
@@ -164,8 +165,8 @@ class Rig(RigData):
 
         Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
         the body. What the world holds (a floor), and what collides with nothing (`contype` and `conaffinity` 0), is
-        left out. Joints that slide, or turn about another point than the body's origin, move the body in the frame of
-        its parent: pass its places there to `forward` as `joint_positions`.
+        left out, unless a `<pair>` names it. Joints that slide, or turn about another point than the body's origin,
+        move the body in the frame of its parent: pass its places there to `forward` as `joint_positions`.
 
         Raises
         ------

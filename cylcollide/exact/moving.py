@@ -20,7 +20,7 @@ from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
 # The question -------------------------------------------------------------------------------------------------------
 
 
-class TickStretch(NamedTuple):
+class TickInterval(NamedTuple):
     """The part of a flight within one tick: begin <= s < end, or <= end if closed; there alpha is alpha0 + alpha1 s."""
 
     begin: Fraction
@@ -30,7 +30,7 @@ class TickStretch(NamedTuple):
     alpha1: Fraction
 
 
-def tick_stretch(first: float, last: float, tick_time: float, next_time: float | None) -> TickStretch | None:
+def tick_interval(first: float, last: float, tick_time: float, next_time: float | None) -> TickInterval | None:
     """The part of a flight, 0 <= s <= 1, on which tick_time <= T(s) < next_time; None if there is none.
 
     T(s) = first + s (last - first) is the targets' time, first <= last. Of the last tick, which has no next time, only
@@ -42,16 +42,16 @@ def tick_stretch(first: float, last: float, tick_time: float, next_time: float |
     if rate == 0:
         if not (tick == start or tick < start < tick + step):
             return None
-        return TickStretch(Fraction(0), Fraction(1), True, (start - tick) * inverse, Fraction(0))
+        return TickInterval(Fraction(0), Fraction(1), True, (start - tick) * inverse, Fraction(0))
     enters, leaves = (tick - start) / rate, (tick + step - start) / rate
     if enters > 1 or leaves < 0 or (leaves == 0 and step):
         return None
     begin, end = max(enters, Fraction(0)), min(leaves, Fraction(1))
-    return TickStretch(begin, end, leaves > 1 or not step, (start - tick) * inverse, rate * inverse)
+    return TickInterval(begin, end, leaves > 1 or not step, (start - tick) * inverse, rate * inverse)
 
 
 class Motion(NamedTuple):
-    """A bullet and a limb during one stretch of the flight. An end that stays has the same place twice."""
+    """A bullet and a limb during one tick interval of the flight. An end that stays has the same place twice."""
 
     start: Triple  # of the bullet, at s = 0
     end: Triple  # at s = 1
@@ -60,7 +60,7 @@ class Motion(NamedTuple):
     p2: tuple[Triple, Triple]
     radius: float
     radius2: float  # of a tube's bore, or at p2 of a tapered cylinder
-    stretch: TickStretch
+    interval: TickInterval
 
 
 # Polynomials --------------------------------------------------------------------------------------------------------
@@ -97,9 +97,9 @@ class AxisProducts(NamedTuple):
 
 def axis_products(motion: Motion) -> AxisProducts:
     """The scalar products of a motion, every length times one common number."""
-    stretch = motion.stretch
-    unit = lcm(stretch.alpha0.denominator, stretch.alpha1.denominator)
-    alpha0, alpha1 = (stretch.alpha0 * unit).numerator, (stretch.alpha1 * unit).numerator
+    interval = motion.interval
+    unit = lcm(interval.alpha0.denominator, interval.alpha1.denominator)
+    alpha0, alpha1 = (interval.alpha0 * unit).numerator, (interval.alpha1 * unit).numerator
     numbers = (motion.start, motion.end, *motion.p1, *motion.p2, (motion.radius, motion.radius2))
     scaled = scaled_integers(number for group in numbers for number in group)
     start, end, p1, p1_next, p2, p2_next = [(scaled[i], scaled[i + 1], scaled[i + 2]) for i in range(0, 18, 3)]
@@ -160,25 +160,25 @@ CAPPED = (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.CAPSULE)
 
 
 def contact_intervals(motion: Motion) -> tuple[Contact, ...]:
-    """The s of a stretch at which the bullet is in the limb: intervals, in order, none of which touches the next.
+    """The s of a tick interval at which the bullet is in the limb: in order, none of which touches the next.
 
-    They are closed except where the stretch is half open, and where the axis of a limb that needs one vanishes.
+    They are closed except where the interval is half open, and where the axis of a limb that needs one vanishes.
     """
-    m, stretch = axis_products(motion), motion.stretch
-    found = _axial_contacts(axial_bounds(motion.shape, m), m.aa, stretch)
+    m, interval = axis_products(motion), motion.interval
+    found = _axial_contacts(axial_bounds(motion.shape, m), m.aa, interval)
     for ball in ball_bounds(motion.shape, m):
-        found += contacts_where(ball, stretch.begin, stretch.end)
+        found += contacts_where(ball, interval.begin, interval.end)
     found = united(found)
-    return tuple(found if stretch.is_closed else without(found, stretch.end))
+    return tuple(found if interval.is_closed else without(found, interval.end))
 
 
-def _axial_contacts(bounds: Sequence[Polynomial], aa: Polynomial, stretch: TickStretch) -> list[Contact]:
-    """The contacts in a closed stretch with the part that needs an axis; none where the axis vanishes."""
+def _axial_contacts(bounds: Sequence[Polynomial], aa: Polynomial, interval: TickInterval) -> list[Contact]:
+    """The contacts in a closed interval with the part that needs an axis; none where the axis vanishes."""
     if not bounds or not aa:
         return []
-    found = [Contact(Algebraic.rational(stretch.begin), Algebraic.rational(stretch.end))]
+    found = [Contact(Algebraic.rational(interval.begin), Algebraic.rational(interval.end))]
     for bound in bounds:
-        found = found and common(found, contacts_where(bound, stretch.begin, stretch.end))
+        found = found and common(found, contacts_where(bound, interval.begin, interval.end))
     moment = vanishing_moment(aa)
     return found if moment is None else without(found, moment)
 

@@ -142,7 +142,13 @@ def _pieces(duration: Float64Array, longest: Float64Array) -> Int64Array:
 
 
 def _check_range(path: Pieces, bullet: Int32Array) -> None:
-    """Raise ValueError for a flight that leaves the accepted range."""
+    """Raise ValueError for a flight that leaves the accepted range, or whose pieces take no time after rounding."""
+    k = validate.first_bad_row(~(path.t1 > path.t0))
+    if k is not None:
+        raise ValueError(
+            f"t0: expected times from which each piece leads to a later float64, got a piece from {path.t0[k]} to "
+            f"{path.t1[k]} in row {bullet[k]}; choose longer steps, or count time from a later zero"
+        )
     numbers = (path.ends, path.t1, path.error)
     if not np.max([[-column.min(initial=0.0), column.max(initial=0.0)] for column in numbers]) <= LARGEST_NUMBER:
         k = int(np.flatnonzero(~(np.abs(np.column_stack(numbers)) <= LARGEST_NUMBER).all(axis=1))[0])

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import frexp
 from os import PathLike
-from typing import TYPE_CHECKING
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Float64Array
-from cylcollide.history import drawing
+from cylcollide.limbs.figures import new_figure
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.outlines import COLORS, LINE, fill_outlines, surface_points
 from cylcollide.query.hits import RayHit
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 INTERVALS_SHOWN = 3
 """How many intervals are printed."""
+
+NEAREST, OTHER, GAP = "#edae49", "#c8d7e6", "#d1495b"
+SHORTEST = 1e-9
+"""Below this length beside that of the picture, a gap has no direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +72,20 @@ class MissExplanation:
     """Numbers of hit groups by name."""
     limbs: Limbs = field(repr=False)
     """All limbs at that time."""
+    why_nothing: str = field(repr=False, default="")
+    """Why no limb is nearest: which ones cannot be hit."""
 
     def __str__(self) -> str:
-        what, (begin, end) = self._asked, self.ticks[[0, -1]]
+        begin, end = self.ticks[[0, -1]]
         when = f"time {_number(self.time)} (tick {self.tick}, alpha {self.alpha:.3g})"
+        of_group = "" if self.asked_group is None else f" of group {self._group(self.asked_group)}"
         if self.hit:
             verdict = (
                 f"hit after all: {self._name(self.limb, self.limb_name, self.character, self.hit_group)} at {when}"
             )
             where = f"{_place(self.point)}, at fraction {self.fraction:.4g} of the segment"
         elif self.limb == NO_LIMB:
-            verdict, where = f"miss: {what} is nowhere at {when}", "no point is nearest"
+            verdict, where = f"miss: no limb{of_group} can be hit at {when}", self.why_nothing
         else:
             limb = self._name(self.limb, self.limb_name, self.character, self.hit_group)
             verdict = f"miss: {self.gap:.4g} beside {limb} at {when}"
@@ -90,10 +99,6 @@ class MissExplanation:
             lines.insert(2, f"first on its way at that time: {limb}")
         lines.append(f"searched: {_number(begin)} to {_number(end)}, in steps of {self.resolution:.3g} and less")
         return "\n  ".join(lines)
-
-    @property
-    def _asked(self) -> str:
-        return "every limb" if self.asked_group is None else f"group {self._group(self.asked_group)}"
 
     def _group(self, number: int) -> str:
         """A hit group, by name if it has one."""
@@ -115,7 +120,7 @@ class MissExplanation:
         ]
         if len(away) > len(near):
             words.append(f"and in {len(away) - len(near)} intervals farther away")
-        what = "a limb" if self.asked_group is None else self._asked
+        what = "a limb" if self.asked_group is None else f"group {self._group(self.asked_group)}"
         return f"the same segment would have hit {what}: {'; '.join(words) or 'never'}"
 
     def _away(self, begin: float, end: float) -> str:
@@ -137,10 +142,15 @@ class MissExplanation:
         ImportError
             Without matplotlib: install `cylcollide[plot]`.
         """
-        title, when = str(self).split("\n", 1)[0], self._when_it_hits()
-        around = drawing.Gap(self.start, self.end, self.segment_point, self.point, self.limb, self.gap)
-        timeline = drawing.Timeline(self.ticks, self.intervals, self.time)
-        return drawing.draw_gap(self.limbs, around, timeline, f"{title}\n{when}", path)
+        figure = new_figure("MissExplanation.plot", 8.0, 7.0)
+        view, times = figure.subplots(2, 1, height_ratios=[7, 1])
+        if self.limb == NO_LIMB:
+            view.set_axis_off()
+        else:
+            _draw_view(view, self)
+        _draw_timeline(times, self)
+        verdict = str(self).split("\n", 1)[0]
+        return finished(figure, f"{verdict}\n{self._when_it_hits()}", path)
 
 
 def _number(time: float) -> str:
@@ -151,3 +161,71 @@ def _place(point: Float64Array) -> str:
     """A point, to a ten-thousandth of its largest coordinate."""
     digits = 3 - frexp(float(np.abs(point).max()))[1] * 3 // 10
     return f"({', '.join(f'{round(x, digits) + 0.0:.6g}' for x in point.tolist())})"
+
+
+# Figures ------------------------------------------------------------------------------------------------------------
+
+
+def finished(figure: "Figure", title: str, path: str | PathLike[str] | None) -> "Figure":
+    """The figure with its title, written to a file if a path is given."""
+    figure.suptitle("\n".join(fill(line, 100) for line in title.split("\n")), fontsize=10)
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure
+
+
+def _draw_view(axes: Any, miss: MissExplanation) -> None:
+    """Draw limbs and gap as seen along the segment: the limb's character, and what else is near it."""
+    limbs, limb, seen_from = miss.limbs, miss.limb, miss.segment_point
+    centre, own = 0.5 * limbs.p1 + 0.5 * limbs.p2 - seen_from, int(limbs.character[limb])
+    same = limbs.character == own if own >= 0 else np.arange(len(limbs)) == limb
+    outlines = {i: surface_points(limbs, i) - seen_from for i in np.flatnonzero(same).tolist()}
+    everything = np.concatenate([*outlines.values(), [miss.point - seen_from]])
+    size = float(np.abs(everything).max())
+    right, up, forward = _view(miss, np.ptp(everything, axis=0), size)
+    near = (np.linalg.norm(centre, axis=1) < 3.0 * size) & ~same
+    outlines.update({i: surface_points(limbs, i) - seen_from for i in np.flatnonzero(near).tolist()})
+    order = sorted(outlines, key=lambda i: (i == limb, -float(centre[i] @ forward)))
+    colors = [NEAREST if i == limb else OTHER for i in order]
+    plane = np.array([right, up]).T
+    fill_outlines(axes, [outlines[i] @ plane for i in order], colors, alpha=[0.5 if same[i] else 0.15 for i in order])
+    touch, flat = (miss.point - seen_from) @ plane, everything @ plane
+    axes.plot([0.0, touch[0]], [0.0, touch[1]], color=GAP, linewidth=1.5)
+    axes.plot(0.0, 0.0, marker="x", markersize=8, color=GAP)
+    axes.annotate(
+        f"{miss.gap:.4g}" if miss.gap else "hit",
+        0.5 * touch,
+        (8, 6),
+        textcoords="offset points",
+        color=GAP,
+        fontsize=10,
+    )
+    low, high = np.minimum(flat.min(axis=0), 0.0), np.maximum(flat.max(axis=0), 0.0)
+    (x, y), half = 0.5 * (low + high), 0.6 * float((high - low).max())
+    axes.set(aspect="equal", xlim=(x - half, x + half), ylim=(y - half, y + half))
+    axes.set_title("seen along the segment, which is at the cross", fontsize=9)
+
+
+def _view(miss: MissExplanation, extent: Float64Array, size: float) -> Float64Array:
+    """Unit vectors (3, 3) to the right, up and forward in a view along the segment; up is where limbs are longest.
+
+    If the segment has no length, the view is along the gap, or any way.
+    """
+    ways = (miss.end - miss.start, miss.point - miss.segment_point, np.eye(3)[int(np.argmin(extent))])
+    forward = next(v / np.linalg.norm(v) for v in ways if np.linalg.norm(v) > SHORTEST * size)
+    axes = np.eye(3)[np.argsort(-extent, kind="stable")]
+    left = (v - (v @ forward) * forward for v in axes)
+    up = next(v / np.linalg.norm(v) for v in left if np.linalg.norm(v) > 0.5)
+    return np.array([np.cross(forward, up), up, forward])
+
+
+def _draw_timeline(axes: Any, miss: MissExplanation) -> None:
+    """Draw when it would have hit, beneath the ticks, and the time that was asked about."""
+    ticks, spans = miss.ticks, miss.intervals
+    width = float(ticks[-1] - ticks[0]) or 1.0
+    axes.vlines(ticks, -0.5, -0.3, color=COLORS[0], linewidth=0.6)
+    for begin, end in spans.tolist():
+        axes.barh(0.0, end - begin, left=begin, height=0.6, color=GAP, edgecolor=GAP)
+    axes.axvline(miss.time, color=LINE, linewidth=1.2)
+    axes.set(xlim=(ticks[0] - 0.02 * width, ticks[-1] + 0.02 * width), ylim=(-0.5, 0.5), yticks=[])
+    axes.set(xlabel="time; line: the shot; bars: the same segment would have hit")

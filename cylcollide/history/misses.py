@@ -1,23 +1,42 @@
-"""Why a segment missed: the nearest limb at its time, and when the same segment would have hit."""
+"""Why a segment missed: the nearest limb at its time, and when the same segment would have hit.
 
-from collections.abc import Mapping
-from typing import TypedDict, cast
+Times between ticks are asked in steps, and bisected where the answer changes.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, TypedDict, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, NO_LIMB, BoolArray, Float64Array, Int64Array
 from cylcollide.characters.policy_checks import Group, group_number
-from cylcollide.history.hit_times import intervals, searched_times
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.queries import PastQueries
 from cylcollide.history.requests import PastOptions, ProtectedSince, check_names, protected_by
 from cylcollide.limbs.distance import Nearest, nearest_limb
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.ray_chords import Chords
+from cylcollide.query.chords import Chords
 from cylcollide.query.results import NO_HIT_GROUP
 from cylcollide.runtime.memory import frozen
+
+STEPS_OF_A_TICK = 4
+"""In how many steps the time between two ticks is searched, if no resolution is given."""
+
+PARTS = 16
+"""Parts into which a bisection cuts a span of time: a batch of times costs little more than one."""
+
+MOST_TIMES = 1_000_000
+"""How many times are searched at most."""
+
+TIMES_AT_ONCE = 10_000
+"""How many in one batch."""
+
+SIGN = np.uint64(1 << 63)
+
+Predicate: TypeAlias = Callable[[Float64Array], BoolArray]
+"""Whether it is so at each of these times, (n,)."""
 
 
 class MissOptions(TypedDict, total=False):
@@ -51,17 +70,19 @@ def explain_miss(
     step = None if resolution is None else float(validate.per_row(resolution, "resolution", 1)[0])
     if step is not None and not step > 0.0:
         raise ValueError(f"resolution: expected a time > 0, got {resolution!r}")
-    filters = cast(PastOptions, options)
+    options = {**options, "mask": int(validate.masks(options.get("mask", ALL_LAYERS), 1)[0])}
+    options["ignore_character"] = int(validate.ignored_characters(options.get("ignore_character"), 1)[0])
+    filters, limbs = cast(PastOptions, options), history.limbs_at(moment)
     at_time, chords = history.cast_segments(*ends, moment, **filters), history.chords_segments(*ends, moment, **filters)
-    limbs = history.limbs_at(moment)
+    reasons = _left_out(limbs, asked, moment, options)
     crossed = np.flatnonzero(_of_group(chords, asked))
     if len(crossed):
         k, place = crossed[0], chords.entry_position[crossed[0]]
         nearest = Nearest(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
     else:
-        rows = _judged_rows(limbs, asked, moment, options)
+        rows = _judged_rows(limbs, reasons)
         nearest = nearest_limb(limbs.table, rows, ends[0][0], ends[1][0]) or NOTHING
-    times = searched_times(history.times, step)
+    times = np.union1d(searched_times(history.times, step), moment)
 
     def hits_at(moments: Float64Array) -> BoolArray:
         every = history.chords_segments(*ends, moments, **filters)
@@ -90,6 +111,7 @@ def explain_miss(
         ticks=frozen(history.times),
         group_names=group_names,
         limbs=limbs,
+        why_nothing="" if known else _in_words(limbs, reasons),
     )
 
 
@@ -98,14 +120,98 @@ def _of_group(chords: Chords, group: int | None) -> BoolArray:
     return np.ones(len(chords), np.bool_) if group is None else np.asarray(chords.hit_group == group)
 
 
-def _judged_rows(limbs: Limbs, group: int | None, time: float, options: MissOptions) -> Int64Array:
-    """The rows of the limbs of this group, None for any, that a query with these options may hit."""
-    judged: BoolArray = (limbs.mask & validate.masks(options.get("mask", ALL_LAYERS), 1)[0]) != 0
-    ignored = validate.ignored_characters(options.get("ignore_character"), 1)[0]
-    if ignored != NO_CHARACTER:
-        judged &= limbs.character != ignored
-    if group is not None:
-        judged &= limbs.hit_group == group
+def _judged_rows(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> Int64Array:
+    """The rows of the limbs that nothing leaves out."""
+    out = np.zeros(len(limbs), np.bool_)
+    for reason in reasons.values():
+        out |= reason
+    return np.flatnonzero(~out)
+
+
+def _left_out(limbs: Limbs, group: int | None, time: float, options: MissOptions) -> dict[str, BoolArray]:
+    """Why limbs cannot be hit by a query with these options, and which ones."""
     ids, begins = protected_by(options)
-    judged &= ~np.isin(limbs.character, ids[begins <= time])
-    return np.flatnonzero(judged)
+    ignored, none = options.get("ignore_character"), np.zeros(len(limbs), np.bool_)
+    return {
+        "in another group": none if group is None else np.asarray(limbs.hit_group != group),
+        "of the ignored character": none if ignored in (None, NO_CHARACTER) else np.asarray(limbs.character == ignored),
+        "of protected characters": np.isin(limbs.character, ids[begins <= time]),
+        "in no layer of the mask": (limbs.mask & np.uint32(options.get("mask", ALL_LAYERS))) == 0,
+    }
+
+
+def _in_words(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> str:
+    """Why none of the limbs can be hit; each limb counts by its first reason."""
+    parts, left = [], np.ones(len(limbs), np.bool_)
+    for reason, which in reasons.items():
+        if (left & which).any():
+            parts.append(f"{np.count_nonzero(left & which)} {reason}")
+        left &= ~which
+    return f"of {len(limbs)} limbs: {', '.join(parts)}" if len(limbs) else "there are no limbs then"
+
+
+# When it would have hit -----------------------------------------------------------------------------------------------
+
+
+def searched_times(ticks: Float64Array, resolution: float | None) -> Float64Array:
+    """All ticks, the last moment before each, and times between them, ascending, no farther apart than `resolution`.
+
+    Limbs may jump at a tick, as after a teleport, so the last moment before each is searched, too.
+    """
+    before = np.nextafter(ticks[1:], -np.inf)
+    span = np.diff(ticks)
+    steps = np.full(len(span), STEPS_OF_A_TICK) if resolution is None else np.maximum(np.ceil(span / resolution), 1.0)
+    if steps.sum() > MOST_TIMES:
+        raise ValueError(
+            f"resolution: expected at most {MOST_TIMES} steps from {ticks[0]} to {ticks[-1]}, got {resolution}, which "
+            f"are {steps.sum():.3g}; choose a coarser one"
+        )
+    between = [np.linspace(a, b, int(n) + 1) for a, b, n in zip(ticks[:-1], before, steps.tolist(), strict=True)]
+    return np.unique(np.concatenate([*between, ticks[-1:]]))
+
+
+def intervals(is_so: Predicate, times: Float64Array) -> Float64Array:
+    """The closed intervals (k, 2), ascending, in which it is so, as far as these ascending times show them.
+
+    It is so at both ends of each, and not at the float64 next to an end, unless that is outside of all times. What is
+    shorter than the step between two times may be left out, or joined.
+    """
+    batches = np.split(times, range(TIMES_AT_ONCE, len(times), TIMES_AT_ONCE))
+    so = np.concatenate([is_so(batch) for batch in batches])
+    change = np.flatnonzero(so[1:] != so[:-1])
+    begins = so[change + 1]
+    ends = _ends(is_so, times[change], times[change + 1], begins)
+    first, last = ends[begins], ends[~begins]
+    if so[0]:
+        first = np.append(times[0], first)
+    if so[-1]:
+        last = np.append(last, times[-1])
+    return np.stack([first, last], axis=1)
+
+
+def _ends(is_so: Predicate, low: Float64Array, high: Float64Array, begins: BoolArray) -> Float64Array:
+    """Between `low` and `high`, (k,), the time at which it begins to be so, or the last one at which it still is."""
+    a, b = _keys(low), _keys(high)
+    row = np.arange(len(a))
+    while (b - a > 1).any():
+        step = np.maximum((b - a) // np.uint64(PARTS), np.uint64(1))
+        key = np.minimum(a[:, None] + step[:, None] * np.arange(PARTS, dtype=np.uint64), b[:, None])
+        key = np.append(key, b[:, None], axis=1)
+        inner = is_so(_times(key[:, 1:-1].ravel())).reshape(len(a), -1)
+        so = np.concatenate([~begins[:, None], inner, begins[:, None]], axis=1)
+        # Where it begins, behind the last time at which it is not so; where it ends, before the first one.
+        last_not = PARTS - np.argmin(so[:, ::-1], axis=1)
+        k = np.where(begins, last_not, np.argmin(so, axis=1) - 1)
+        a, b = key[row, k], key[row, k + 1]
+    return _times(np.where(begins, b, a))
+
+
+def _keys(times: Float64Array) -> NDArray[np.uint64]:
+    """Integers in the order of the times; those of neighbours among float64 are one apart."""
+    bits = times.view(np.uint64)
+    return np.where(bits & SIGN, ~bits, bits | SIGN)
+
+
+def _times(keys: NDArray[np.uint64]) -> Float64Array:
+    """The times of these integers."""
+    return np.where(keys & SIGN, keys ^ SIGN, ~keys).view(np.float64)

@@ -1,18 +1,35 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
+from copy import copy
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
-from cylcollide.history.inspection import Inspection
-from cylcollide.history.ring import Ring
-from cylcollide.history.ticks import Interpolation, Tick, structure_of, tick_of
+from cylcollide.characters.policy_checks import Group
+from cylcollide.history import misses
+from cylcollide.history.miss_explanation import MissExplanation, finished
+from cylcollide.history.misses import MissOptions
+from cylcollide.history.queries import PastQueries
+from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
+from cylcollide.limbs.figures import new_figure
+from cylcollide.limbs.outlines import COLORS, fill_outlines, group_colors, surface_points
 from cylcollide.runtime.threads import OwnLock
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.layout import WorldLayout
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-class PoseHistory(Inspection):
+NOW = "#5f7285"
+VIEWS = ((0, 2), (1, 2), (0, 1))
+"""The axes that go right and up: whichever axis of a world points up, two views show it."""
+
+
+class PoseHistory(PastQueries):
     """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
 
     A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that is not after t,
@@ -100,10 +117,9 @@ class PoseHistory(Inspection):
             if ring is not None and moment <= ring.ticks[-1].time:
                 raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
             number, state = 0 if ring is None else ring.last + 1, self._world.snapshot()
-            if state.layout is not self._recorded_layout or ring is None:
-                structure = structure_of(state, None if ring is None else ring.ticks[-1].structure)
-            else:
-                structure = ring.ticks[-1].structure
+            structure = None if ring is None else ring.ticks[-1].structure
+            if structure is None or state.layout is not self._recorded_layout:
+                structure = structure_of(state, structure)
             tick = tick_of(state, number, moment, self._interpolate, structure)
             self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
             self._recorded_layout = state.layout
@@ -113,3 +129,63 @@ class PoseHistory(Inspection):
         if self._ring is None:
             raise ValueError("history: expected a tick at least, got none; call record(time) first")
         return self._ring
+
+    def explain_miss(
+        self,
+        start: ArrayLike,
+        end: ArrayLike,
+        time: float,
+        hit_group: Group | None = None,
+        resolution: float | None = None,
+        **options: Unpack[MissOptions],
+    ) -> MissExplanation:
+        """Why one segment missed at a time: the nearest limb, by how much, and when the same segment would have hit.
+
+        Parameters
+        ----------
+        start, end
+            Ends of the closed segment, (3,).
+        time
+            When; it must be kept.
+        hit_group
+            Limbs of this group alone, by name or number, whatever is before them on the way; None: all.
+        resolution
+            The longest step in which the kept time is searched for hits; None: a quarter of each tick. Beginnings and
+            ends of what is found are exact.
+        options
+            `mask`, `ignore_character`, `protected_since` and `threads`, as of queries.
+
+        Raises
+        ------
+        ValueError
+            As of queries; on a group that no rig of the world names, and a resolution that is not positive or needs
+            more than a million steps.
+        """
+        groups = self._world.snapshot().group_names
+        # Its copy keeps the ticks that there are now, while this one goes on.
+        return misses.explain_miss(copy(self), start, end, time, hit_group, resolution, groups, options)
+
+    def plot(self, time: float, path: str | PathLike[str] | None = None) -> "Figure":
+        """A figure of the limbs at a time beside the live ones, from three sides; written to a file if a path is given.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib: install `cylcollide[plot]`.
+        """
+        present, past = self._world.snapshot(), self.limbs_at(time)
+        figure = new_figure("PoseHistory.plot", 13.0, 5.0)
+        then, now = ([surface_points(limbs, i) for i in range(len(limbs))] for limbs in (past, present.limbs))
+        colors = group_colors(present.group_names)
+        of_group = [colors.get(group, COLORS[0]) for group in past.hit_group.tolist()]
+        dashed: dict[str, Any] = {"edgecolors": NOW, "linestyles": "--", "linewidths": 1.0, "alpha": 1.0}
+        for axes, view in zip(figure.subplots(1, 3), VIEWS, strict=True):
+            fill_outlines(axes, [points[:, view] for points in now], ["none"] * len(now), **dashed)
+            fill_outlines(axes, [points[:, view] for points in then], of_group)
+            axes.set(aspect="equal", xlabel="xyz"[view[0]], ylabel="xyz"[view[1]])
+        first = figure.axes[0]
+        for name, number in present.group_names.items():
+            first.fill([], [], facecolor=colors[number], alpha=0.45, label=f"{name} ({number})")
+        first.fill([], [], facecolor="none", edgecolor=NOW, linestyle="--", label="now")
+        figure.legend(loc="outside right center", fontsize=8)
+        return finished(figure, f"Filled: limbs at time {time:.9g}; dashed: now", path)

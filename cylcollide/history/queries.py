@@ -1,37 +1,108 @@
 """The queries of a `PoseHistory`: those of a world, each ray at its own time, and those about flying bullets."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import partial
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import BoolArray, Float64Array
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.bvh.traverse import make_stack
 from cylcollide.characters.judge import ShotRequest, judge_flight
 from cylcollide.characters.judged import Judged
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.contacts import first_contacts
-from cylcollide.history.moving.flights import MovingOptions, checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHits
-from cylcollide.history.moving.request import MovingRequest
-from cylcollide.history.past import Past
+from cylcollide.history.moving.request import MovingOptions, MovingRequest
 from cylcollide.history.requests import (
+    NO_TICK,
     PastRequest,
     past_points,
     past_ray_shots,
     past_rays,
     past_segment_shots,
     past_segments,
+    sample_times,
 )
-from cylcollide.history.rewound import RewoundLimbs
-from cylcollide.history.ring import Ring
-from cylcollide.history.sample_times import sample_times
+from cylcollide.history.rewound import RewoundLimbs, present_positions
+from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query import exact_fallback
 from cylcollide.query.arguments import arguments_of
-from cylcollide.query.hits import RayHits
-from cylcollide.query.point_hits import PointHits
-from cylcollide.query.ray_chords import Chords
+from cylcollide.query.chords import Chords, chords_listed
+from cylcollide.query.closest import closest_recorded
+from cylcollide.query.hits import RayHits, named_columns
+from cylcollide.query.loops.chords import pieces_of_lists
+from cylcollide.query.loops.columns import CompressedRows, ray_of_each
+from cylcollide.query.loops.recorded import Protection, rows_near_rays
+from cylcollide.query.points import PointHits, contains_listed
+from cylcollide.query.request import batch_rows
 from cylcollide.world.hit_world import HitWorld
+
+
+class Past:
+    """A request about the past, and the ticks that it is judged by: as `Snapshot` for the present."""
+
+    def __init__(self, world: HitWorld, ring: Ring, request: PastRequest) -> None:
+        """The request, judged by the ticks of a world; ValueError for times that are not kept."""
+        self.ring, (self.rays, asked, protected) = ring, request
+        self.times = sample_times(ring, len(self.rays.first), asked)
+        tick = self.times.tick
+        self.place: Int32Array = np.where(tick == NO_TICK, NO_TICK, tick - ring.first).astype(np.int32)
+        """Of the tick of each ray in the ring, NO_TICK for none."""
+        self.protection = Protection(*protected, self.times.time)
+        self.present = partial(present_positions, world)
+
+    def closest(self) -> RayHits:
+        """The closest limb of each ray."""
+        ring, rays = self.ring, self.rays
+        hits = closest_recorded(rays, ring.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection)
+        hit = np.flatnonzero(hits.limb >= 0)
+        row = hits.limb[hit]
+        hits.limb[hit] = np.arange(len(hit))
+        limbs, candidates = self._limbs(hit, row), None
+        if np.count_nonzero(hits.undecided):
+            undecided = np.flatnonzero(hits.undecided)
+            offsets, near = self._near(undecided)
+            limbs = self._limbs(np.append(hit, undecided[ray_of_each(offsets)]), np.append(row, near))
+            lists = offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32)
+            candidates = partial(self._candidates, limbs, lists)
+        found = RayHits(named_columns(rays.batch, hits), limbs, rays.inside, candidates)
+        return found.rewound(self.times, self.present)
+
+    def chords(self) -> Chords:
+        """Every limb that each ray crosses."""
+        limbs, lists = self._listed()
+        found = Chords(self.rays.batch, limbs, chords_listed(limbs, self.rays, lists))
+        return found.rewound(self.times, self.present)
+
+    def contains(self) -> PointHits:
+        """The limb that contains each point, in whatever layer it is."""
+        limbs, lists = self._listed(all_layers=True)
+        return contains_listed(limbs, self.rays.first, lists).rewound(self.times, None)
+
+    def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
+        """The limbs on the list of each of these rays that it does not certainly miss."""
+        some = batch_rows(self.rays.batch, rays)
+        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, 0, lists, False))
+
+    def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
+        """Rows of states, each where it was at the moment of its ray."""
+        return RewoundLimbs(self.ring, self.place[ray], self.times.alpha[ray], row)
+
+    def _listed(self, all_layers: bool = False) -> tuple[RewoundLimbs, CompressedRows]:
+        """The limbs that each ray may hit, placed for it alone, and the list of each ray."""
+        self.rays.copy_checked(0, len(self.place))
+        offsets, row = self._near(slice(None), all_layers)
+        return self._limbs(ray_of_each(offsets), row), (offsets, np.arange(len(row), dtype=np.int32))
+
+    def _near(self, rays: Int64Array | slice, all_layers: bool = False) -> CompressedRows:
+        """The rows of the limbs that each of these rays may hit."""
+        protection = self.protection._replace(time=self.protection.time[rays])
+        batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
+        return rows_near_rays(batch, self.ring.recorded, self.place[rays], protection, all_layers, stack)
 
 
 class PastQueries(ABC):
@@ -51,7 +122,7 @@ class PastQueries(ABC):
     def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
         """The limbs that a query at that time judges, in the order of its rows."""
         ring = self._kept()
-        times = sample_times(ring, 1, (time, tick, alpha, "error"))
+        times = sample_times(ring, 1, (time, tick, alpha, "error"), has_on_old=False)
         place = int(times.tick[0]) - ring.first
         rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
         return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), times.alpha[0]), rows).limbs()
@@ -103,7 +174,7 @@ class PastQueries(ABC):
 
     def _past(self, request: PastRequest) -> Past:
         """The limbs that a request is about."""
-        return Past.of(self._world, self._kept(), request)
+        return Past(self._world, self._kept(), request)
 
     def _judge(self, request: PastRequest, shots: ShotRequest) -> Judged:
         rows = shots.weapons.rows(self._kept().ticks[-1].roster.groups)
@@ -154,6 +225,4 @@ class PastQueries(ABC):
         ValueError
             For numbers, shapes and times that are not accepted, with the first bad row.
         """
-        filters, ring = checked_filters(options), self._kept()
-        flights = checked_flights(ring.ticks, starts, ends, (t0, t1), (target_t0, target_t1), options)
-        return first_contacts(MovingRequest(ring, flights, filters), filters.threads)
+        return first_contacts(MovingRequest(self._kept(), starts, ends, (t0, t1), (target_t0, target_t1), options))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
-from cylcollide.history.sample_times import count, one_or_each
+from cylcollide.history.requests import count, one_or_each
 from cylcollide.runtime.memory import frozen
 
 

@@ -1,4 +1,4 @@
-"""Limbs of the past: those that the rays of a query may hit, each where it was at the moment of its ray."""
+"""Limbs of the past, each where it was at the moment of a ray; and where places on them are now."""
 
 from functools import cached_property
 from typing import Any
@@ -6,14 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array
-from cylcollide.history.models import Structure
-from cylcollide.history.ring import Ring
+from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.characters.quaternions import normalised, rotated
+from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels
+from cylcollide.query.results import LimbFields
 from cylcollide.recorded.limbs import place_bones, place_recorded
 from cylcollide.runtime import memory
+from cylcollide.world.hit_world import HitWorld
+from cylcollide.world.layout import index_among
 
 
 class RewoundLimbs:
@@ -58,15 +61,6 @@ class RewoundLimbs:
             column[own] = values[model]
         return column
 
-    def local_boxes(self) -> Float64Array:
-        """Axes and half extents of the boxes among the limbs, in the frames of their bones; (boxes, 12)."""
-        boxes = np.empty((len(self.state_row), 12))
-        for one, own, row in self._parts:
-            box = one.models.codes["box"][one.limb["model"][row]]
-            if len(one.models.boxes):
-                boxes[own] = one.models.boxes[box]
-        return boxes[self.column("codes", "box") >= 0]
-
     @cached_property
     def table(self) -> LimbTable:
         """The columns of the limbs."""
@@ -86,18 +80,88 @@ class RewoundLimbs:
         """Names, hit groups and bones of the limbs; where ends are interpolated, no transforms of bones."""
         n, row = len(self.state_row), self.state_row
         bone: Int32Array = self.column("codes", "bone").astype(np.int32)
-        carried, rig_limb = bone != NO_BONE, np.full(n, NO_LIMB, np.int32)
-        for structure, own, of_state in self._parts:
-            if len(structure.ids):
-                first = structure.characters["first_row"][structure.limb["owner"][of_state]]
-                rig_limb[own] = np.where(carried[own], of_state - first, NO_LIMB)
         transform, bones = np.full(n, NO_BONE, np.int32), (np.empty((0, 3)), np.empty((0, 4)))
         if not self._ring.by_ends:
-            transform = np.where(carried, np.arange(n), NO_BONE).astype(np.int32)
+            transform = np.where(bone != NO_BONE, np.arange(n), NO_BONE).astype(np.int32)
             bones = np.zeros((n, 3)), np.zeros((n, 4))
             place_bones(self._ring.recorded, self._place, self._alpha, row, *bones)
-        return RowLabels(self.column("names"), self.column("hit_group"), bone, rig_limb, transform, *bones)
+        names, groups, rig_limb = (self.column(name) for name in ("names", "hit_group", "rig_limb"))
+        return RowLabels(names, groups, bone, rig_limb, transform, *bones)
 
     def limbs(self) -> Limbs:
         """All of them."""
         return Limbs(self.table, self.labels.hit_group, tuple(self.labels.names.tolist()))
+
+
+# Now ------------------------------------------------------------------------------------------------------------------
+
+OPPOSITE = 2.0**-26
+"""Of two unit vectors whose sum is shorter, no plane of the shortest turn can be told."""
+
+
+def present_positions(
+    world: HitWorld, places: LimbFields, position: Float64Array, row: Int32Array, judged: LimbTable
+) -> Float64Array:
+    """Where positions (n, 3) of a result are now, on the limbs in these rows of the table that was judged.
+
+    nan for misses, and for characters that are gone.
+    """
+    state, local_position, rig_limb = world.snapshot(), places.local_position, places.rig_limb
+    index, lives = index_among(places.character, state.layout.ids)
+    is_bare = rig_limb < 0
+    kept = np.flatnonzero((row >= 0) & (is_bare | lives))
+    has_bone = ~np.isnan(local_position[kept, 0])
+    by_bone, by_ends = kept[has_bone], kept[~has_bone]
+    moved = np.full(position.shape, np.nan)
+    if len(by_bone):
+        bone = state.layout.first.bones[index[by_bone]] + places.bone[by_bone]
+        turn = normalised(state.columns.orientations[bone])
+        moved[by_bone] = state.columns.positions[bone] + rotated(turn, local_position[by_bone])
+    if len(by_ends):
+        bare, new_row = is_bare[by_ends], places.limb[by_ends]  # a bare limb has the same row in every state
+        if not bare.all():
+            new_row = np.where(bare, new_row, state.layout.first.rows[index[by_ends]] + rig_limb[by_ends])
+        moved[by_ends] = _moved(position[by_ends], judged, row[by_ends], state.table, new_row)
+    return moved
+
+
+def _moved(
+    position: Float64Array, before: LimbTable, row: Int32Array, after: LimbTable, new_row: Int64Array
+) -> Float64Array:
+    """Places (n, 3) on limbs of one table, moved with these to where they are in another one.
+
+    A place keeps its share of the way between the ends, 0 to 1, and what is left is turned by the shortest turn from
+    the old axis to the new one. In a box it keeps its coordinates.
+    """
+    first, step = before.p1[row], before.p2[row] - before.p1[row]
+    new_first, new_step = after.p1[new_row], after.p2[new_row] - after.p1[new_row]
+    square = (step * step).sum(axis=1, keepdims=True)
+    along = ((position - first) * step).sum(axis=1, keepdims=True)
+    share = np.clip(along / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
+    rest = position - (first + share * step)
+    moved: Float64Array = new_first + share * new_step + _turned(rest, step, new_step)
+    box = np.flatnonzero(before.box[row] >= 0)
+    axes = before.boxes[before.box[row[box]], :9].reshape(-1, 3, 3)
+    new_axes = after.boxes[after.box[new_row[box]], :9].reshape(-1, 3, 3)
+    moved[box] = new_first[box] + np.einsum("nk,nki->ni", np.einsum("nki,ni->nk", axes, rest[box]), new_axes)
+    return moved
+
+
+def _turned(v: Float64Array, step: Float64Array, new_step: Float64Array) -> Float64Array:
+    """Vectors (n, 3) turned the shortest way from one direction to another; as they are, where one has no length.
+
+    It is two reflections: at the plane across the first, and at the one across the middle of both.
+    """
+    length, new_length = (np.linalg.norm(d, axis=1, keepdims=True) for d in (step, new_step))
+    turns = np.flatnonzero(((length > 0.0) & (new_length > 0.0))[:, 0])
+    a, b = step[turns] / length[turns], new_step[turns] / new_length[turns]
+    middle = a + b
+    size = np.linalg.norm(middle, axis=1, keepdims=True)
+    across = np.cross(a, np.eye(3)[np.abs(a).argmin(axis=1)])
+    middle = np.where(
+        size > OPPOSITE, middle / np.maximum(size, OPPOSITE), across / np.linalg.norm(across, axis=1, keepdims=True)
+    )
+    turned = v.copy()
+    for normal in (a, middle):
+        turned[turns] -= 2.0 * (turned[turns] * normal).sum(axis=1, keepdims=True) * normal
+    return turned

@@ -1,25 +1,109 @@
-"""Ticks: what is kept of a state, and what lies between it and the next one."""
+"""Ticks: what is kept of a state, and what lies between it and the next one; and the ring of those that are kept.
 
+`Models` are what limbs are, wherever they were; a `Structure` says which model each row of a state is.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from operator import is_
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cylcollide._types import BoolArray, Float32Array, Float64Array, Int64Array
+from cylcollide._types import NO_LIMB, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.refit import Slots, united
+from cylcollide.characters.rig import Rig
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
-from cylcollide.history.models import STAYS, Models, Structure
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.tables import HAS_AXIS
+from cylcollide.query.labels import NO_BONE
 from cylcollide.recorded import limbs as columns
-from cylcollide.recorded.limbs import BONE_SIZE, COLUMNS, Recorded
+from cylcollide.recorded.limbs import BONE_SIZE, CHARACTER_FIELDS, COLUMNS, LIMB_FIELDS, MODEL_FIELDS, Recorded
 from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
 from cylcollide.runtime.addresses import Records, address_of
+from cylcollide.runtime.memory import frozen
+from cylcollide.world.layout import WorldLayout, index_among
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
 
 Interpolation: TypeAlias = Literal["bones", "ends"]
+
+NOBODY, STAYS = -1, -1
+
+
+class Models:
+    """The bare limbs of a state, then those of its rigs; ticks with the same limbs share one object."""
+
+    def __init__(self, bare: Limbs, rigs: tuple[Rig, ...]) -> None:
+        self.bare, self.rigs = bare, rigs
+        parts = [bare, *(rig.limbs for rig in rigs)]
+        limbs, boxes = Limbs.concat(parts), [len(part.table.boxes) for part in parts]
+        t = limbs.table
+        self.first: Int64Array = np.cumsum(list(map(len, parts)))[:-1]
+        """Of each rig, its first model."""
+        self.first_box: Int64Array = np.cumsum(boxes)[:-1]
+        """Of each rig, its first row of `boxes`."""
+        self.numbers = np.column_stack([t.p1, t.p2, t.radius, t.radius2])
+        self.codes = codes = np.zeros(len(limbs), MODEL_FIELDS)
+        codes["kind"], codes["shape"], codes["box"], codes["mask"] = t.kind, t.solid, t.box, t.mask
+        codes["needs_axis"], codes["label"] = HAS_AXIS[t.kind], NOBODY
+        codes["label"][: len(bare)] = bare.character
+        codes["bone"] = np.concatenate([np.full(len(bare), NO_BONE), *(rig.limb_bone for rig in rigs)])
+        own = (np.arange(len(rig.limbs)) for rig in rigs)
+        self.rig_limb: Int32Array = np.concatenate([np.full(len(bare), NO_LIMB), *own]).astype(np.int32)
+        """Limb of the rig, -1 for a bare limb."""
+        self.boxes: Float64Array = t.boxes
+        self.names: NDArray[Any] = frozen(np.array(limbs.names, object))
+        self.hit_group: Int32Array = limbs.hit_group
+        length = np.linalg.norm(self.numbers[:, 3:6] - self.numbers[:, :3], axis=1)
+        self.rim: Float64Array = self.numbers[:, 6:].max(axis=1, initial=0.0)
+        """Largest growth of a box around each as it turns about an end; 0 for spheres and capsules."""
+        is_box = t.box >= 0
+        self.local_box = np.zeros((len(limbs), 12))
+        """Of each box its axes and half extents in the frame of its bone."""
+        self.local_box[is_box] = t.boxes[t.box[is_box]]
+        self.rim[is_box] = np.linalg.norm(self.local_box[is_box, 9:], axis=1)
+        self.rim[np.isin(t.kind, (Shape.CAPSULE, Shape.SPHERE))] = 0.0
+        ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
+        self.span: Float64Array = ends.max(axis=1, initial=0.0)
+        """Largest distance of its axis from the origin of its bone."""
+        self.most_growth = float((self.span + self.rim)[len(bare) :].max(initial=self.rim.max(initial=0.0)))
+        """Largest growth of any box between two ticks, without rounding."""
+        length[length == 0.0] = np.inf
+        self.shortest: Float64Array = np.array([one.min(initial=np.inf) for one in np.split(length, self.first)[1:]])
+        """Of each rig, its shortest axis."""
+
+    def are_of(self, bare: Limbs, rigs: tuple[Rig, ...]) -> bool:
+        """Whether these are the models of these bare limbs and rigs."""
+        return self.bare is bare and len(self.rigs) == len(rigs) and all(map(is_, self.rigs, rigs))
+
+
+class Structure:
+    """The rows and characters of a state; ticks share it until a character comes, goes or changes its layers."""
+
+    def __init__(self, layout: WorldLayout, models: Models) -> None:
+        self.models, self.ids, self.rig = models, layout.ids, layout.rig
+        self.bare, self.rows = len(layout.bare), layout.rows
+        self.limb = limb = np.empty(layout.rows, LIMB_FIELDS)
+        """As in `recorded.limbs.TickRows`, and so on."""
+        limb["model"], limb["owner"][: self.bare] = layout.stacked_row, NOBODY
+        limb["owner"][self.bare :] = np.repeat(np.arange(len(layout.ids)), layout.counts.rows)
+        self.shared_layers = layout.shared_mask
+        """The layers that all limbs are in."""
+        self.characters = characters = np.zeros(len(layout.ids), CHARACTER_FIELDS)
+        """Before it is known what follows."""
+        characters["id"], characters["layers"] = layout.ids, layout.layers
+        characters["first_row"], characters["rows"] = layout.first.rows, layout.counts.rows
+        characters["first_bone"] = layout.first.bones
+        characters["first_box"] = layout.first.boxes - models.first_box[layout.rig]
+        characters["next_row"] = characters["next_bone"] = STAYS
+        self.settled = settled = characters.copy()
+        """The same of ordinary characters that all go on to a state of the same structure."""
+        settled["next_row"], settled["next_bone"], settled["is_ordinary"] = layout.first.rows, layout.first.bones, 1
 
 
 @dataclass(frozen=True)
@@ -39,8 +123,8 @@ class Tick:
     roots: Float64Array
     """Where the first bone of each posed character is, (characters, 3)."""
     bones: Float64Array
-    """As in `recorded.limbs.TickRows`: of all posed characters, or none if ends are interpolated; and a last row that
-    is nobody's, for loops that read some row beside one that is not used."""
+    """As in `recorded.limbs.TickRows`: of all posed characters, or none if ends are interpolated; then one row
+    of zeros, which loops may read where a bone has no next one."""
     by_ends: bool
     """Whether ends are interpolated, not bones."""
     tree: Tree
@@ -61,7 +145,7 @@ class Tick:
         models, tree, after = self.structure.models, self.tree, tick.tree
         space = tree.space.joined(after.space, models.most_growth)
         growth = np.zeros(tree.child.size, np.float32)
-        both = Recorded(np.stack([made.addresses, tick.addresses]), np.zeros((2, 10)), self.by_ends)
+        both = recorded_ticks((made, tick))
         least = PAD * max(map(abs, (*space.centre, 1.0 / space.scale)))
         fill_growth(both, models.span, models.rim, self.slots.items, space.scale, least, growth)
         is_same = tree.child is after.child and self.structure is tick.structure
@@ -76,8 +160,8 @@ class Tick:
         extent = max(abs(x) for one in (self, tick) for corner in one.tree.space.corners() for x in corner)
         shortest = mine.models.shortest
         far = (extent > 0.5 * LARGEST_NUMBER) | (shortest < PAD * extent) | (shortest < SMALLEST_SIZE / PAD)
-        place = np.arange(len(mine.ids)) if mine is theirs else theirs.place_of(mine.ids)
-        goes = self._goes_on(tick, place, teleport_distance)
+        place, is_there = index_among(mine.ids, theirs.ids)
+        goes = self._goes_on(tick, place, is_there, teleport_distance)
         if mine is theirs and goes.all() and not far.any():
             return mine.settled  # the same numbers for many ticks: less memory, and more of it in the cache
         characters = mine.characters.copy()
@@ -86,9 +170,9 @@ class Tick:
         characters["is_ordinary"] = ~far[mine.rig]
         return characters
 
-    def _goes_on(self, tick: "Tick", place: Int64Array, distance: float) -> BoolArray:
-        """Which characters come to the next tick, where their place is, and are not moved there at once."""
-        goes: BoolArray = np.asarray(place != STAYS)
+    def _goes_on(self, tick: "Tick", place: Int64Array, is_there: BoolArray, distance: float) -> BoolArray:
+        """Which characters are in the next tick, at `place`, and do not jump there."""
+        goes = is_there.copy()
         if self.roster is not tick.roster:
             ids = self.structure.ids[goes]
             mine, theirs = self.roster.index_of_living(ids), tick.roster.index_of_living(ids)
@@ -112,28 +196,20 @@ class Tick:
 
     @cached_property
     def addresses(self) -> Int64Array:
-        """A row of `Recorded.address`, but for the tree."""
-        row, structure = np.zeros(COLUMNS, np.int64), self.structure
+        """A row of `Recorded.address`."""
+        row, structure, tree = np.zeros(COLUMNS, np.int64), self.structure, self.tree
         models = structure.models
         row[columns.ROWS], row[columns.ENDS], row[columns.BOXES] = structure.rows, len(self.ends[0]), len(self.axes)
         row[columns.CHARACTERS], row[columns.BONES] = len(structure.ids), len(self.bones)
-        row[columns.SHARED_LAYERS] = structure.shared_layers
+        row[columns.SHARED_LAYERS], row[columns.NODES] = structure.shared_layers, len(tree.child)
         row[columns.MODELS], row[columns.MODEL_BOXES] = len(models.codes), len(models.boxes)
         for column, array in (
             (columns.ROW, structure.limb), (columns.CHARACTER, self.characters), (columns.NUMBERS, models.numbers),
             (columns.CODES, models.codes), (columns.MODEL_BOX, models.boxes), (columns.P1, self.ends[0]),
             (columns.P2, self.ends[1]), (columns.AXES, self.axes), (columns.BONE_ROWS, self.bones),
+            (columns.BOUNDS, tree.bounds), (columns.CHILD, tree.child), (columns.AXIS, tree.axis),
         ):  # fmt: skip
             row[column] = address_of(array)
-        return row
-
-    @cached_property
-    def addresses_with_tree(self) -> Int64Array:
-        """The same, with the tree's."""
-        row, tree = self.addresses.copy(), self.tree
-        row[columns.NODES] = len(tree.child)
-        row[columns.BOUNDS], row[columns.CHILD] = address_of(tree.bounds), address_of(tree.child)
-        row[columns.AXIS] = address_of(tree.axis)
         return row
 
     @cached_property
@@ -141,6 +217,12 @@ class Tick:
         """A row of `Recorded.space`."""
         space = self.tree.space
         return np.array([*space.centre, space.scale, *space.low, *space.high])
+
+
+def recorded_ticks(ticks: Sequence[Tick]) -> Recorded:
+    """Consecutive ticks for loops; the caller keeps them alive."""
+    addresses, spaces = np.array([tick.addresses for tick in ticks]), np.array([tick.space for tick in ticks])
+    return Recorded(addresses, spaces, ticks[0].by_ends)
 
 
 def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolation, structure: Structure) -> Tick:
@@ -159,7 +241,7 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
     bounds[...] = state.tree.bounds  # a tick must not keep those of a state, which are written again
     return Tick(
         number, time, state.roster, structure, structure.characters, ends, axes, roots, bones, by_ends,
-        state.tree._replace(bounds=memory.frozen(bounds)), state.slots,
+        state.tree._replace(bounds=frozen(bounds)), state.slots,
     )  # fmt: skip
 
 
@@ -169,3 +251,40 @@ def structure_of(state: Snapshot, before: Structure | None) -> Structure:
     if before is not None and before.models.are_of(layout.bare, layout.rigs):
         return Structure(layout, before.models)
     return Structure(layout, Models(layout.bare, layout.rigs))
+
+
+class Ring:
+    """Consecutive ticks, one or more: those that are kept. It never changes: recording makes another one."""
+
+    def __init__(self, ticks: tuple[Tick, ...]) -> None:
+        self.ticks = ticks
+        self.first, self.last = ticks[0].number, ticks[-1].number
+
+    def __reduce__(self) -> tuple[type["Ring"], tuple[tuple[Tick, ...]]]:
+        """A copy or pickle has the same ticks, and finds out anew where their arrays are."""
+        return Ring, (self.ticks,)
+
+    def with_tick(self, tick: Tick, most: int, teleport_distance: float) -> "Ring":
+        """With another tick, of the last ones so many."""
+        before = self.ticks[-1].followed_by(tick, teleport_distance)
+        return Ring((*self.ticks[:-1], before, tick)[-most:])
+
+    @cached_property
+    def times(self) -> Float64Array:
+        """When each tick was, (ticks,)."""
+        return np.array([tick.time for tick in self.ticks])
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The ticks for loops."""
+        return recorded_ticks(self.ticks)
+
+    @property
+    def by_ends(self) -> bool:
+        """Whether ends are interpolated, not bones."""
+        return self.ticks[0].by_ends
+
+    @cached_property
+    def deepest_tree(self) -> Tree:
+        """The tree that buffers for all must be deep enough for."""
+        return max((tick.tree for tick in self.ticks), key=lambda tree: tree.stack_size)

@@ -20,7 +20,6 @@ from cylcollide.kernels.double_double import (
     vector_difference,
 )
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import cross, dot, largest_component
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, select, square_root
@@ -38,15 +37,15 @@ MOST_UNITS = 2.0**300
 
 
 @inlined
-def from_centre(point: Vector, frame: Frame) -> Vector:
+def from_centre(point: Vector, limb: Limb) -> Vector:
     """Vector from the limb's centre to the point."""
-    return point[0] - frame.centre[0], point[1] - frame.centre[1], point[2] - frame.centre[2]
+    return point[0] - limb.centre[0], point[1] - limb.centre[1], point[2] - limb.centre[2]
 
 
 @inlined
-def height_and_distance(point: Vector, frame: Frame) -> tuple[Real, Real]:
+def height_and_distance(point: Vector, limb: Limb) -> tuple[Real, Real]:
     """Coordinate of a point along the axis, 0 at the centre, and its distance from the axis."""
-    v, w = from_centre(point, frame), frame.axis
+    v, w = from_centre(point, limb), limb.axis
     height = dot(v, w)
     across = (v[0] - height * w[0], v[1] - height * w[1], v[2] - height * w[2])
     return height, square_root(dot(across, across))
@@ -88,7 +87,7 @@ def safe_surface_point(x: DoubleDoubleVector, limb: Limb) -> SurfacePoint:
 @compiled
 def surface_point(point: DoubleDoubleVector, base: Vector, limb: Limb) -> SurfacePoint:
     """The `SurfacePoint` of a limb of any size; `base` is the end of the axis that its face belongs to."""
-    if limb.frame.extent < inf:
+    if limb.extent < inf:
         return safe_surface_point(dd_from_base(point, base), limb)
     x, axis = dd_from_base(point, base), vector_difference(limb.p2, limb.p1)
     wide, long = exponent(x), exponent(axis)

@@ -1,7 +1,5 @@
 """The box: the intersection of three slabs, each bounded by two faces."""
 
-from typing import NamedTuple
-
 from cylcollide._types import Face
 from cylcollide.kernels.axis import centred_aabb, from_centre
 from cylcollide.kernels.curve import Curve, plane_curve, plane_step, relative_to
@@ -16,21 +14,10 @@ from cylcollide.runtime.simd import Real, absolute, larger, select
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 
 
-class BoxFrame(NamedTuple):
-    """A box prepared for the kernels; lengths in metres."""
-
-    centre: Vector
-    axes: tuple[Vector, Vector, Vector]  # unit vectors
-    half: Vector  # half extents along the axes
-    extent: Real  # as in `Frame`
-
-
 @inlined
-def box_frame(limb: Limb) -> BoxFrame:
-    """The frame of a limb of kind BOX, whose axes and half extents are stored in place of axis, radii and ends."""
-    x = limb.frame.axis
-    y = (limb.frame.half_length, limb.radius, limb.radius2)
-    return BoxFrame(limb.frame.centre, (x, y, limb.p1), limb.p2, limb.frame.extent)
+def box_axes(limb: Limb) -> tuple[tuple[Vector, Vector, Vector], Vector]:
+    """The axes of a limb of kind BOX, unit vectors, and its half extents along them."""
+    return (limb.axis, (limb.half_length, limb.radius, limb.radius2), limb.p1), limb.p2
 
 
 @inlined
@@ -39,10 +26,9 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
 
     The face of entry is certain if its slab, even grown, is entered after the shrunk slabs of both other axes.
     """
-    box = box_frame(limb)
-    delta = rounding_bound(ray, box.extent)
-    shift, point = closest_approach(ray, box.centre)
-    d, axes, half = ray.direction, box.axes, box.half
+    delta, (axes, half) = rounding_bound(ray, limb.extent), box_axes(limb)
+    shift, point = closest_approach(ray, limb.centre)
+    d = ray.direction
     rate_x, rate_y, rate_z = dot(d, axes[0]), dot(d, axes[1]), dot(d, axes[2])
     x = slab_about(dot(point, axes[0]), rate_x, half[0], shift, delta)
     y = slab_about(dot(point, axes[1]), rate_y, half[1], shift, delta)
@@ -71,12 +57,12 @@ def faces_of(one: Bracket, others: Bracket, rate: Real, low: Real) -> tuple[Real
 @inlined
 def box_face(limb: Limb, face: float) -> tuple[Vector, Real]:
     """The axis at right angles to a face, and the signed distance of the face from the centre along it."""
-    box = box_frame(limb)
-    axis, half = box.axes[1], box.half[1]
+    axes, halves = box_axes(limb)
+    axis, half = axes[1], halves[1]
     if face < NEG_Y:
-        axis, half = box.axes[0], box.half[0]
+        axis, half = axes[0], halves[0]
     elif face >= NEG_Z:
-        axis, half = box.axes[2], box.half[2]
+        axis, half = axes[2], halves[2]
     if face in (NEG_X, NEG_Y, NEG_Z):
         half = -half
     return axis, half
@@ -86,7 +72,7 @@ def box_face(limb: Limb, face: float) -> tuple[Vector, Real]:
 def box_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The `Curve` of the plane of a face along the ray."""
     normal, height = box_face(limb, face)
-    x = relative_to(origin, displacement, fraction, limb.frame.centre)
+    x = relative_to(origin, displacement, fraction, limb.centre)
     return plane_curve(x, high_words(displacement), as_double_double(normal), height)
 
 
@@ -96,7 +82,7 @@ def box_step(
 ) -> DoubleDouble:
     """The step from the guess to the plane of a face, in units of the fraction."""
     normal, height = box_face(limb, face)
-    x = relative_to(origin, displacement, fraction, limb.frame.centre)
+    x = relative_to(origin, displacement, fraction, limb.centre)
     return plane_step(x, displacement, as_double_double(normal), height)
 
 
@@ -111,21 +97,20 @@ def box_normal(limb: Limb, face: float) -> Vector:
 @inlined
 def box_outside_by(point: Vector, limb: Limb) -> Real:
     """Largest of the point's distances from the three slabs, metres; negative inside."""
-    box, x = box_frame(limb), from_centre(point, limb.frame)
-    beyond_x = absolute(dot(x, box.axes[0])) - box.half[0]
-    beyond_y = absolute(dot(x, box.axes[1])) - box.half[1]
-    beyond_z = absolute(dot(x, box.axes[2])) - box.half[2]
+    (axes, half), x = box_axes(limb), from_centre(point, limb)
+    beyond_x = absolute(dot(x, axes[0])) - half[0]
+    beyond_y = absolute(dot(x, axes[1])) - half[1]
+    beyond_z = absolute(dot(x, axes[2])) - half[2]
     return larger(larger(beyond_x, beyond_y), beyond_z)
 
 
 @inlined
 def box_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner of the axis-aligned box around the box."""
-    x, y, z = box_frame(limb).axes
-    a, b, c = box_frame(limb).half
+    (x, y, z), (a, b, c) = box_axes(limb)
     reach = (
         abs(x[0]) * a + abs(y[0]) * b + abs(z[0]) * c,
         abs(x[1]) * a + abs(y[1]) * b + abs(z[1]) * c,
         abs(x[2]) * a + abs(y[2]) * b + abs(z[2]) * c,
     )
-    return centred_aabb(limb.frame.centre, reach)
+    return centred_aabb(limb.centre, reach)

@@ -16,7 +16,7 @@ from cylcollide.kernels.double_double import (
 )
 from cylcollide.kernels.interval import UNDECIDED_FACE, Interval, Span, hull, intersect_brackets
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.line import Line, axis_approach, ball, line_about, rounding_bound, slab, wall
+from cylcollide.kernels.line import Line, axis_approach, ball, line_about, rounding_bound, slab, within
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, select, smaller, square_root
@@ -27,8 +27,7 @@ SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 @inlined
 def ray_sphere(ray: Ray, limb: Limb) -> Span:
     """Bounds of when the ray's line is inside the ball around the limb's centre, metres."""
-    frame = limb.frame
-    inside = ball(ray, frame.centre, frame.radius, rounding_bound(ray, frame.extent))
+    inside = ball(ray, limb.centre, limb.radius, rounding_bound(ray, limb.extent))
     side = broadcast_like(SIDE, ray.limit)
     return Span(inside.outer, inside.inner, side, side)
 
@@ -36,8 +35,8 @@ def ray_sphere(ray: Ray, limb: Limb) -> Span:
 @inlined
 def ray_capsule(ray: Ray, limb: Limb) -> Span:
     """Bounds of when the ray's line is inside, metres: the hull of its three parts, since their union is convex."""
-    line, radius, half_length = line_about(ray, limb.frame), limb.radius, limb.frame.half_length
-    body = intersect_brackets(wall(axis_approach(line), radius, line.delta), slab(line, half_length))
+    line, radius, half_length = line_about(ray, limb), limb.radius, limb.half_length
+    body = intersect_brackets(within(*axis_approach(line), radius, line.delta), slab(line, half_length))
     first, last = ball(ray, limb.p1, radius, line.delta), ball(ray, limb.p2, radius, line.delta)
     outer = hull(hull(body.outer, first.outer), last.outer)
     inner = hull(hull(body.inner, first.inner), last.inner)
@@ -105,7 +104,7 @@ def capsule_normal(point: SurfacePoint, face: float) -> Vector:
 @inlined
 def capsule_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """Distance of a point from the segment between the ends, less the radius; metres."""
-    beyond = larger(absolute(height) - limb.frame.half_length, 0.0)
+    beyond = larger(absolute(height) - limb.half_length, 0.0)
     return square_root(distance * distance + beyond * beyond) - limb.radius
 
 

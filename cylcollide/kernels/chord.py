@@ -1,38 +1,57 @@
-"""The chord of a ray in one piece of a limb: accurate ends and both faces, or undecided."""
+"""Where a ray crosses a face of a limb, accurately, and the chord of a ray in one piece of a limb.
 
-from typing import NamedTuple
+Verdict and face are already certain, and the middle of the bounds serves as a guess. One step from there, its residual
+computed in double-double, is enough, except at a graze (`curve.py`; `docs/numerics.md`, "Accuracy of a hit").
+"""
+
+from typing import TypeAlias
 
 from cylcollide._types import POLICY_HIT, Face
-from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector
-from cylcollide.kernels.inside_policy import ray_hit_bounds
+from cylcollide.kernels.curve import short_step
+from cylcollide.kernels.dispatch import face_curve, graze_step
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, dd_add, two_sum
+from cylcollide.kernels.hit_bounds import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.refine import face_crossing
 from cylcollide.runtime.compile import inlined
 
 INSIDE = float(Face.INSIDE)
 
 
-class CertainChord(NamedTuple):
-    """A chord, as fractions of the ray. Its face is INSIDE at an end at which the ray starts or ends in the limb."""
+@inlined
+def face_crossing(
+    ray: Ray, displacement: DoubleDoubleVector, guess: float, limb: Limb, face: float, entering: bool
+) -> DoubleDouble:
+    """The fraction at which one ray crosses a face of one limb, which it certainly does near `guess`."""
+    origin = ray.origin
+    curve = face_curve(origin, displacement, guess, limb, face)
+    step, short = short_step(curve, guess)
+    if short:
+        return two_sum(guess, step)
+    solved = graze_step(origin, displacement, guess, limb, face, entering)
+    return dd_add((guess, 0.0), solved)
 
-    decided: bool  # if not, entry and exit are 0 and the limit, and a face may be `UNDECIDED_FACE`
-    entry: DoubleDouble
-    exit: DoubleDouble
-    first_face: float
-    last_face: float
+
+ChordEnds: TypeAlias = tuple[DoubleDouble, DoubleDouble, float, float]
+"""Entry and exit of a chord, as fractions of the ray, and their faces: INSIDE where the ray starts or ends in it."""
 
 
 @inlined
-def certain_chord(displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span) -> CertainChord:
-    """The chord of one ray in the piece of a limb that `span` bounds; `limit` is the ray's largest fraction."""
+def certain_chord(
+    displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span
+) -> tuple[bool, ChordEnds]:
+    """The chord of one ray in the piece of a limb that `span` bounds, and whether the bounds decide it.
+
+    `limit` is the ray's largest fraction. If a chord is not decided, entry and exit are 0 and the limit, and a face may
+    be `UNDECIDED_FACE`.
+    """
     bounds = ray_hit_bounds(ray, span, POLICY_HIT)
     first, last = bounds.face, span.last_face if span.outer[1] <= ray.limit else INSIDE
     ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
     entry, leave = (0.0, 0.0), (limit, 0.0)
     if not bounds.certain or ends_undecided or first == UNDECIDED_FACE or last == UNDECIDED_FACE:
-        return CertainChord(False, entry, leave, first, last)
+        return False, (entry, leave, first, last)
     enters, leaves = first != INSIDE, last != INSIDE
     if enters:
         guess = 0.5 * (span.outer[0] + span.inner[0]) * ray.per_length
@@ -40,4 +59,4 @@ def certain_chord(displacement: DoubleDoubleVector, ray: Ray, limit: float, limb
     if leaves:
         guess = 0.5 * (span.inner[1] + span.outer[1]) * ray.per_length
         leave = face_crossing(ray, displacement, guess, limb, last, not leaves)
-    return CertainChord(True, entry, leave, first, last)
+    return True, (entry, leave, first, last)

@@ -73,7 +73,7 @@ def _fill_touch(
     A limb is convex but for a tube's bore, so growth falls and then rises on either side of the line's closest approach
     to the axis: with the distance from there the bore's wall only comes nearer and the rest only recedes.
     """
-    w, c = limb.frame.axis, limb.frame.centre
+    w, c = limb.axis, limb.centre
     x = (place[0] - c[0], place[1] - c[1], place[2] - c[2])
     height, rate = dot(x, w), dot(direction, w)
     p = (direction[0] - rate * w[0], direction[1] - rate * w[1], direction[2] - rate * w[2])

@@ -14,7 +14,7 @@ from cylcollide.kernels.curve import Curve, cap_curve, cap_step, wall_curve, wal
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty, select_interval
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.line import axis_approach, capped, line_about, slab, wall
+from cylcollide.kernels.line import axis_approach, capped, line_about, slab, within
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, absolute, larger, select, smaller
@@ -25,9 +25,9 @@ SIDE, BORE = float(Face.SIDE), float(Face.BORE)
 @inlined
 def ray_cylinder(ray: Ray, limb: Limb) -> Span:
     """Bounds of when the ray's line is inside, metres."""
-    frame = limb.frame
-    line = line_about(ray, frame)
-    return capped(wall(axis_approach(line), frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
+    line = line_about(ray, limb)
+    walls = within(*axis_approach(line), limb.radius, line.delta)
+    return capped(walls, slab(line, limb.half_length), line.rate > 0.0)
 
 
 @inlined
@@ -37,11 +37,10 @@ def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
     A ray that misses the bore has everything in piece 0. If the bounds leave open whether it enters the bore, so they
     do whether there is a piece 1.
     """
-    frame = limb.frame
-    line = line_about(ray, frame)
+    line = line_about(ray, limb)
     approach = axis_approach(line)
-    whole = capped(wall(approach, frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
-    bore = wall(approach, limb.radius2, line.delta)
+    walls, bore = within(*approach, limb.radius, line.delta), within(*approach, limb.radius2, line.delta)
+    whole = capped(walls, slab(line, limb.half_length), line.rate > 0.0)
     if piece == 0:
         last = select(whole.outer[1] < bore.outer[0], whole.last_face, UNDECIDED_FACE)
         return Span(
@@ -97,7 +96,7 @@ def cylinder_normal(point: SurfacePoint, face: float) -> Vector:
 @inlined
 def cylinder_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """Distance of a point beyond the caps or the wall, the larger; metres, negative inside."""
-    return larger(absolute(height) - limb.frame.half_length, distance - limb.radius)
+    return larger(absolute(height) - limb.half_length, distance - limb.radius)
 
 
 @inlined

@@ -6,30 +6,9 @@ The cylinder's kernels are inlined into every loop; those of other shapes stay b
 
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE
+from cylcollide.kernels import box, capsule, cylinder, revolution
 from cylcollide.kernels.axis import SurfacePoint, height_and_distance
-from cylcollide.kernels.box import box_aabb, box_curve, box_frame, box_normal, box_outside_by, box_step, ray_box
-from cylcollide.kernels.capsule import (
-    ball_step,
-    capsule_aabb,
-    capsule_curve,
-    capsule_normal,
-    capsule_outside_by,
-    capsule_step,
-    ray_capsule,
-    ray_sphere,
-    sphere_curve,
-)
 from cylcollide.kernels.curve import Curve
-from cylcollide.kernels.cylinder import (
-    cylinder_aabb,
-    cylinder_curve,
-    cylinder_normal,
-    cylinder_outside_by,
-    cylinder_step,
-    ray_cylinder,
-    ray_tube,
-    tube_outside_by,
-)
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -41,19 +20,6 @@ from cylcollide.kernels.interval import Span, undecided_where
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.revolution import (
-    ellipsoid_aabb,
-    ellipsoid_growth_to_reach,
-    ellipsoid_normal,
-    ellipsoid_outside_by,
-    ray_ellipsoid,
-    ray_tapered,
-    sloping_curve,
-    sloping_step,
-    tapered_aabb,
-    tapered_normal,
-    tapered_outside_by,
-)
 from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real
 
@@ -88,7 +54,7 @@ def ray_limb(ray: Ray, limb: Limb, piece: int) -> Span:
 def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple[Span, Span]:
     """`ray_limb` of twice eight rays and limbs of one shape, piece 0."""
     if limb_of_one.kind == CYLINDER:
-        first, second = ray_cylinder(one, limb_of_one), ray_cylinder(two, limb_of_two)
+        first, second = cylinder.ray_cylinder(one, limb_of_one), cylinder.ray_cylinder(two, limb_of_two)
     else:
         first, second = ray_other(one, limb_of_one, 0), ray_other(two, limb_of_two, 0)
     return trusted(one, limb_of_one, first), trusted(two, limb_of_two, second)
@@ -97,14 +63,14 @@ def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple
 @inlined
 def trusted(ray: Ray, limb: Limb, span: Span) -> Span:
     """The span, undecided where its rounding errors may exceed `LARGEST_SAFE`."""
-    return undecided_where(rounding_bound(ray, limb.frame.extent) > LARGEST_SAFE, span)
+    return undecided_where(rounding_bound(ray, limb.extent) > LARGEST_SAFE, span)
 
 
 @inlined
 def ray_shape(ray: Ray, limb: Limb, piece: int) -> Span:
     """`ray_limb` without the check of `trusted`."""
     if limb.kind == CYLINDER:
-        return ray_cylinder(ray, limb)
+        return cylinder.ray_cylinder(ray, limb)
     return ray_other(ray, limb, piece)
 
 
@@ -112,16 +78,16 @@ def ray_shape(ray: Ray, limb: Limb, piece: int) -> Span:
 def ray_other(ray: Ray, limb: Limb, piece: int) -> Span:
     """`ray_shape` for shapes other than the cylinder."""
     if limb.kind == CAPSULE:
-        return ray_capsule(ray, limb)
+        return capsule.ray_capsule(ray, limb)
     if limb.kind == SPHERE:
-        return ray_sphere(ray, limb)
+        return capsule.ray_sphere(ray, limb)
     if limb.kind == TAPERED:
-        return ray_tapered(ray, limb)
+        return revolution.ray_tapered(ray, limb)
     if limb.kind == ELLIPSOID:
-        return ray_ellipsoid(ray, limb)
+        return revolution.ray_ellipsoid(ray, limb)
     if limb.kind == TUBE:
-        return ray_tube(ray, limb, piece)
-    return ray_box(ray, limb)
+        return cylinder.ray_tube(ray, limb, piece)
+    return box.ray_box(ray, limb)
 
 
 # Crossings and normals of faces -------------------------------------------------------------------------------------
@@ -131,7 +97,7 @@ def ray_other(ray: Ray, limb: Limb, piece: int) -> Span:
 def face_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The `Curve` of a face along the ray, expanded about a fraction near the crossing."""
     if limb.kind == CYLINDER or limb.kind == TUBE:
-        return cylinder_curve(origin, displacement, fraction, limb, face)
+        return cylinder.cylinder_curve(origin, displacement, fraction, limb, face)
     return other_curve(origin, displacement, fraction, limb, face)
 
 
@@ -139,12 +105,12 @@ def face_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real,
 def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """`face_curve` for shapes other than cylinder and tube."""
     if limb.kind == BOX:
-        return box_curve(origin, displacement, fraction, limb, face)
+        return box.box_curve(origin, displacement, fraction, limb, face)
     if limb.kind == SPHERE:
-        return sphere_curve(origin, displacement, fraction, limb)
+        return capsule.sphere_curve(origin, displacement, fraction, limb)
     if limb.kind == CAPSULE:
-        return capsule_curve(origin, displacement, fraction, limb, face)
-    return sloping_curve(origin, displacement, fraction, limb, face)
+        return capsule.capsule_curve(origin, displacement, fraction, limb, face)
+    return revolution.sloping_curve(origin, displacement, fraction, limb, face)
 
 
 @noinline
@@ -153,30 +119,30 @@ def graze_step(
 ) -> DoubleDouble:
     """The step from the guess to a face of one limb, the quadratic solved in double-double."""
     if limb.kind == BOX:
-        return box_step(origin, displacement, fraction, limb, face)
+        return box.box_step(origin, displacement, fraction, limb, face)
     if limb.kind == SPHERE:
-        return ball_step(origin, displacement, fraction, limb, face, entering)
+        return capsule.ball_step(origin, displacement, fraction, limb, face, entering)
     if limb.kind == CAPSULE:
-        return capsule_step(origin, displacement, fraction, limb, face, entering)
+        return capsule.capsule_step(origin, displacement, fraction, limb, face, entering)
     if limb.kind == ELLIPSOID or limb.kind == TAPERED:
-        return sloping_step(origin, displacement, fraction, limb, face, entering)
-    return cylinder_step(origin, displacement, fraction, limb, face, entering)
+        return revolution.sloping_step(origin, displacement, fraction, limb, face, entering)
+    return cylinder.cylinder_step(origin, displacement, fraction, limb, face, entering)
 
 
 @inlined
 def face_normal(point: SurfacePoint, limb: Limb, face: float) -> Vector:
     """The outward direction of a face at a point of it, of any length."""
     if limb.kind == BOX:
-        return box_normal(limb, face)
+        return box.box_normal(limb, face)
     if limb.kind == SPHERE:
         return point.from_end
     if limb.kind == CAPSULE:
-        return capsule_normal(point, face)
+        return capsule.capsule_normal(point, face)
     if limb.kind == TAPERED:
-        return tapered_normal(point, face)
+        return revolution.tapered_normal(point, face)
     if limb.kind == ELLIPSOID:
-        return ellipsoid_normal(point)
-    return cylinder_normal(point, face)
+        return revolution.ellipsoid_normal(point)
+    return cylinder.cylinder_normal(point, face)
 
 
 # Points and boxes ---------------------------------------------------------------------------------------------------
@@ -186,8 +152,8 @@ def face_normal(point: SurfacePoint, limb: Limb, face: float) -> Vector:
 def outside_by(point: Vector, limb: Limb) -> Real:
     """By how much a point is outside, in metres: negative inside; a function of the point with Lipschitz constant 1."""
     if limb.kind == CYLINDER:
-        height, distance = height_and_distance(point, limb.frame)
-        return cylinder_outside_by(height, distance, limb)
+        height, distance = height_and_distance(point, limb)
+        return cylinder.cylinder_outside_by(height, distance, limb)
     return other_outside_by(point, limb)
 
 
@@ -195,24 +161,24 @@ def outside_by(point: Vector, limb: Limb) -> Real:
 def other_outside_by(point: Vector, limb: Limb) -> Real:
     """`outside_by` for shapes other than the cylinder."""
     if limb.kind == BOX:
-        return box_outside_by(point, limb)
-    height, distance = height_and_distance(point, limb.frame)  # of a sphere 0, and the distance from its centre
+        return box.box_outside_by(point, limb)
+    height, distance = height_and_distance(point, limb)  # of a sphere 0, and the distance from its centre
     if limb.kind == SPHERE:
         return distance - limb.radius
     if limb.kind == CAPSULE:
-        return capsule_outside_by(height, distance, limb)
+        return capsule.capsule_outside_by(height, distance, limb)
     if limb.kind == ELLIPSOID:
-        return ellipsoid_outside_by(height, distance, limb)
+        return revolution.ellipsoid_outside_by(height, distance, limb)
     if limb.kind == TAPERED:
-        return tapered_outside_by(height, distance, limb)
-    return tube_outside_by(height, distance, limb)
+        return revolution.tapered_outside_by(height, distance, limb)
+    return cylinder.tube_outside_by(height, distance, limb)
 
 
 @compiled
 def growth_to_reach(point: Vector, limb: Limb) -> float:
     """Growth at which the limb's surface reaches the point, in metres: positive outside, negative inside."""
     if limb.kind == ELLIPSOID:
-        return ellipsoid_growth_to_reach(point, limb)
+        return revolution.ellipsoid_growth_to_reach(point, limb)
     return outside_by(point, limb)
 
 
@@ -220,25 +186,25 @@ def growth_to_reach(point: Vector, limb: Limb) -> float:
 def limb_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner of the axis-aligned box around the limb, not yet rounded outward."""
     if limb.kind == BOX:
-        return box_aabb(limb)
+        return box.box_aabb(limb)
     if limb.kind == SPHERE or limb.kind == CAPSULE:
-        return capsule_aabb(limb)
+        return capsule.capsule_aabb(limb)
     if limb.kind == ELLIPSOID:
-        return ellipsoid_aabb(limb)
+        return revolution.ellipsoid_aabb(limb)
     if limb.kind == TAPERED:
-        return tapered_aabb(limb)
-    return cylinder_aabb(limb)
+        return revolution.tapered_aabb(limb)
+    return cylinder.cylinder_aabb(limb)
 
 
 @inlined
 def axis_point(limb: Limb) -> Vector:
     """A point of the axis that `axis_distance_squared` is measured from."""
-    return limb.frame.centre if limb.kind == BOX else limb.p1
+    return limb.centre if limb.kind == BOX else limb.p1
 
 
 @inlined
 def main_axis(limb: Limb) -> DoubleDoubleVector:
     """The direction of that axis, of any length: the third axis of a box, zero for a sphere."""
     if limb.kind == BOX:
-        return as_double_double(box_frame(limb).axes[2])
+        return as_double_double(box.box_axes(limb)[0][2])
     return vector_difference(limb.p2, limb.p1)

@@ -1,11 +1,58 @@
-"""Bounds of a hit of a ray with a whole limb, of one or two pieces, for one ray or sixteen."""
+"""From intervals to hits: whether, when and by which face a ray hits a limb, and which of several limbs first.
 
+The policy for a ray that starts inside a limb, `inside="hit" | "exit" | "ignore"`, is applied by `ray_hit_bounds` and
+nowhere else in kernels and loops; the exact counterpart is `exact.order`. All of it is of one ray, or of eight.
+"""
+
+from math import inf
+from typing import NamedTuple, TypeAlias
+
+from cylcollide._types import NO_LIMB, POLICY_HIT, POLICY_IGNORE, Face
 from cylcollide.kernels.dispatch import pieces, ray_limb, ray_limbs
-from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
+from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import logical_not, select
+from cylcollide.runtime.simd import Real, Truth, broadcast_like, logical_not, select, smaller
+
+INSIDE = float(Face.INSIDE)
+
+
+class HitBounds(NamedTuple):
+    """Whether and when a ray hits a limb, as far as bounds decide it; certainly a miss if not possible."""
+
+    possible: Truth
+    certain: Truth  # certainly a hit
+    lower: Real  # earliest time of the hit, metres
+    upper: Real  # latest time; inf if it is not certain
+    inside: Truth  # the ray certainly starts inside
+    face: Real  # of the hit; `UNDECIDED_FACE` if the bounds do not decide it
+
+
+@inlined
+def ray_hit_bounds(ray: Ray, span: Span, policy: int) -> HitBounds:
+    """The hit of a ray with one piece of a limb that `span` bounds, under a policy for a start inside."""
+    outer, inner = span.outer, span.inner
+    possible = logical_not(empty(outer)) & (outer[1] >= 0.0) & (outer[0] <= ray.limit)
+    ahead = possible & (outer[0] > 0.0)
+    reached = ahead & logical_not(empty(inner)) & (inner[0] <= ray.limit)
+    inside = possible & (inner[0] <= 0.0) & (inner[1] >= 0.0)
+    earliest = select(ahead, outer[0], 0.0)
+    if policy == POLICY_HIT:
+        latest = select(inside, 0.0, select(reached, inner[0], inf))
+        return HitBounds(possible, reached | inside, earliest, latest, inside, select(inside, INSIDE, span.first_face))
+    if policy == POLICY_IGNORE:
+        latest = select(reached, inner[0], inf)
+        return HitBounds(possible & logical_not(inside), reached, earliest, latest, inside, span.first_face)
+    left = inside & (outer[1] <= ray.limit)
+    return HitBounds(
+        possible & (logical_not(inside) | (inner[1] <= ray.limit)),
+        reached | left,
+        select(inside, inner[1], earliest),
+        select(left, outer[1], select(reached, inner[0], inf)),
+        inside,
+        select(inside, span.last_face, span.first_face),
+    )
 
 
 @inlined
@@ -49,3 +96,58 @@ def or_second_piece(bounds: HitBounds, ray: Ray, limb: Limb, policy: int) -> Hit
         bounds.inside | (logical_not(first) & behind.inside),
         select(first, bounds.face, behind.face),
     )
+
+
+Closest: TypeAlias = tuple[Real, Real, HitBounds]
+"""The closest hit among the limbs tested so far, in any order: `limb, next_possible, bounds`.
+
+`limb` is the index of the one that is certainly hit with the least upper bound, NO_LIMB if there is none, and `bounds`
+are those of its hit; but `inside` says whether the ray certainly starts in any limb. `next_possible` is the earliest
+time at which another limb may be hit; it decides nothing beyond the upper bound.
+"""
+
+
+@inlined
+def no_hit(like: Real) -> Closest:
+    """Before any limb is tested; `like` says whether of one ray or of eight."""
+    never, none = broadcast_like(inf, like), broadcast_like(float(NO_LIMB), like)
+    nothing = none >= 0.0
+    return none, never, HitBounds(nothing, nothing, never, never, nothing, broadcast_like(UNDECIDED_FACE, like))
+
+
+@inlined
+def closer(closest: Closest, limb: Real, bounds: HitBounds) -> Closest:
+    """The closest hit updated by the bounds of one more limb.
+
+    The closest limb is the one certainly hit with the least upper bound, ties by index; any other that may be hit
+    before that bound goes into `next_possible`. Limbs that contain the start are all hit at exactly 0: among them the
+    lowest index is the closest, and none counts as possibly earlier.
+    """
+    best, next_possible, hit = closest
+    relevant = bounds.possible & (bounds.lower <= hit.upper)
+    sooner = (bounds.upper < hit.upper) | ((bounds.upper == hit.upper) & (limb < best))
+    replaces = relevant & bounds.certain & sooner
+    other_lower = select(replaces, hit.lower, bounds.lower)  # of the limb that is not the closest
+    other_upper = select(replaces, hit.upper, bounds.upper)
+    may_precede = relevant & logical_not(other_upper == 0.0)
+    known = hit.certain | replaces
+    return (
+        select(replaces, limb, best),
+        select(may_precede, smaller(next_possible, other_lower), next_possible),
+        HitBounds(
+            known,
+            known,
+            select(replaces, bounds.lower, hit.lower),
+            select(replaces, bounds.upper, hit.upper),
+            hit.inside | bounds.inside,
+            select(replaces, bounds.face, hit.face),
+        ),
+    )
+
+
+@inlined
+def is_undecided(closest: Closest) -> Truth:
+    """Whether the bounds leave open which limb is hit first, or through which face."""
+    limb, next_possible, hit = closest
+    contested = (next_possible < inf) & (next_possible <= hit.upper)
+    return contested | ((limb >= 0.0) & (hit.face == UNDECIDED_FACE))

@@ -8,7 +8,6 @@ import numpy as np
 from cylcollide._types import Column, Float64Array, Int8Array, Int32Array, LayerMasks, Rows, Shape, Uint32Array, Vectors
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
 from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
@@ -20,7 +19,7 @@ ROW = 16
 """Numbers in the row of a limb: two registers of eight."""
 
 CENTRE, AXIS, HALF_LENGTH, RADIUS, RADIUS2, P1, P2, EXTENT = 0, 3, 6, 7, 8, 9, 12, 15
-"""Columns of a row, vectors by their first: `Frame` and `Limb` say what they hold."""
+"""Columns of a row, vectors by their first: `Limb` says what they hold."""
 
 BOX_AXES = AXIS
 """First of the twelve columns of a box's row that hold its three axes and its half extents, in place of AXIS to P2."""
@@ -58,14 +57,20 @@ class LimbTable(NamedTuple):
 
 
 class Limb(NamedTuple):
-    """The numbers of one limb, or of eight of one shape; those of a box are read by `box.box_frame`."""
+    """One limb prepared for the kernels, or eight of one shape; lengths in metres, good to a few units of roundoff.
+
+    A box has its axes and half extents in place of axis, radii and ends: see `box.box_axes`.
+    """
 
     kind: int  # Shape
-    frame: Frame
-    radius: Real
+    centre: Vector
+    axis: Vector  # unit vector from p1 to p2; zero for a sphere
+    half_length: Real
+    radius: Real  # at p1, if it varies; the outer one of a tube
     radius2: Real
     p1: Vector
     p2: Vector
+    extent: Real  # largest |coordinate| of any point of it; inf if beyond what the kernels trust
 
 
 def make_table(
@@ -121,10 +126,9 @@ def write_row(
         row[EXTENT] = extent if smallest >= SMALLEST_SAFE and extent <= LARGEST_SAFE else inf
         return shape
     limb = limb_between(shape, a, b, radius, radius2)
-    frame = limb.frame
     for k in range(3):
-        row[CENTRE + k], row[AXIS + k], row[P1 + k], row[P2 + k] = frame.centre[k], frame.axis[k], a[k], b[k]
-    row[HALF_LENGTH], row[RADIUS], row[RADIUS2], row[EXTENT] = frame.half_length, radius, radius2, frame.extent
+        row[CENTRE + k], row[AXIS + k], row[P1 + k], row[P2 + k] = limb.centre[k], limb.axis[k], a[k], b[k]
+    row[HALF_LENGTH], row[RADIUS], row[RADIUS2], row[EXTENT] = limb.half_length, radius, radius2, limb.extent
     return SPHERE if shape == CAPSULE and a[0] == b[0] and a[1] == b[1] and a[2] == b[2] else shape
 
 
@@ -144,8 +148,7 @@ def limb_between(shape: int, a: Vector, b: Vector, radius: Real, radius2: Real) 
     )
     direction = (axis[0] / length, axis[1] / length, axis[2] / length)
     half_length = select(is_point, 0.0, 0.5 * length)
-    frame = Frame(centre, direction, half_length, radius, select(is_safe, extent, inf))
-    return Limb(shape, frame, radius, radius2, a, b)
+    return Limb(shape, centre, direction, half_length, radius, radius2, a, b, select(is_safe, extent, inf))
 
 
 def plain_limb(table: LimbTable, i: int) -> Limb:
@@ -172,8 +175,7 @@ def limb_of(kind: int, low: tuple[Real, ...], high: tuple[Real, ...]) -> Limb:
     """The limb, or the eight limbs of one shape, whose first eight and last eight columns these are."""
     x, y, z, u, v, w, half_length, radius = low
     radius2, x1, y1, z1, x2, y2, z2, extent = high
-    frame = Frame((x, y, z), (u, v, w), half_length, radius, extent)
-    return Limb(kind, frame, radius, radius2, (x1, y1, z1), (x2, y2, z2))
+    return Limb(kind, (x, y, z), (u, v, w), half_length, radius, radius2, (x1, y1, z1), (x2, y2, z2), extent)
 
 
 @inlined

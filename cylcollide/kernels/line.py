@@ -10,21 +10,12 @@ from cylcollide._types import Face
 from cylcollide.constants import ROUNDING_BOUND, SLOPE_FLOOR
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Interval, Span, centred_interval, intersect_brackets
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray, dot
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, Truth, absolute, fused_multiply_add, larger, select, with_sign
 
 SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
-
-
-class Frame(NamedTuple):
-    """A limb prepared for the kernels; lengths in metres, each value accurate to a few units of roundoff."""
-
-    centre: Vector
-    axis: Vector  # unit vector from p1 to p2; zero for a sphere
-    half_length: Real
-    radius: Real  # at p1, if it varies; the outer one of a tube
-    extent: Real  # largest |coordinate| of any point of it; inf if beyond what the kernels trust
 
 
 class Line(NamedTuple):
@@ -67,7 +58,7 @@ def along(start: Vector, direction: Vector, s: Real) -> Vector:
 
 
 @inlined
-def line_about(ray: Ray, limb: Frame) -> Line:
+def line_about(ray: Ray, limb: Limb) -> Line:
     """The ray's line split along and across the axis of a limb."""
     shift, x = closest_approach(ray, limb.centre)
     d, w = ray.direction, limb.axis
@@ -90,28 +81,18 @@ def slab_about(height: Real, rate: Real, half: Real, shift: Real, delta: Real) -
     return Bracket((crossing - longest, crossing + longest), (crossing - shortest, crossing + shortest))
 
 
-class AxisApproach(NamedTuple):
-    """The line's closest approach to the axis."""
-
-    middle: Real  # where, in metres along the ray
-    gap_squared: Real  # least distance from the axis, squared
-    per_speed_squared: Real  # 1 / |p|², with p the part of the direction across the axis
-
-
 @inlined
-def axis_approach(line: Line) -> AxisApproach:
-    """Closest approach to the axis. On a nearly parallel ray `middle` may err by much, the distance does not."""
+def axis_approach(line: Line) -> tuple[Real, Real, Real]:
+    """The line's closest approach to the axis, as `within` takes it: metres along the ray, gap², and 1 / speed².
+
+    The gap is the least distance, the speed that of the direction across the axis. On a nearly parallel ray the metres
+    may err by much, the distance does not.
+    """
     speed_squared, least = dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR
     per_speed_squared = 1.0 / larger(speed_squared, least)
     middle = -select(speed_squared < least, 0.0, dot(line.q, line.p)) * per_speed_squared
     nearest = along(line.q, line.p, middle)
-    return AxisApproach(line.shift + middle, dot(nearest, nearest), per_speed_squared)
-
-
-@inlined
-def wall(approach: AxisApproach, radius: Real, delta: Real) -> Bracket:
-    """Bounds of when the line is within `radius` of the axis."""
-    return within(approach.middle, approach.gap_squared, approach.per_speed_squared, radius, delta)
+    return line.shift + middle, dot(nearest, nearest), per_speed_squared
 
 
 @inlined

@@ -30,7 +30,7 @@ def certain_side(point: Vector, limb: Limb) -> tuple[Truth, Truth]:
 
     Of one point and one limb, or of eight and eight.
     """
-    delta = ROUNDING_BOUND * (largest_component(point) + limb.frame.extent)
+    delta = ROUNDING_BOUND * (largest_component(point) + limb.extent)
     trusted, beyond = delta <= LARGEST_SAFE, outside_by(point, limb)
     return trusted & (beyond < -delta), trusted & (beyond > delta)
 

@@ -102,8 +102,8 @@ def quadric(line: Line, half_length: Real, radius: Real, g: Vector, between: Bra
 @inlined
 def ray_tapered(ray: Ray, limb: Limb) -> Span:
     """Bounds of when the ray's line is inside a tapered cylinder, metres; one nappe of a cone between two caps."""
-    half_length, radius1, radius2 = limb.frame.half_length, limb.radius, limb.radius2
-    line = line_about(ray, limb.frame)
+    half_length, radius1, radius2 = limb.half_length, limb.radius, limb.radius2
+    line = line_about(ray, limb)
     mean, slope = 0.5 * (radius1 + radius2), (radius2 - radius1) / (2.0 * half_length)
     caps = slab(line, half_length)
     g = (mean * mean, 2.0 * mean * slope, slope * slope)
@@ -114,8 +114,8 @@ def ray_tapered(ray: Ray, limb: Limb) -> Span:
 @inlined
 def ray_ellipsoid(ray: Ray, limb: Limb) -> Span:
     """Bounds of when the ray's line is inside an ellipsoid of revolution, ρ² = r² (1 - z² / h²); metres."""
-    half_length, radius = limb.frame.half_length, limb.radius
-    line = line_about(ray, limb.frame)
+    half_length, radius = limb.half_length, limb.radius
+    line = line_about(ray, limb)
     ratio = radius / half_length
     g = (radius * radius, 0.0, -ratio * ratio)
     inside = quadric(line, half_length, radius, g, Bracket(EVERYTHING, EVERYTHING))
@@ -192,7 +192,7 @@ def ellipsoid_normal(point: SurfacePoint) -> Vector:
 @inlined
 def tapered_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """Distance of a point beyond the caps, or beyond the sloping wall at right angles to it, the larger; metres."""
-    h = limb.frame.half_length
+    h = limb.half_length
     slope = (limb.radius2 - limb.radius) / (2.0 * h)
     wall = 0.5 * (limb.radius + limb.radius2) + slope * height
     return larger(absolute(height) - h, (distance - wall) / square_root(1.0 + slope * slope))
@@ -201,7 +201,7 @@ def tapered_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
 @inlined
 def ellipsoid_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """The gauge √(distance²/r² + height²/h²) of a point, less 1, times the smaller half axis; metres."""
-    h = limb.frame.half_length
+    h = limb.half_length
     x, z = distance / limb.radius, height / h
     return (square_root(x * x + z * z) - 1.0) * smaller(limb.radius, h)
 
@@ -209,7 +209,7 @@ def ellipsoid_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
 @compiled
 def ellipsoid_growth_to_reach(point: Vector, limb: Limb) -> float:
     """The growth g at which (distance / (r + g))² + (height / (h + g))² = 1, by bisection; at least -min(r, h)."""
-    (height, distance), h, r = height_and_distance(point, limb.frame), limb.frame.half_length, limb.radius
+    (height, distance), h, r = height_and_distance(point, limb), limb.half_length, limb.radius
     low, high = -min(r, h), sqrt(distance * distance + height * height)
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)

@@ -1,7 +1,6 @@
 """Points of rays, and unit outward normals of limbs at them."""
 
 from math import frexp
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,20 +27,13 @@ from cylcollide.runtime.simd import Real, Truth, square_root
 INSIDE = float(Face.INSIDE)
 
 
-class Spot(NamedTuple):
-    """A point of a surface, and the unit outward normal there."""
-
-    position: Vector
-    normal: Vector  # of unit length
-
-
 @inlined
 def spot_near(
     origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float
-) -> tuple[Spot, Truth]:
-    """Point and normal where rays cross a face of their limbs, near a rounded fraction; and whether they are accurate.
+) -> tuple[Vector, Vector, Truth]:
+    """Point and unit normal where rays cross a face of their limbs, near a rounded fraction; and whether they are good.
 
-    One step from there, as in `refine.face_crossing`. Not accurate at a graze and next to an axis.
+    One step from there, as in `chord.face_crossing`. Not accurate at a graze and next to an axis.
     """
     curve = face_curve(origin, displacement, fraction, limb, face)
     step, short = short_step(curve, fraction)
@@ -53,7 +45,7 @@ def spot_near(
         coordinate_at(origin[1], displacement[1], fraction, step),
         coordinate_at(origin[2], displacement[2], fraction, step),
     )
-    return Spot(position, over_length(outward)), accurate
+    return position, over_length(outward), accurate
 
 
 @inlined

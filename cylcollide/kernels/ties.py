@@ -7,9 +7,8 @@ meets equal solids at once, and two faces in one plane: there the lowest index i
 from typing import TypeAlias
 
 from cylcollide._types import Face, Float64Array, Int8Array, Shape
-from cylcollide.kernels.closest import ClosestHit, closer
 from cylcollide.kernels.double_double import two_sum
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, ROW
 from cylcollide.runtime.compile import inlined, noinline
 
@@ -24,24 +23,25 @@ NO_PLANE = -1, 0.0, 0.0
 
 
 @inlined
-def closer_or_tied(best: ClosestHit, limb: int, bounds: HitBounds, rows: Float64Array, solids: Int8Array) -> ClosestHit:
+def closer_or_tied(closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, solids: Int8Array) -> Closest:
     """As `closer` for one ray, where `rows` and `solids`, as in `LimbRows`, may tell that two limbs are met at once.
 
     Of these the lowest index is the closest, and the others may not precede it. Without `solids` no limb is compared.
     """
+    best, next_possible, hit = closest
     if (
         bounds.certain
-        and bounds.lower <= best.upper
-        and best.lower <= bounds.upper
-        and best.limb >= 0.0
+        and bounds.lower <= hit.upper
+        and hit.lower <= bounds.upper
+        and best >= 0.0
         and solids.size > 0
-        and are_met_at_once(rows, solids, limb, bounds.face, int(best.limb), best.face)
+        and are_met_at_once(rows, solids, limb, bounds.face, int(best), hit.face)
     ):
-        inside = best.inside | bounds.inside
-        if limb > best.limb:
-            return ClosestHit(best.limb, best.lower, best.upper, best.face, best.next_possible, inside)
-        return ClosestHit(float(limb), bounds.lower, bounds.upper, bounds.face, best.next_possible, inside)
-    return closer(best, float(limb), bounds)
+        inside = hit.inside | bounds.inside
+        if limb > best:
+            return best, next_possible, HitBounds(True, True, hit.lower, hit.upper, inside, hit.face)
+        return float(limb), next_possible, HitBounds(True, True, bounds.lower, bounds.upper, inside, bounds.face)
+    return closer(closest, float(limb), bounds)
 
 
 @noinline

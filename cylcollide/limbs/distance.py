@@ -14,7 +14,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.exact.line import RayNumbers
 from cylcollide.kernels.axis import from_centre
-from cylcollide.kernels.box import box_frame
+from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbTable
 from cylcollide.kernels.ray import dot
@@ -106,7 +106,7 @@ def _least_distance(about: SegmentAboutLimb) -> tuple[float, float]:
 
 def _nearest_to_axis(about: SegmentAboutLimb) -> float:
     """The s at which the line is nearest to the limb's axis, 0 where it is parallel."""
-    axis = about.limb.frame.axis
+    axis = about.limb.axis
     rate, height = dot(about.direction, axis), dot(about.place, axis)
     across = [(u - rate * w, x - height * w) for u, x, w in zip(about.direction, about.place, axis, strict=True)]
     square = sum(u * u for u, _ in across)
@@ -143,12 +143,12 @@ def _distance(point: Vector, limb: Limb) -> float:
 def _nearest_point(point: Vector, limb: Limb) -> Vector:
     """The point of the limb that is nearest to a point, itself inside."""
     if limb.kind == Shape.BOX:
-        offset, axes = _box_offset(point, limb), box_frame(limb).axes
+        offset, axes = _box_offset(point, limb), box_axes(limb)[0]
         x, y, z = (p - sum(o * axis[k] for o, axis in zip(offset, axes, strict=True)) for k, p in enumerate(point))
         return x, y, z
     height, radius = _profile(point, limb)
     along, away = _offset(height, radius, limb)
-    axis = limb.frame.axis
+    axis = limb.axis
     radial = [p - height * w for p, w in zip(point, axis, strict=True)]
     if radius == 0.0 and away != 0.0:  # on the axis of a tube: any direction does
         k = min(range(3), key=lambda k: abs(axis[k]))
@@ -161,8 +161,7 @@ def _nearest_point(point: Vector, limb: Limb) -> Vector:
 
 def _box_offset(point: Vector, limb: Limb) -> Vector:
     """The way from the nearest point of a box to a point, along its axes."""
-    frame = box_frame(limb)
-    x, y, z = (_beyond(dot(point, axis), half) for axis, half in zip(frame.axes, frame.half, strict=True))
+    x, y, z = (_beyond(dot(point, axis), half) for axis, half in zip(*box_axes(limb), strict=True))
     return x, y, z
 
 
@@ -173,14 +172,14 @@ def _beyond(x: float, half: float) -> float:
 
 def _profile(point: Vector, limb: Limb) -> tuple[float, float]:
     """Coordinate of a point along the axis, 0 at the centre, and its distance from the axis."""
-    v, w = from_centre(point, limb.frame), limb.frame.axis
+    v, w = from_centre(point, limb), limb.axis
     height = dot(v, w)
     return height, hypot(*(x - height * y for x, y in zip(v, w, strict=True)))
 
 
 def _offset(height: float, radius: float, limb: Limb) -> Offset:
     """The way from the nearest point of a limb to a point, in the half plane of axis and point; 0 inside."""
-    top = limb.frame.half_length
+    top = limb.half_length
     if limb.kind == Shape.TAPERED:
         return _offset_of_tapered(height, radius, top, limb.radius, limb.radius2)
     if limb.kind == Shape.ELLIPSOID:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.kernels.box import box_frame
+from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.clearance import growths_to_reach
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.limbs.figures import new_figure
@@ -45,8 +45,8 @@ def cut_axes(limb: Limb, start: Float64Array, end: Float64Array) -> Float64Array
 
     A ball has its centre for an axis, a box its third axis.
     """
-    axis = np.array(box_frame(limb).axes[2] if limb.kind == Shape.BOX else limb.frame.axis)
-    candidates = [axis, end - start, start - np.array(limb.frame.centre), *np.eye(3)]
+    axis = np.array(box_axes(limb)[0][2] if limb.kind == Shape.BOX else limb.axis)
+    candidates = [axis, end - start, start - np.array(limb.centre), *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
     across = next(unit for v in candidates if (unit := _unit(v, [along])) is not None)
     return np.array([along, across])
@@ -66,7 +66,7 @@ def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
 
 def draw_cut(axes: Any, limb: Limb, segment: Float64Array, nearest: float, passed: Passed) -> None:
     """Draw the limb in the plane of the segment; dashed, its outline in the parallel plane through its centre."""
-    (start, end), centre = segment, np.array(limb.frame.centre)
+    (start, end), centre = segment, np.array(limb.centre)
     in_cut = cut_axes(limb, start, end)
     normal = np.cross(*in_cut)
     beside = float((start - centre) @ normal)
@@ -103,12 +103,11 @@ def _growths(x: Float64Array, y: Float64Array, in_cut: Float64Array, origin: Flo
 
 def _window(limb: Limb, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Corners of the section drawn: the limb, the nearest point, and the part of the segment that is not far away."""
-    frame = limb.frame
     if limb.kind == Shape.BOX:
-        reach = np.full(2, float(np.linalg.norm(box_frame(limb).half)))
+        reach = np.full(2, float(np.linalg.norm(box_axes(limb)[1])))
     else:
         balls = limb.kind in (Shape.CAPSULE, Shape.SPHERE)
-        reach = np.array([frame.half_length + balls * frame.radius, frame.radius])
+        reach = np.array([limb.half_length + balls * limb.radius, limb.radius])
     low, high = np.minimum(-reach, near), np.maximum(reach, near)
     far = 1.5 * float((high - low).max())
     low = np.minimum(low, np.maximum(ends.min(axis=0), low - 0.5 * far))

@@ -27,14 +27,14 @@ from cylcollide._types import (
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs import explain, files, tables
 from cylcollide.limbs.tables import Labels
-from cylcollide.query import exact_points
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
+from cylcollide.query.points import axis_distances, resolve_point
 from cylcollide.query.request import RayRequest, ray_request, segment_request
-from cylcollide.query.row_choice import chosen_rows
+from cylcollide.query.results import chosen_rows
 from cylcollide.shapes import Solids
 
 
@@ -281,7 +281,7 @@ class Limbs:
         point_loops.classify_rows(position, self.kernel_rows, verdict)
         side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
         for i in np.flatnonzero(verdict == UNDECIDED).tolist():
-            side[i] = exact_points.resolve_point(position[i], self.table, i if len(self) > 1 else 0)
+            side[i] = resolve_point(position[i], self.table, i if len(self) > 1 else 0)
         return side
 
     def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
@@ -293,7 +293,7 @@ class Limbs:
         side = self.classify_points(position)
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
         inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
-        return exact_points.axis_distances(position, self.table, self.kernel_rows, inside)
+        return axis_distances(position, self.table, self.kernel_rows, inside)
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses one limb, whose index must be given if there are several."""

@@ -89,7 +89,7 @@ def segment_about_limb(ray: RayNumbers, alone: LimbTable) -> SegmentAboutLimb:
     limb = plain_limb(alone._replace(rows=row[None]), 0)
     length = hypot(*map(float, step))
     u, v, w = (float(d) / length if length else 0.0 for d in step)
-    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.frame.half_length) if limb.kind == Shape.TAPERED else 0.0
+    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.half_length) if limb.kind == Shape.TAPERED else 0.0
     farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
     before, behind = (min(float(share) * length * unit, farthest) for share in (closest, 1 - closest))
     x, y, z = (coordinate * unit for coordinate in place)

@@ -69,7 +69,7 @@ class Forces(NamedTuple):
     drag: float
 
 
-class Motion(NamedTuple):
+class FlightState(NamedTuple):
     """Velocity and displacement, and how far they may be from the real ones."""
 
     velocity: Vector
@@ -104,12 +104,12 @@ def steps_needed(velocity: Vector, forces: Forces, time: float) -> float:
 
 
 @inlined
-def acceleration_bound(motion: Motion, forces: Forces) -> float:
+def acceleration_bound(state: FlightState, forces: Forces) -> float:
     """The largest acceleration of a bullet from now on: it never grows."""
-    speed, _ = length_and_direction(motion.velocity)
+    speed, _ = length_and_direction(state.velocity)
     rate = forces.drag * speed
-    now, _ = length_and_direction(along(forces.gravity, motion.velocity, -rate))
-    unknown = forces.drag * (2.0 * speed + motion.velocity_error) * motion.velocity_error
+    now, _ = length_and_direction(along(forces.gravity, state.velocity, -rate))
+    unknown = forces.drag * (2.0 * speed + state.velocity_error) * state.velocity_error
     return now + (unknown + ACCELERATION_ROUNDING * (forces.pull + rate * speed))
 
 
@@ -121,9 +121,9 @@ def shares(s: float, weight: float, kappa: float, beta: float) -> tuple[float, f
 
 
 @inlined
-def after_step(motion: Motion, forces: Forces, time: float) -> Motion:
-    """The motion behind a time that needs one step."""
-    speed, direction = length_and_direction(motion.velocity)
+def after_step(state: FlightState, forces: Forces, time: float) -> FlightState:
+    """The state behind a time that needs one step."""
+    speed, direction = length_and_direction(state.velocity)
     g, rate, fall = forces.gravity, forces.drag * time, forces.pull * time
     push = (g[0] * time, g[1] * time, g[2] * time)
     kappa, beta, gamma = rate * speed, rate * dot(direction, push), rate * fall
@@ -131,11 +131,11 @@ def after_step(motion: Motion, forces: Forces, time: float) -> Motion:
     first, middle = shares(FIRST, 5.0 / 18.0, kappa, beta), shares(MIDDLE, 8.0 / 18.0, kappa, beta)
     last, end = shares(LAST, 5.0 / 18.0, kappa, beta), shares(1.0, 1.0, kappa, beta)
     of_velocity, of_push = time * ((first[0] + last[0]) + middle[0]), time * ((first[1] + last[1]) + middle[1])
-    v, before = motion.velocity, motion.displacement
+    v, before = state.velocity, state.displacement
     dx, dy, dz = along((push[0] * of_push, push[1] * of_push, push[2] * of_push), v, of_velocity)
     moved = (before[0] + dx, before[1] + dy, before[2] + dz)
     velocity = along((v[0] * end[0], v[1] * end[0], v[2] * end[0]), push, end[1])
-    # how far that may be from the motion that begins with the same velocity
+    # how far that may be from the state that begins with the same velocity
     fastest, both = speed + fall, kappa + gamma
     turned = fall / speed if fall < speed else 1.0
     bent = (gamma * (1.1 * both + 2.2 * turned)) * fastest
@@ -143,8 +143,8 @@ def after_step(motion: Motion, forces: Forces, time: float) -> Motion:
     square = ratio * ratio
     summed = (square * square * ratio) * (ratio * fastest + 2.0 * fall) / 2000.0
     rounded = STEP_ROUNDING * fastest
-    error = motion.error + (time * (motion.velocity_error + ((0.25 * bent + summed) + rounded)) + rounding_of(moved))
-    return Motion(velocity, motion.velocity_error + (0.75 * bent + rounded), moved, error)
+    error = state.error + (time * (state.velocity_error + ((0.25 * bent + summed) + rounded)) + rounding_of(moved))
+    return FlightState(velocity, state.velocity_error + (0.75 * bent + rounded), moved, error)
 
 
 @compiled_loop
@@ -158,25 +158,25 @@ def fly_bullets(shots: Shots, pieces: Pieces) -> int:
         forces = Forces(gravity, length_and_direction(gravity)[0], shots.drag[i])
         first, count, begin = shots.first[i], shots.first[i + 1] - shots.first[i], shots.begin[i]
         x, now = as_vector(shots.start, i), begin
-        motion = Motion(as_vector(shots.velocity, i), 0.0, (0.0, 0.0, 0.0), 0.0)
+        state = FlightState(as_vector(shots.velocity, i), 0.0, (0.0, 0.0, 0.0), 0.0)
         for row in range(first, first + count):
             then = begin + shots.duration[i] * ((row + 1 - first) / count)
             time = then - now
-            steps = steps_needed(motion.velocity, forces, time)
+            steps = steps_needed(state.velocity, forces, time)
             if not steps <= MOST_STEPS:
                 pieces.error[row] = steps
                 return row
-            most = acceleration_bound(motion, forces)
-            motion = Motion(motion.velocity, motion.velocity_error, (0.0, 0.0, 0.0), motion.error)
+            most = acceleration_bound(state, forces)
+            state = FlightState(state.velocity, state.velocity_error, (0.0, 0.0, 0.0), state.error)
             parts = max(1, ceil(steps))
             for _ in range(parts):
-                motion = after_step(motion, forces, time / parts)
-            start, moved = x, motion.displacement
+                state = after_step(state, forces, time / parts)
+            start, moved = x, state.displacement
             x = (x[0] + moved[0], x[1] + moved[1], x[2] + moved[2])
-            motion = Motion(motion.velocity, motion.velocity_error, moved, motion.error + rounding_of(x))
+            state = FlightState(state.velocity, state.velocity_error, moved, state.error + rounding_of(x))
             for k in range(3):
                 pieces.starts[row, k], pieces.ends[row, k] = start[k], x[k]
             pieces.t0[row], pieces.t1[row] = now, then
-            pieces.error[row] = SUM_ROUNDING * (motion.error + most * (time * time) / 8.0) + UNDERFLOW
+            pieces.error[row] = SUM_ROUNDING * (state.error + most * (time * time) / 8.0) + UNDERFLOW
             now = then
     return -1

@@ -15,6 +15,7 @@ from cylcollide.runtime.simd import Real, Truth, absolute, larger, logical_not, 
 Quadratic: TypeAlias = tuple[Real, Real, Real]
 Quartic: TypeAlias = tuple[Real, Real, Real, Real, Real]
 Sextic: TypeAlias = tuple[Real, Real, Real, Real, Real, Real, Real]
+Coefficients: TypeAlias = Quadratic | Quartic | Sextic
 
 AIM = 3.0
 """A guess aims at f = -3 errors: there f is certainly negative, and the window ends no later than needed."""
@@ -32,17 +33,6 @@ class Passage(NamedTuple):
     ends: Truth  # negative at 1
     within: Truth  # negative everywhere
     guess: Real  # where f falls below 0, about; 0 if it is below at 0, beyond 1 if none is seen
-
-
-class Outline(NamedTuple):
-    """What `passage` reads of a polynomial: values and derivatives at both ends, and the lines below it."""
-
-    first: Quadratic  # value, first and second derivative at 0
-    last: Quadratic  # the same at 1
-    rise: Real  # f(v) >= f(0) + rise v
-    fall: Real  # f(v) >= f(1) + fall (1 - v)
-    least: Real  # of the coefficients
-    largest: Real
 
 
 @inlined
@@ -111,107 +101,64 @@ def sextic_difference(a: Sextic, b: Sextic) -> Sextic:
 
 
 @inlined
-def least_of_three(c: Quadratic) -> Real:
-    """The least coefficient of a quadratic."""
-    return smaller(smaller(c[0], c[1]), c[2])
+def least(c: Coefficients) -> Real:
+    """The least coefficient."""
+    found = c[0]
+    for k in range(1, len(c)):
+        found = smaller(found, c[k])
+    return found
 
 
 @inlined
-def least_of_five(c: Quartic) -> Real:
-    """The least coefficient of a quartic."""
-    return smaller(smaller(c[0], c[4]), smaller(c[2], smaller(c[1], c[3])))
+def polynomial_passage(c: Coefficients, error: Real) -> Passage:
+    """Where a polynomial is certainly positive or negative, if `error` bounds that of each coefficient."""
+    n = len(c) - 1
+    a, b, largest = c[1] - c[0], c[n] - c[n - 1], c[0]
+    rise, fall = n * a, -n * b
+    for k in range(1, n + 1):
+        largest = larger(largest, c[k])
+        rise, fall = smaller(rise, n / k * (c[k] - c[0])), smaller(fall, n / k * (c[n - k] - c[n]))
+    bends = n * (n - 1.0) * (c[2] - c[1] - a), n * (n - 1.0) * (b - (c[n - 1] - c[n - 2]))
+    return passage((c[0], n * a, bends[0]), (c[n], n * b, bends[1]), rise, fall, least(c), largest, error)
 
 
 @inlined
-def least_of_seven(c: Sextic) -> Real:
-    """The least coefficient of a sextic."""
-    return smaller(smaller(c[0], c[6]), smaller(smaller(c[1], c[5]), smaller(smaller(c[2], c[4]), c[3])))
+def passage(
+    first: Quadratic, last: Quadratic, rise: Real, fall: Real, smallest: Real, largest: Real, error: Real
+) -> Passage:
+    """Where f is certainly positive or negative, from its coefficients and from the lines below them.
 
-
-@inlined
-def quadratic_passage(c: Quadratic, error: Real) -> Passage:
-    """Where a quadratic is certainly positive or negative, if `error` bounds that of each coefficient."""
-    a, b = c[1] - c[0], c[2] - c[1]
-    bend, ends = 2.0 * (b - a), c[2] - c[0]
-    outline = Outline(
-        (c[0], 2.0 * a, bend),
-        (c[2], 2.0 * b, bend),
-        smaller(2.0 * a, ends),
-        smaller(-2.0 * b, -ends),
-        least_of_three(c),
-        larger(larger(c[0], c[1]), c[2]),
-    )
-    return passage(outline, error)
-
-
-@inlined
-def quartic_passage(c: Quartic, error: Real) -> Passage:
-    """Where a quartic is certainly positive or negative, if `error` bounds that of each coefficient."""
-    a, b = c[1] - c[0], c[4] - c[3]
-    ends, outer = c[4] - c[0], larger(c[1], c[3])
-    outline = Outline(
-        (c[0], 4.0 * a, 12.0 * (c[2] - c[1] - a)),
-        (c[4], 4.0 * b, 12.0 * (b - (c[3] - c[2]))),
-        smaller(smaller(4.0 * a, 2.0 * (c[2] - c[0])), smaller((4.0 / 3.0) * (c[3] - c[0]), ends)),
-        smaller(smaller(-4.0 * b, 2.0 * (c[2] - c[4])), smaller((4.0 / 3.0) * (c[1] - c[4]), -ends)),
-        least_of_five(c),
-        larger(larger(c[0], c[4]), larger(c[2], outer)),
-    )
-    return passage(outline, error)
-
-
-@inlined
-def sextic_passage(c: Sextic, error: Real) -> Passage:
-    """Where a sextic is certainly positive or negative, if `error` bounds that of each coefficient."""
-    a, b = c[1] - c[0], c[6] - c[5]
-    ends = c[6] - c[0]
-    largest = larger(larger(c[1], c[5]), larger(larger(c[2], c[4]), c[3]))
-    early = smaller(3.0 * (c[2] - c[0]), smaller(2.0 * (c[3] - c[0]), 1.5 * (c[4] - c[0])))
-    late = smaller(3.0 * (c[4] - c[6]), smaller(2.0 * (c[3] - c[6]), 1.5 * (c[2] - c[6])))
-    outline = Outline(
-        (c[0], 6.0 * a, 30.0 * (c[2] - c[1] - a)),
-        (c[6], 6.0 * b, 30.0 * (b - (c[5] - c[4]))),
-        smaller(smaller(6.0 * a, early), smaller(1.2 * (c[5] - c[0]), ends)),
-        smaller(smaller(-6.0 * b, late), smaller(1.2 * (c[1] - c[6]), -ends)),
-        least_of_seven(c),
-        larger(larger(c[0], c[6]), largest),
-    )
-    return passage(outline, error)
-
-
-@inlined
-def passage(outline: Outline, error: Real) -> Passage:
-    """Where f is certainly positive or negative: from its coefficients, and from the lines below them."""
-    first, last = outline.first[0], outline.last[0]
-    before, behind = first - error, last - error
-    everywhere = outline.least > error
+    `first` and `last` are value, first and second derivative at 0 and at 1, `smallest` and `largest` bound the
+    coefficients; f(v) >= f(0) + rise v, and f(v) >= f(1) + fall (1 - v).
+    """
+    before, behind = first[0] - error, last[0] - error
+    everywhere = smallest > error
     outside_first, outside_last = before > 0.0, behind > 0.0
-    rising = logical_not(outside_first) & (outline.rise > -before)
-    falling = logical_not(outside_last) & (outline.fall > -behind)
+    rising = logical_not(outside_first) & (rise > -before)
+    falling = logical_not(outside_last) & (fall > -behind)
     # a line that falls from f > 0 at one end is positive up to its root, one that rises from f <= 0 behind its root
-    from_first = before / select(outside_first, larger(-outline.rise, before), 1.0)
-    from_last = 1.0 + behind / select(falling, outline.fall, 1.0)
-    to_last = 1.0 - behind / select(outside_last, larger(-outline.fall, behind), 1.0)
-    to_first = -before / select(rising, outline.rise, 1.0)
+    from_first = before / select(outside_first, larger(-rise, before), 1.0)
+    from_last = 1.0 + behind / select(falling, fall, 1.0)
+    to_last = 1.0 - behind / select(outside_last, larger(-fall, behind), 1.0)
+    to_first = -before / select(rising, rise, 1.0)
     from_first, from_last = select(outside_first, from_first, 0.0), select(falling, from_last, 0.0)
     to_first, to_last = select(rising, to_first, 1.0), select(outside_last, to_last, 1.0)
     return Passage(
         select(everywhere, 1.0, larger(from_first, from_last)),
         select(everywhere, 0.0, smaller(to_last, to_first)),
-        first < -error,
-        last < -error,
-        outline.largest < -error,
-        select(first > -error, guess_of(outline, error), 0.0),
+        first[0] < -error,
+        last[0] < -error,
+        largest < -error,
+        select(first[0] > -error, crossing_guess(first, last, error), 0.0),
     )
 
 
 @inlined
-def guess_of(outline: Outline, error: Real) -> Real:
+def crossing_guess(first: Quadratic, last: Quadratic, error: Real) -> Real:
     """Where f falls to -`AIM` error, by its parabola at the end where it is nearer to 0."""
-    near_last = absolute(outline.last[0]) < absolute(outline.first[0])
-    value = select(near_last, outline.last[0], outline.first[0]) + AIM * error
-    slope = select(near_last, outline.last[1], outline.first[1])
-    bend = select(near_last, outline.last[2], outline.first[2])
+    near_last = absolute(last[0]) < absolute(first[0])
+    value = select(near_last, last[0], first[0]) + AIM * error
+    slope, bend = select(near_last, last[1], first[1]), select(near_last, last[2], first[2])
     under = slope * slope - 2.0 * value * bend
     root = square_root(larger(under, 0.0))
     falling, rising = slope < 0.0, bend > 0.0

@@ -1,14 +1,14 @@
 """Bounds of the contact of a flying bullet with a limb that moves: float64, grown and shrunk, as for rays.
 
-On a stretch the bullet and both ends of the limb go along straight lines, each affine in u from 0 to 1. A ball around
-the limb leaves a part of the stretch; there, windows are examined from the earliest on. In each one the coefficients of
+In a tick interval bullet and both ends of the limb go along straight lines, each affine in u from 0 to 1. A ball around
+the limb leaves a part of it; there, windows are examined from the earliest on. In each one the coefficients of
 a few polynomials (`solids.py`) say how far the bullet is certainly outside, and whether it is certainly inside
 at the end; the next window ends where they seem to fall below zero, so that two or three suffice. All rounding is
 counted as a displacement of bullet and ends (`docs/moving.md`, "Bounds in float64").
 """
 
 from math import inf
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from cylcollide._types import Face, Shape
 from cylcollide.constants import (
@@ -19,34 +19,29 @@ from cylcollide.constants import (
     SLOPE_FLOOR,
     SMALLEST_SAFE,
 )
-from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.double_double import DoubleDoubleVector, Vector
+from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Interval
 from cylcollide.kernels.line import along
 from cylcollide.kernels.ray import dot
 from cylcollide.moving.bernstein import NO_CROSSING
-from cylcollide.moving.solids import Errors, Window, is_outside, window_crossing
+from cylcollide.moving.solids import Affine, Errors, Window, is_outside, window_crossing
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, larger, select, smaller, square_root
 
 INSIDE = float(Face.INSIDE)
 CAPSULE, ELLIPSOID, SPHERE = int(Shape.CAPSULE), int(Shape.ELLIPSOID), int(Shape.SPHERE)
 
+V = TypeVar("V", Vector, DoubleDoubleVector)
+
 MOST_STALLS = 2
 """Windows that begin where float64 cannot tell outside from inside; if more do, the contact is undecided."""
 
 
-class Flight(NamedTuple):
-    """A bullet on one stretch, at u = 0 and at u = 1; metres."""
-
-    start: Vector
-    end: Vector
-
-
 class MovingLimb(NamedTuple):
-    """A limb on one stretch, its ends at u = 0 and at u = 1; metres. A sphere has p1 = p2 = its centre."""
+    """A limb in one tick interval, its ends at u = 0 and at u = 1; metres. A sphere has p1 = p2 = its centre."""
 
-    kind: int  # Shape; not BOX. SPHERE for a capsule only if it has no length at either end of the stretch
+    kind: int  # Shape; not BOX. SPHERE for a capsule only if it has no length at either end of the interval
     radius: Real  # at p1, if it varies; the outer one of a tube
     radius2: Real  # a tube's inner radius, a tapered cylinder's radius at p2, else 0
     p1: Vector  # at u = 0
@@ -55,25 +50,26 @@ class MovingLimb(NamedTuple):
     p2_end: Vector
 
 
-class Motion(NamedTuple):
+class Motion(NamedTuple, Generic[V]):
     """A bullet relative to a limb: at u it is at y + u dy from the middle of the axis, whose half is h + u dh."""
 
-    y: Vector
-    dy: Vector
-    h: Vector
-    dh: Vector
+    y: V
+    dy: V
+    h: V
+    dh: V
 
 
 @inlined
-def moving_hit_bounds(bullet: Flight, limb: MovingLimb, extent: Real) -> HitBounds:
-    """The first contact of a bullet with a limb on one stretch, `lower` and `upper` as u in [0, 1].
+def moving_hit_bounds(bullet: Affine, limb: MovingLimb, extent: Real) -> HitBounds:
+    """The first contact of a bullet with a limb in one interval, `lower` and `upper` as u in [0, 1].
 
-    `extent`: the largest |coordinate| of the bullet plus that of the limb, radius included, each of all places that
-    its two on the stretch are computed from: of a bullet these are start and end of its whole flight, which a stretch
-    near the origin is rounded by. Coordinates may be off from those that are meant by 16 · 2⁻⁵³ of these. If one is
-    beyond what kernels trust, `extent` is inf, and the result undecided (possible, not certain, from 0 on).
+    `bullet`: where it is at u = 0 and at u = 1; metres.
+    `extent`: the largest |coordinate| of the bullet plus that of the limb, radius included, over all places that
+    those in the interval are computed from: of a bullet these are start and end of its whole flight, by which an
+    interval near the origin is rounded. Coordinates may be off from those that are meant by 16 · 2⁻⁵³ of these. If
+    one is beyond what kernels trust, `extent` is inf, and the result undecided (possible, not certain, from 0 on).
     `inside`: the bullet is certainly in the limb at u = 0, and `upper` is 0. `face`: `UNDECIDED_FACE` if
-    the bounds do not decide it, or not whether the contact is later than u = 0. The stretch is closed, u = 1 included.
+    the bounds do not decide it, or not whether the contact is later than u = 0. The interval is closed, u = 1 included.
     """
     motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent
     half_squared, width = longest_half_squared(motion), larger(limb.radius, limb.radius2)
@@ -88,8 +84,8 @@ def moving_hit_bounds(bullet: Flight, limb: MovingLimb, extent: Real) -> HitBoun
 
 
 @inlined
-def certain_miss(bullet: Flight, limb: MovingLimb, extent: Real) -> tuple[Truth, Real]:
-    """Whether a bullet certainly misses a limb on one stretch, for the most of those that do; of one, or of eight.
+def certain_miss(bullet: Affine, limb: MovingLimb, extent: Real) -> tuple[Truth, Real]:
+    """Whether a bullet certainly misses a limb in one interval, for the most of those that do; of one, or of eight.
 
     Arguments are those of `moving_hit_bounds`, and so are its bounds; the ball is looked at, and both halves of what it
     leaves. Also u before which there is certainly no contact.
@@ -113,9 +109,9 @@ def is_trusted(extent: Real) -> Truth:
 
 
 @inlined
-def relative_motion(bullet: Flight, limb: MovingLimb) -> Motion:
+def relative_motion(bullet: Affine, limb: MovingLimb) -> Motion[Vector]:
     """The bullet from the middle of the limb's axis, and half the axis."""
-    y, y_end = from_middle(bullet.start, limb.p1, limb.p2), from_middle(bullet.end, limb.p1_end, limb.p2_end)
+    y, y_end = from_middle(bullet[0], limb.p1, limb.p2), from_middle(bullet[1], limb.p1_end, limb.p2_end)
     h, h_end = half_difference(limb.p1, limb.p2), half_difference(limb.p1_end, limb.p2_end)
     return Motion(y, vector_to(y, y_end), h, vector_to(h, h_end))
 
@@ -139,7 +135,7 @@ def vector_to(a: Vector, b: Vector) -> Vector:
 
 
 @inlined
-def longest_half_squared(motion: Motion) -> Real:
+def longest_half_squared(motion: Motion[Vector]) -> Real:
     """The larger square of h at both ends: h is never longer, its square being convex in u."""
     h_end = along(motion.h, motion.dh, 1.0)
     return larger(dot(motion.h, motion.h), dot(h_end, h_end))
@@ -162,7 +158,7 @@ def near_squared(kind: int, half_squared: Real, width: Real, delta: Real) -> Rea
 
 
 @inlined
-def ball_times(motion: Motion, radius_squared: Real) -> Interval:
+def ball_times(motion: Motion[Vector], radius_squared: Real) -> Interval:
     """When the bullet is within a ball around the middle, as u clipped to [0, 1]; may be empty."""
     square, least = dot(motion.dy, motion.dy), SLOPE_FLOOR * SLOPE_FLOOR
     per_square = 1.0 / larger(square, least)
@@ -183,9 +179,9 @@ def contact_errors(kind: int, half_squared: Real, near: Real, width: Real, delta
 
 
 @inlined
-def window_between(motion: Motion, begin: Real, end: Real) -> Window:
+def window_between(motion: Motion[Vector], begin: Real, end: Real) -> Window:
     """Bullet and limb at two times."""
-    return Window(
+    return (
         (along(motion.y, motion.dy, begin), along(motion.y, motion.dy, end)),
         (along(motion.h, motion.dh, begin), along(motion.h, motion.dh, end)),
     )
@@ -193,28 +189,28 @@ def window_between(motion: Motion, begin: Real, end: Real) -> Window:
 
 @compiled
 def first_contact(
-    motion: Motion, kind: int, radius: float, radius2: float, first: float, last: float, errors: Errors
+    motion: Motion[Vector], kind: int, radius: float, radius2: float, first: float, last: float, errors: Errors
 ) -> HitBounds:
     """The first contact between `first` and `last`, outside of which there is none."""
     begin, end, until = first, last, last  # no contact before `begin`, nor behind `end` unless `certain`
     certain, face, stalls = False, UNDECIDED_FACE, 0
     for _ in range(MOST_WINDOWS):
-        window, window_face = window_crossing(window_between(motion, begin, until), kind, radius, radius2, errors)
-        if window.starts:
+        passage, passed_face = window_crossing(window_between(motion, begin, until), kind, radius, radius2, errors)
+        if passage.starts:
             return HitBounds(True, True, 0.0, 0.0, True, INSIDE)
-        length, free = until - begin, window.free >= 1.0
-        aim = end if window.guess >= NO_CROSSING else min(begin + window.guess * length, end)
-        if window.ends:
-            certain, end, face = True, until, window_face
+        length, free = until - begin, passage.free >= 1.0
+        aim = end if passage.guess >= NO_CROSSING else min(begin + passage.guess * length, end)
+        if passage.ends:
+            certain, end, face = True, until, passed_face
         elif until >= end:
-            end = begin + window.clear * length
-        begin = until if free else begin + window.free * length
+            end = begin + passage.clear * length
+        begin = until if free else begin + passage.free * length
         if certain:
             if end - begin <= NARROW_CONTACT and face != UNDECIDED_FACE:
                 break
         elif begin >= end:
             return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
-        stalls += window.free <= 0.0
+        stalls += passage.free <= 0.0
         # the next window ends where contact is expected; in the middle, if that would not be much shorter
         until = min(aim, end) if aim > begin else end
         if not free and until - begin > 0.75 * length:

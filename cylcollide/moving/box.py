@@ -1,4 +1,4 @@
-"""A bullet on a straight stretch against a box between two poses, bounded from both sides.
+"""A bullet that flies straight in a tick interval against a box between two poses, bounded from both sides.
 
 Seen from the bone that carries it, the box stands still and the bullet flies along a curve: its place relative to the
 bone, which changes linearly, turned back by the bone's rotation, which is about one axis. A part of the curve is within
@@ -6,34 +6,31 @@ bone, which changes linearly, turned back by the bone's rotation, which is about
 `Bracket` of the times at which the bullet is inside. Parts that this leaves open are halved, from the first to the
 last. `docs/numerics.md`, "Boxes between ticks".
 
-`passage_of` prepares one stretch; `first_contact` and `end_of_contact` answer in u, 0 at the start of the stretch and 1
-at its end, as `HitBounds`: what is possible and not certain is undecided.
+`relative_flight` prepares one interval; `first_contact` and `end_of_contact` answer in u, 0 at its start and 1 at its
+end, as `HitBounds`: what is possible and not certain is undecided.
 """
 
 from math import inf, sqrt
 from typing import NamedTuple
 
-from cylcollide.bones.bone import Quaternion, normalised, rescaled
-from cylcollide.bones.interpolation import between
+from cylcollide.bones.bone import Quaternion, between, normalised, rescaled
 from cylcollide.constants import LARGEST_SAFE, SLOPE_FLOOR, SMALLEST_SAFE, UNIT_ROUNDOFF
 from cylcollide.kernels.box import NEG_X, NEG_Y, NEG_Z, faces_of
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.inside_policy import INSIDE, HitBounds
+from cylcollide.kernels.hit_bounds import INSIDE, HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, intersect_brackets
 from cylcollide.kernels.line import along, slab_about, within
 from cylcollide.kernels.ray import cross, dot, largest_component
 from cylcollide.runtime.compile import compiled, inlined
 
 RESOLUTION = 2.0**-10
-"""Of a tick: parts of a stretch are halved down to this where nothing else is said."""
+"""Of a tick: parts of an interval are halved down to this where nothing else is said."""
 
 PASSAGE_ROUNDING = 256.0 * UNIT_ROUNDOFF
 """All rounding of a bullet's place in the frame of a box, relative to the largest coordinates: 182 u are derived."""
 
 MARGIN = 1.0 + 2.0**-10
 """Pays for the rounding of bounds themselves."""
-
-IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
 Axes = tuple[Vector, Vector, Vector]
 
@@ -50,8 +47,8 @@ class BoxPath(NamedTuple):
     half: Vector  # half extents along them
 
 
-class Passage(NamedTuple):
-    """A bullet on a stretch as the bone sees it, and the bounds of how far computed places are from real ones."""
+class RelativeFlight(NamedTuple):
+    """A bullet in an interval as the bone sees it, with bounds of how far computed places are from real ones."""
 
     offset: Vector  # from the bone to the bullet at u = 0, in the world
     travel: Vector  # how much that changes until u = 1
@@ -69,7 +66,7 @@ class Passage(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """When the bullet is inside during a part of a stretch, slab by slab, in units of the part: from 0 to 1."""
+    """When the bullet is inside during a part of an interval, slab by slab, in units of the part: from 0 to 1."""
 
     x: Bracket
     y: Bracket
@@ -78,22 +75,8 @@ class _Part(NamedTuple):
     delta: float  # how far the curve is from the chord, rounding included
 
 
-class _Moment(NamedTuple):
-    """Bounds of a moment; `earliest` is inf if it certainly does not come, `latest` if it does not certainly."""
-
-    earliest: float
-    latest: float
-    alone: bool  # whether both are of one part
-
-
-@inlined
-def path_of_ends(centre_here: Vector, centre_there: Vector, axes: Axes, half: Vector) -> BoxPath:
-    """A box whose centre moves, and whose axes stay as they are."""
-    return BoxPath(centre_here, centre_there, IDENTITY, IDENTITY, (0.0, 0.0, 0.0), axes, half)
-
-
 @compiled
-def passage_of(start: Vector, end: Vector, alpha: float, last_alpha: float, path: BoxPath) -> Passage:
+def relative_flight(start: Vector, end: Vector, alpha: float, last_alpha: float, path: BoxPath) -> RelativeFlight:
     """A bullet from start to end while the box is on its way from `alpha` to `last_alpha`, 0 <= both <= 1.
 
     The four may be rounded by 2 u, relative to the largest coordinate and to 1.
@@ -128,7 +111,8 @@ def passage_of(start: Vector, end: Vector, alpha: float, last_alpha: float, path
     tangent = apart / _length((p[0] + q[0], p[1] + q[1], p[2] + q[2], p[3] + q[3]))
     speed, change = 4.0 * tangent, 16.0 * tangent * tangent * (1.0 + tangent)
     bend = MARGIN * (rate * (change * rate * (reach + delta) + 2.0 * speed * sqrt(squared))) / 8.0
-    return Passage(offset, travel, p, q, alpha, rate, path.centre, path.axes, path.half, delta, bend, first, last)
+    box = path.centre, path.axes, path.half
+    return RelativeFlight(offset, travel, p, q, alpha, rate, *box, delta, bend, first, last)
 
 
 @inlined
@@ -137,29 +121,29 @@ def _length(q: Quaternion) -> float:
 
 
 @inlined
-def place_in_box(passage: Passage, u: float) -> Vector:
+def place_in_box(flight: RelativeFlight, u: float) -> Vector:
     """The bullet's coordinates along the axes of the box, from its centre."""
-    alpha = passage.alpha + u * passage.alpha_rate
-    p, q, rest, r = passage.turn, passage.turn_there, 1.0 - alpha, along(passage.offset, passage.travel, u)
+    alpha = flight.alpha + u * flight.alpha_rate
+    p, q, rest, r = flight.turn, flight.turn_there, 1.0 - alpha, along(flight.offset, flight.travel, u)
     v = (rest * p[0] + alpha * q[0], rest * p[1] + alpha * q[1], rest * p[2] + alpha * q[2])
     w = rest * p[3] + alpha * q[3]
     # the inverse rotation: r + 2 (v × (v × r) - w v × r) / |v, w|²
     moved, double = cross(v, r), 2.0 / (dot(v, v) + w * w)
-    twice, c = cross(v, moved), passage.centre
+    twice, c = cross(v, moved), flight.centre
     x = (
         (r[0] + double * (twice[0] - w * moved[0])) - c[0],
         (r[1] + double * (twice[1] - w * moved[1])) - c[1],
         (r[2] + double * (twice[2] - w * moved[2])) - c[2],
     )
-    return dot(passage.axes[0], x), dot(passage.axes[1], x), dot(passage.axes[2], x)
+    return dot(flight.axes[0], x), dot(flight.axes[1], x), dot(flight.axes[2], x)
 
 
 @inlined
-def _part(passage: Passage, a: float, b: float) -> _Part:
-    """The part of a stretch between two times."""
-    begin, end, half = place_in_box(passage, a), place_in_box(passage, b), passage.half
+def _part(flight: RelativeFlight, a: float, b: float) -> _Part:
+    """The part of an interval between two times."""
+    begin, end, half = place_in_box(flight, a), place_in_box(flight, b), flight.half
     rates = (end[0] - begin[0], end[1] - begin[1], end[2] - begin[2])
-    delta = passage.delta + passage.bend * ((b - a) * (b - a))
+    delta = flight.delta + flight.bend * ((b - a) * (b - a))
     return _Part(
         slab_about(begin[0], rates[0], half[0], 0.0, delta),
         slab_about(begin[1], rates[1], half[1], 0.0, delta),
@@ -199,37 +183,42 @@ def _exit(part: _Part) -> tuple[float, float]:
 
 
 @compiled
-def _scan(passage: Passage, begin: float, resolution: float, leaving: bool) -> _Moment:
-    """Bounds of the first moment from `begin` on at which the bullet is in the box; if `leaving`, outside of it."""
-    span, place, size, earliest = passage.last - begin, 0.0, 1.0, inf
+def _scan(flight: RelativeFlight, begin: float, resolution: float, leaving: bool) -> tuple[float, float, bool]:
+    """Bounds of the first moment from `begin` on at which the bullet is in the box; if `leaving`, outside of it.
+
+    Returns the earliest moment, inf if it is certainly never; the latest, inf unless it certainly comes; and whether
+    both lie in one part.
+    """
+    span, place, size, earliest = flight.last - begin, 0.0, 1.0, inf
     while place < 1.0:
         a, b = begin + span * place, begin + span * (place + size)
-        part = _part(passage, a, b)
+        part = _part(flight, a, b)
         possible, certain = _exit(part) if leaving else _entry(part)
         if possible < inf:
             width = span * size
-            coarse = width * passage.alpha_rate > resolution and passage.bend * (width * width) > passage.delta
-            if coarse and not (certain - possible) * width * passage.alpha_rate <= resolution:
+            coarse = width * flight.alpha_rate > resolution and flight.bend * (width * width) > flight.delta
+            if coarse and not (certain - possible) * width * flight.alpha_rate <= resolution:
                 size *= 0.5
                 continue
             here = a + possible * (b - a)
             if certain < inf:
-                return _Moment(min(earliest, here), a + certain * (b - a), earliest == inf)
+                return min(earliest, here), a + certain * (b - a), earliest == inf
             earliest = min(earliest, here)
         place += size
         while size < 1.0 and place % (2.0 * size) == 0.0:
             size *= 2.0
-    return _Moment(earliest, inf, False)
+    return earliest, inf, False
 
 
 @compiled
-def _narrowed(passage: Passage, begin: float, found: _Moment, leaving: bool) -> HitBounds:
+def _narrowed(flight: RelativeFlight, begin: float, found: tuple[float, float, bool], leaving: bool) -> HitBounds:
     """Bounds of a moment that certainly comes, and its face, from parts just around it."""
-    earliest, latest, face = found.earliest, found.latest, UNDECIDED_FACE
-    for _ in range(2 if found.alone else 0):
+    earliest, latest, of_one_part = found
+    face = UNDECIDED_FACE
+    for _ in range(2 if of_one_part else 0):
         more = latest - earliest
-        a, b = max(begin, earliest - more), min(passage.last, latest + more)
-        part = _part(passage, a, b)
+        a, b = max(begin, earliest - more), min(flight.last, latest + more)
+        part = _part(flight, a, b)
         possible, certain = _exit(part) if leaving else _entry(part)
         if certain < inf:
             face = _face(part, leaving) if possible > 0.0 or not leaving else UNDECIDED_FACE
@@ -251,37 +240,37 @@ def _face(part: _Part, leaving: bool) -> float:
 
 
 @compiled
-def first_contact(passage: Passage, resolution: float) -> HitBounds:
+def first_contact(flight: RelativeFlight, resolution: float) -> HitBounds:
     """Bounds of the first u at which the bullet is in the box; `inside`: it certainly is at u = 0.
 
-    Parts of a stretch are halved while they are longer than `resolution`, in ticks, and leave open whether there is a
+    Parts of an interval are halved while they are longer than `resolution`, in ticks, and leave open whether there is a
     contact, or when, by more than that.
     """
-    if not passage.delta < inf:
+    if not flight.delta < inf:
         return HitBounds(True, False, 0.0, inf, False, UNDECIDED_FACE)
     outside = inf
-    if passage.first == 0.0:
-        y, half = place_in_box(passage, 0.0), passage.half
+    if flight.first == 0.0:
+        y, half = place_in_box(flight, 0.0), flight.half
         outside = max(abs(y[0]) - half[0], abs(y[1]) - half[1], abs(y[2]) - half[2])
-    if outside <= -passage.delta:
+    if outside <= -flight.delta:
         return HitBounds(True, True, 0.0, 0.0, True, INSIDE)
-    found = _scan(passage, passage.first, resolution, False)
-    if found.latest == inf:
-        return HitBounds(found.earliest < inf, False, found.earliest, inf, False, UNDECIDED_FACE)
-    bounds = _narrowed(passage, passage.first, found, False)
-    face = bounds.face if outside > passage.delta else UNDECIDED_FACE
+    found = _scan(flight, flight.first, resolution, False)
+    if found[1] == inf:
+        return HitBounds(found[0] < inf, False, found[0], inf, False, UNDECIDED_FACE)
+    bounds = _narrowed(flight, flight.first, found, False)
+    face = bounds.face if outside > flight.delta else UNDECIDED_FACE
     return HitBounds(True, True, bounds.lower, bounds.upper, False, face)
 
 
 @compiled
-def end_of_contact(passage: Passage, begin: float, resolution: float) -> HitBounds:
+def end_of_contact(flight: RelativeFlight, begin: float, resolution: float) -> HitBounds:
     """Bounds of the u at which the bullet, certainly in the box at `begin`, leaves it first; not possible: it stays.
 
     `begin` is `upper` of a `first_contact` that is certain.
     """
-    found = _scan(passage, begin, resolution, True)
-    if found.latest < inf:
-        return _narrowed(passage, begin, found, True)
-    if passage.last < 1.0:
-        return HitBounds(True, True, min(found.earliest, passage.last), passage.last, False, UNDECIDED_FACE)
-    return HitBounds(found.earliest < inf, False, found.earliest, inf, False, UNDECIDED_FACE)
+    found = _scan(flight, begin, resolution, True)
+    if found[1] < inf:
+        return _narrowed(flight, begin, found, True)
+    if flight.last < 1.0:
+        return HitBounds(True, True, min(found[0], flight.last), flight.last, False, UNDECIDED_FACE)
+    return HitBounds(found[0] < inf, False, found[0], inf, False, UNDECIDED_FACE)

@@ -6,13 +6,14 @@ falls all the way, so that its value at a guess, over its slope, bounds how far 
 `docs/moving.md`, "Accuracy of a contact".
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from cylcollide._types import Face, Shape
 from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
+    Vector,
     dd_add,
     dd_dot,
     dd_multiply,
@@ -22,7 +23,7 @@ from cylcollide.kernels.double_double import (
     two_product,
     two_sum,
 )
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.ray import dot
 from cylcollide.moving.bounds import Motion, contact_errors, longest_half_squared, near_squared
 from cylcollide.moving.solids import Errors
@@ -40,17 +41,11 @@ STEP_ROUNDING = 8.0 * UNIT_ROUNDOFF
 """Of a step: value, slope and quotient are float64."""
 
 
-class AccurateMotion(NamedTuple):
-    """`Motion` in double-double: at u the bullet is at y + u dy from the middle of the axis, half of it is h + u dh."""
-
-    y: DoubleDoubleVector
-    dy: DoubleDoubleVector
-    h: DoubleDoubleVector
-    dh: DoubleDoubleVector
+AccurateMotion: TypeAlias = Motion[DoubleDoubleVector]
 
 
 class Contact(NamedTuple):
-    """The time of a contact on a stretch, u."""
+    """The time of a contact in an interval, u."""
 
     time: DoubleDouble
     accurate: Truth  # certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic
@@ -75,7 +70,7 @@ def accurate_motion(
     """The motion of a bullet, given at u = 0 and 1, relative to a limb, given by p1 and p2 at u = 0 and at u = 1."""
     y, y_end = from_middle(bullet[0], limb), from_middle(bullet[1], limb_end)
     h, h_end = half_axis(limb), half_axis(limb_end)
-    return AccurateMotion(y, dd_vector(y_end, y), h, dd_vector(h_end, h))
+    return Motion(y, dd_vector(y_end, y), h, dd_vector(h_end, h))
 
 
 @compiled
@@ -151,7 +146,7 @@ def face_error(errors: Errors, kind: int, face: float) -> float:
 
 
 @inlined
-def largest_bend(motion: Motion, kind: int, radius: float, face: float, h: float, y: float) -> float:
+def largest_bend(motion: Motion[Vector], kind: int, radius: float, face: float, h: float, y: float) -> float:
     """Bound on the second derivative of a face's polynomial, for |h| <= h and |y| <= y."""
     dy, dh = square_root(dot(motion.dy, motion.dy)), square_root(dot(motion.dh, motion.dh))
     if kind == SPHERE or (kind == CAPSULE and face != SIDE):
@@ -227,6 +222,6 @@ def accurate_contact(
 
 
 @inlined
-def high_motion(motion: AccurateMotion) -> Motion:
+def high_motion(motion: AccurateMotion) -> Motion[Vector]:
     """The motion, rounded to float64."""
     return Motion(high_words(motion.y), high_words(motion.dy), high_words(motion.h), high_words(motion.dh))

@@ -1,4 +1,4 @@
-"""Each shape on a window of a stretch: polynomials of the time, not positive where the bullet is in the limb.
+"""Each shape on a window of a tick interval: polynomials of the time, not positive where the bullet is in the limb.
 
 With the bullet at y from the middle of the axis, and h half the axis, both affine in the time, three quadratics
 A = h·h, H = y·h, Y = y·y say everything:
@@ -12,7 +12,7 @@ A limb is where all of its polynomials are <= 0 (a capsule: all of one of its pa
 the errors of the coefficients (`Errors`).
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from cylcollide._types import Face, Shape
 from cylcollide.kernels.double_double import Vector
@@ -27,15 +27,11 @@ from cylcollide.moving.bernstein import (
     as_sextic,
     both,
     either,
-    least_of_five,
-    least_of_seven,
-    least_of_three,
+    least,
+    polynomial_passage,
     product,
-    quadratic_passage,
     quartic_difference,
-    quartic_passage,
     sextic_difference,
-    sextic_passage,
     sextic_product,
     square,
 )
@@ -47,11 +43,17 @@ CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERE
 ELLIPSOID, CAPSULE, SPHERE = int(Shape.ELLIPSOID), int(Shape.CAPSULE), int(Shape.SPHERE)
 
 
-class Window(NamedTuple):
-    """Bullet and limb at both ends of a stretch, or of a part of it."""
+Affine: TypeAlias = tuple[Vector, Vector]
+"""A vector at both ends of a span of time, between them affine in the time."""
 
-    y: tuple[Vector, Vector]  # bullet from the middle of the axis
-    h: tuple[Vector, Vector]  # half the axis, from its middle to p2
+Window: TypeAlias = tuple[Affine, Affine]
+"""Bullet and limb in an interval or a part of it: the bullet from the middle of the axis, and half the axis, to p2."""
+
+Crossing: TypeAlias = tuple[Passage, Real]
+"""Where in a window the bullet is certainly outside or inside, and the face that it would enter through.
+
+The face is `UNDECIDED_FACE` if the window does not decide it.
+"""
 
 
 class Errors(NamedTuple):
@@ -63,21 +65,14 @@ class Errors(NamedTuple):
     slope: Real  # of a tapered cylinder or an ellipsoid
 
 
-class Crossing(NamedTuple):
-    """Where on a window the bullet is certainly outside or inside, and the face it would enter through."""
-
-    passage: Passage
-    face: Real  # `UNDECIDED_FACE` if the window does not decide it
-
-
 @inlined
-def mixed(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> Quadratic:
+def mixed(a: Affine, b: Affine) -> Quadratic:
     """Scalar product of two affine vectors."""
     return dot(a[0], b[0]), 0.5 * (dot(a[0], b[1]) + dot(a[1], b[0])), dot(a[1], b[1])
 
 
 @inlined
-def squared(a: tuple[Vector, Vector]) -> Quadratic:
+def squared(a: Affine) -> Quadratic:
     """Square of an affine vector."""
     return dot(a[0], a[0]), dot(a[0], a[1]), dot(a[1], a[1])
 
@@ -115,51 +110,51 @@ def window_crossing(window: Window, kind: int, radius: Real, radius2: Real, erro
 @compiled
 def is_outside(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Truth:
     """Whether the bullet is certainly outside of a limb, any but a box, all along a window; no branch in lanes."""
-    s, y = radius * radius, squared(window.y)
+    s, y = radius * radius, squared(window[0])
     if kind == SPHERE:
-        return least_of_three(less(y, s)) > errors.ball
-    a, h = squared(window.h), mixed(window.y, window.h)
+        return least(less(y, s)) > errors.ball
+    a, h = squared(window[1]), mixed(window[0], window[1])
     distance = quartic_difference(product(a, y), square(h))
     if kind == ELLIPSOID:
-        return least_of_seven(ellipsoid_wall(a, h, distance, radius)) > errors.slope
-    beyond = (least_of_three(negative_sum(h, a)) > errors.cap) | (least_of_three(difference(h, a)) > errors.cap)
+        return least(ellipsoid_wall(a, h, distance, radius)) > errors.slope
+    beyond = (least(negative_sum(h, a)) > errors.cap) | (least(difference(h, a)) > errors.cap)
     if kind == TAPERED:
-        return beyond | (least_of_seven(taper_wall(a, h, distance, radius, radius2)) > errors.slope)
-    outside = beyond | (least_of_five(quartic_difference(distance, as_quartic(a, s))) > errors.wall)
+        return beyond | (least(taper_wall(a, h, distance, radius, radius2)) > errors.slope)
+    outside = beyond | (least(quartic_difference(distance, as_quartic(a, s))) > errors.wall)
     if kind == CAPSULE:
         ball1, ball2 = end_balls(a, h, y, s)
-        return outside & (least_of_three(ball1) > errors.ball) & (least_of_three(ball2) > errors.ball)
+        return outside & (least(ball1) > errors.ball) & (least(ball2) > errors.ball)
     if kind == TUBE:
         bore = quartic_difference(as_quartic(a, radius2 * radius2), distance)
-        return outside | (least_of_five(bore) > errors.wall)
+        return outside | (least(bore) > errors.wall)
     return outside
 
 
 @inlined
 def sphere_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     """The bullet and a ball around the middle."""
-    return Crossing(quadratic_passage(less(squared(window.y), radius * radius), errors.ball), SIDE)
+    return polynomial_passage(less(squared(window[0]), radius * radius), errors.ball), SIDE
 
 
 @inlined
 def capped_crossing(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Crossing:
     """The bullet and a cylinder, a tube or a tapered cylinder: caps first, most windows need no more."""
-    a, h = squared(window.h), mixed(window.y, window.h)
-    first = quadratic_passage(negative_sum(h, a), errors.cap)
-    second = quadratic_passage(difference(h, a), errors.cap)
+    a, h = squared(window[1]), mixed(window[0], window[1])
+    first = polynomial_passage(negative_sum(h, a), errors.cap)
+    second = polynomial_passage(difference(h, a), errors.cap)
     caps = both(first, second)
     if caps.free >= 1.0:
-        return Crossing(caps, UNDECIDED_FACE)
-    distance = quartic_difference(product(a, squared(window.y)), square(h))
+        return caps, UNDECIDED_FACE
+    distance = quartic_difference(product(a, squared(window[0])), square(h))
     if kind == TAPERED:
-        side = sextic_passage(taper_wall(a, h, distance, radius, radius2), errors.slope)
+        side = polynomial_passage(taper_wall(a, h, distance, radius, radius2), errors.slope)
     else:
-        side = quartic_passage(quartic_difference(distance, as_quartic(a, radius * radius)), errors.wall)
+        side = polynomial_passage(quartic_difference(distance, as_quartic(a, radius * radius)), errors.wall)
     whole, face = both(caps, side), entered_face(first, second, side)
     if kind != TUBE:
-        return Crossing(whole, face)
-    bore = quartic_passage(quartic_difference(as_quartic(a, radius2 * radius2), distance), errors.wall)
-    return Crossing(both(whole, bore), select(whole.within, BORE, select(bore.within, face, UNDECIDED_FACE)))
+        return whole, face
+    bore = polynomial_passage(quartic_difference(as_quartic(a, radius2 * radius2), distance), errors.wall)
+    return both(whole, bore), select(whole.within, BORE, select(bore.within, face, UNDECIDED_FACE))
 
 
 @inlined
@@ -189,27 +184,27 @@ def ellipsoid_wall(a: Quadratic, h: Quadratic, distance: Quartic, radius: Real) 
 @inlined
 def ellipsoid_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     """The bullet and an ellipsoid of revolution. It may be entered without a face where the axis vanishes."""
-    a, h = squared(window.h), mixed(window.y, window.h)
-    distance = quartic_difference(product(a, squared(window.y)), square(h))
-    has_axis = least_of_three(a) > errors.cap
-    side = sextic_passage(ellipsoid_wall(a, h, distance, radius), errors.slope)
-    return Crossing(side, select(has_axis, SIDE, UNDECIDED_FACE))
+    a, h = squared(window[1]), mixed(window[0], window[1])
+    distance = quartic_difference(product(a, squared(window[0])), square(h))
+    has_axis = least(a) > errors.cap
+    side = polynomial_passage(ellipsoid_wall(a, h, distance, radius), errors.slope)
+    return side, select(has_axis, SIDE, UNDECIDED_FACE)
 
 
 @inlined
 def capsule_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     """The bullet and a capsule: a ball around each end, or the cylinder between the ends."""
-    a, h, y = squared(window.h), mixed(window.y, window.h), squared(window.y)
+    a, h, y = squared(window[1]), mixed(window[0], window[1]), squared(window[0])
     s = radius * radius
-    first = quadratic_passage(negative_sum(h, a), errors.cap)
-    second = quadratic_passage(difference(h, a), errors.cap)
-    wall = quartic_passage(
+    first = polynomial_passage(negative_sum(h, a), errors.cap)
+    second = polynomial_passage(difference(h, a), errors.cap)
+    wall = polynomial_passage(
         quartic_difference(quartic_difference(product(a, y), square(h)), as_quartic(a, s)), errors.wall
     )
     end1, end2 = end_balls(a, h, y, s)
-    ball1, ball2 = quadratic_passage(end1, errors.ball), quadratic_passage(end2, errors.ball)
+    ball1, ball2 = polynomial_passage(end1, errors.ball), polynomial_passage(end2, errors.ball)
     whole = either(both(both(first, second), wall), either(ball1, ball2))
-    return Crossing(whole, zone(a, h, errors.cap, first, second))
+    return whole, zone(a, h, errors.cap, first, second)
 
 
 @inlined

@@ -1,34 +1,184 @@
-"""Every limb along each ray: from a request to `Chords`."""
+"""Every limb along each ray: from a request to `Chords`, whose fields are mostly computed when they are first read."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Self, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import POLICY_HIT, Aim, BoolArray, Face, InsidePolicy, Int32Array, Int64Array
+from cylcollide._types import (
+    NO_LIMB,
+    POLICY_HIT,
+    Aim,
+    BoolArray,
+    Face,
+    Float64Array,
+    InsidePolicy,
+    Int8Array,
+    Int64Array,
+)
 from cylcollide.constants import LIMBS_CROSSED
 from cylcollide.query import exact_fallback
+from cylcollide.query.closest import use_single_rays
 from cylcollide.query.loops import chords as chord_loops
 from cylcollide.query.loops.columns import (
+    INT32,
     ChordColumns,
     ChordRows,
+    CompressedRows,
     concat_chord_rows,
-    decided_chord_rows,
     empty_chords,
     empty_hits,
     filter_chord_rows,
     ray_of_each,
+    rows_of_pairs,
+    take_rays_of_chords,
 )
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.judge import ShotChords
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.query.ray_chords import Chords
-from cylcollide.query.request import LabelledLimbs, RayRequest, State
+from cylcollide.query.request import LabelledLimbs, RayRequest, State, take_rays
+from cylcollide.query.results import Columns, Field, LimbFields, Surface, distances, gather, ray_lengths, surface_at
 from cylcollide.query.scratch import scratch_for_streams
-from cylcollide.query.strategy import use_single_rays
+from cylcollide.runtime import memory
+from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 
 NO_HITS = empty_hits(0)
 """Columns of hits that nothing is written into."""
+NOT_READ = np.empty(0)
+"""Stands for lengths that are not read."""
+
+
+class Chords(LimbFields):
+    """Every limb that each ray crosses, sorted along the ray, in compressed rows; arrays that cannot be written.
+
+    The chords of ray i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry a chord. Lengths are in
+    the unit of the input, fractions are parameters of the ray. A chord that begins at the start of the ray or ends at
+    its end has the face INSIDE and a zero normal there.
+
+    `chords[i]` has the chords of ray i alone, and so has a slice, a mask or an array of rays, each as `Chords` whose
+    rays are numbered anew; iteration goes from ray to ray. `len` counts chords. In the past, `time`, `tick`, `alpha`
+    and `clamped` have one entry a ray.
+    """
+
+    _what = "chords"
+
+    entry_fraction = Field[Float64Array](
+        "Parameter at which the ray enters the limb, 0 if it starts there.", "_crossings"
+    )
+    exit_fraction = Field[Float64Array]("Parameter at which the ray leaves the limb or ends in it.", "_crossings")
+    entry_face = Field[Int8Array]("`Face` the ray enters by, INSIDE if it starts in the limb; int8.", "_crossings")
+    exit_face = Field[Int8Array]("`Face` the ray leaves by, INSIDE if it ends in the limb; int8.", "_crossings")
+    entry_position = Field[Float64Array](
+        "Point where the ray enters the limb, or starts in it; (chords, 3).", "_entries"
+    )
+    entry_normal = Field[Float64Array]("Unit outward normal at the entry, zero for INSIDE; (chords, 3).", "_entries")
+    exit_position = Field[Float64Array]("Point where the ray leaves the limb or ends in it; (chords, 3).", "_exits")
+    exit_normal = Field[Float64Array](
+        "Unit outward normal there, zero if the ray ends in the limb; (chords, 3).", "_exits"
+    )
+
+    def __init__(self, batch: RayBatch, limbs: LabelledLimbs, rows: ChordRows) -> None:
+        self._batch, self._limbs, self._rows, self._row, self._columns = batch, limbs, rows, rows.chords.limb, {}
+
+    def _crossings(self) -> Columns:
+        chords = self._rows.chords
+        return {
+            "entry_fraction": chords.fraction,
+            "exit_fraction": chords.exit[:, 0],
+            "entry_face": chords.entry_face,
+            "exit_face": chords.exit_face,
+        }
+
+    @property
+    def _count(self) -> int:
+        return len(self._rows.undecided)
+
+    def _take(self, rows: Int64Array) -> Self:
+        return type(self)(take_rays(self._batch, rows), self._limbs, take_rays_of_chords(self._rows, rows))
+
+    def __iter__(self) -> Iterator[Self]:
+        """The chords of one ray after another."""
+        return (self[i : i + 1] for i in range(self._count))
+
+    def __repr__(self) -> str:
+        return f"Chords({len(self)} chords of {self._count} rays, {self.rechecked} rechecked)"
+
+    def flight(self, needs_length: bool) -> ShotChords:
+        """The chords and what is known of their limbs, as a policy reads them; lengths only if it needs them."""
+        rows, limbs = self._rows, self._limbs
+        length = ray_lengths(self._batch.rays) if needs_length else NOT_READ
+        return ShotChords(rows.offsets, rows.chords, length, limbs.labels.hit_group, limbs.kernel_rows.character)
+
+    def entry_distances(self, chord: Int64Array) -> Float64Array:
+        """Distance to the entry of one chord of each ray, inf for the chord -1; (rays,)."""
+        return distances(gather(self._rows.chords.fraction, chord, np.inf), ray_lengths(self._batch.rays))
+
+    def entry_surface(self, chord: Int64Array) -> Surface:
+        """Position and normal at the entry of one chord of each ray, NaN for the chord -1; (rays, 3) each."""
+        chords, batch = self._rows.chords, self._batch._replace(policy=POLICY_HIT)
+        limb, face = gather(chords.limb, chord, NO_LIMB), gather(chords.entry_face, chord, int(Face.NONE))
+        fraction, exact = gather(chords.fraction, chord, np.inf), np.flatnonzero(gather(chords.exact_hit, chord, False))
+        return surface_at(batch, self._limbs, limb, fraction, face, (exact, chords.entry[chord[exact]]), False)
+
+    @property
+    def rechecked(self) -> int:
+        """How many rays needed exact arithmetic."""
+        return int(np.count_nonzero(self._rows.undecided))
+
+    @property
+    def offsets(self) -> Int64Array:
+        """Where the chords of each ray begin, and the last end; int64 (rays + 1,)."""
+        return frozen(self._rows.offsets)
+
+    @cached_property
+    def ray(self) -> Int64Array:
+        """Row of the ray; int64, one a chord."""
+        return frozen(ray_of_each(self._rows.offsets))
+
+    @cached_property
+    def _length(self) -> Float64Array:
+        """Length of one unit of fraction; one a chord."""
+        return ray_lengths(self._batch.rays)[self.ray]
+
+    @cached_property
+    def thickness(self) -> Float64Array:
+        """Length of the chord; one a chord."""
+        return frozen(self._rows.chords.extent * self._length)
+
+    @cached_property
+    def entry_distance(self) -> Float64Array:
+        """Distance from the start of the ray to the entry; one a chord."""
+        return distances(self.entry_fraction, self._length)
+
+    @cached_property
+    def exit_distance(self) -> Float64Array:
+        """Distance from the start of the ray to the exit; one a chord."""
+        return distances(self.exit_fraction, self._length)
+
+    @cached_property
+    def _ray_of_each(self) -> RayBatch:
+        """The ray of each chord; its entries are those of rays that start outside, whatever the query's policy."""
+        return take_rays(self._batch, self.ray)._replace(policy=POLICY_HIT)
+
+    @property
+    def _surface(self) -> Surface:
+        return self.entry_position, self.entry_normal
+
+    def _entries(self) -> Columns:
+        chords, exact = self._rows.chords, np.flatnonzero(self._rows.chords.exact_hit)
+        ends = exact, chords.entry[exact]
+        position, normal = surface_at(
+            self._ray_of_each, self._limbs, self._row, chords.fraction, chords.entry_face, ends, False
+        )
+        return {"entry_position": position, "entry_normal": normal}
+
+    def _exits(self) -> Columns:
+        chords, exact = self._rows.chords, np.flatnonzero(self._rows.chords.exact_chord)
+        fraction, ends = np.ascontiguousarray(chords.exit[:, 0]), (exact, chords.exit[exact])
+        position, normal = surface_at(self._ray_of_each, self._limbs, self._row, fraction, chords.exit_face, ends, True)
+        return {"exit_position": position, "exit_normal": normal}
 
 
 def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
@@ -36,7 +186,7 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
     return Chords(request.batch, state, chord_rows(state, request, threads, partial(possible_pieces, state, request)))
 
 
-Pieces: TypeAlias = Callable[[int, int], tuple[Int64Array, Int32Array]]
+Pieces: TypeAlias = Callable[[int, int], CompressedRows]
 """From a range of rays to every piece of a limb that each of them may cross, as `pieces_of_rays` returns it."""
 
 
@@ -48,11 +198,8 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, p
     def task(begin: int, end: int) -> ChordRows:
         offsets, codes = pieces(begin, end)
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
-        ends = np.empty((2, len(codes)))
-        count = chord_loops.cast_chords(
-            batch, limbs.kernel_rows, offsets, codes, begin, ends[0], ends[1], found, undecided
-        )
-        rows = decided_chord_rows(offsets, undecided, found)
+        count = chord_loops.cast_chords(batch, limbs.kernel_rows, offsets, codes, begin, found, undecided)
+        rows = ChordRows(offsets, undecided, found)
         return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
 
     rows = concat_chord_rows(in_chunks(n, threads, task))
@@ -61,7 +208,7 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, p
     return rows
 
 
-def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> tuple[Int64Array, Int32Array]:
+def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> CompressedRows:
     """Every piece of a limb that each of these rays may cross, as `pieces_of_rays` returns it.
 
     Found by a stream, unless the rays are few or cross more limbs than its buffer holds.
@@ -69,14 +216,14 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
     tree, batch = state.tree, request.batch
     if not use_single_rays(state, end - begin):
         # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
-        crossed, crossings = np.empty((LIMBS_CROSSED * (end - begin), 2), np.int32), np.zeros(1, np.int64)
-        kept, every, aim = scratch_for_streams(tree, end - begin), batch._replace(policy=POLICY_HIT), int(Aim.ALL)
-        scratch = kept._replace(state=kept.state._replace(crossed=crossed, crossings=crossings))
-        rows = state.kernel_rows
-        request.checked(cast_stream(request.raw, every, rows, tree, *scratch, begin, end, aim, NO_HITS))
+        crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
+        scratch = scratch_for_streams(tree, end - begin)._replace(crossed=crossed, crossings=crossings)
+        every, rows = batch._replace(policy=POLICY_HIT), state.kernel_rows
+        request.checked(cast_stream(request.raw, every, rows, tree, scratch, begin, end, int(Aim.ALL), NO_HITS))
         recorded = crossings.item()
         if recorded <= len(crossed):
-            return chord_loops.pieces_of_crossings(batch, rows, crossed, recorded, begin, end)
+            lists = rows_of_pairs(crossed[:recorded], begin, end - begin, False)
+            return chord_loops.pieces_of_lists(batch, rows, begin, lists, True)
     request.copy_checked(begin, end)
     return chord_loops.pieces_of_rays(batch, state.kernel_rows, tree, np.arange(begin, end))
 
@@ -88,3 +235,14 @@ def _counts_as_hit(ray: Int64Array, found: ChordColumns, inside: InsidePolicy) -
         return np.asarray(~(from_start & (found.exit_face == int(Face.INSIDE))))
     pair = (ray << 32) | found.limb  # a tube may be crossed again behind its bore
     return np.asarray(~np.isin(pair, pair[from_start]))
+
+
+def chords_listed(limbs: LabelledLimbs, request: RayRequest, lists: CompressedRows) -> ChordRows:
+    """Every limb of each ray's list that it crosses; the rays of the request must have been copied."""
+    offsets, listed = lists
+
+    def pieces(begin: int, end: int) -> CompressedRows:
+        some = offsets[begin : end + 1], listed
+        return chord_loops.pieces_of_lists(request.batch, limbs.kernel_rows, begin, some, False)
+
+    return chord_rows(limbs, request, request.threads, pieces)

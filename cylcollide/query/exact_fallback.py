@@ -33,6 +33,7 @@ from cylcollide.query.loops.columns import (
     empty_hits,
     missed_chords,
     offsets_of,
+    put_chords,
     ray_of_each,
     take_chords,
     take_rays_of_chords,
@@ -44,8 +45,6 @@ from cylcollide.shapes import SHAPE_RECORDS
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 """From rows (k,) to the limbs that each of their rays may hit."""
-
-NONE = int(Face.NONE)
 
 ExactRows: TypeAlias = tuple[Int64Array, Float64Array]
 """Rows (k,) that kernels do not decide, and a fraction of each as a double-double (k, 2)."""
@@ -94,7 +93,8 @@ def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord) -> Non
     chords.limb[row] = limb
     chords.entry[row], chords.entry_face[row] = chord.entry.double_double(), chord.entry_face
     chords.exit[row] = (np.inf, 0.0) if chord.exit is None else chord.exit.double_double()
-    chords.exit_face[row] = chord.exit_face
+    chords.exit_face[row], chords.fraction[row] = chord.exit_face, chords.entry[row, 0]
+    chords.exact_hit[row] = chords.exact_chord[row] = True
 
 
 def resolve_hits(
@@ -111,53 +111,52 @@ def resolve_hits(
         started_inside[i] = _write_first(found, k, ray_numbers(batch.rays, i), table, limbs, inside)
     hit = np.flatnonzero(found.limb >= 0)
     chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])
-    exact_chord = _prefer_kernels(part, table, every, False, chords)
+    _prefer_kernels(part, table, every, False, chords)
     ends, face = _hit_end(chords, inside)
-    fraction, exact_hit = ends[:, 0].copy(), np.ones(len(hit), bool)
-    _prefer_casts(part, table, every, chords.limb, fraction, exact_hit)
-    for name, missing, column in (("limb", NO_LIMB, chords.limb), ("fraction", np.inf, fraction), ("face", NONE, face)):
+    chords.fraction[:], chords.exact_hit[:] = ends[:, 0], True
+    _prefer_casts(part, table, every, chords)
+    columns = ("limb", NO_LIMB, chords.limb), ("fraction", np.inf, chords.fraction), ("face", int(Face.NONE), face)
+    for name, missing, column in columns:
         read(name)[rows] = missing
         read(name)[rows[hit]] = column
-    return ChordRows(offsets_of(rows[hit], len(undecided)), undecided, chords, fraction, exact_hit, exact_chord)
+    return ChordRows(offsets_of(rows[hit], len(undecided)), undecided, chords)
 
 
 def exact_hits(resolved: ChordRows | None, inside: InsidePolicy) -> ExactRows:
     """The hits of resolved rows that kernels do not decide."""
     if resolved is None:
         return NO_ROWS
-    exact = resolved.exact_hit
+    exact = resolved.chords.exact_hit
     return ray_of_each(resolved.offsets)[exact], _hit_end(resolved.chords, inside)[0][exact]
 
 
 def whole_chords(
     batch: RayBatch, limbs: LabelledLimbs, limb: Int32Array, inside: InsidePolicy, resolved: ChordRows | None
-) -> tuple[ChordColumns, ExactRows]:
-    """The chord of each ray in its limb, -1 for none; and the exits that come from exact arithmetic."""
-    chords, undecided, known = empty_chords(len(limb)), np.empty(len(limb), bool), NO_ROWS[0]
-    if not complete_chords(batch, limbs.kernel_rows, limb, False, chords, undecided):
-        return chords, NO_ROWS
-    if resolved is not None:
-        known = ray_of_each(resolved.offsets)[resolved.exact_chord]
-        _put_rows(chords, known, take_chords(resolved.chords, resolved.exact_chord))
-    exact = np.flatnonzero(undecided)
-    for i in np.setdiff1d(exact, known).tolist():
-        _write_first(chords, i, ray_numbers(batch.rays, i), limbs.table, [limb.item(i)], inside)
-    return chords, (exact, chords.exit[exact])
+) -> ChordColumns:
+    """The chord of each ray in its limb, -1 for none."""
+    chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
+    if complete_chords(batch, limbs.kernel_rows, limb, False, chords, undecided):
+        if resolved is not None:
+            exact = resolved.chords.exact_chord
+            known = ray_of_each(resolved.offsets)[exact]
+            put_chords(chords, known, take_chords(resolved.chords, exact))
+            undecided[known] = False
+        for i in np.flatnonzero(undecided).tolist():
+            _write_first(chords, i, ray_numbers(batch.rays, i), limbs.table, [limb.item(i)], inside)
+    return chords
 
 
-def _prefer_casts(
-    batch: RayBatch, table: LimbTable, rows: Int64Array, limb: Int32Array, fraction: Float64Array, is_exact: BoolArray
-) -> None:
-    """Put the fractions of casts of rays, each against its limb alone, into rows, where kernels decide these.
+def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: ChordColumns) -> None:
+    """Put the fractions of casts of rays, each against its limb alone, into rows of chords, where kernels decide these.
 
     What kernels decide among other limbs they decide here too, with the same bits. So where they decide, their numbers
     are taken, and the result does not depend on which limbs a loop has tested.
     """
-    all_rows, alone = table.kernel_rows, empty_hits(len(rows))
+    all_rows, alone, limb = table.kernel_rows, empty_hits(len(rows)), chords.limb[rows]
     columns = (all_rows.solid[limb], all_rows.character[limb], all_rows.mask[limb], all_rows.rows[limb])
     cast_rows(batch, LimbRows(*columns, all_rows.shared_mask), alone)
     decided = (alone.limb >= 0) & ~alone.undecided
-    fraction[rows[decided]], is_exact[rows[decided]] = alone.fraction[decided], False
+    chords.fraction[rows[decided]], chords.exact_hit[rows[decided]] = alone.fraction[decided], False
 
 
 def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, Int8Array]:
@@ -167,16 +166,14 @@ def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, 
     return fraction, np.where(leaves, chords.exit_face, chords.entry_face)
 
 
-def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bool, chords: ChordColumns) -> BoolArray:
+def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bool, chords: ChordColumns) -> None:
     """Put the kernels' numbers where their bounds decide: a chord does not depend on other limbs.
 
-    `hit` are the chords of the rays of `batch`; `last`: they are the second chords of tubes. Returns where kernels do
-    not decide.
+    `hit` are the chords of the rays of `batch`; `last`: they are the second chords of tubes.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
     complete_chords(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)
-    _put_rows(chords, hit[~undecided], take_chords(fast, ~undecided))
-    return undecided
+    put_chords(chords, hit[~undecided], take_chords(fast, ~undecided))
 
 
 def limbs_near_rays(batch: RayBatch, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
@@ -213,30 +210,18 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
     for row, (limb, chord) in enumerate(chain.from_iterable(found)):
         _write(chords, row, limb, chord)
     counts, which = np.array([len(chords) for chords in found]), np.arange(n)
-    columns = _prefer_kernels_in_chords(batch, table, begin + np.repeat(rays, counts), chords)
-    resolved = ChordRows(np.cumsum([0, *counts]), fast.undecided[rays], chords, *columns)
+    _prefer_kernels_in_chords(batch, table, begin + np.repeat(rays, counts), chords)
+    resolved = ChordRows(np.cumsum([0, *counts]), fast.undecided[rays], chords)
     which[rays] = n + np.arange(len(rays))
     return take_rays_of_chords(concat_chord_rows([fast, resolved]), which)
 
 
-def _prefer_kernels_in_chords(
-    batch: RayBatch, table: LimbTable, ray: Int64Array, chords: ChordColumns
-) -> tuple[Float64Array, BoolArray, BoolArray]:
-    """Put the kernels' numbers into chords where they decide; the last three columns of `ChordRows`.
-
-    They are those of a cast against the limb alone, as in `resolve_hits`.
-    """
-    part, exact_chord = take_rays(batch, ray)._replace(policy=POLICY_HIT), np.ones(len(ray), bool)
+def _prefer_kernels_in_chords(batch: RayBatch, table: LimbTable, ray: Int64Array, chords: ChordColumns) -> None:
+    """Put the kernels' numbers into chords where they decide: those of a cast against the limb alone."""
+    part = take_rays(batch, ray)._replace(policy=POLICY_HIT)
     _, first = np.unique((ray << 32) | chords.limb, return_index=True)  # a tube may be crossed again behind its bore
     second = np.delete(np.arange(len(ray)), first)
     for rows, last in ((first, False), (second, True)):
-        exact_chord[rows] = _prefer_kernels(take_rays(part, rows), table, rows, last, chords)
-    fraction, exact_hit, rows = chords.entry[:, 0].copy(), exact_chord.copy(), first[exact_chord[first]]
-    _prefer_casts(take_rays(part, rows), table, rows, chords.limb[rows], fraction, exact_hit)
-    return fraction, exact_hit, exact_chord
-
-
-def _put_rows(chords: ChordColumns, rows: Int64Array, part: ChordColumns) -> None:
-    """Write chords into the given rows of others."""
-    chords.limb[rows], chords.entry[rows], chords.exit[rows] = part.limb, part.entry, part.exit
-    chords.entry_face[rows], chords.exit_face[rows] = part.entry_face, part.exit_face
+        _prefer_kernels(take_rays(part, rows), table, rows, last, chords)
+    rows = first[chords.exact_hit[first]]
+    _prefer_casts(take_rays(part, rows), table, rows, chords)

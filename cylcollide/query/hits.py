@@ -116,12 +116,12 @@ class RayHits(HitFields[RayHit]):
         return frozen(self._read("inside"))
 
     @cached_property
-    def _chords(self) -> tuple[ChordColumns, exact_fallback.ExactRows]:
-        """The whole chord of each hit, both ends as double-doubles; and the exits that come from exact arithmetic."""
+    def _chords(self) -> ChordColumns:
+        """The whole chord of each hit."""
         return exact_fallback.whole_chords(self._read("batch"), self._limbs, self._row, self._inside, self._resolved)
 
     def _exit_ends(self) -> Columns:
-        chords, _ = self._chords
+        chords = self._chords
         return {"exit_fraction": np.ascontiguousarray(chords.exit[:, 0]), "exit_face": chords.exit_face}
 
     def surface(self) -> Surface:
@@ -135,10 +135,9 @@ class RayHits(HitFields[RayHit]):
         return {"position": position, "normal": normal}
 
     def _exit_spots(self) -> Columns:
-        batch, (chords, exact) = self._read("batch"), self._chords
-        position, normal = surface_at(
-            batch, self._limbs, chords.limb, self.exit_fraction, chords.exit_face, exact, True
-        )
+        batch, chords, rows = self._read("batch"), self._chords, np.flatnonzero(self._chords.exact_chord)
+        fraction, exact = self.exit_fraction, (rows, chords.exit[rows])
+        position, normal = surface_at(batch, self._limbs, chords.limb, fraction, chords.exit_face, exact, True)
         return {"exit_position": position, "exit_normal": normal}
 
     @cached_property
@@ -158,7 +157,7 @@ class RayHits(HitFields[RayHit]):
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
-        return frozen(self._chords[0].extent * self._length)
+        return frozen(self._chords.extent * self._length)
 
 
 def named_columns(batch: RayBatch, hits: HitColumns) -> Callable[[str], Any]:

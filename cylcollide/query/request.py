@@ -15,7 +15,7 @@ from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
-from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked_rows
+from cylcollide.query.loops.inputs import INVALID, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
 from cylcollide.validate import ARE_VECTORS
 
@@ -78,9 +78,9 @@ class RayRequest:
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
 
     @property
-    def raw(self) -> RawRays:
-        """The rays as they were passed."""
-        return RawRays(self.first, self.second)
+    def raw(self) -> Rays:
+        """The rays as they were passed, not yet checked, possibly in the caller's memory."""
+        return Rays(self.first, self.second, self.options[0], self.options[1])
 
     @property
     def batch(self) -> RayBatch:

@@ -14,9 +14,8 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import NO_BONE
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.local_surface import write_local_surface
 from cylcollide.query.request import LabelledLimbs
-from cylcollide.query.row_choice import chosen_rows
+from cylcollide.query.scratch import scratch_for_surface
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 
@@ -189,7 +188,7 @@ class LimbFields(Result):
         labels, (position, normal) = self._limbs.labels, self._surface
         bones = labels.transform, labels.bone_positions, labels.bone_orientations
         local_position, local_normal = memory.rows(position.shape), memory.rows(position.shape)
-        write_local_surface(self._row, *bones, position, normal, local_position, local_normal)
+        surface_loops.write_local_surface(self._row, *bones, position, normal, local_position, local_normal)
         return {"local_position": local_position, "local_normal": local_normal}
 
     def present_position(self) -> Float64Array:
@@ -266,7 +265,8 @@ def surface_at(
     the faces are those where the rays leave.
     """
     table, (rows, ends) = limbs.kernel_rows, exact
-    position, normal = surface_loops.surface(batch, table, limb, fraction, face, leaving)
+    position, normal = memory.rows((len(limb), 3)), memory.rows((len(limb), 3))
+    surface_loops.write_surface(batch, table, limb, fraction, face, leaving, *scratch_for_surface(), position, normal)
     if len(rows):
         surface_loops.write_exactly(batch, table, rows, limb[rows], ends, face[rows], position, normal)
     return position, normal
@@ -282,3 +282,22 @@ def ray_lengths(rays: Rays) -> Float64Array:
 def distances(fraction: Float64Array, length: Float64Array) -> Float64Array:
     """Fraction * length with inf kept for misses of zero-length rays; cannot be written."""
     return frozen(np.multiply(fraction, length, out=fraction.copy(), where=np.isfinite(fraction)))
+
+
+def chosen_rows(rows: Any, n: int, what: str) -> Int64Array:
+    """Numbers of the rows, of n, that an index, a slice, a mask or an array of indices chooses; `what` has rows.
+
+    Raises
+    ------
+    IndexError
+        If they are none, out of range, masked, or of more than one dimension.
+    """
+    if np.ma.isMaskedArray(rows) or (isinstance(rows, list | tuple) and any(map(np.ma.isMaskedArray, rows))):
+        raise IndexError(f"{what}: expected indices, a slice or a mask, got masked ones; fill them first")
+    try:
+        chosen = np.atleast_1d(np.arange(n)[rows])
+    except (TypeError, ValueError) as error:
+        raise IndexError(f"{what}: expected indices, a slice or a mask, got {type(rows).__name__} ({error})") from None
+    if chosen.ndim != 1:
+        raise IndexError(f"{what}: expected indices, a slice or a mask of one dimension, got {chosen.ndim}")
+    return chosen

@@ -8,16 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column
-from cylcollide.bones.bone import carried, rotation_of
-from cylcollide.bones.interpolation import between, turned_between
+from cylcollide.bones.bone import carried, rotation_of, turn_between, vector_between
 from cylcollide.kernels.limb_table import Limb, limb_between
 from cylcollide.recorded.limbs import BONE_SIZE, TickRows, model_of
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import Real, load, load_rows, prefetch, select
+from cylcollide.runtime.simd import load, load_rows, prefetch
 
 
 class LaneRows(NamedTuple):
-    """Where the numbers of limbs are, listed one behind the other."""
+    """A list of limbs: where the numbers of each are."""
 
     ray: Column[np.int32]  # that each is placed for
     row: Column[np.int32]  # of its tick
@@ -55,27 +54,13 @@ def copy_lane(lanes: LaneRows, source: int, k: int) -> None:
 
 
 @inlined
-def number_between(a: Real, b: Real, alpha: Real) -> Real:
-    """Eight numbers between two ticks; at both ends those themselves."""
-    return select(alpha == 0.0, a, select(alpha == 1.0, b, between(a, b, alpha)))
-
-
-@inlined
 def limbs_at_moments(here: TickRows, there: TickRows, shape: int, lanes: LaneRows, first: int) -> Limb:
     """Limbs `first` to `first + 7`, of one shape, which is no box."""
     alpha = load(lanes.alpha, first)
     x, y, z, a, b, c, d, m = load_rows(here.bones, lanes.bone, first, 0)
     u, v, w, e, f, g, h, n = load_rows(there.bones, lanes.next_bone, first, 0)
-    origin = (number_between(x, u, alpha), number_between(y, v, alpha), number_between(z, w, alpha))
-    q, stays, arrives = turned_between((a, b, c, d), m, (e, f, g, h), n, alpha), alpha == 0.0, alpha == 1.0
-    rotation = rotation_of(
-        (
-            select(stays, a, select(arrives, e, q[0])),
-            select(stays, b, select(arrives, f, q[1])),
-            select(stays, c, select(arrives, g, q[2])),
-            select(stays, d, select(arrives, h, q[3])),
-        )
-    )
+    origin = vector_between((x, y, z), (u, v, w), alpha)
+    rotation = rotation_of(turn_between((a, b, c, d), m, (e, f, g, h), n, alpha))
     x1, y1, z1, x2, y2, z2, radius, radius2 = load_rows(here.numbers, lanes.model, first, 0)
     p1, p2 = carried(rotation, origin, (x1, y1, z1)), carried(rotation, origin, (x2, y2, z2))
     return limb_between(shape, p1, p2, radius, radius2)

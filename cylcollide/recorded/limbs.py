@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int8Array, Quaternions, Rows, Shape, Vectors
-from cylcollide.bones.bone import Quaternion, carried, rotation_of
-from cylcollide.bones.interpolation import between, turned_between
+from cylcollide.bones.bone import Quaternion, carried, rotation_of, turn_between, vector_between
 from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
@@ -117,24 +116,16 @@ def bone_turn(bones: Float64Array, i: int) -> Quaternion:
 
 
 @inlined
-def vector_between(p: Vector, q: Vector, alpha: float) -> Vector:
-    """The vector between two; at both ends these themselves."""
-    if alpha == 0.0:
-        return p
-    if alpha == 1.0:
-        return q
-    return between(p[0], q[0], alpha), between(p[1], q[1], alpha), between(p[2], q[2], alpha)
-
-
-@inlined
 def bone_between(here: TickRows, a: int, there: TickRows, b: int, alpha: float) -> tuple[Vector, Quaternion]:
     """Where a bone is and how it is turned, between two ticks; b is -1 where it stays."""
     position, turn = bone_position(here.bones, a), bone_turn(here.bones, a)
-    if b >= 0 and alpha > 0.0:
-        position, turn_there = vector_between(position, bone_position(there.bones, b), alpha), bone_turn(there.bones, b)
-        m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
-        turn = turned_between(turn, m, turn_there, n, alpha) if alpha < 1.0 else turn_there
-    return position, turn
+    if b < 0:
+        return position, turn
+    per_a, per_b = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
+    return (
+        vector_between(position, bone_position(there.bones, b), alpha),
+        turn_between(turn, per_a, bone_turn(there.bones, b), per_b, alpha),
+    )
 
 
 @inlined

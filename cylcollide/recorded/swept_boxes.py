@@ -10,7 +10,7 @@ around them turn: by no more than their radius times 1 / cos ½θ - 1, or times 
 import numpy as np
 
 from cylcollide._types import Column, Quaternions, Rows, Vectors
-from cylcollide.bones.interpolation import per_length
+from cylcollide.bones.bone import per_length
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX
 from cylcollide.kernels.ray import dot

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Int32Array, Int64Array
+from cylcollide._types import Flags, Int32Array, Int64Array
+from cylcollide.bones.rig_rows import Parts
 from cylcollide.characters.matrices import MatrixOrder
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
@@ -17,16 +18,13 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
 from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.runtime.threads import OwnLock, Task
-from cylcollide.world import update
-from cylcollide.world.in_place import MOVED, PoseScratch, make_pose_scratch
-from cylcollide.world.layout import Parts
+from cylcollide.world import snapshot as states
+from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scratch
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses, poses_by_matrices
-from cylcollide.world.present import Present
 from cylcollide.world.queries import Queries
-from cylcollide.world.roster import UNPOSED, Roster, as_layers
-from cylcollide.world.snapshot import Snapshot
-from cylcollide.world.update import Spare
+from cylcollide.world.roster import UNPOSED, Roster, as_jumps, as_layers
+from cylcollide.world.snapshot import Snapshot, Spare
 
 
 class HitWorld(Queries):
@@ -120,7 +118,7 @@ class HitWorld(Queries):
             self._put(self.snapshot().with_roster(roster))
             return roster.ids[len(before.ids) :].copy()
 
-    def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: bool = False) -> None:
+    def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: Flags = False) -> None:
         """Put the bones of characters in their places; boxes turn with their bones.
 
         Parameters
@@ -131,7 +129,7 @@ class HitWorld(Queries):
             The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character; quaternions
             x, y, z, w of any length but 0.
         teleport
-            Whether they were moved there at once, so that there is no way from where they were (for histories).
+            Whether they jump there, one or (k,): a history then does not interpolate from where they were.
 
         Raises
         ------
@@ -142,15 +140,12 @@ class HitWorld(Queries):
         self._pose(ids, lambda roster, index: Poses(roster, index, positions, orientations), teleport)
 
     def set_pose_matrices(
-        self, ids: ArrayLike, matrices: ArrayLike, *, order: MatrixOrder, teleport: bool = False
+        self, ids: ArrayLike, matrices: ArrayLike, *, order: MatrixOrder, teleport: Flags = False
     ) -> None:
         """`set_poses` of bones that are given as matrices from bone to world: rotation and translation, without scale.
 
-        Parameters
-        ----------
-        matrices, order
-            "row": matrix times column vector, the translation in the last column, (k, b, 4, 4) or (k, b, 3, 4).
-            "column": its transpose, the translation in the last row, (k, b, 4, 4) or (k, b, 4, 3).
+        `order="row"`: matrix times column vector, the translation in the last column, (k, b, 4, 4) or (k, b, 3, 4).
+        "column": its transpose, the translation in the last row, (k, b, 4, 4) or (k, b, 4, 3).
 
         Raises
         ------
@@ -159,17 +154,17 @@ class HitWorld(Queries):
         """
         self._pose(ids, lambda roster, index: poses_by_matrices(roster, index, matrices, order), teleport)
 
-    def _pose(self, ids: ArrayLike, poses_of: Callable[[Roster, Int64Array], Poses], teleport: bool) -> None:
+    def _pose(self, ids: ArrayLike, poses_of: Callable[[Roster, Int64Array], Poses], teleport: Flags) -> None:
         with self._lock():
             present, layout = self._present.roster, self._present.layout  # not the snapshot: it would have to be held
             index = present.index_of(ids)
-            poses = poses_of(present, index)  # checks what was given for them
+            poses, jumps = poses_of(present, index), as_jumps(teleport, len(index))
             if len(index) == 0:
                 return
             are_posed = present.are_posed(index)
-            if are_posed and not teleport and self._moved_in_place(poses):
+            if are_posed and jumps is False and self._moved_in_place(poses):
                 return
-            roster = present.with_poses(index, bool(teleport)) if teleport or not are_posed else present
+            roster = present.with_poses(index, jumps) if jumps is not False or not are_posed else present
             if not are_posed:
                 self._restructure(roster, poses)
             else:
@@ -194,7 +189,7 @@ class HitWorld(Queries):
         with self._lock():
             roster = self._present.roster
             index = roster.index_of(ids)
-            self._put(update.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
+            self._put(states.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
 
     def despawn(self, ids: ArrayLike) -> None:
         """Let characters go, (k,) or one; their ids are never used again.
@@ -214,7 +209,7 @@ class HitWorld(Queries):
                 self._restructure(roster, None)
 
     def _moved_in_place(self, poses: Poses) -> bool:
-        """Whether characters were moved in the columns of the present state, which then is a new one for all who ask.
+        """Overwrite the current columns if nobody else holds them; whether characters were moved so.
 
         That needs few of them, of one rig, a state that nothing else reads, and machine code, which is one step.
         """
@@ -235,16 +230,16 @@ class HitWorld(Queries):
             return False
         self._moved_rows += limbs
         if not self._fits():
-            self._replace(update.with_new_tree(self.snapshot()))
+            self._replace(states.with_new_tree(self.snapshot()))
         return True
 
-    def _move(self, changed: Parts[Int32Array], write: update.Write, roster: Roster | None = None) -> None:
+    def _move(self, changed: Parts, write: states.Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
-        state, spare, self._spare = self.snapshot(), self._spare, None  # its columns are of no use after an error
-        moved, memory = update.moved(state, roster or state.roster, changed, write, spare)
+        state, spare, self._spare = self.snapshot(), self._spare, None  # after an error its columns hold no state
+        moved, memory = states.moved_state(state, roster or state.roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
         if not self._fits(moved):
-            self._replace(update.with_new_tree(moved))
+            self._replace(states.with_new_tree(moved))
             return
         before, self._present = self._present.memory, Present(moved, memory)
         if before is not None:
@@ -253,7 +248,7 @@ class HitWorld(Queries):
     def _fits(self, moved: Snapshot | None = None) -> bool:
         """Whether the tree of a state with moved limbs, None for the present one, may stay; else it is to be rebuilt.
 
-        By a thread it is, meanwhile it stays. It is looked at once for each eighth of the limbs that has moved.
+        The check runs once for each eighth of the limbs that has moved. A thread rebuilds; meanwhile the tree stays.
         """
         if self._moved_rows < self._present.layout.rows // 8:
             return True
@@ -262,9 +257,9 @@ class HitWorld(Queries):
 
     def _restructure(self, roster: Roster, poses: Poses | None) -> None:
         """Put the state of another roster in place; of its characters some have new poses."""
-        made = update.restructured(self.snapshot(), roster, poses)
+        made = states.restructured(self.snapshot(), roster, poses)
         self._moved_rows = 0
-        self._replace(update.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
+        self._replace(states.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
 
     def _replace(self, state: Snapshot) -> None:
         """Put a state in place whose columns or tree have other lengths: none written before is of use any more."""
@@ -296,7 +291,7 @@ class HitWorld(Queries):
     def _take(self, rebuilt: Snapshot) -> Snapshot | None:
         """Replace the tree by a rebuilt one; returns the present state if it has moved too far for it meanwhile."""
         with self._lock():
-            state = update.with_tree_of(rebuilt, self.snapshot())
+            state = states.with_tree_of(rebuilt, self.snapshot())
             self._replace(state)
             if not state.fits and main_thread().is_alive():  # at exit no further rebuild
                 return state
@@ -307,7 +302,7 @@ class HitWorld(Queries):
 def _rebuild(of: ReferenceType[HitWorld], state: Snapshot | None) -> None:
     """Rebuild trees until the world has one that fits. A weak reference lets the world be deleted during a build."""
     while state is not None:
-        rebuilt = update.with_new_tree(state)
+        rebuilt = states.with_new_tree(state)
         world = of()
         state = world._take(rebuilt) if world is not None else None
         del world

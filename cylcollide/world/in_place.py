@@ -1,15 +1,18 @@
-"""A move of few characters in the columns of the present state, by one loop that writes everything or nothing.
+"""Moves of few characters in the columns of the present state, which cost a fraction of copying all columns.
 
-The loop checks before it writes, and holds the interpreter's lock: no other thread, no signal handler and no fork runs
-between its first and its last write.
+If no array of the columns is held elsewhere, overwriting them is the same as copying them. The world drops its
+snapshot, checks that no lease of the columns is left, and one loop writes them; the next query makes a snapshot. The
+loop checks before it writes, and holds the interpreter's lock: no other thread, no signal handler and no fork
+runs between its first and its last write.
 """
 
 from typing import NamedTuple
+from weakref import ref
 
 import numpy as np
 
-from cylcollide._types import Column, Rows, Vectors
-from cylcollide.bones.rig_rows import Bones, Offsets, Placed, RigRows, place_character
+from cylcollide._types import Column, Int64Array, Rows, Vectors
+from cylcollide.bones.rig_rows import Bones, Parts, Placed, RigRows, place_character
 from cylcollide.bvh import refit
 from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.characters.rig import Rig
@@ -18,7 +21,8 @@ from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import ROW, limb_at, write_row
 from cylcollide.kernels.ray import as_vector
 from cylcollide.runtime.compile import compiled, locked_loop
-from cylcollide.world.pose_columns import PoseColumns
+from cylcollide.world.pose_columns import PoseColumns, PoseMemory
+from cylcollide.world.snapshot import Snapshot
 
 MOVED, READ_ELSEWHERE, OUTSIDE = -1, -2, -3
 """What `move_characters` returns besides the row of a bad pose."""
@@ -30,7 +34,7 @@ class PoseScratch(NamedTuple):
     kind: Column[np.int8]  # (m,)
     radius: Column[np.float64]  # (m,)
     radius2: Column[np.float64]  # (m,)
-    first: Offsets  # (k,) each: where each character begins in `placed`
+    first: Parts  # (k,) each: where each character begins in `placed`
     placed: Placed  # (k m, ...)
     rows: Rows[np.float64]  # (k m, ROW)
     solid: Column[np.int8]  # (k m,)
@@ -42,7 +46,7 @@ class PoseScratch(NamedTuple):
 
     def suits(self, rig: Rig, characters: int, nodes: int) -> bool:
         """Whether it was made for these."""
-        sizes = len(self.first.row), len(self.dirty)
+        sizes = len(self.first.rows), len(self.dirty)
         return self.kind is rig.limbs.table.kind and sizes == (characters, nodes)
 
 
@@ -53,7 +57,7 @@ def make_pose_scratch(rig: Rig, characters: int, nodes: int) -> PoseScratch:
     p1, p2, low, high = np.empty((4, characters * m, 3))
     return PoseScratch(
         table.kind, table.radius, table.radius2,
-        Offsets(order * np.int32(bones), order * np.int32(m), order * np.int32(boxes)),
+        Parts(order * np.int32(m), order * np.int32(boxes), order * np.int32(bones)),
         Placed(p1, p2, np.empty((characters * boxes, 12))),
         np.empty((characters * m, ROW)), np.empty(characters * m, np.int8), low, high,
         np.empty(characters * m, np.int32), np.empty(nodes, np.bool_), np.empty(6),
@@ -65,7 +69,7 @@ def move_characters(
     rig: RigRows,
     pose: Bones,
     place: Column[np.int64],
-    first: Offsets,
+    first: Parts,
     scratch: PoseScratch,
     at: refit.Slots,
     space: Space,
@@ -93,13 +97,13 @@ def move_characters(
         MOVED; or nothing was written, since the columns are READ_ELSEWHERE, or a limb would be OUTSIDE of the box
         around all limbs, or the pose of this row, from 0 on, is bad.
     """
-    k = place.size
-    count = pose.positions.shape[0] // k
+    (positions, orientations), k = pose, place.size
+    count = positions.shape[0] // k
     for c in range(k):
         if not place_character(rig, count, pose, scratch.first, c, scratch.placed):
             return c
     for c in range(k):
-        if not _prepare(rig, c, first.row[place[c]], scratch, space):
+        if not _prepare(rig, c, first.rows[place[c]], scratch, space):
             return OUTSIDE
     if lent[0] != 0:
         return READ_ELSEWHERE
@@ -111,15 +115,15 @@ def move_characters(
         for n in range(ROW):
             columns.rows[i, n] = scratch.rows[j, n]
     for c in range(k):
-        box, bone = first.box[place[c]], first.bone[place[c]]
+        box, bone = first.boxes[place[c]], first.bones[place[c]]
         for b in range(rig.boxes.shape[0]):
             for n in range(12):
-                columns.boxes[box + b, n] = scratch.placed.boxes[scratch.first.box[c] + b, n]
+                columns.boxes[box + b, n] = scratch.placed.boxes[scratch.first.boxes[c] + b, n]
         for b in range(count):
             for n in range(3):
-                columns.positions[bone + b, n] = pose.positions[c * count + b, n]
+                columns.positions[bone + b, n] = positions[c * count + b, n]
             for n in range(4):
-                columns.orientations[bone + b, n] = pose.orientations[c * count + b, n]
+                columns.orientations[bone + b, n] = orientations[c * count + b, n]
     for node in range(scratch.dirty.size):
         scratch.dirty[node] = False
     refit.fit_items(at, scratch.limb, scratch.low, scratch.high, space, columns.bounds, scratch.dirty)
@@ -130,11 +134,11 @@ def move_characters(
 @compiled
 def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, space: Space) -> bool:
     """Write the rows and boxes of character c, whose limbs are placed; whether they lie in the box around all limbs."""
-    begin, placed, centre, scale = scratch.first.row[c], scratch.placed, space.centre, space.scale
+    begin, placed, centre, scale = scratch.first.rows[c], scratch.placed, space.centre, space.scale
     for i in range(rig.bone.size):
         j = begin + i
         scratch.limb[j] = row + i
-        box = placed.boxes[scratch.first.box[c] + rig.box[i]] if rig.box[i] >= 0 else scratch.rows[j]
+        box = placed.boxes[scratch.first.boxes[c] + rig.box[i]] if rig.box[i] >= 0 else scratch.rows[j]
         scratch.solid[j] = write_row(
             scratch.rows[j], scratch.kind[i], as_vector(placed.p1, j), as_vector(placed.p2, j), scratch.radius[i],
             scratch.radius2[i], box,
@@ -147,3 +151,39 @@ def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, space: Space)
             if not (begins >= space.low[axis] and ends <= space.high[axis]):
                 return False
     return True
+
+
+class Present:
+    """A state, and the memory of its columns if a move has written it."""
+
+    def __init__(self, state: Snapshot, memory: PoseMemory | None = None) -> None:
+        self.published: Snapshot | None = state
+        """None after a move in place, until the next query."""
+        self.roster, self.layout, self.memory = state.roster, state.layout, memory
+        self._tree, self._built_cost = state.tree, state.built_cost
+        if memory is not None:  # what is kept here must not be a lease
+            self._tree = state.tree._replace(bounds=memory.columns.bounds)
+
+    def publish(self) -> Snapshot:
+        """A snapshot after moves in place. Another thread may publish an equal one."""
+        assert self.memory is not None
+        state = Snapshot(self.roster, self.layout, self.memory.lend(), self._tree, self._built_cost)
+        vars(state)["slots"] = self._slots
+        self.published = state
+        return state
+
+    def move(self, rig: RigRows, bones: Bones, place: Int64Array, scratch: PoseScratch) -> int:
+        """Move the posed characters at these places, as `move_characters`; by one thread at a time."""
+        state, memory = self.published, self.memory
+        if memory is None:
+            return READ_ELSEWHERE
+        if state is not None:
+            self._slots = state.slots
+        held = None if state is None else ref(state)
+        memory.lent[0] = 0  # from here on, whoever publishes sets it before it reads
+        self.published = state = None
+        if not memory.is_free:
+            self.published = None if held is None else held()
+            return READ_ELSEWHERE
+        tree = (self._slots, self._tree.space)
+        return move_characters(rig, bones, place, self.layout.first, scratch, *tree, memory.columns, memory.lent)

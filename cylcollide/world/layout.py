@@ -1,13 +1,13 @@
-"""The layout of a world's columns: bare limbs, then posed characters by ascending id; and columns that poses keep."""
+"""The layout of a world's columns: bare limbs, then posed characters by ascending id; and the columns poses keep."""
 
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
-from cylcollide.bones.rig_rows import Offsets
+from cylcollide.bones.rig_rows import Parts
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels
@@ -19,25 +19,6 @@ RIG_LAYERS = -1
 LAYERED = ("layers", "mask", "shared_mask")
 """What of a `WorldLayout` depends on the layers of characters."""
 
-Part = TypeVar("Part")
-
-
-class Parts(NamedTuple, Generic[Part]):
-    """One thing for each of the three lengths that columns have: limbs, boxes and bones."""
-
-    rows: Part
-    boxes: Part
-    bones: Part
-
-
-class Run(NamedTuple):
-    """Consecutive entries that are kept together."""
-
-    begin: int
-    end: int
-    to: int
-    """Where the first one is afterwards."""
-
 
 class WorldLayout:
     """The rows of bare limbs and of posed characters, and their columns that do not change when they move."""
@@ -48,19 +29,11 @@ class WorldLayout:
         self.bare, self.rigs, self.ids, self.rig, self.layers = bare, rigs, ids, rig, layers
         sizes = [(len(one.limbs), len(one.limbs.table.boxes), len(one.bone_names)) for one in rigs]
         counts = np.array(sizes, np.int64).reshape(-1, 3)[rig]
-        self.bare_counts = Parts(len(bare), len(bare.table.boxes), 0)
+        self.bare_counts = len(bare), len(bare.table.boxes), 0
         ends = np.cumsum(counts, axis=0) + np.array(self.bare_counts)
-        first = (ends - counts).astype(np.int32)
-        self.counts: Parts[Int64Array] = Parts(*map(frozen, np.ascontiguousarray(counts.T)))
-        """Of each character."""
-        self.first: Parts[Int32Array] = Parts(*map(frozen, np.ascontiguousarray(first.T)))
-        """Where those of each character begin."""
+        self.counts, self.first = (Parts(*map(frozen, n.T.astype(np.int32).copy())) for n in (counts, ends - counts))
+        """How many limbs, boxes and bones each character has, and where they begin."""
         self.rows, self.boxes, self.bones = map(int, ends[-1] if len(ids) else self.bare_counts)
-
-    @cached_property
-    def offsets(self) -> Offsets:
-        """The same for loops."""
-        return Offsets(self.first.bones, self.first.rows, self.first.boxes)
 
     @cached_property
     def stacked_row(self) -> Int64Array:
@@ -81,19 +54,9 @@ class WorldLayout:
         return np.repeat(column, self.counts.rows)
 
     @cached_property
-    def kind(self) -> Int8Array:
-        """`Shape`, (rows,)."""
-        return self._of_limbs("kind")
-
-    @cached_property
-    def radius(self) -> Float64Array:
-        """First radius, (rows,)."""
-        return self._of_limbs("radius")
-
-    @cached_property
-    def radius2(self) -> Float64Array:
-        """Second radius, (rows,)."""
-        return self._of_limbs("radius2")
+    def shapes(self) -> tuple[Int8Array, Float64Array, Float64Array]:
+        """`Shape`, first and second radius, (rows,) each."""
+        return self._of_limbs("kind"), self._of_limbs("radius"), self._of_limbs("radius2")
 
     @cached_property
     def box(self) -> Int32Array:
@@ -159,50 +122,44 @@ class WorldLayout:
         vars(other).update({name: column for name, column in vars(self).items() if name not in LAYERED})
         return other
 
-    def index_of(self, ids: Int32Array) -> tuple[Int64Array, BoolArray]:
-        """Of each id, its place among the posed characters, and whether it is among them."""
-        index = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
-        return index, self.ids[index] == ids if len(self.ids) else np.zeros(len(ids), np.bool_)
-
-    def indices_of(self, characters: Int64Array) -> Parts[Int32Array]:
+    def indices_of(self, characters: Int64Array) -> Parts:
         """The limbs, boxes and bones of these characters, given by their places in ascending order."""
         if len(characters) == len(self.ids):
             return self.every_character
         return Parts(*(ranges(b[characters], n[characters]) for b, n in zip(self.first, self.counts, strict=True)))
 
     @cached_property
-    def every_character(self) -> Parts[Int32Array]:
+    def every_character(self) -> Parts:
         """Those of all characters."""
         ends = zip(self.bare_counts, (self.rows, self.boxes, self.bones), strict=True)
         return Parts(*(frozen(np.arange(*pair, dtype=np.int32)) for pair in ends))
 
-    def runs_in(self, other: "WorldLayout") -> Parts[list[Run]]:
-        """Which limbs, boxes and bones are in another layout with the same bare limbs, and where."""
-        index, found = other.index_of(self.ids)
-        place = np.where(found, index, -1)
-        breaks = np.flatnonzero((np.diff(place) != 1) | (place[:-1] < 0)) + 1
-        begin, end = np.append(0, breaks)[: len(place)], np.append(breaks, len(place))[: len(place)]
-        begin, end = begin[place[begin] >= 0], end[place[begin] >= 0]
+    def runs_in(self, other: "WorldLayout") -> list[list[tuple[slice, slice]]]:
+        """Where the limbs, boxes and bones are that a layout with the same bare limbs has, too: here, and there."""
+        place, found = index_among(self.ids, other.ids)
+        kept = np.flatnonzero(found)
+        breaks = np.flatnonzero((np.diff(kept) != 1) | (np.diff(place[kept]) != 1)) + 1
+        ends = [(run[0], run[-1], place[run[0]]) for run in np.split(kept, breaks) if len(run)]
         runs = []
-        for kept, mine, theirs, count in zip(self.bare_counts, self.first, other.first, self.counts, strict=True):
-            last = mine[end - 1] + count[end - 1]
-            moved = zip(mine[begin].tolist(), last.tolist(), theirs[place[begin]].tolist(), strict=True)
-            runs.append([Run(0, kept, 0), *map(Run._make, moved)])
-        return Parts(*runs)
+        for bare, count, mine, theirs in zip(self.bare_counts, self.counts, self.first, other.first, strict=True):
+            begins = [(mine[a], mine[b] + count[b], theirs[to]) for a, b, to in ends]
+            moved = [(slice(begin, end), slice(to, to + end - begin)) for begin, end, to in begins]
+            runs.append([(slice(0, bare), slice(0, bare)), *moved])
+        return runs
 
 
-def numbers(runs: list[Run], count: int) -> Int32Array:
-    """Where each of `count` entries comes to stand, -1 for one that is gone."""
-    number = np.full(count, -1, np.int32)
-    for begin, end, to in runs:
-        number[begin:end] = np.arange(to, to + end - begin)
-    return number
-
-
-def ranges(begin: Int32Array, count: Int64Array) -> Int32Array:
+def ranges(begin: Int32Array, count: Int32Array) -> Int32Array:
     """The numbers from each begin on, as many as its count, one after another."""
     if len(begin) == 1:
         return np.arange(begin[0], begin[0] + count[0], dtype=np.int32)
     before = np.cumsum(count) - count
     joined: Int32Array = (np.arange(count.sum()) + np.repeat(begin - before, count)).astype(np.int32)
     return joined
+
+
+def index_among(ids: Int32Array, sorted_ids: Int32Array) -> tuple[Int64Array, BoolArray]:
+    """Of each id its place among ascending ones, and whether it is one of them."""
+    if ids is sorted_ids or not len(sorted_ids):
+        return np.arange(len(ids)), np.full(len(ids), ids is sorted_ids)
+    place = np.minimum(np.searchsorted(sorted_ids, ids), len(sorted_ids) - 1)
+    return place, sorted_ids[place] == ids

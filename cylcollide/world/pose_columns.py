@@ -1,4 +1,4 @@
-"""The columns of a state that moves change, in memory which a later state takes over when nobody reads them."""
+"""The columns that moves change, in memory that a later state reuses when nothing reads it any more."""
 
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
@@ -6,12 +6,16 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Column, Int32Array, NodeBoxes, Quaternions, Rows, Vectors
-from cylcollide.bvh.layout import HIGH
+from cylcollide._types import Column, NodeBoxes, Quaternions, Rows, Vectors
+from cylcollide.bones.rig_rows import Parts
+from cylcollide.bvh.layout import HIGH, SPACE_NUMBERS, Space, Tree, fill_space, space_of
+from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.constants import TREE_WIDTH
+from cylcollide.kernels.aabb import refill_row
 from cylcollide.kernels.limb_table import ROW, LimbTable
+from cylcollide.runtime.compile import compiled_loop
 from cylcollide.runtime.memory import LINE, Lender, frozen
-from cylcollide.world.layout import Parts, Run, WorldLayout
+from cylcollide.world.layout import WorldLayout
 
 KINDS: tuple[np.dtype[Any], ...] = (*[np.dtype(np.float64)] * 6, np.dtype(np.int8), np.dtype(np.float32))
 """The dtypes of `PoseColumns`."""
@@ -33,10 +37,9 @@ class PoseColumns(NamedTuple):
 
     def table(self, layout: WorldLayout) -> LimbTable:
         """The table of all limbs, with these columns."""
-        return LimbTable(
-            layout.kind, self.p1, self.p2, layout.radius, layout.radius2, layout.box, self.boxes, layout.character,
-            layout.mask, self.solid, self.rows,
-        )  # fmt: skip
+        kind, radius, radius2 = layout.shapes
+        shared = layout.box, self.boxes, layout.character, layout.mask
+        return LimbTable(kind, self.p1, self.p2, radius, radius2, *shared, self.solid, self.rows)
 
     def frozen(self) -> "PoseColumns":
         """Read-only views."""
@@ -45,7 +48,7 @@ class PoseColumns(NamedTuple):
             frozen(view)
         return PoseColumns._make(views)
 
-    def copy_ends(self, other: "PoseColumns", changed: Parts[Int32Array] | None) -> None:
+    def copy_ends(self, other: "PoseColumns", changed: Parts | None) -> None:
         """Copy ends, boxes and bones that have changed from equally long columns; all columns if it is None."""
         if changed is None:
             for name in self._fields:
@@ -56,17 +59,14 @@ class PoseColumns(NamedTuple):
         self.positions[changed.bones] = other.positions[changed.bones]
         self.orientations[changed.bones] = other.orientations[changed.bones]
 
-    def copy_runs(self, other: "PoseColumns", runs: Parts[list[Run]]) -> None:
-        """Copy what is kept of columns of other lengths. Bounds stay."""
-        for kept, names in (
-            (runs.rows, ("rows", "p1", "p2", "solid")),
-            (runs.boxes, ("boxes",)),
-            (runs.bones, ("positions", "orientations")),
-        ):
+    def copy_shared(self, other: "PoseColumns", layout: WorldLayout, other_layout: WorldLayout) -> None:
+        """Copy the bare limbs, and the characters that both layouts have, from columns of another one. Bounds stay."""
+        parts = ("rows", "p1", "p2", "solid"), ("boxes",), ("positions", "orientations")
+        for names, runs in zip(parts, other_layout.runs_in(layout), strict=True):
             for name in names:
                 mine, theirs = getattr(self, name), getattr(other, name)
-                for begin, end, to in kept:
-                    mine[to : to + end - begin] = theirs[begin:end]
+                for there, here in runs:
+                    mine[here] = theirs[there]
 
 
 class PoseMemory:
@@ -97,3 +97,59 @@ class PoseMemory:
     def is_free(self) -> bool:
         """Whether no state, no answer and no array that a user has kept reads them. One thread at a time may ask."""
         return self._lender.is_free
+
+
+class Draft(PoseMemory):
+    """Memory of a state with a layout without characters, whose ends are all new, and of what follows from them.
+
+    To allocate it takes longer than to write it, so a draft is written again when nothing reads its state any longer.
+    """
+
+    def __init__(self, layout: WorldLayout, nodes: int) -> None:
+        """`p1`, `p2` and `boxes` of the columns are to be written before `refit`; the tree has so many nodes."""
+        super().__init__(layout.rows, layout.boxes, layout.bones, nodes)
+        self.layout, self.nodes = layout, nodes
+        self.low, self.high = np.empty((2, layout.rows, 3))
+        """Corners of the boxes around limbs, (n, 3)."""
+        self._table, self._space = self.columns.table(layout), np.empty(SPACE_NUMBERS)
+
+    def suits(self, layout: WorldLayout, nodes: int) -> bool:
+        """Whether it is one for these, and can be written: no state, answer or array that a user keeps reads it."""
+        return self.layout is layout and self.nodes == nodes and self.is_free
+
+    def refit(self, tree: Tree) -> tuple[Tree, float]:
+        """Write all that follows from the ends; the tree with its boxes fitted to n > 0 limbs, and its `tree_cost`."""
+        bounds, space = self.columns.bounds, self._space
+        cost = refit_limbs(self._table, tree.child, self.low, self.high, space, bounds)
+        return Tree(bounds, tree.child, tree.items, tree.axis, tree.stack_size, space_of(space)), cost
+
+
+@compiled_loop
+def refit_limbs(
+    table: LimbTable,
+    child: Rows[np.int32],
+    low: Vectors,
+    high: Vectors,
+    space: Column[np.float64],
+    bounds: NodeBoxes,
+) -> float:
+    """Write all that follows from the ends of n > 0 limbs; the `tree_cost` of it.
+
+    Parameters
+    ----------
+    table
+        The limbs; `rows` and `solid` are written.
+    child
+        Of their tree, whose `bounds` (nodes, 6, 8) are written.
+    low, high
+        (n, 3): for the corners of the limbs' boxes.
+    space
+        (SPACE_NUMBERS,): for the numbers that `space_of` makes the tree's frame of.
+    """
+    for i in range(table.radius.size):
+        refill_row(table, i, low, high, i)
+    fill_space(low, high, space)
+    a, b, c, scale = space[0], space[1], space[2], space[3]
+    frame = Space((a, b, c), scale, (space[4], space[5], space[6]), (space[7], space[8], space[9]))
+    fit_bounds(child, low, high, frame, bounds)
+    return tree_cost(bounds, child, scale)

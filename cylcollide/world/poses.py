@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Int32Array, Int64Array
-from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
+from cylcollide._types import Int64Array
+from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs
 from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
 from cylcollide.characters.skeleton import bone_label
 from cylcollide.constants import LIMBS_SHARED
 from cylcollide.runtime.threads import in_chunks
-from cylcollide.world.layout import Parts, WorldLayout
+from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.roster import Roster
 
@@ -54,7 +54,7 @@ class Poses:
         """Copies of their bones, one character after another."""
         return Bones(self._at.reshape(-1, 3).copy(), self._turn.reshape(-1, 4).copy())
 
-    def changed(self, roster: Roster, layout: WorldLayout) -> Parts[Int32Array]:
+    def changed(self, roster: Roster, layout: WorldLayout) -> Parts:
         """What belongs to these characters in a state; they are posed in its roster, which has the same characters."""
         return layout.indices_of(roster.place[self._index])
 
@@ -67,22 +67,22 @@ class Poses:
             columns.orientations.reshape(self._turn.shape)[...] = self._turn
         else:
             columns.positions[bones], columns.orientations[bones] = self._at.reshape(-1, 3), self._turn.reshape(-1, 4)
-        first = Offsets(*(column[place] for column in layout.offsets))
+        first = Parts(*(column[place] for column in layout.first))
         if len(layout.rigs) == 1:
             self._place_rig(layout.rigs[0], np.arange(len(place)), first, columns)
             return
         rig_of_each = roster.rig[self._index]
         for number in np.unique(rig_of_each).tolist():
             own = np.flatnonzero(rig_of_each == number)
-            self._place_rig(roster.rigs[number], own, Offsets(*(column[own] for column in first)), columns)
+            self._place_rig(roster.rigs[number], own, Parts(*(column[own] for column in first)), columns)
 
-    def _place_rig(self, rig: Rig, own: Int64Array, first: Offsets, columns: PoseColumns) -> None:
+    def _place_rig(self, rig: Rig, own: Int64Array, first: Parts, columns: PoseColumns) -> None:
         """Write the limbs of those characters that have this rig: the rows `own` of the poses."""
         bones = Bones(columns.positions, columns.orientations)
         placed = Placed(columns.p1, columns.p2, columns.boxes)
 
         def place(begin: int, end: int) -> int:
-            some = Offsets(first.bone[begin:end], first.row[begin:end], first.box[begin:end])
+            some = Parts(*(column[begin:end] for column in first))
             bad = place_limbs(rig.rows, len(rig.bone_names), bones, some, placed)
             return bad if bad < 0 else begin + bad
 

@@ -11,12 +11,10 @@ from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_sh
 from cylcollide.characters.judged import Judged
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
-from cylcollide.query.chords import chords
+from cylcollide.query.chords import Chords, chords
 from cylcollide.query.closest import closest, occluded
 from cylcollide.query.hits import RayHits
-from cylcollide.query.point_hits import PointHits
-from cylcollide.query.points import contains
-from cylcollide.query.ray_chords import Chords
+from cylcollide.query.points import PointHits, contains
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 
 

@@ -1,4 +1,4 @@
-"""Who lives in a world: characters by ascending id, posed or not."""
+"""The characters of a world by ascending id, posed or not."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Int32Array, Int64Array
+from cylcollide._types import ALL_LAYERS, BoolArray, Flags, Int32Array, Int64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.runtime.memory import frozen
@@ -70,7 +70,7 @@ class Roster(NamedTuple):
         return {**self.groups, **rig.groups}
 
     def without(self, index: Int64Array) -> "Roster":
-        """Without these characters; rigs that nobody has any more are forgotten."""
+        """Without these characters, and without rigs that no character has any more."""
         kept = np.ones(len(self.ids), np.bool_)
         kept[index] = False
         used, rig = np.unique(self.rig[kept], return_inverse=True)
@@ -85,8 +85,8 @@ class Roster(NamedTuple):
         column[index] = layers
         return self._replace(layers=column)
 
-    def with_poses(self, index: Int64Array, teleport: bool) -> "Roster":
-        """Where these characters are posed."""
+    def with_poses(self, index: Int64Array, teleport: BoolArray | bool) -> "Roster":
+        """Where these characters are posed, some of them by a teleport."""
         posed, teleports = self.place >= 0, self.teleports.copy()
         posed[index] = True
         teleports[index] += teleport
@@ -142,3 +142,14 @@ def _places(posed: BoolArray) -> Int64Array:
 def as_layers(mask: ArrayLike, count: int) -> Int64Array:
     """Layers of so many characters, given as one number for all or one each; checked."""
     return validate.integers(mask, "mask", count, 0, ALL_LAYERS).astype(np.int64)
+
+
+def as_jumps(teleport: Flags, count: int) -> BoolArray | bool:
+    """Which of so many characters are teleported, given as one bool for all or one each; checked. False: nobody."""
+    if isinstance(teleport, bool):
+        return teleport
+    array = np.array(teleport, object) if isinstance(teleport, list | tuple) else np.asarray(teleport)
+    bools = all(isinstance(one, bool | np.bool_) for one in array.flat)
+    if not bools or array.shape not in ((), (count,)):
+        raise ValueError(f"teleport: expected True or False, one or ({count},), got {teleport!r}")
+    return np.broadcast_to(array.astype(np.bool_), (count,)) if array.any() else False

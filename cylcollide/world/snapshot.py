@@ -1,25 +1,33 @@
-"""Limbs at one moment, with their tree."""
+"""Limbs at one moment, with their tree; and the next moment: limbs move, characters come and go.
+
+A move overwrites the columns of the state before the last, if nothing reads them, and refits the branches above the
+limbs that moved. Where characters come or go, columns are new and the tree is patched.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.build import build
-from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.refit import Slots, slots, tree_cost
-from cylcollide.constants import REBUILD_COST
-from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.bvh.layout import HIGH, Tree, space_around
+from cylcollide.bvh.patch import insert_items, remove_items
+from cylcollide.bvh.refit import Slots, fit_bounds, refit_some, slots, tree_cost
+from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILD_COST, REBUILT_AT_ONCE, TREE_WIDTH
+from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import RowLabels
 from cylcollide.runtime.compile import pack
-from cylcollide.runtime.memory import frozen
-from cylcollide.world.draft import Draft
+from cylcollide.runtime.memory import aligned, frozen
+from cylcollide.runtime.memory import rows as uninitialised_rows
+from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.layout import WorldLayout
-from cylcollide.world.pose_columns import PoseColumns
+from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory
+from cylcollide.world.poses import Poses
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import Roster
 
@@ -57,21 +65,16 @@ class Snapshot(Queries):
         )  # fmt: skip
         vars(self).update(packed=(pack(self.kernel_rows), pack(self.tree)))
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def __setattr__(self, name: str, value: object = None) -> None:
         """Snapshots never change: AttributeError."""
         raise AttributeError(f"{name}: snapshots are immutable; move the world and take another")
 
-    def __delattr__(self, name: str) -> None:
-        """Snapshots never change: AttributeError."""
-        raise AttributeError(f"{name}: snapshots are immutable; move the world and take another")
+    __delattr__ = __setattr__
 
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
         """The limbs with a newly built tree, and no characters."""
-        t, tree, roster = limbs.table, build(*limb_boxes(limbs.table)), Roster.of(limbs)
-        cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-        columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, np.empty((0, 3)), np.empty((0, 4)), t.solid, tree.bounds)
-        made = cls(roster, roster.layout(limbs), columns.frozen(), tree, cost)
+        made = _restored(Roster.of(limbs), limbs, limbs, np.empty((0, 3)), np.empty((0, 4)))
         vars(made)["limbs"] = limbs
         return made
 
@@ -85,8 +88,7 @@ class Snapshot(Queries):
         tree, cost = draft.refit(self.tree)
         if are_about_as_large(cost, self.built_cost):
             return Snapshot(self.roster, self.layout, draft.lend(), tree, self.built_cost)
-        tree = build(draft.low, draft.high)
-        cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
+        tree, cost = built_tree(draft.low, draft.high)
         return Snapshot(self.roster, self.layout, draft.lend()._replace(bounds=tree.bounds), tree, cost)
 
     def with_roster(self, roster: Roster) -> "Snapshot":
@@ -100,8 +102,7 @@ class Snapshot(Queries):
     @property
     def fits(self) -> bool:
         """Whether the boxes are still about as large as when the tree was built; if not, a rebuild pays."""
-        tree = self.tree
-        return are_about_as_large(tree_cost(tree.bounds, tree.child, tree.space.scale), self.built_cost)
+        return are_about_as_large(_cost_of(self.tree), self.built_cost)
 
     @cached_property
     def slots(self) -> Slots:
@@ -133,12 +134,156 @@ def _restored(
     roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
 ) -> Snapshot:
     """A snapshot of all limbs, of which the first ones are bare and the others the roster's."""
-    t, tree = limbs.table, build(*limb_boxes(limbs.table))
+    t, (tree, cost) = limbs.table, built_tree(*limb_boxes(limbs.table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.solid, tree.bounds)
-    cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
     return Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
+
+
+def built_tree(low: Float64Array, high: Float64Array) -> tuple[Tree, float]:
+    """A new tree over boxes with these corners, (n, 3) each, and its `tree_cost`."""
+    tree = build(low, high)
+    return tree, _cost_of(tree)
+
+
+def _cost_of(tree: Tree) -> float:
+    return tree_cost(tree.bounds, tree.child, tree.space.scale)
 
 
 def are_about_as_large(cost: float, built: float) -> bool:
     """Whether boxes of this `tree_cost` are about as large as those that the tree was built of."""
     return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost
+
+
+# The next state -------------------------------------------------------------------------------------------------------
+
+Write = Callable[[PoseColumns], None]
+"""Writes new ends, boxes and bones; raises ValueError for bad ones."""
+
+
+class Spare(NamedTuple):
+    """The memory of an earlier state, and in what it differs from the present one's."""
+
+    memory: PoseMemory
+    behind: Parts | None  # None: in anything
+    moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
+
+    def after(self, place: Int64Array, layout: WorldLayout) -> "Spare":
+        """The same, when characters at these places were moved in place in the present state."""
+        if self.behind is None or len(self.moved) > len(layout.ids):
+            return Spare(self.memory, None, [])
+        self.moved.append(place)
+        return self
+
+    def differs_in(self, layout: WorldLayout) -> Parts | None:
+        """All in which they differ from a state of these rows; None: anything.
+
+        If that is much, all is copied, which costs less than to make rows of so many limbs again.
+        """
+        if self.behind is None:
+            return None
+        parts = [self.behind]
+        if self.moved:
+            parts.append(layout.indices_of(np.unique(np.concatenate(self.moved))))
+        if sum(len(part.rows) for part in parts) > FEW_MOVED * layout.rows:
+            return None
+        return parts[0] if len(parts) == 1 else Parts(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def moved_state(
+    state: Snapshot, roster: Roster, changed: Parts, write: Write, spare: Spare | None
+) -> tuple[Snapshot, PoseMemory]:
+    """The state with other ends of some limbs, which `write` writes, and its memory.
+
+    The roster has the same characters.
+    """
+    layout = state.layout
+    every = tuple(map(len, changed)) == (layout.rows, layout.boxes, layout.bones)
+    if spare is not None and spare.memory.is_free:
+        memory, behind = spare.memory, spare.differs_in(layout)
+    else:
+        memory, behind = PoseMemory(layout.rows, layout.boxes, layout.bones, len(state.tree.child)), None
+    columns = memory.columns
+    if not every:
+        columns.copy_ends(state.columns, behind)
+    write(columns)
+    written = changed.rows if behind is None or every else np.concatenate([behind.rows, changed.rows])
+    table, tree = columns.table(layout), state.tree._replace(bounds=columns.bounds)
+    low, high = _refill(table, written)
+    space = refit_some(tree, state.slots, written, low, high) if len(written) <= FEW_MOVED * layout.rows else None
+    if space is None:
+        if not every:
+            low, high = limb_boxes(table)
+        tree = _fitted(tree, low, high)
+    else:
+        tree = tree._replace(space=space)
+    made = Snapshot(roster, layout, memory.lend(), tree, state.built_cost)
+    if "slots" in vars(state):
+        vars(made)["slots"] = state.slots
+    return made, memory
+
+
+def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapshot:
+    """The state of another roster, of which some characters have new poses."""
+    layout = roster.layout(state.layout.bare)
+    memory = PoseMemory(layout.rows, layout.boxes, layout.bones, 0)
+    columns = memory.columns
+    columns.copy_shared(state.columns, layout, state.layout)
+    if poses is not None:
+        poses.write(columns, roster, layout)
+        written = poses.changed(roster, layout).rows
+        _refill(columns.table(layout), written)
+    return with_tree_of(state, Snapshot(roster, layout, memory.lend(), state.tree, state.built_cost))
+
+
+def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
+    """A state with the tree of another one with the same bare limbs, fitted; patched where characters differ.
+
+    Few limbs, and many that are not in the other state, get a tree of their own.
+    """
+    low, high = limb_boxes(wanted.table)
+    same = state.layout is wanted.layout or np.array_equal(state.layout.ids, wanted.layout.ids)
+    number, is_new = np.full(state.layout.rows, -1, np.int32), np.ones(len(low), np.bool_)
+    for before, after in state.layout.runs_in(wanted.layout)[0]:
+        number[before], is_new[after] = np.arange(after.start, after.stop), False
+    new = np.flatnonzero(is_new).astype(np.int32)
+    if not same and (len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low)):
+        return with_new_tree(wanted)
+    tree, cost = state.tree, state.built_cost
+    if not same:
+        tree = insert_items(remove_items(tree, number, len(low)), new, low[new], high[new], len(low))
+        cost *= len(low) / len(number)
+    bounds = aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
+    tree = _fitted(tree._replace(bounds=bounds), low, high)
+    return Snapshot(wanted.roster, wanted.layout, wanted.columns._replace(bounds=frozen(bounds)), tree, cost)
+
+
+def with_new_tree(state: Snapshot) -> Snapshot:
+    """The state with a newly built tree."""
+    tree, cost = built_tree(*limb_boxes(state.table))
+    return Snapshot(state.roster, state.layout, state.columns._replace(bounds=tree.bounds), tree, cost)
+
+
+def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
+    """The state where characters have the layers of this roster, which is otherwise its own."""
+    layout = state.layout.with_layers(roster.layers[roster.place >= 0])
+    return Snapshot(roster, layout, state.columns, state.tree, state.built_cost)
+
+
+def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:
+    """Write the rows of limbs whose ends are new; corners of the boxes around them, (k, 3) each."""
+    low, high = uninitialised_rows((2, len(limbs), 3))
+
+    def refill(begin: int, end: int) -> None:
+        refill_rows(table, limbs[begin:end], low[begin:end], high[begin:end])
+
+    in_chunks(len(limbs), None, refill, LIMBS_SHARED)
+    return low, high
+
+
+def _fitted(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
+    """The tree with its bounds, which are written, fitted to these boxes."""
+    if len(low) == 0:
+        return tree
+    space = space_around(low, high)
+    fit_bounds(tree.child, low, high, space, tree.bounds)
+    return tree._replace(space=space)

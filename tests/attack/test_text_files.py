@@ -49,7 +49,7 @@ print(json.dumps({{name: read_spoiled(name) for name in names}}))
 """
 
 
-OWN = ("rig.json", "policy.json", "order.json", "clip.bvh", "walk.txt", "robot.urdf")
+OWN = ("rig.json", "policy.json", "order.json", "ray.json", "clip.bvh", "walk.txt", "robot.urdf")
 """Formats that no other project's parser reads."""
 EXTRAS = {".xml": "mujoco", ".gltf": "pygltflib", ".glb": "pygltflib"}
 

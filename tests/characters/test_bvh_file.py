@@ -162,3 +162,8 @@ def test_wrong_options_are_refused(load):
             load(BVH, scale=scale)
     with pytest.raises(FileNotFoundError):
         cc.Clip.load_bvh(Path("no such file.bvh"))
+
+
+def test_a_byte_order_mark_is_no_error(load):
+    """As editors write it on Windows."""
+    assert load(b"\xef\xbb\xbf" + BVH.encode()).times.tolist() == load(BVH).times.tolist()

@@ -123,3 +123,17 @@ def test_without_mujoco_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ImportError, match=r"cylcollide\[rigs\]"):
         rig_of(tmp_path)
+
+
+def test_an_invented_name_is_nobodys(tmp_path):
+    """The second body has the name that the first one would get."""
+    text = """<mujoco><worldbody><body><geom size="1"/><body name="body_1"><geom size="1"/></body>
+    <body name="body_1_"><geom size="1"/></body><body><geom size="1"/></body></body></worldbody></mujoco>"""
+    assert rig_of(tmp_path, text).bone_names == ("body_1__", "body_1", "body_1_", "body_4")
+
+
+def test_a_geom_that_collides_by_a_pair_alone_is_a_limb(tmp_path):
+    geom = '<geom name="{}" size="1" contype="0" conaffinity="0"/>'
+    bodies = "".join(f'<body name="b{name}">{geom.format(name)}</body>' for name in "xyz")
+    text = f'<mujoco><worldbody>{bodies}</worldbody><contact><pair geom1="x" geom2="z"/></contact></mujoco>'
+    assert rig_of(tmp_path, text).limb_names == ("x", "z")

@@ -72,7 +72,7 @@ def test_first_contacts_do_not_depend_on_the_order_of_limbs():
     for _ in range(40):
         flight = everyday(rng, Shape.CAPSULE)
         limbs = [(everyday if k % 2 else whole)(rng, rng.choice(SHAPES)) for k in range(5)]
-        limbs = [m._replace(start=flight.start, end=flight.end, stretch=WHOLE_FLIGHT) for m in limbs]
+        limbs = [m._replace(start=flight.start, end=flight.end, interval=WHOLE_FLIGHT) for m in limbs]
         rows = [(row, contact) for row, m in enumerate([*limbs, *limbs]) for contact in contact_intervals(m)]
         first = first_contact(rows)
         assert first == first_contact(reversed(rows))

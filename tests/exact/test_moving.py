@@ -1,4 +1,4 @@
-"""Contacts with moving limbs: standing still they are the solids of rays; cases known by hand; stretches."""
+"""Contacts with moving limbs: standing still they are the solids of rays; cases known by hand; intervals."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -17,7 +17,7 @@ from cylcollide._types import Face, Shape
 from cylcollide.exact.algebraic import Algebraic, real_roots
 from cylcollide.exact.contacts import Contact, united
 from cylcollide.exact.line import RayNumbers, Triple
-from cylcollide.exact.moving import Motion, TickStretch, contact_face, contact_intervals, tick_stretch
+from cylcollide.exact.moving import Motion, TickInterval, contact_face, contact_intervals, tick_interval
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.polynomials import trimmed
@@ -56,10 +56,10 @@ def check_still(m: Motion) -> int:
 def test_limbs_that_stand_still_are_those_of_rays(case, alpha):
     limb = case.limb
     p1, p2 = (tuple(p[0].tolist()) for p in (limb.p1, limb.p2))
-    stretch = TickStretch(Fraction(0), Fraction(1), True, *alpha)
+    interval = TickInterval(Fraction(0), Fraction(1), True, *alpha)
     start, end = tuple(case.start.tolist()), tuple(case.end.tolist())
     radii = float(limb.radius[0]), float(limb.radius2[0])
-    check_still(Motion(start, end, Shape(case.kind), (p1, p1), (p2, p2), *radii, stretch))
+    check_still(Motion(start, end, Shape(case.kind), (p1, p1), (p2, p2), *radii, interval))
 
 
 @given(shapes.exact_case(*ROUND), shapes.points)
@@ -122,42 +122,42 @@ def test_a_limb_without_axis_is_never_hit_and_a_capsule_without_one_is_a_ball():
 
 
 def test_a_limb_that_appears_around_the_bullet_has_no_face():
-    stretch = TickStretch(HALF, Fraction(1), True, Fraction(0), Fraction(0))
-    still = motion(Shape.CYLINDER, UP / 2, UP / 2, [ORIGIN, ORIGIN], [UP, UP], 1.0, 0.0)._replace(stretch=stretch)
+    interval = TickInterval(HALF, Fraction(1), True, Fraction(0), Fraction(0))
+    still = motion(Shape.CYLINDER, UP / 2, UP / 2, [ORIGIN, ORIGIN], [UP, UP], 1.0, 0.0)._replace(interval=interval)
     assert times(still) == [(0.5, False, 1.0, False, Face.INSIDE)]
     for place, face in ((X + UP / 2, Face.SIDE), (X, Face.CAP1), (X + UP, Face.CAP2)):
         on_surface = still._replace(start=tuple(place.tolist()), end=tuple(place.tolist()))
         assert times(on_surface) == [(0.5, False, 1.0, False, face)]
-        assert times(on_surface._replace(stretch=WHOLE_FLIGHT)) == [(0.0, False, 1.0, False, Face.INSIDE)]
+        assert times(on_surface._replace(interval=WHOLE_FLIGHT)) == [(0.0, False, 1.0, False, Face.INSIDE)]
 
 
-def test_the_end_of_a_half_open_stretch_belongs_to_the_next():
+def test_the_end_of_a_half_open_interval_belongs_to_the_next():
     """The bullet reaches the ball at s = 1/2."""
     ball = motion(Shape.SPHERE, -3 * X, X, [ORIGIN, ORIGIN], [ORIGIN, ORIGIN], 1.0, 0.0)
-    first = TickStretch(Fraction(0), HALF, False, Fraction(0), Fraction(2))
-    assert times(ball._replace(stretch=first)) == []
-    assert times(ball._replace(stretch=first._replace(is_closed=True))) == [(0.5, False, 0.5, False, Face.SIDE)]
-    second = TickStretch(HALF, Fraction(1), True, Fraction(-1), Fraction(2))
-    assert times(ball._replace(stretch=second)) == [(0.5, False, 1.0, False, Face.SIDE)]
+    first = TickInterval(Fraction(0), HALF, False, Fraction(0), Fraction(2))
+    assert times(ball._replace(interval=first)) == []
+    assert times(ball._replace(interval=first._replace(is_closed=True))) == [(0.5, False, 0.5, False, Face.SIDE)]
+    second = TickInterval(HALF, Fraction(1), True, Fraction(-1), Fraction(2))
+    assert times(ball._replace(interval=second)) == [(0.5, False, 1.0, False, Face.SIDE)]
     within = first._replace(end=Fraction(3, 4))
-    assert times(ball._replace(stretch=within)) == [(0.5, False, 0.75, True, Face.SIDE)]
+    assert times(ball._replace(interval=within)) == [(0.5, False, 0.75, True, Face.SIDE)]
 
 
 # Laws ---------------------------------------------------------------------------------------------------------------
 
 
 @EVERY_SHAPE
-def test_a_stretch_in_two_halves_has_the_same_contacts(shape):
+def test_a_interval_in_two_halves_has_the_same_contacts(shape):
     rng = Random(int(shape))
     found = 0
     for k in range(70):
         m = FAMILIES[k % len(FAMILIES)](rng, shape)
-        whole_stretch = m.stretch
-        middle = whole_stretch.begin + (whole_stretch.end - whole_stretch.begin) * rng.choice([HALF, Fraction(1, 7)])
-        if middle == whole_stretch.end:
+        whole_interval = m.interval
+        middle = whole_interval.begin + (whole_interval.end - whole_interval.begin) * rng.choice([HALF, Fraction(1, 7)])
+        if middle == whole_interval.end:
             continue
-        one = m._replace(stretch=whole_stretch._replace(end=middle, is_closed=False))
-        two = m._replace(stretch=whole_stretch._replace(begin=middle))
+        one = m._replace(interval=whole_interval._replace(end=middle, is_closed=False))
+        two = m._replace(interval=whole_interval._replace(begin=middle))
         contacts = contact_intervals(m)
         assert tuple(united([*contact_intervals(one), *contact_intervals(two)])) == contacts, m
         found += len(contacts)
@@ -170,10 +170,10 @@ def test_a_flight_backwards_has_the_same_contacts_backwards(shape):
     found = 0
     for family in FAMILIES * 8:
         m = family(rng, shape)
-        begin, end, _, alpha0, alpha1 = m.stretch
-        back = TickStretch(1 - end, 1 - begin, True, alpha0 + alpha1, -alpha1)
-        m = m._replace(stretch=m.stretch._replace(is_closed=True))
-        there, here = contact_intervals(m), contact_intervals(m._replace(start=m.end, end=m.start, stretch=back))
+        begin, end, _, alpha0, alpha1 = m.interval
+        back = TickInterval(1 - end, 1 - begin, True, alpha0 + alpha1, -alpha1)
+        m = m._replace(interval=m.interval._replace(is_closed=True))
+        there, here = contact_intervals(m), contact_intervals(m._replace(start=m.end, end=m.start, interval=back))
         assert len(there) == len(here), m
         for a, b in zip(there, reversed(here), strict=True):
             assert (a.entry_open, a.exit_open) == (b.exit_open, b.entry_open), m
@@ -192,7 +192,7 @@ def scaled(m: Motion, factor: float) -> Motion:
 
     ends = [(times_factor(p[0]), times_factor(p[1])) for p in (m.p1, m.p2)]
     radii = m.radius * factor, m.radius2 * factor
-    return Motion(times_factor(m.start), times_factor(m.end), m.shape, *ends, *radii, m.stretch)
+    return Motion(times_factor(m.start), times_factor(m.end), m.shape, *ends, *radii, m.interval)
 
 
 @EVERY_SHAPE
@@ -210,8 +210,8 @@ def test_numbers_of_any_size_are_taken(shape):
     """Coordinates down to the least float64 beside some of 2^450, and a limb a billion times as far as it is thick."""
     rng, least = Random(300 + int(shape)), 5e-324
     m = scaled(everyday(rng, shape), 2.0**450)
-    fly_by = m._replace(start=(least, m.start[1], m.start[2]), stretch=WHOLE_FLIGHT)
-    through = m._replace(start=m.p1[0], end=(m.p1[1][0], m.p1[1][1], least), stretch=WHOLE_FLIGHT)
+    fly_by = m._replace(start=(least, m.start[1], m.start[2]), interval=WHOLE_FLIGHT)
+    through = m._replace(start=m.p1[0], end=(m.p1[1][0], m.p1[1][1], least), interval=WHOLE_FLIGHT)
     for case in (fly_by, through):
         check_motion(case)
     assert contact_intervals(through) or shape == Shape.TUBE
@@ -219,7 +219,7 @@ def test_numbers_of_any_size_are_taken(shape):
     check_motion(thin._replace(radius=thin.radius * 1e-9, radius2=thin.radius2 * 1e-9))
 
 
-# Stretches ----------------------------------------------------------------------------------------------------------
+# Intervals ----------------------------------------------------------------------------------------------------------
 
 TIMES = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8))
 
@@ -227,20 +227,20 @@ TIMES = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8))
 @given(TIMES, TIMES, st.lists(TIMES, min_size=1, max_size=5, unique=True), st.fractions(0, 1))
 def test_each_moment_of_a_flight_belongs_to_the_tick_before_it(one, two, ticks, s):
     first, last, ticks = min(one, two), max(one, two), sorted(ticks)
-    stretches = [tick_stretch(first, last, *pair) for pair in pairwise([*ticks, None])]
-    assert all(stretch is None or stretch.begin < stretch.end or stretch.is_closed for stretch in stretches)
-    ends = [end for stretch in stretches if stretch for end in (stretch.begin, stretch.end)]
+    intervals = [tick_interval(first, last, *pair) for pair in pairwise([*ticks, None])]
+    assert all(interval is None or interval.begin < interval.end or interval.is_closed for interval in intervals)
+    ends = [end for interval in intervals if interval for end in (interval.begin, interval.end)]
     for moment in (s, *ends, Fraction(0), Fraction(1)):
         now = Fraction(first) + moment * (Fraction(last) - Fraction(first))
         tick = max((k for k, time in enumerate(ticks) if time <= now), default=None)
         if now > ticks[-1]:
             tick = None
-        for k, stretch in enumerate(stretches):
-            inside = stretch is not None and (
-                stretch.begin <= moment < stretch.end or (stretch.is_closed and moment == stretch.end)
+        for k, interval in enumerate(intervals):
+            inside = interval is not None and (
+                interval.begin <= moment < interval.end or (interval.is_closed and moment == interval.end)
             )
             assert inside == (k == tick)
-            if stretch is not None and inside:
-                alpha = stretch.alpha0 + stretch.alpha1 * moment
+            if interval is not None and inside:
+                alpha = interval.alpha0 + interval.alpha1 * moment
                 step = Fraction(ticks[k + 1]) - Fraction(ticks[k]) if k + 1 < len(ticks) else Fraction(1)
                 assert alpha * step == now - Fraction(ticks[k])

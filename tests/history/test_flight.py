@@ -154,13 +154,14 @@ def test_no_array_can_be_written():
 
 
 def test_a_clock_that_is_too_coarse_for_the_step():
-    """Pieces whose times are the same number have no length; the bound holds for the times that there are."""
-    path = cc.flight([0, 0, 0], [1.0, 0, 0], 0.001, gravity=DOWN, step=0.0001, t0=2.0**42)
-    assert path.t1[-1] == 2.0**42 + 0.0009765625
-    assert np.allclose(path.ends[-1, 0], 0.0009765625, rtol=1e-12)
-    still = path.t0 == path.t1
-    assert still.any()
-    assert np.array_equal(path.starts[still], path.ends[still])
+    """A piece from a time to the same float64 is refused, in the first such row; one of a few ulp is none."""
+    with pytest.raises(
+        ValueError, match=r"t0: expected times from which each piece leads to a later float64, .* in row 1"
+    ):
+        cc.flight([0, 0, 0], [[1.0, 0, 0]] * 2, 0.001, gravity=DOWN, step=0.0001, t0=[0.0, 2.0**42])
+    path = cc.flight([0, 0, 0], [1.0, 0, 0], 0.1, gravity=DOWN, step=0.005, t0=2.0**42)
+    assert (path.t1 > path.t0).all()
+    assert len(path) == 20
 
 
 @pytest.mark.parametrize("unit", [2.0**-440, 2.0**-300, 2.0**300, 2.0**440])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cylcollide.history.hit_times import intervals, searched_times
+from cylcollide.history.misses import intervals, searched_times
 
 
 def between(edges: list[float], so_before: bool = False):

@@ -62,7 +62,7 @@ def test_contacts_with_boxes_are_where_they_are_at_that_time(seed: int, interpol
             if hits.face[i] == Face.INSIDE:
                 assert outside_by(there, hits.limb[i], hits.position[i]) <= 1e-15
             else:
-                # parts of a stretch are narrowed far below the resolution
+                # parts of an interval are narrowed far below the resolution
                 assert abs(outside_by(there, hits.limb[i], hits.position[i])) < 1e-6
                 axis, sign = divmod(int(hits.face[i]) - int(Face.NEG_X), 2)
                 assert np.allclose(hits.normal[i], (2 * sign - 1) * there.box_axes[hits.limb[i], axis], atol=1e-12)

@@ -1,4 +1,4 @@
-"""Flights so long beside their stretches that double-doubles do not hold where those begin and end."""
+"""Flights so long beside their intervals that double-doubles do not hold where those begin and end."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ FAR, SHORT = 2.0**83, 1.2e-26
 """Metres that a bullet flies in a second; seconds of the tick in which it is near the limb, for 12 cm."""
 
 
-def test_contacts_at_the_end_of_a_short_stretch_of_a_long_flight():
-    """Places of such a stretch are off by 10⁻⁸ m and more: whether a limb is reached in it is not float64's to say."""
+def test_contacts_at_the_end_of_a_short_interval_of_a_long_flight():
+    """Places in such an interval err by 10⁻⁸ m and more: float64 cannot say whether a limb is reached in it."""
     offsets = np.concatenate([-np.geomspace(1e-7, 1e-11, 12), np.geomspace(1e-11, 1e-7, 12)])
     ticks = (-0.5, 0.0, SHORT, 1.0)
     for row, offset in enumerate(offsets.tolist()):

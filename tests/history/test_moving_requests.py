@@ -55,7 +55,7 @@ def test_one_of_either_stands_for_as_many_as_the_others_are(history: PoseHistory
         ((*TWO, [0.0, -0.5], 2.0), {}, r"target_t0: expected 0.0 to 2.0, which is kept, got -0.5 in row 1; keep more"),
         (([START, [np.nan, 0, 0]], END, 0.0, 1.0), {}, r"starts: expected finite numbers .* in row 1"),
         ((TWO[0], [END] * 3, 0.0, 1.0), {}, r"ends: expected 2 rows, as many as starts, or one for all, got 3"),
-        ((START, [1.0, 2.0], 0.0, 1.0), {}, r"ends: expected shape \(n, 3\), got \(2,\)"),
+        ((START, [1.0, 2.0], 0.0, 1.0), {}, r"ends: expected shape \(3,\) or \(n, 3\), got \(2,\)"),
         ((START, END, 0.0), {}, r"ends, t0, t1: expected all three beside starts"),
         ((START,), {}, r"ends, t0, t1: expected all three beside starts"),
         ((START, END, "now", 1.0), {}, r"t0: expected real numbers of shape"),

@@ -48,8 +48,8 @@ def share_used(limbs, start, end):
     entry = Fraction(*chords[0].entry.approximate()) * Fraction(ray.length)
     for level in LEVELS:
         # delta is proportional to the sum of the two extents: hand over all of it in the limb's
-        extent = level * (ray.extent + limb.frame.extent)
-        scaled = limb._replace(frame=limb.frame._replace(extent=extent))
+        extent = level * (ray.extent + limb.extent)
+        scaled = limb._replace(extent=extent)
         if any(brackets(ray_limb(ray._replace(extent=0.0), scaled, piece), entry) for piece in (0, 1)):
             return level
     return np.inf

@@ -9,8 +9,8 @@ from support.flights import State, acceleration, decimals, distance, fly
 
 from cylcollide.moving.ballistics import (
     MOST_STEPS,
+    FlightState,
     Forces,
-    Motion,
     acceleration_bound,
     after_step,
     length_and_direction,
@@ -51,7 +51,7 @@ def random_cases(count: int):
 def check_flight(velocity, gravity, drag: float, time: float, pieces: int) -> tuple[float, float]:
     """Largest shares of the bounds, of place and velocity, that are used; each step is checked."""
     forces = Forces(gravity, length_and_direction(gravity)[0], drag)
-    motion, real = Motion(velocity, 0.0, (0.0, 0.0, 0.0), 0.0), State(decimals((0, 0, 0)), decimals(velocity))
+    motion, real = FlightState(velocity, 0.0, (0.0, 0.0, 0.0), 0.0), State(decimals((0, 0, 0)), decimals(velocity))
     shares = [0.0, 0.0]
     for _ in range(pieces):
         parts = max(1, ceil(steps_needed(motion.velocity, forces, time)))

@@ -11,7 +11,7 @@ from support.moving_kernels import flight_parameter, kernel_arguments
 
 from cylcollide.constants import MOVING_ROUNDING_BOUND
 from cylcollide.exact.moving import contact_intervals
-from cylcollide.moving.bounds import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.moving.bounds import MovingLimb, moving_hit_bounds
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -41,14 +41,14 @@ def disturbed(rng, bullet, limb):
 
     p1, p2, p1_end, p2_end = (off(end, limb_size) for end in ends)
     moved = limb._replace(p1=p1, p2=p2, p1_end=p1_end, p2_end=p2_end)
-    return Flight(off(bullet.start, bullet_size), off(bullet.end, bullet_size)), moved
+    return (off(bullet[0], bullet_size), off(bullet[1], bullet_size)), moved
 
 
 @np.errstate(all="ignore")
 def share_used(rng, motion):
     """Return the smallest share of the extent with which the first contact is between the bounds; None for a miss."""
-    contacts = contact_intervals(motion._replace(stretch=motion.stretch._replace(is_closed=True)))
-    if not contacts or contacts[0].entry == motion.stretch.begin:
+    contacts = contact_intervals(motion._replace(interval=motion.interval._replace(is_closed=True)))
+    if not contacts or contacts[0].entry == motion.interval.begin:
         return None
     bullet, limb, extent = kernel_arguments(motion)
     bullet, limb = disturbed(rng, bullet, limb)
@@ -118,5 +118,5 @@ def test_a_bullet_that_moves_with_the_limb_is_where_it_is(shape):
     limb = MovingLimb(int(shape), 0.25, 0.125, p1, p2, p1, p2)
     for x, possible in ((1.0 + 5 / 32, True), (1.5, False), (8.0, False)):
         place = (x, 2.0, 3.5)
-        bounds = moving_hit_bounds(Flight(place, place), limb, 20.0)
+        bounds = moving_hit_bounds((place, place), limb, 20.0)
         assert (bounds.possible, bounds.inside) == (possible, possible)

@@ -14,10 +14,10 @@ from support.moving_kernels import accurate, flight_parameter, kernel_arguments
 from cylcollide._types import Face, Shape
 from cylcollide.constants import CONTACT_ERROR
 from cylcollide.exact.moving import contact_face, contact_intervals
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.moving.bounds import Flight, MovingLimb, certain_miss, moving_hit_bounds
-from cylcollide.moving.contact import AccurateMotion, accurate_contact, first_step
+from cylcollide.moving.bounds import Motion, MovingLimb, certain_miss, moving_hit_bounds
+from cylcollide.moving.contact import accurate_contact, first_step
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -27,7 +27,7 @@ def judged(motion):
     """Return the verdict of the kernels, after it was found right; and whether the contact's time is accurate."""
     bullet, limb, extent = kernel_arguments(motion)
     bounds = moving_hit_bounds(bullet, limb, extent)
-    closed = motion._replace(stretch=motion.stretch._replace(is_closed=True))
+    closed = motion._replace(interval=motion.interval._replace(is_closed=True))
     contacts = contact_intervals(closed)
     missed, earliest = certain_miss(bullet, limb, extent)
     assert not (missed and contacts), motion
@@ -42,7 +42,7 @@ def judged(motion):
     assert contacts, motion
     assert contacts[0].entry <= flight_parameter(motion, bounds.upper), motion
     if bounds.inside:
-        assert contacts[0].entry == motion.stretch.begin, motion
+        assert contacts[0].entry == motion.interval.begin, motion
         assert bounds.upper == 0.0, motion
         return "inside", False
     if bounds.face == UNDECIDED_FACE:
@@ -56,9 +56,9 @@ def is_accurate(motion, bounds, extent, entry):
     contact = accurate_contact(accurate(motion), int(motion.shape), motion.radius, motion.radius2, bounds, extent)
     if contact.accurate:
         time, error = sum(map(Fraction, contact.time)), Fraction(CONTACT_ERROR)
-        length = motion.stretch.end - motion.stretch.begin
-        assert entry >= motion.stretch.begin + (time - error) * length, motion
-        assert entry <= motion.stretch.begin + (time + error) * length, motion
+        length = motion.interval.end - motion.interval.begin
+        assert entry >= motion.interval.begin + (time - error) * length, motion
+        assert entry <= motion.interval.begin + (time + error) * length, motion
     return contact.accurate
 
 
@@ -115,7 +115,7 @@ def test_eight_misses_are_those_of_one(shape):
     cases = eight(shape)
     bullets, limbs, extents = zip(*(arguments for _, arguments, _ in cases), strict=True)
     limb = MovingLimb(int(shape), *lanes([one[1:] for one in limbs]))
-    missed, earliest = certain_miss(Flight(*lanes(bullets)), limb, np.array(extents))
+    missed, earliest = certain_miss(lanes(bullets), limb, np.array(extents))
     one_by_one = [certain_miss(*arguments) for _, arguments, _ in cases]
     assert missed.tolist() == [one[0] for one in one_by_one]
     assert earliest.tolist() == [one[1] for one in one_by_one]
@@ -127,7 +127,7 @@ def test_eight_misses_are_those_of_one(shape):
 def test_eight_accurate_times_are_those_of_one(shape):
     face = Face.CAP2 if shape in (Shape.CYLINDER, Shape.CAPSULE) else Face.SIDE
     cases = eight(shape, face)
-    motion = AccurateMotion(*lanes([accurate(motion) for motion, _, _ in cases]))
+    motion = Motion(*lanes([accurate(motion) for motion, _, _ in cases]))
     radii = lanes([(motion.radius, motion.radius2) for motion, _, _ in cases])
     lower, upper, extent = lanes([(bounds.lower, bounds.upper, arguments[2]) for _, arguments, bounds in cases])
     bounds = HitBounds(True, True, lower, upper, False, float(face))

@@ -11,7 +11,7 @@ from support.moving_boxes import Cases, cases_of, contacts, coordinates, deepest
 import cylcollide as cc
 from cylcollide._types import Face
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.moving.box import RESOLUTION, end_of_contact, first_contact, passage_of, path_of_ends
+from cylcollide.moving.box import RESOLUTION, BoxPath, end_of_contact, first_contact, relative_flight
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -101,7 +101,7 @@ def test_what_is_certain_is_not_contradicted(aim: str, most_turn: float):
 @pytest.mark.parametrize("resolution", [1.0, 2.0**-3])
 @pytest.mark.parametrize("aim", ["near", "surface"])
 def test_nor_at_a_coarse_resolution(aim: str, resolution: float):
-    """Where one part of a stretch has to do for much of a turn; some bullets come out and in again by one face."""
+    """Where one part of an interval has to do for much of a turn; some bullets come out and in again by one face."""
     rows = check(cases_of(sized(3000, 1500), 3, aim), 40, resolution)
     assert undecided(rows).mean() > 0.003
 
@@ -204,17 +204,18 @@ def test_a_moment_without_time():
     assert one(start=(1.5, 0, 0), end=(1.5, 0, 0))[POSSIBLE] == 0.0
 
 
-def test_a_path_of_ends_is_one_of_a_bone_that_does_not_turn():
+def test_a_box_that_is_moved_by_its_ends_does_not_turn():
+    still = (0.0, 0.0, 0.0, 1.0)
     axes, half = ((0.6, 0.8, 0.0), (-0.8, 0.6, 0.0), (0.0, 0.0, 1.0)), (1.0, 2.0, 3.0)
-    path = path_of_ends((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), axes, half)
+    path = BoxPath((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), still, still, (0.0, 0.0, 0.0), axes, half)
     row = one(here=path.here, there=path.there, axes=np.ravel(axes))
-    passage = passage_of((-5.0, 0.0, 0.0), (5.0, 0.0, 0.0), 0.0, 1.0, path)
-    bounds = first_contact(passage, RESOLUTION)
+    flight = relative_flight((-5.0, 0.0, 0.0), (5.0, 0.0, 0.0), 0.0, 1.0, path)
+    bounds = first_contact(flight, RESOLUTION)
     assert row[:6].tolist() == [float(number) for number in bounds]
     assert bounds.certain
     assert bounds.upper - bounds.lower < 1e-12
-    behind = passage.last - 1e-3  # near enough, and outside already
-    assert end_of_contact(passage, behind, RESOLUTION)[:4] == (True, True, behind, behind)
+    behind = flight.last - 1e-3  # near enough, and outside already
+    assert end_of_contact(flight, behind, RESOLUTION)[:4] == (True, True, behind, behind)
 
 
 def test_touches_are_undecided():

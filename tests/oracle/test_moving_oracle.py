@@ -103,7 +103,7 @@ def beside(rng: Random, m: Motion) -> Motion:
 def test_the_order_of_limbs_is_the_oracles(family):
     count, rng, seen = sized(6, 10), Random(35), Counter()
     for m in drawn(family, count, seed=36):
-        limbs = [m, beside(rng, m), family(rng, m.shape)._replace(start=m.start, end=m.end, stretch=m.stretch)]
+        limbs = [m, beside(rng, m), family(rng, m.shape)._replace(start=m.start, end=m.end, interval=m.interval)]
         first = [(contact_intervals(limb)[:1], oracle.runs(limb)[:1]) for limb in limbs]
         met = [(row, found[0], want[0]) for row, (found, want) in enumerate(first) if found]
         for row, one, true in met:

@@ -133,7 +133,7 @@ def test_the_files_of_a_loop_hold_all_that_it_calls():
         assert {sources._path(module).relative_to(ROOT).as_posix() for module in wanted} <= files, loop.function
     stream = {path.removeprefix("cylcollide/") for path in sources.files_of("cylcollide.query.loops.stream")}
     assert {"constants.py", "_types.py", "runtime/simd.py", "kernels/cylinder.py", "bvh/stream.py"} <= stream
-    assert not {"cli.py", "world/hit_world.py", "history/ring.py"} & stream
+    assert not {"cli.py", "world/hit_world.py", "history/ticks.py"} & stream
 
 
 def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: pytest.MonkeyPatch):

@@ -18,7 +18,8 @@ from support.thresholds import set_threshold
 import cylcollide as cc
 from cylcollide.bvh import ray_node_pairs as together
 from cylcollide.constants import TREE_WIDTH
-from cylcollide.query import exact_points, scratch
+from cylcollide.query import points as point_queries
+from cylcollide.query import scratch
 from cylcollide.query.loops import points as point_loops
 
 COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 1025, 4097)
@@ -137,13 +138,13 @@ def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
     on = [[0, 0, 0], [0, 0, 1], [0.5, 0, 0.5], [0.5, 0, 1], [0.25, 0, 1.0 + 2**-52], [0, 0, 0.5], [0, 0.5, -1e-300]]
     points = (foot[:, None] + np.array(on)).reshape(-1, 3)
     resolved: list[int] = []
-    resolve = exact_points.resolve_points
+    resolve = point_queries.resolve_points
 
     def counted(*args: Any) -> None:
         resolved.append(int(args[3].undecided.sum()))
         resolve(*args)
 
-    monkeypatch.setattr(exact_points, "resolve_points", counted)
+    monkeypatch.setattr(point_queries, "resolve_points", counted)
     one_by_one, all_at_once = both_ways(world, points)
     assert not differing(one_by_one, all_at_once)
     assert resolved[0] == resolved[1] >= 5 * 16

@@ -74,7 +74,7 @@ def test_a_position_is_rounded_once():
     shapes = mixed(70, seed=15)
     start, end = shots_at(shapes, sized(2000), seed=16)
     hits = cc.HitWorld(shapes.limbs()).cast_segments(start, end)
-    entry = hits._chords[0].entry
+    entry = hits._chords.entry
     rows = np.flatnonzero(hits.hit & (hits.face != cc.Face.INSIDE))
     assert len(rows) > 50
     for i in rows.tolist():

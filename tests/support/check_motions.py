@@ -23,7 +23,7 @@ def check_motion(motion: Motion) -> tuple[tuple[Contact, ...], list[oracle.Run]]
     """Fail unless the contacts of a motion are the oracle's, faces and rounded times included; returns both."""
     found, want = contact_intervals(motion), oracle.runs(motion)
     assert len(found) == len(want), motion
-    alpha = motion.stretch.alpha0, motion.stretch.alpha1
+    alpha = motion.interval.alpha0, motion.interval.alpha1
     for contact, run in zip(found, want, strict=True):
         assert equals(contact.entry, run.entry), motion
         assert equals(contact.exit, run.exit), motion

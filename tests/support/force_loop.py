@@ -1,6 +1,6 @@
 """Every loop that finds first limbs, forced one after another, and what each of them was seen to do.
 
-Which loop `cylcollide.query.strategy` takes depends on thresholds; here they are set so that every batch takes the same
+Which loop `cylcollide.query.closest` takes depends on thresholds; here they are set so that every batch takes the same
 one, and the loops count how often they were taken.
 """
 

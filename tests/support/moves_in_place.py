@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
+from cylcollide.world.in_place import Present
 from cylcollide.world.pose_columns import PoseColumns
-from cylcollide.world.present import Present
 
 MANY = 40
 EVERYWHERE = ([[-9.0, -9.0, -9.0]], [[9.0, 9.0, 9.0]])

@@ -1,4 +1,4 @@
-"""Motions of rational arithmetic as arguments of the kernels: on a stretch, rounded, or as double-doubles."""
+"""Motions of rational arithmetic as arguments of the kernels: on an interval, rounded, or as double-doubles."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -7,14 +7,15 @@ from typing import NamedTuple
 from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector
-from cylcollide.moving.bounds import Flight, MovingLimb
+from cylcollide.moving.bounds import MovingLimb
 from cylcollide.moving.contact import AccurateMotion, accurate_motion
+from cylcollide.moving.solids import Affine
 
 Point = tuple[Fraction, Fraction, Fraction]
 
 
 class Place(NamedTuple):
-    """Bullet and limb at one end of a stretch, exactly."""
+    """Bullet and limb at one end of an interval, exactly."""
 
     bullet: Point
     p1: Point
@@ -22,14 +23,14 @@ class Place(NamedTuple):
 
 
 def places(motion: Motion) -> tuple[Place, Place]:
-    """Return where bullet and limb are at u = 0 and at u = 1 of the stretch."""
-    first, last = (place_at(motion, s) for s in (motion.stretch.begin, motion.stretch.end))
+    """Return where bullet and limb are at u = 0 and at u = 1 of the interval."""
+    first, last = (place_at(motion, s) for s in (motion.interval.begin, motion.interval.end))
     return first, last
 
 
 def place_at(motion: Motion, s: Fraction) -> Place:
     """Return where bullet and limb are at s."""
-    alpha = motion.stretch.alpha0 + motion.stretch.alpha1 * s
+    alpha = motion.interval.alpha0 + motion.interval.alpha1 * s
     p1, p2 = between(*motion.p1, alpha), between(*motion.p2, alpha)
     return Place(between(motion.start, motion.end, s), p1, p2)
 
@@ -45,12 +46,12 @@ def rounded(point: Point) -> tuple[float, float, float]:
     return float(point[0]), float(point[1]), float(point[2])
 
 
-def kernel_arguments(motion: Motion) -> tuple[Flight, MovingLimb, float]:
+def kernel_arguments(motion: Motion) -> tuple[Affine, MovingLimb, float]:
     """Return the arguments of `moving_hit_bounds`, coordinates rounded to nearest."""
     (start, p1, p2), (end, p1_end, p2_end) = ([rounded(point) for point in place] for place in places(motion))
     limb = MovingLimb(int(motion.shape), motion.radius, motion.radius2, p1, p2, p1_end, p2_end)
     size = largest([p1, p2, p1_end, p2_end]) + max(motion.radius, motion.radius2)
-    return Flight(start, end), limb, largest([start, end]) + size
+    return (start, end), limb, largest([start, end]) + size
 
 
 def largest(points: Sequence[Triple]) -> float:
@@ -77,5 +78,5 @@ def accurate(motion: Motion) -> AccurateMotion:
 
 
 def flight_parameter(motion: Motion, u: float) -> Fraction:
-    """Return s at u of the stretch."""
-    return motion.stretch.begin + Fraction(u) * (motion.stretch.end - motion.stretch.begin)
+    """Return s at u of the interval."""
+    return motion.interval.begin + Fraction(u) * (motion.interval.end - motion.interval.begin)

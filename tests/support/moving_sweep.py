@@ -14,7 +14,7 @@ from support.oracle.moving_bullets import triple
 from support.soak.tally import Part, merge
 
 from cylcollide._types import Face, Shape
-from cylcollide.exact.moving import Motion, tick_stretch
+from cylcollide.exact.moving import Motion, tick_interval
 from cylcollide.history.moving.hits import MovingHits
 
 FACES = (Face.SIDE, Face.CAP1, Face.CAP2, Face.BORE, Face.INSIDE, Face.NONE)
@@ -60,9 +60,9 @@ def wrong_by_rationals(scene: Scene, bullets: Bullets, hits: MovingHits, i: int)
     found = first_by_rationals(scene, bullets.points[i], *bullets.target[i].tolist())
     if found is None or not hits.hit[i]:
         return "" if (found is None) != bool(hits.hit[i]) else f"hit: {found is not None} expected"
-    tick, limb, run, stretch = found
+    tick, limb, run, interval = found
     s = run.entry.rounded(Fraction(0), Fraction(1))
-    alpha = run.entry.rounded(stretch.alpha0, stretch.alpha1)
+    alpha = run.entry.rounded(interval.alpha0, interval.alpha1)
     got = hits.tick[i] - scene.history.ticks[0], hits.limb[i], hits.face[i]
     want = tick, limb, run.face
     if tuple(map(int, got)) != tuple(map(int, want)):
@@ -72,15 +72,15 @@ def wrong_by_rationals(scene: Scene, bullets: Bullets, hits: MovingHits, i: int)
 
 
 def first_by_rationals(scene: Scene, points: Array, begin: float, end: float):
-    """Tick, limb, run and stretch of the first contact by Sturm chains; None for a miss."""
+    """Tick, limb, run and interval of the first contact by Sturm chains; None for a miss."""
     missed = np.zeros((len(scene.times), len(scene.kind)), np.bool_)
     target = np.array([begin, end])
     certain_misses(scene.kind, scene.radii, scene.ends, scene.times, points, target, missed)
     for k, time in enumerate(scene.times.tolist()):
         following = min(k + 1, len(scene.times) - 1)
-        stretch = tick_stretch(begin, end, time, scene.times.item(following) if following > k else None)
+        interval = tick_interval(begin, end, time, scene.times.item(following) if following > k else None)
         first = None
-        for j in np.flatnonzero(~missed[k]).tolist() if stretch is not None else ():
+        for j in np.flatnonzero(~missed[k]).tolist() if interval is not None else ():
             a, b, c, d = (triple(scene.ends[t, j, side]) for side in (0, 1) for t in (k, following))
             motion = Motion(
                 triple(points[0]),
@@ -89,13 +89,13 @@ def first_by_rationals(scene: Scene, points: Array, begin: float, end: float):
                 (a, b),
                 (c, d),
                 *scene.radii[j].tolist(),
-                stretch,
+                interval,
             )
             runs = sturm.runs(motion)
             if runs and (first is None or precedes(runs[0], first[1])):
                 first = j, runs[0]
         if first is not None:
-            return k, first[0], first[1], stretch
+            return k, first[0], first[1], interval
     return None
 
 

@@ -13,7 +13,9 @@ from support.cases.rigs import mixed_rig
 from support.cases.text_files import BVH, DEEPMIMIC, MJCF, URDF
 
 import cylcollide as cc
+from cylcollide.bullet import Mirror
 from cylcollide.characters.skin import Skin
+from cylcollide.crosscheck.cases.mirror_ray import ask_again, read_ray
 
 
 def saved(thing: Any) -> bytes:
@@ -68,6 +70,25 @@ def use_skin(skin: Skin) -> None:
     assert np.isfinite(skin.weights).all()
 
 
+def mirror_ray() -> bytes:
+    """A phantom among all shapes, explained and saved."""
+    import pybullet  # here its greeting is over
+    from support import pybullet_scenes as scenes
+
+    with scenes.client() as client:
+        for kind in range(4):
+            scenes.body(client, kind, [kind, 0, 1])
+        pybullet.loadURDF("plane_implicit.urdf", physicsClientId=client)
+        pybullet.performCollisionDetection(physicsClientId=client)
+        return saved(Mirror(client).explain([0.3004, -1, 1.05], [0.3004, 1, 0.95]))
+
+
+def use_ray(record: dict[str, Any] | None) -> None:
+    """Ask again; a file without its name is another one."""
+    if record is not None:
+        assert str(ask_again(record))
+
+
 POLICY = cc.Policy.penetration({"head": 1.5, 2: 0.25, "default": 0.5}, {1: 4.0}, default=0.75, groups={"head": 1})
 ORDER = cc.Policy.most_important(["head", 7], groups={"head": 1})
 FORMATS: dict[str, tuple[Callable[[], bytes], Callable[[Path], Any], Callable[[Any], None]]] = {
@@ -75,6 +96,7 @@ FORMATS: dict[str, tuple[Callable[[], bytes], Callable[[Path], Any], Callable[[A
     "policy.json": (lambda: saved(POLICY), cc.Policy.load, use_policy),
     "order.json": (lambda: saved(ORDER), cc.Policy.load, use_policy),
     "clip.bvh": (BVH.encode, cc.Clip.load_bvh, use_clip),
+    "ray.json": (mirror_ray, read_ray, use_ray),
     "walk.txt": (json.dumps(DEEPMIMIC).encode, cc.Clip.load_deepmimic, use_clip),
     "robot.urdf": (URDF.encode, cc.Rig.from_urdf, use_rig),
     "model.xml": (MJCF.encode, cc.Rig.from_mjcf, use_rig),

@@ -2,10 +2,10 @@
 
 import pytest
 
-from cylcollide.query import chords, closest, points, scratch, strategy
+from cylcollide.query import chords, closest, points, scratch
 from cylcollide.runtime import threads
 
-READERS = (strategy, scratch, threads, closest, chords, points)
+READERS = (scratch, threads, closest, chords, points)
 """Modules that read thresholds when a query runs; compiled loops have them as constants."""
 
 

@@ -1,19 +1,13 @@
 """The bones that mirror each other: by their names, their places and their skin."""
 
-import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.characters.sides import Plane, named_pairs, plane_between
 from cylcollide.characters.skin.samples import Pieces
 from cylcollide.characters.skin.skin import Skin
-
-WORDS = {"left": "right", "Left": "Right", "LEFT": "RIGHT", "l": "r", "L": "R"}
-WORDS |= {right: left for left, right in WORDS.items()}
-SIDE = re.compile(r"left|right|Left|Right|LEFT|RIGHT|(?<![A-Za-z0-9])[lLrR](?![A-Za-z])|^[LR](?=[A-Z][a-z])")
-"""A side in a name: LeftArm, arm_left, arm.L, r_arm, LThumb."""
 
 BONES_APART = 0.01
 """Largest distance of a bone from the mirror image of its twin, in units of the skin's extent."""
@@ -32,19 +26,7 @@ class Mirror(NamedTuple):
 
     def image(self, points: Float64Array) -> Float64Array:
         """The mirror images of points (n, 3)."""
-        return np.asarray(points - 2.0 * np.outer(points @ self.normal - self.offset, self.normal))
-
-
-def counterpart(name: str) -> str:
-    """The name of the other side."""
-    return SIDE.sub(lambda match: WORDS[match[0]], name)
-
-
-def named_pairs(names: Sequence[str]) -> dict[int, int]:
-    """Rows of pairs of bones whose names differ only by their side, the lower row first."""
-    rows = {name: row for row, name in enumerate(names)}
-    found = {row: rows.get(counterpart(name), -1) for row, name in enumerate(names)}
-    return {one: other for one, other in found.items() if one < other and found[other] == one}
+        return Plane(self.normal, self.offset).mirrored(points)
 
 
 def find(skin: Skin, pieces: Pieces) -> Mirror | None:
@@ -53,14 +35,11 @@ def find(skin: Skin, pieces: Pieces) -> Mirror | None:
     if not named:
         return None
     one, other = (positions[list(rows)] for rows in (named.keys(), named.values()))
-    across = (one - other).sum(axis=0)
-    across = np.sign((one - other) @ across) @ (one - other)  # names may be on the wrong side
-    length = float(np.linalg.norm(across))
     extent = float(np.ptp(skin.vertices, axis=0).max())
-    if not length > BONES_APART * extent:
+    plane = plane_between(one, other, BONES_APART * extent)
+    if plane is None:
         return None
-    normal = across / length
-    mirror = Mirror(normal, float(((one + other) / 2.0 @ normal).mean()), {})
+    mirror = Mirror(*plane, {})
     for a, b in named.items():
         apart = float(np.linalg.norm(positions[a] - mirror.image(positions[[b]])[0]))
         if apart <= BONES_APART * extent and _same_skin(pieces, a, b, mirror):
@@ -68,7 +47,7 @@ def find(skin: Skin, pieces: Pieces) -> Mirror | None:
     if not mirror.twins:
         return None
     for bone in sorted(set(range(len(positions))) - {*named.keys(), *named.values()}):
-        apart = abs(float(positions[bone] @ normal) - mirror.offset)
+        apart = abs(float(positions[bone] @ mirror.normal) - mirror.offset)
         if apart <= BONES_APART * extent and _same_skin(pieces, bone, bone, mirror):
             mirror.twins[bone] = bone
     return mirror

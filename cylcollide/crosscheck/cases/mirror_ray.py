@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Shape
+from cylcollide.bullet.arguments import growth
 from cylcollide.bullet.explain import FORMAT, RayExplanation
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.crosscheck.cases.case import MOST_BYTES, MOST_LIMBS, Point, Vector, foreign
@@ -67,6 +68,7 @@ def read_ray(path: Path) -> JsonObject | None:
         count = len(record["limbs"]) + len(record["planes"])
         if len(record["names"]) != count or max(record["ours"], record["theirs"]) >= count:
             raise ValueError(f"expected {count} names, and answers below it")
+        growth(record["tolerance"], "tolerance")
         for row in record["limbs"]:
             _limb(row)
     except ValidationError as error:

@@ -13,26 +13,26 @@ from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
-from cylcollide.query.loops.moving_exit import ExitRows, LimbPlaces, find_exits
+from cylcollide.query.loops.moving_exit import ExitRows, find_exits
 from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
-from cylcollide.query.results import Columns
+from cylcollide.query.results import Columns, gather
 from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
 
 COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 5, *[np.int64] * 3, np.int32, *[np.int8] * 2, *[np.bool_] * 2)]
-"""Of time, target_time, alpha, lower, upper, stretch, piece, tick, limb, two faces, undecided and accurate."""
+"""Of time, target_time, alpha, lower, upper, interval, piece, tick, limb, two faces, undecided and accurate."""
 
 EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool_)]
 """Of fraction, time, duration, piece and accurate."""
 
 
-def first_contacts(request: MovingRequest, threads: int | None) -> MovingHits:
+def first_contacts(request: MovingRequest) -> MovingHits:
     """The first contact of each bullet."""
-    flights, n = request.flights, request.flights.bullets
-    bounded, contacts = _bounded(request, threads)
+    n = request.bullets
+    bounded, contacts = _bounded(request)
     open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), dict[int, FirstContact]()
     for i in open_rows.tolist():
-        number, limb = bounded.stretch.item(i), bounded.limb.item(i)
+        number, limb = bounded.interval.item(i), bounded.limb.item(i)
         if bounded.undecided[i]:
             entered, undecided[i] = first_contact(request, i, number)
         else:
@@ -40,23 +40,24 @@ def first_contacts(request: MovingRequest, threads: int | None) -> MovingHits:
         bounded.limb[i] = -1
         if entered is not None:
             exact[i], bounded.limb[i] = entered, entered.pair.limb
-            bounded.stretch[i] = entered.pair.interval.number
+            bounded.interval[i] = entered.pair.interval.number
             _write_exact(request, entered, i, contacts)
     hit, row, clamped = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros(n, bool)
     row[hit] = np.arange(len(hit))
-    if flights.clamped.any():
-        np.logical_or.at(clamped, np.repeat(np.arange(n), np.diff(flights.offsets)), flights.clamped)
-    columns = {**contacts._asdict(), "row": row, "clamped": clamped, "undecided": undecided}
+    if request.clamped.any():
+        np.logical_or.at(clamped, np.repeat(np.arange(n), np.diff(request.offsets)), request.clamped)
+    error = gather(request.error, contacts.piece, np.nan)
+    columns = {**contacts._asdict(), "error": error, "row": row, "clamped": clamped, "undecided": undecided}
     hit_limbs = HitLimbs(request.limbs, bounded.limb[hit].astype(np.int64), contacts.alpha[hit])
-    return MovingHits(flights, hit_limbs, columns, partial(_exits, request, bounded, contacts, exact))
+    return MovingHits(request.flights, hit_limbs, columns, partial(_exits, request, bounded, contacts, exact))
 
 
-def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns, ContactRows]:
+def _bounded(request: MovingRequest) -> tuple[MovingColumns, ContactRows]:
     """The first contact of each bullet as far as float64 decides it."""
-    n, query = request.flights.bullets, request.query
+    n, query = request.bullets, request.query
     columns = memory.columns(n, *COLUMNS)
-    time, target, alpha, lower, upper, stretch, piece, tick, limb, face, found_face, undecided, accurate = columns
-    hits = MovingColumns(stretch, limb, lower, upper, found_face, undecided)
+    time, target, alpha, lower, upper, interval, piece, tick, limb, face, found_face, undecided, accurate = columns
+    hits = MovingColumns(interval, limb, lower, upper, found_face, undecided)
     contacts = ContactRows(memory.rows((n, 2)), time, target, alpha, piece, tick, face, accurate)
     first_tick = request.ticks[0].number
 
@@ -68,7 +69,7 @@ def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns
             cast_moving_rows(query, first, last, hits)
             refine_contacts(query, hits, first_tick, first, last, refined, contacts)
 
-    in_chunks(n, threads, task)
+    in_chunks(n, request.threads, task)
     return hits, contacts
 
 
@@ -79,21 +80,21 @@ def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts
     contacts.alpha[i] = s.rounded(interval.within.alpha0, interval.within.alpha1)
     contacts.time[i], contacts.target_time[i] = s.rounded(*interval.bullet_time), s.rounded(*interval.target_time)
     contacts.piece[i], contacts.face[i] = interval.piece, int(entered.face)
-    contacts.tick[i] = request.ticks[request.stretches.tick[interval.number]].number
+    contacts.tick[i] = request.ticks[request.intervals.tick[interval.number]].number
 
 
 def _exits(
     request: MovingRequest, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, FirstContact]
 ) -> Columns:
     """Where bullets leave the limbs that they hit."""
-    n, limbs = request.flights.bullets, request.limbs
+    n, characters = request.bullets, request.limbs.table.character
     fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
     exits = ExitRows(fraction, time, duration, piece, accurate)
-    find_exits(request.query, LimbPlaces(limbs.state_row, limbs.next_row), bounded, contacts, 0, n, exits)
+    find_exits(request.query, bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
-    is_protected = np.isin(limbs.character[bounded.limb[hit]], [*request.until])
+    is_protected = np.isin(characters[bounded.limb[hit]], [*request.until])
     for i in hit[~accurate[hit] | is_protected].tolist():
-        one = exact.get(i) or contact_with(request, i, bounded.stretch.item(i), bounded.limb.item(i))
+        one = exact.get(i) or contact_with(request, i, bounded.interval.item(i), bounded.limb.item(i))
         last, contact = one.end()
         begins, ends = _moment(one.pair.interval, one.contact.entry), _moment(last, contact.exit)
         piece[i], fraction[i] = last.piece, contact.exit.rounded()

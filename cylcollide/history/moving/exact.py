@@ -14,7 +14,7 @@ from cylcollide._types import Face, Float64Array, Shape
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.line import Triple
-from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_stretch
+from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_interval
 from cylcollide.exact.order import limb_chords
 from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
@@ -23,8 +23,9 @@ from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import Rays, broadcast_index
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
 from cylcollide.query.loops.moving_exit import BoxBounds, bound_box
+from cylcollide.query.loops.moving_pair import LEFT_OUT
 from cylcollide.query.loops.moving_refine import is_still
-from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, HALF
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, HALF, RADIUS, RADIUS2, MovingRows
 from cylcollide.validate import NO_LIMIT
 
 Affine: TypeAlias = tuple[Fraction, Fraction]
@@ -36,10 +37,10 @@ class BulletInterval:
 
     def __init__(self, request: MovingRequest, bullet: int, number: int) -> None:
         self.request, self.bullet, self.number = request, bullet, number
-        ticks, k, flights = request.ticks, request.stretches.tick.item(number), request.flights
-        self.piece: int = request.stretches.piece.item(number)
+        ticks, k, flights = request.ticks, request.intervals.tick.item(number), request.flights
+        self.piece: int = request.intervals.piece.item(number)
         begin, end = flights.target_t0.item(self.piece), flights.target_t1.item(self.piece)
-        within = tick_stretch(begin, end, ticks[k].time, ticks[k + 1].time if k + 1 < len(ticks) else None)
+        within = tick_interval(begin, end, ticks[k].time, ticks[k + 1].time if k + 1 < len(ticks) else None)
         assert within is not None  # an interval is where the targets' time is within the tick
         self.within = within
 
@@ -65,18 +66,19 @@ class BulletInterval:
     def following(self) -> "BulletInterval | None":
         """The same bullet in the next interval, if its flight goes on."""
         after = self.number + 1
-        goes_on = after < self.request.stretches.offsets[self.bullet + 1]
+        goes_on = after < self.request.intervals.offsets[self.bullet + 1]
         return BulletInterval(self.request, self.bullet, after) if goes_on else None
 
     def considered(self) -> "list[BulletAndLimb]":
         """The limbs near the bullet that it considers, by row."""
-        flights, limbs = self.request.flights, self.request.limbs
-        mask = flights.mask.item(broadcast_index(flights.mask, self.bullet))
-        ignored = flights.ignored.item(broadcast_index(flights.ignored, self.bullet))
+        query = self.request.query
+        mask = query.mask.item(broadcast_index(query.mask, self.bullet))
+        ignored = query.ignored.item(broadcast_index(query.ignored, self.bullet))
+        offsets, near, table = query.candidates.offsets, query.candidates.limb, query.table
         return [
             BulletAndLimb(self, limb)
-            for limb in self.request.limbs_near(self.number)
-            if is_considered(limbs.character.item(limb), limbs.mask.item(limb), mask, ignored)
+            for limb in sorted(near[offsets[self.number] : offsets[self.number + 1]].tolist())
+            if limb != LEFT_OUT and is_considered(table.character.item(limb), table.mask.item(limb), mask, ignored)
         ]
 
     def first_contact(self) -> "tuple[FirstContact | None, bool]":
@@ -108,8 +110,9 @@ class BulletAndLimb:
         flights, limbs, row = request.flights, request.limbs, self.limb
         places = (flights.starts[piece], flights.ends[piece], *limbs.here[row], *limbs.there[row])
         start, end, a, c, b, d = (cast(Triple, tuple(place.tolist())) for place in places)
-        radii, kind = (limbs.radius.item(row), limbs.radius2.item(row)), Shape(limbs.kind.item(row))
-        return Motion(start, end, kind, (a, b), (c, d), *radii, self.interval.within)
+        radius, radius2 = limbs.table.rows[row, RADIUS : RADIUS2 + 1].tolist()
+        kind = Shape(limbs.table.kind.item(row))
+        return Motion(start, end, kind, (a, b), (c, d), radius, radius2, self.interval.within)
 
     def first_contact(self) -> "FirstContact | None":
         """The first contact, None if the bullet certainly misses the limb."""
@@ -138,19 +141,23 @@ class BulletAndLimb:
 
     def is_same_limb(self, other: "BulletAndLimb") -> bool:
         """Whether both, perhaps in different ticks, are about one limb of one character, or one bare limb."""
-        limbs, one, two = self.interval.request.limbs, self.limb, other.limb
-        if (limbs.character[one], limbs.rig_limb[one]) != (limbs.character[two], limbs.rig_limb[two]):
+        one, two, table, rig_limb = self.limb, other.limb, self._table, self.interval.request.limbs.rig_limb
+        if (table.character[one], rig_limb[one]) != (table.character[two], rig_limb[two]):
             return False
-        return bool(limbs.rig_limb[one] >= 0 or limbs.state_row[one] == limbs.state_row[two])
+        return bool(rig_limb[one] >= 0 or table.row[one] == table.row[two])
+
+    @property
+    def _table(self) -> MovingRows:
+        return self.interval.request.limbs.table
 
     @property
     def _is_box(self) -> bool:
-        return bool(self.interval.request.limbs.kind[self.limb] == int(Shape.BOX))
+        return bool(self._table.kind[self.limb] == int(Shape.BOX))
 
     @property
     def _protected_from(self) -> Algebraic | None:
         """S from which on the limb is protected; None if it is not, or from the first moment on."""
-        until = self.interval.request.until.get(self.interval.request.limbs.character.item(self.limb))
+        until = self.interval.request.until.get(self._table.character.item(self.limb))
         begin, rate = self.interval.target_time
         return None if until is None or rate == 0 else Algebraic.rational((Fraction(until) - begin) / rate)
 
@@ -163,11 +170,11 @@ class BulletAndLimb:
     def _box_contact(self) -> "FirstContact | None":
         """The first contact with a box; None if the bullet certainly misses it."""
         request, at, within = self.interval.request, self.interval.at, self.interval.within
-        path, row = request.table.paths[request.table.box[self.limb]], request.stretches.rows[self.interval.number]
+        path, row = self._table.paths[self._table.box[self.limb]], request.intervals.rows[self.interval.number]
         if is_still(row, path):
             return self._still_box_contact(row)
         flags, numbers, place = np.zeros((3, 1), np.bool_), np.zeros((5, 1)), np.zeros(3)
-        bound_box(row, path, request.resolution, BoxBounds._make((*flags, *numbers, place)))
+        bound_box(row, path, request.query.resolution, BoxBounds._make((*flags, *numbers, place)))
         possible, certain, leaves = flags[:, 0].tolist()
         lower, upper, exit_lower, exit_upper, face = numbers[:, 0].tolist()
         if not possible:
@@ -181,7 +188,7 @@ class BulletAndLimb:
         return FirstContact(self, contact, earliest, at(upper), Face(through))
 
     def _still_box_contact(self, row: Float64Array) -> "FirstContact | None":
-        """The same with a box that stands still in the interval, a row of `StretchRows.rows`; exact."""
+        """The same with a box that stands still, a row of `IntervalRows.rows`; exact."""
         request, piece, within = self.interval.request, self.interval.piece, self.interval.within
         alpha = 0.0 if row[ALPHA1] != row[ALPHA0] else row[ALPHA0]  # either all the time, or the pose is the tick's
         solid = exact_limb(HitLimbs(request.limbs, np.array([self.limb]), np.array([alpha])).table, 0)
@@ -239,7 +246,7 @@ class FirstContact:
 def first_contact(request: MovingRequest, bullet: int, begin: int) -> tuple[FirstContact | None, bool]:
     """The first contact of a bullet from an interval on, None if it misses; whether a box that turns may be first."""
     undecided = False
-    for number in range(begin, request.stretches.offsets.item(bullet + 1)):
+    for number in range(begin, request.intervals.offsets.item(bullet + 1)):
         found, may_be_other = BulletInterval(request, bullet, number).first_contact()
         undecided |= may_be_other
         if found is not None:

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, BoolArray, Float64Array, Int8Array, Int64Array
-from cylcollide.history.moving.flights import Flights
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.moving_rows import FlightRows
 from cylcollide.query.loops.surface import write_exactly
 from cylcollide.query.request import LabelledLimbs
-from cylcollide.query.results import Columns, Field, HitFields, gather
+from cylcollide.query.results import Columns, Field, HitFields
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 
 
@@ -65,6 +65,9 @@ class MovingHits(HitFields[MovingHit]):
     piece = Field[Int64Array](
         "The piece of the path in which it hits; the bullet itself without a path; -1 for a miss; int64 (n,)."
     )
+    error = Field[Float64Array](
+        "How far that piece is from the curve it stands for, at most; 0 without a path, nan for a miss; (n,)."
+    )
     face = Field[Int8Array]("`Face` of the contact; int8 (n,).")
     time = Field[Float64Array]("The bullet's time of the contact, nan for a miss; (n,).")
     target_time = Field[Float64Array]("The targets' time of the contact, nan for a miss; (n,).")
@@ -89,8 +92,10 @@ class MovingHits(HitFields[MovingHit]):
         "How long the bullet is in the limb, in its own time; 0 for a touch, nan for a miss; (n,).", "_exits"
     )
 
-    def __init__(self, flights: Flights, limbs: LabelledLimbs, contacts: Columns, exits: Callable[[], Columns]) -> None:
-        """First contacts, as `ContactRows` has them by name; with `clamped`, `undecided`, and the `row` of the limb.
+    def __init__(
+        self, flights: FlightRows, limbs: LabelledLimbs, contacts: Columns, exits: Callable[[], Columns]
+    ) -> None:
+        """First contacts, as `ContactRows` names them; with `error`, `clamped`, `undecided`, and the `row` of the limb.
 
         `exits` computes `exit_fraction`, `exit_piece`, `exit_time` and `duration`.
         """
@@ -112,12 +117,6 @@ class MovingHits(HitFields[MovingHit]):
 
     def _rounded(self) -> Columns:
         return {"fraction": self._contacts["fraction"][:, 0].copy()}
-
-    @cached_property
-    def error(self) -> Float64Array:
-        """How far that piece is from the curve it stands for, at most; 0 without a path, nan for a miss; (n,)."""
-        error: Float64Array = gather(self._flights.error, self.piece, np.nan)
-        return error
 
     @property
     def rechecked(self) -> int:

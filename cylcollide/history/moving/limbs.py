@@ -4,9 +4,9 @@ from functools import cached_property
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
+from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.history.rewound import RewoundLimbs
-from cylcollide.history.ring import Ring
+from cylcollide.history.ticks import Ring
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
 from cylcollide.query.labels import NO_BONE, RowLabels
 from cylcollide.query.loops.moving_rows import (
@@ -16,69 +16,50 @@ from cylcollide.query.loops.moving_rows import (
     HERE,
     MOVING_ROW,
     NO_BOX,
+    P1,
+    P1_NEXT,
     PATH_ROW,
     STAYS,
     THERE,
     TURN,
     TURN_NEXT,
-    MovingEnds,
     MovingRows,
     fill_moving_rows,
 )
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import aligned, frozen
 
-COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 2, *[np.int32] * 3, np.uint32, *[np.int8] * 2)]
-"""Of radius, radius2, next_row, character, box, mask, kind and solid."""
+COLUMNS = [np.dtype(kind) for kind in (*[np.int8] * 2, *[np.int32] * 3, np.uint32)]
+"""Of kind, solid, next_row, character, box and mask."""
 
 
 class MovingLimbs:
     """Limbs between a tick and the next one, (m,), sorted by tick and row of the state."""
 
     def __init__(self, ring: Ring, tick: Int32Array, row: Int32Array) -> None:
-        self.ring, self.tick, self.state_row = ring, tick, row
+        self.ring, self.tick = ring, tick
         m = len(row)
-        self.radius, self.radius2, following, character, box, mask, kind, solid = memory.columns(m, *COLUMNS)
-        self.kind: Int8Array = kind
-        """Shape."""
-        self.character: Int32Array = character
-        self.mask: Uint32Array = mask
-        self.box: Int32Array = box
-        """Row among the paths of boxes, -1 for other shapes."""
-        self.next_row: Int32Array = following
-        """Row of the state of the next tick, -1 for a limb that stays where it is until then."""
-        self.here = memory.rows((m, 2, 3))
-        """Ends at the tick, recorded; (m, 2, 3)."""
-        self.there = memory.rows((m, 2, 3))
-        """Ends at the next one; the same of a limb that stays."""
-        self._rows = MovingRows(
-            solid, character, mask, aligned((m, MOVING_ROW), np.float64), box, np.empty((0, PATH_ROW))
-        )
-        ends = MovingEnds(kind, following, self.radius, self.radius2, self.here, self.there)
-        fill_moving_rows(ring.recorded, tick, row, ends, self._rows)
-
-    @cached_property
-    def table(self) -> MovingRows:
-        """What loops read of them."""
-        return self._rows._replace(paths=self.paths)
+        kind, solid, following, character, box, mask = memory.columns(m, *COLUMNS)
+        rows, no_paths = aligned((m, MOVING_ROW), np.float64), np.empty((0, PATH_ROW))
+        table = MovingRows(kind, solid, row, following, character, mask, rows, box, no_paths)
+        fill_moving_rows(ring.recorded, tick, table)
+        self.here, self.there = (rows[:, first : first + 6].reshape(m, 2, 3) for first in (P1, P1_NEXT))
+        """Ends at the tick, recorded, and at the next one, the same of a limb that stays; (m, 2, 3)."""
+        self.table = table._replace(paths=self._paths_of(table))
 
     @cached_property
     def rig_limb(self) -> Int32Array:
         """Limb of the rig, -1 for a bare limb."""
-        return self._here.labels.rig_limb
+        return RewoundLimbs(self.ring, self.tick, np.zeros(len(self.tick)), self.table.row).column("rig_limb")
 
-    @cached_property
-    def _here(self) -> RewoundLimbs:
-        return RewoundLimbs(self.ring, self.tick, np.zeros(len(self.tick)), self.state_row)
-
-    @cached_property
-    def paths(self) -> Float64Array:
+    def _paths_of(self, table: MovingRows) -> Float64Array:
         """The ways of boxes: rows of `MovingRows.paths`."""
-        own = np.flatnonzero(self.box != NO_BOX)
+        own = np.flatnonzero(table.box != NO_BOX)
+        paths = np.zeros((len(own), PATH_ROW))
         if not len(own):
-            return np.empty((0, PATH_ROW))
-        here = RewoundLimbs(self.ring, self.tick[own], np.zeros(len(own)), self.state_row[own])
-        paths, labels = np.zeros((len(own), PATH_ROW)), here.labels
+            return paths
+        here = RewoundLimbs(self.ring, self.tick[own], np.zeros(len(own)), table.row[own])
+        labels = here.labels
         paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.here[own, 0], self.there[own, 0]
         paths[:, TURN + 3] = paths[:, TURN_NEXT + 3] = 1.0
         paths[:, AXES : HALF + 3] = here.table.boxes
@@ -86,16 +67,14 @@ class MovingLimbs:
         if carried.any():
             positions, turns = labels.bone_positions.copy(), labels.bone_orientations.copy()
             paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = positions[carried], turns[carried]
-            goes = np.flatnonzero(self.next_row[own] != STAYS)
+            goes = np.flatnonzero(table.next_row[own] != STAYS)
             later = self.tick[own[goes]] + np.int32(1)
-            after = RewoundLimbs(self.ring, later, np.zeros(len(goes)), self.next_row[own[goes]]).labels
+            after = RewoundLimbs(self.ring, later, np.zeros(len(goes)), table.next_row[own[goes]]).labels
             positions[goes], turns[goes] = after.bone_positions, after.bone_orientations
-            paths[carried, THERE : THERE + 3], paths[carried, TURN_NEXT : TURN_NEXT + 4] = (
-                positions[carried],
-                turns[carried],
-            )
+            paths[carried, THERE : THERE + 3] = positions[carried]
+            paths[carried, TURN_NEXT : TURN_NEXT + 4] = turns[carried]
             paths[carried, CENTRE : CENTRE + 3] = here.column("numbers")[carried, :3]
-            paths[carried, AXES : HALF + 3] = here.local_boxes()[carried]
+            paths[carried, AXES : HALF + 3] = here.column("local_box")[carried]
         return paths
 
 
@@ -107,7 +86,7 @@ class HitLimbs:
 
     def __init__(self, limbs: MovingLimbs, row: Int64Array, alpha: Float64Array) -> None:
         self._all, self._rows, self._alpha = limbs, row, alpha
-        self.state_row: Int32Array = frozen(limbs.state_row[row])
+        self.state_row: Int32Array = frozen(limbs.table.row[row])
         """Of each limb its row in the state of its tick."""
 
     @cached_property
@@ -118,7 +97,7 @@ class HitLimbs:
     def table(self) -> LimbTable:
         """The columns of the limbs."""
         t, rows, share = self._rewound.table, self._rows, self._alpha[:, None]
-        straight = ((self._all.next_row[rows] != STAYS) & (t.kind != int(Shape.BOX)))[:, None]
+        straight = ((self._all.table.next_row[rows] != STAYS) & (t.kind != int(Shape.BOX)))[:, None]
         p1, p2 = (
             np.where(straight, (1.0 - share) * self._all.here[rows, k] + share * self._all.there[rows, k], placed)
             for k, placed in enumerate((t.p1, t.p2))

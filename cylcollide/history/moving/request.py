@@ -1,20 +1,33 @@
-"""A request about flying bullets, as loops read it: stretches, and the limbs that each comes near."""
+"""A request about flying bullets: their checked pieces, cut into tick intervals, and the limbs that they come near."""
+
+from typing import TypeAlias, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from cylcollide._types import POLICY_HIT, BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, POLICY_HIT, BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import SMALLEST_STREAM
-from cylcollide.history.moving.flights import Filters, Flights
+from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.limbs import MovingLimbs
-from cylcollide.history.ring import Ring
+from cylcollide.history.requests import (
+    ON_OLD,
+    OnOld,
+    ProtectedSince,
+    check_names,
+    protected_by,
+    raise_not_kept,
+    repeated,
+)
+from cylcollide.history.ticks import Ring
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.inputs import RawRays, RayBatch
+from cylcollide.moving.box import RESOLUTION
+from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
-from cylcollide.query.loops.moving_rows import END, START, STRETCH_ROW, FlightRows, StretchRows, fill_stretches
-from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.query.loops.recorded_pairs import rows_near_many
-from cylcollide.query.loops.recorded_sort import sorted_by_tick
+from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
+from cylcollide.query.loops.ray_sort import sorted_by_tick
+from cylcollide.query.loops.recorded import Protection, rows_near_many, rows_near_rays
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
@@ -22,57 +35,87 @@ from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 INTERVAL_COLUMNS = [np.dtype(kind) for kind in (np.int64, np.int64, np.bool_, np.bool_)]
 """Of piece, tick, is_last, is_open."""
 
+TARGET_TIMES = ("target_t0", "target_t1")
+
+Times: TypeAlias = tuple[ArrayLike | None, ArrayLike | None]
+"""When something begins and ends."""
+
+
+class MovingOptions(TypedDict, total=False):
+    """Options of `PoseHistory.cast_moving`."""
+
+    mask: ArrayLike
+    ignore_character: ArrayLike | None
+    protected_since: ProtectedSince | None
+    on_old: OnOld
+    resolution: float
+    threads: int | None
+
 
 class MovingRequest:
-    """Stretches of bullets, and the limbs that they may hit."""
+    """Checked bullets, their tick intervals, and the limbs that they may hit."""
 
-    def __init__(self, ring: Ring, flights: Flights, filters: Filters) -> None:
-        self.ring, self.ticks, self.flights, self.resolution = ring, ring.ticks, flights, filters.resolution
-        self.flight_rows, self.stretches = _intervals_of(ring.times, flights)
-        self.until: dict[int, float] = dict(zip(*(column.tolist() for column in filters.protected), strict=True))
+    def __init__(
+        self,
+        ring: Ring,
+        starts: ArrayLike | FlightPath,
+        ends: ArrayLike | None,
+        times: Times,
+        target_times: Times,
+        options: MovingOptions,
+    ) -> None:
+        """Bullets from starts (n, 3) to ends (n, 3), each between two times, or the pieces of a path.
+
+        Raises
+        ------
+        ValueError
+            For numbers, shapes or times that are not accepted, naming the first bad row.
+        """
+        check_names(options, MovingOptions)
+        resolution, self.threads = _resolution(options), validate.workers(options.get("threads"))
+        self.until: dict[int, float] = dict(zip(*(column.tolist() for column in protected_by(options)), strict=True))
         """Of each protected character the targets' time from which on it is not hit."""
+        self.ring, self.ticks = ring, ring.ticks
+        pieces = _checked_pieces(ring, starts, ends, times, target_times, options)
+        self.flights, self.offsets, self.error, self.clamped, kept = pieces
+        self.bullets = len(self.offsets) - 1
+        mask = validate.masks(options.get("mask", ALL_LAYERS), self.bullets)
+        ignored = validate.ignored_characters(options.get("ignore_character"), self.bullets)
+        self.intervals = _intervals_of(self.flights, self.offsets, kept)
         offsets, tick, row = self._near_rows()
         self.limbs, number = _distinct(ring, tick, row)
         if self.until:
             number = np.where(self._is_hit(np.diff(offsets), number), number, np.int32(LEFT_OUT))
-        self.candidates = Candidates(offsets, number, memory.rows((len(number),)))
-        self.table = self.limbs.table
-        filters_of_bullets = flights.mask, flights.ignored, filters.resolution
-        self.query = MovingQuery(self.flight_rows, self.stretches, self.table, self.candidates, *filters_of_bullets)
+        candidates = Candidates(offsets, number, memory.rows((len(number),)))
+        self.query = MovingQuery(self.flights, self.intervals, self.limbs.table, candidates, mask, ignored, resolution)
         """The same for loops."""
 
-    def limbs_near(self, stretch: int) -> list[int]:
-        """The limbs that the bullet of a stretch does not certainly miss there, by row."""
-        offsets, limb, _ = self.candidates
-        near = limb[offsets.item(stretch) : offsets.item(stretch + 1)]
-        return sorted(near[near != LEFT_OUT].tolist())
-
     def _near_rows(self) -> tuple[Int64Array, Int32Array, Int32Array]:
-        """Of each stretch the limbs that its bullet does not certainly miss: offsets, their ticks and rows."""
-        stretches, flights, ring = self.stretches, self.flights, self.ring
-        start, end = (stretches.rows[:, k : k + 3].copy() for k in (START, END))
-        known_roughly = np.flatnonzero(stretches.is_open)  # so the whole piece is looked at
-        start[known_roughly] = flights.starts[stretches.piece[known_roughly]]
-        end[known_roughly] = flights.ends[stretches.piece[known_roughly]]
+        """Of each interval the limbs that its bullet does not certainly miss: offsets, their ticks and rows."""
+        intervals, flights, ring = self.intervals, self.flights, self.ring
+        start, end = (intervals.rows[:, k : k + 3].copy() for k in (START, END))
+        known_roughly = np.flatnonzero(intervals.is_open)  # so the whole piece is looked at
+        start[known_roughly] = flights.starts[intervals.piece[known_roughly]]
+        end[known_roughly] = flights.ends[intervals.piece[known_roughly]]
         batch = RayBatch(Rays(start, end, True, NO_LIMIT), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
-        tick = stretches.tick.astype(np.int32)
+        tick = intervals.tick.astype(np.int32)
         offsets, row = (
             _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)
         )
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
     def _is_hit(self, count: Int64Array, number: Int32Array) -> BoolArray:
-        """Of pairs of stretches and limbs whether characters are hit at the beginnings; opens stretches."""
-        stretches, flights, limbs = self.stretches, self.flights, self.limbs
-        since = np.array([self.until.get(who, np.inf) for who in limbs.character.tolist()])[number]
-        stretch = np.repeat(np.arange(len(count)), count)
-        times, k = self.ring.times, stretches.tick[stretch]
+        """Of pairs of intervals and limbs whether characters are hit at the beginnings; opens intervals."""
+        intervals, flights, limbs = self.intervals, self.flights, self.limbs
+        since = np.array([self.until.get(who, np.inf) for who in limbs.table.character.tolist()])[number]
+        interval = np.repeat(np.arange(len(count)), count)
+        times, k = self.ring.times, intervals.tick[interval]
         after = np.where(k + 1 == len(times), np.inf, times[np.minimum(k + 1, len(times) - 1)])
-        begin = np.maximum(flights.target_t0[stretches.piece[stretch]], times[k])
-        end = np.minimum(flights.target_t1[stretches.piece[stretch]], after)
+        begin = np.maximum(flights.target_t0[intervals.piece[interval]], times[k])
+        end = np.minimum(flights.target_t1[intervals.piece[interval]], after)
         is_hit: BoolArray = begin < since
-        ends_in_it = (since < end) | ((since == end) & stretches.is_last[stretch])
-        stretches.is_open[stretch[is_hit & ends_in_it]] = True
+        ends_in_it = (since < end) | ((since == end) & intervals.is_last[interval])
+        intervals.is_open[interval[is_hit & ends_in_it]] = True
         return is_hit
 
 
@@ -85,10 +128,8 @@ def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Arra
 def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
     """The same, by streams."""
     n, tree = len(tick), ring.deepest_tree
-    raw = RawRays(batch.rays.origin, batch.rays.second)
-    order, _ = sorted_by_tick(raw, batch.rays, tick, np.zeros(n), len(ring.ticks))
-    state, stream, *_ = scratch_for_streams(tree, 0)
-    return rows_near_many(ring.recorded, order, state, stream)
+    order, _ = sorted_by_tick(batch.rays, batch.rays, tick, np.zeros(n), len(ring.ticks))
+    return rows_near_many(ring.recorded, order, scratch_for_streams(tree, 0))
 
 
 def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimbs, Int32Array]:
@@ -104,15 +145,107 @@ def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimb
     return MovingLimbs(ring, of_tick, (distinct - first[of_tick]).astype(np.int32)), number[key]
 
 
-def _intervals_of(times: Float64Array, flights: Flights) -> tuple[FlightRows, StretchRows]:
-    """The pieces of flights, and their parts within one tick each; none of a piece whose times are not kept."""
-    given = (flights.starts, flights.ends, flights.t0, flights.t1, flights.target_t0, flights.target_t1)
-    rows = FlightRows(*given, np.append(times, times[-1]))
-    first, last = (np.searchsorted(times, t, side="right") - 1 for t in (rows.target_t0, rows.target_t1))
+# Pieces and tick intervals ------------------------------------------------------------------------------------------
+
+
+def _resolution(options: MovingOptions) -> float:
+    resolution = options.get("resolution", RESOLUTION)
+    numeric = validate.is_real(resolution) and not isinstance(resolution, bool)
+    if not (numeric and 0.0 < resolution <= 1.0):
+        raise ValueError(f"resolution: expected a number above 0 and at most 1, a share of a tick, got {resolution!r}")
+    return float(resolution)
+
+
+def _checked_pieces(
+    ring: Ring,
+    starts: ArrayLike | FlightPath,
+    ends: ArrayLike | None,
+    times: Times,
+    target_times: Times,
+    options: MovingOptions,
+) -> tuple[FlightRows, Int64Array, Float64Array, BoolArray, BoolArray]:
+    """The pieces of flights, in the order of bullets and, of each, in the order of time.
+
+    Also where those of each bullet begin, (bullets + 1,); and of each piece how far it is from its curve, whether other
+    times of the targets were asked for, and whether its times are kept, (pieces,) each.
+    """
+    if isinstance(starts, FlightPath):
+        if not (ends is None and times[0] is None and times[1] is None):
+            raise ValueError(
+                "path: expected no ends, t0 and t1 beside a path, which has them, got some; leave them out"
+            )
+        path, names = starts, ("path.starts", "path.ends", "path.t0", "path.t1")
+        first, last = validate.vectors(path.starts, names[0]), validate.vectors(path.ends, names[1], len(path.starts))
+        given: tuple[ArrayLike, ArrayLike] = (path.t0, path.t1)
+    else:
+        if ends is None or times[0] is None or times[1] is None:
+            raise ValueError("ends, t0, t1: expected all three beside starts, got None; or pass a path alone")
+        path, names, given = None, ("starts", "ends", "t0", "t1"), (times[0], times[1])
+        first_ends = repeated(starts, ends, names[:2], (*times, *target_times), (*names[2:], *TARGET_TIMES))
+        pair = validate.as_pairs(first_ends, ends, names[:2])
+        first, last = (validate.vectors(one, name) for one, name in zip(pair, names[:2], strict=True))
+    n = len(first)
+    t0, t1 = (validate.per_row(values, name, n) for values, name in zip(given, names[2:], strict=True))
+    _check_order(t0, t1, names[2:])
+    offsets, error = np.arange(n + 1), np.zeros(n)
+    if path is not None:
+        offsets, error = _offsets(path, n, t0, t1), validate.per_row(path.error, "path.error", n)
+    begin, end = (
+        own if values is None else validate.per_row(values, name, n)
+        for own, values, name in zip((t0, t1), target_times, TARGET_TIMES, strict=True)
+    )
+    _check_order(begin, end, TARGET_TIMES)
+    clamped, kept = _kept(ring, begin, end, options.get("on_old", "error"))
+    earliest, latest = ring.times[0], ring.times[-1]
+    targets = np.clip(begin, earliest, latest), np.clip(end, earliest, latest)
+    return FlightRows(first, last, t0, t1, *targets, np.append(ring.times, latest)), offsets, error, clamped, kept
+
+
+def _kept(ring: Ring, begin: Float64Array, end: Float64Array, on_old: OnOld) -> tuple[BoolArray, BoolArray]:
+    """Of each piece whether its targets' times become others that are kept, and whether any of them counts."""
+    validate.one_of(on_old, "on_old", *ON_OLD)
+    outside = [(times < ring.times[0]) | (times > ring.times[-1]) for times in (begin, end)]
+    if on_old == "error":
+        for name, times, bad in zip(TARGET_TIMES, (begin, end), outside, strict=True):
+            if bad.any():
+                raise_not_kept(ring, name, times, bad)
+    bad = outside[0] | outside[1]
+    clamped = bad if on_old == "clamp" else np.zeros(len(bad), np.bool_)
+    return clamped, ~bad | clamped
+
+
+def _check_order(begin: Float64Array, end: Float64Array, names: tuple[str, ...]) -> None:
+    """Raise ValueError where a time ends before it begins."""
+    row = validate.first_bad_row(end < begin)
+    if row is not None:
+        raise ValueError(
+            f"{names[1]}: expected at least {names[0]}, got {end[row]} < {begin[row]} in row {row}; time does not "
+            "run backwards"
+        )
+
+
+def _offsets(path: FlightPath, pieces: int, t0: Float64Array, t1: Float64Array) -> Int64Array:
+    """Where the pieces of each bullet begin; ValueError if they are not in order."""
+    bullet = validate.integers(path.bullet, "path.bullet", pieces, 0, 2**31 - 1)
+    step = np.diff(bullet)
+    row = validate.first_bad_row((step < 0) | ((step == 0) & (t0[1:] < t1[:-1])))
+    if row is not None:
+        raise ValueError(
+            f"path.bullet: expected pieces in the order of bullets and, of each, of time, got bullet {bullet[row + 1]} "
+            f"at {t0[row + 1]} after bullet {bullet[row]} until {t1[row]} in row {row + 1}; sort them"
+        )
+    count = int(bullet[-1]) + 1 if pieces else 0
+    return np.searchsorted(bullet, np.arange(count + 1))
+
+
+def _intervals_of(flights: FlightRows, offsets: Int64Array, kept: BoolArray) -> IntervalRows:
+    """The parts of pieces within one tick each; none of a piece whose times are not kept."""
+    times = flights.times[:-1]
+    first, last = (np.searchsorted(times, t, side="right") - 1 for t in (flights.target_t0, flights.target_t1))
     before = np.zeros(len(first) + 1, np.int64)
-    np.cumsum(np.where(flights.kept, last - first + 1, 0), out=before[1:])
+    np.cumsum(np.where(kept, last - first + 1, 0), out=before[1:])
     n = int(before[-1])
     piece, tick, is_last, is_open = memory.columns(n, *INTERVAL_COLUMNS)
-    intervals = StretchRows(before[flights.offsets], piece, tick, memory.rows((n, STRETCH_ROW)), is_last, is_open)
-    fill_stretches(rows, first, last, before, intervals)
-    return rows, intervals
+    intervals = IntervalRows(before[offsets], piece, tick, memory.rows((n, INTERVAL_ROW)), is_last, is_open)
+    fill_intervals(flights, first, last, before, intervals)
+    return intervals

@@ -3,37 +3,41 @@
 A piece is one stretch of a line inside a limb; a tube can have two. As in `single`, undecided rows are marked.
 """
 
+from functools import partial
 from math import inf, nan
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array, Rows
+from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
-from cylcollide.kernels.chord import CertainChord, certain_chord
+from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.dispatch import pieces, ray_limb
-from cylcollide.kernels.inside_policy import ray_hit_bounds
+from cylcollide.kernels.hit_bounds import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
-from cylcollide.query.loops.columns import ChordColumns
+from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
+from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
-MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
+MISSED = (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE)
 
 
 @inlined
-def write_chord(chords: ChordColumns, row: int, limb: int, chord: CertainChord) -> None:
+def write_chord(chords: ChordColumns, row: int, limb: int, ends: ChordEnds) -> None:
     """Write a chord into a row."""
+    entry, leave, first_face, last_face = ends
     chords.limb[row] = limb
-    chords.entry[row, 0], chords.entry[row, 1] = chord.entry
-    chords.exit[row, 0], chords.exit[row, 1] = chord.exit
-    chords.entry_face[row], chords.exit_face[row] = int(chord.first_face), int(chord.last_face)
+    chords.entry[row, 0], chords.entry[row, 1] = entry
+    chords.exit[row, 0], chords.exit[row, 1] = leave
+    chords.entry_face[row], chords.exit_face[row] = int(first_face), int(last_face)
+    chords.fraction[row], chords.exact_hit[row], chords.exact_chord[row] = entry[0], False, False
 
 
 @inlined
-def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainChord:
+def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool, ChordEnds]:
     """`certain_chord` of ray i."""
     return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
 
@@ -63,26 +67,20 @@ def complete_chords(
                 bounds = ray_hit_bounds(ray, span, batch.policy)
                 if last or not (bounds.possible or bounds.inside):
                     span = ray_limb(ray, limb, 1)
-            chord = chord_at(rays, i, ray, limb, span)
-            undecided[i] = not chord.decided
-            if chord.decided:
-                write_chord(chords, i, k, chord)
+            decided, ends = chord_at(rays, i, ray, limb, span)
+            undecided[i] = not decided
+            if decided:
+                write_chord(chords, i, k, ends)
         count += undecided[i]
     return count
 
 
-def pieces_of_rays(batch: RayBatch, table: LimbRows, tree: Tree, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
-    """Every piece of a limb that each of the given rays does not certainly miss, in compressed rows.
+def pieces_of_rays(batch: RayBatch, table: LimbRows, tree: Tree, rows: Int64Array) -> CompressedRows:
+    """Every piece of a limb that each of the given rays does not certainly miss.
 
-    Returns offsets (n + 1,), and codes: twice the limb, plus the number of the piece. An untrusted ray may hit any
-    limb.
+    As codes: twice the limb, plus the number of the piece. An untrusted ray may hit any limb.
     """
-    stack, offsets, codes = make_stack(tree), np.zeros(len(rows) + 1, np.int64), np.empty(4 * len(rows) + 64, np.int32)
-    used = find_pieces(batch, table, tree, stack, rows, offsets, codes)
-    if used > len(codes):
-        codes = np.empty(used, np.int32)
-        find_pieces(batch, table, tree, stack, rows, offsets, codes)
-    return offsets, codes[:used]
+    return find_rows(len(rows), partial(find_pieces, batch, table, tree, make_stack(tree), rows))
 
 
 @compiled_loop
@@ -120,46 +118,43 @@ def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index
     return used, reach
 
 
-def pieces_of_crossings(
-    batch: RayBatch, table: LimbRows, crossed: Int32Array, recorded: int, begin: int, end: int
-) -> tuple[Int64Array, Int32Array]:
-    """`pieces_of_rays` for the rays from `begin` to `end`, from `recorded` rows of `crossed`, which are overwritten."""
-    (offsets, places), codes = np.zeros((2, end - begin + 1), np.int64), np.empty(2 * recorded, np.int32)
-    used = sort_crossings(batch, table, crossed, recorded, begin, offsets, places, codes)
-    return offsets, codes[:used]
+def pieces_of_lists(
+    batch: RayBatch, table: LimbRows, begin: int, lists: CompressedRows, are_possible: bool
+) -> CompressedRows:
+    """`pieces_of_rays` of the rays `begin`, `begin` + 1, ..., each among the limbs on its list.
+
+    `are_possible`: it is known that no ray certainly misses a limb on its list.
+    """
+    offsets, limbs = lists
+    found, codes = np.zeros(len(offsets), np.int64), memory.rows((2 * int(offsets[-1] - offsets[0]),), INT32)
+    used = find_listed_pieces(batch, table, begin, offsets, limbs, are_possible, found, codes)
+    return found, codes[:used]
 
 
 @compiled_loop
-def sort_crossings(
+def find_listed_pieces(
     batch: RayBatch,
     table: LimbRows,
-    crossed: Rows[np.int32],
-    recorded: int,
     begin: int,
+    lists: Column[np.int64],
+    limbs: Column[np.int32],
+    are_possible: bool,
     offsets: Column[np.int64],
-    places: Column[np.int64],
     codes: Column[np.int32],
 ) -> int:
-    """Write `pieces_of_crossings` by a counting sort, with `places` as its buffer; how many pieces there are."""
-    for j in range(recorded):
-        i, index = crossed[j]
-        which = 1
-        if pieces(table.solid[index]) == 2:
-            ray, limb = ray_at(batch.rays, i), limb_at(table.rows, table.solid, index)
-            which = int(ray_hit_bounds(ray, ray_limb(ray, limb, 0), POLICY_HIT).possible)
-            which += 2 * int(ray_hit_bounds(ray, ray_limb(ray, limb, 1), POLICY_HIT).possible)
-        crossed[j, 1] = 4 * index + which
-        offsets[i - begin + 1] += (which & 1) + (which >> 1)
-    for k in range(offsets.size - 1):
-        offsets[k + 1] += offsets[k]
-        places[k + 1] = offsets[k + 1]
-    for j in range(recorded):
-        k, index = crossed[j, 0] - begin, crossed[j, 1] >> 2
-        for piece in range(2):
-            if crossed[j, 1] >> piece & 1:
-                codes[places[k]] = 2 * index + piece
-                places[k] += 1
-    return int(offsets[offsets.size - 1])
+    """Write `pieces_of_lists`, given the offsets and limbs of the lists; how many there are."""
+    used = 0
+    for k in range(lists.size - 1):
+        for position in range(lists[k], lists[k + 1]):
+            limb = limbs[position]
+            if are_possible and pieces(table.solid[limb]) == 1:
+                codes[used] = 2 * limb
+                used += 1
+            else:
+                query = ray_at(batch.rays, begin + k), table, *filter_of(batch, begin + k), codes, inf
+                used, _ = write_pieces(query, limb, used)
+        offsets[k + 1] = used
+    return used
 
 
 @compiled_loop
@@ -169,17 +164,15 @@ def cast_chords(
     offsets: Column[np.int64],
     codes: Column[np.int32],
     begin: int,
-    earliest: Column[np.float64],
-    latest: Column[np.float64],
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
     """Chords of the pieces found for the rays `begin`, `begin` + 1, ..., sorted by entry; how many rays are undecided.
 
-    `codes` is sorted in place, ray by ray; `earliest` and `latest` are buffers of one number a code. A ray is undecided
-    if a verdict, a face or an order is.
+    `codes` is sorted in place, ray by ray; until the chords of a ray are written, `chords.entry` holds the earliest and
+    latest times of their entries. A ray is undecided if a verdict, a face or an order is.
     """
-    count = 0
+    count, entry = 0, chords.entry
     for k in range(offsets.size - 1):
         undecided[k] = False
         ray = ray_at(batch.rays, begin + k)
@@ -192,20 +185,20 @@ def cast_chords(
             undecided[k] |= ray.extent == inf or not bounds.certain
             lower, upper = bounds.lower, bounds.upper
             j = position
-            while j > first and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[j - 1] > code)):
-                codes[j], earliest[j], latest[j] = codes[j - 1], earliest[j - 1], latest[j - 1]
+            while j > first and (entry[j - 1, 1] > upper or (entry[j - 1, 1] == upper and codes[j - 1] > code)):
+                codes[j], entry[j, 0], entry[j, 1] = codes[j - 1], entry[j - 1, 0], entry[j - 1, 1]
                 j -= 1
-            codes[j], earliest[j], latest[j] = code, lower, upper
+            codes[j], entry[j, 0], entry[j, 1] = code, lower, upper
         for j in range(first + 1, last):
-            undecided[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
+            undecided[k] |= entry[j, 0] <= entry[j - 1, 1] and entry[j, 1] > 0.0
         for position in range(first, last):
             if not undecided[k]:
                 index = codes[position] // 2
                 limb = limb_at(table.rows, table.solid, index)
                 span = ray_limb(ray, limb, codes[position] % 2)
-                chord = chord_at(batch.rays, begin + k, ray, limb, span)
-                undecided[k] = not chord.decided
-                if chord.decided:
-                    write_chord(chords, position, index, chord)
+                decided, ends = chord_at(batch.rays, begin + k, ray, limb, span)
+                undecided[k] = not decided
+                if decided:
+                    write_chord(chords, position, index, ends)
         count += undecided[k]
     return count

@@ -1,12 +1,13 @@
-"""What loops write, as columns: the hit of each ray, and chords."""
+"""What loops write, as columns: the hit of each ray, and chords and other numbers of each ray in compressed rows."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, BoolArray, Column, Face, Float64Array, Int64Array, Rows
+from cylcollide._types import NO_LIMB, BoolArray, Column, Face, Float64Array, Int32Array, Int64Array, Rows
 from cylcollide.runtime import memory
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 
 class HitColumns(NamedTuple):
@@ -41,13 +42,16 @@ def missed_hits(n: int) -> HitColumns:
 
 
 class ChordColumns(NamedTuple):
-    """The chord of each ray in the limb that it hits; fractions as double-doubles."""
+    """Chords of rays in limbs; fractions as double-doubles."""
 
     limb: Column[np.int32]  # -1 on a miss
     entry: Rows[np.float64]  # (n, 2), high and low word; NaN on a miss
     exit: Rows[np.float64]  # (n, 2); inf on a miss
     entry_face: Column[np.int8]  # INSIDE where the ray starts in the limb
     exit_face: Column[np.int8]  # INSIDE where the ray ends in the limb
+    fraction: Column[np.float64]  # of the entry, as a cast rounds it
+    exact_hit: Column[np.bool_]  # kernels do not decide the entry, even of this limb alone
+    exact_chord: Column[np.bool_]  # the same of the whole chord
 
     @property
     def extent(self) -> Float64Array:
@@ -56,22 +60,24 @@ class ChordColumns(NamedTuple):
         return extent
 
 
-CHORD_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int8, np.int8)]
-"""Of limb, entry_face, exit_face."""
+CHORD_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.int8, np.bool_, np.bool_)]
+"""Of fraction, limb, entry_face, exit_face, exact_hit, exact_chord."""
 
 
 def empty_chords(n: int) -> ChordColumns:
     """Columns of n chords, not initialised."""
     ends = memory.rows((2, n, 2))
-    limb, entry_face, exit_face = memory.columns(n, *CHORD_DTYPES)
-    return ChordColumns(limb, ends[0], ends[1], entry_face, exit_face)
+    fraction, limb, *others = memory.columns(n, *CHORD_DTYPES)
+    entry_face, exit_face, exact_hit, exact_chord = others
+    return ChordColumns(limb, ends[0], ends[1], entry_face, exit_face, fraction, exact_hit, exact_chord)
 
 
 def missed_chords(n: int) -> ChordColumns:
     """Columns of n misses."""
     chords = empty_chords(n)
-    chords.limb[:], chords.entry[:], chords.exit[:] = NO_LIMB, np.nan, np.inf
+    chords.limb[:], chords.entry[:], chords.exit[:], chords.fraction[:] = NO_LIMB, np.nan, np.inf, np.nan
     chords.entry_face[:] = chords.exit_face[:] = Face.NONE
+    chords.exact_hit[:] = chords.exact_chord[:] = False
     return chords
 
 
@@ -80,9 +86,71 @@ def take_chords(chords: ChordColumns, rows: BoolArray | Int64Array) -> ChordColu
     return ChordColumns._make(column[rows] for column in chords)
 
 
-def concat_chords(parts: Sequence[ChordColumns]) -> ChordColumns:
-    """The chords of all parts, one part after another."""
-    return ChordColumns._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+def put_chords(chords: ChordColumns, rows: Int64Array, part: ChordColumns) -> None:
+    """Write chords into the given rows of others."""
+    for name in ChordColumns._fields:
+        getattr(chords, name)[rows] = getattr(part, name)
+
+
+INT32 = np.dtype(np.int32)
+
+CompressedRows: TypeAlias = tuple[Int64Array, Int32Array]
+"""Offsets (n + 1,) and numbers: those of ray or point i are `numbers[offsets[i]:offsets[i + 1]]`."""
+
+
+def find_rows(n: int, find: Callable[[Int64Array, Int32Array], int]) -> CompressedRows:
+    """Compressed rows of n rays that `find(offsets, numbers)` writes; it returns how many numbers there are.
+
+    Those beyond the size of `numbers` are not written, and `find` is called again.
+    """
+    offsets, numbers = np.zeros(n + 1, np.int64), np.empty(4 * n + 64, np.int32)
+    used = find(offsets, numbers)
+    if used > len(numbers):
+        numbers = np.empty(used, np.int32)
+        find(offsets, numbers)
+    return offsets, numbers[:used]
+
+
+def rows_of_pairs(pairs: Int32Array, begin: int, n: int, are_sorted: bool) -> CompressedRows:
+    """Compressed rows of the n rays `begin`, `begin` + 1, ..., from pairs (k, 2) of a ray and a number.
+
+    `are_sorted`: the numbers of each ray are to be ascending.
+    """
+    offsets, numbers = np.zeros(n + 1, np.int64), memory.rows((len(pairs),), INT32)
+    sort_pairs(pairs, begin, are_sorted, offsets, numbers)
+    return offsets, numbers
+
+
+@compiled_loop
+def sort_pairs(
+    pairs: Rows[np.int32], begin: int, are_sorted: bool, offsets: Column[np.int64], numbers: Column[np.int32]
+) -> None:
+    """Write `rows_of_pairs` by a counting sort; `offsets` are zeros."""
+    for k in range(len(pairs)):
+        offsets[pairs[k, 0] - begin] += 1
+    total = 0
+    for i in range(offsets.size):
+        offsets[i], total = total, total + offsets[i]
+    for k in range(len(pairs)):
+        i = pairs[k, 0] - begin
+        numbers[offsets[i]] = pairs[k, 1]
+        offsets[i] += 1
+    for i in range(offsets.size - 1, 0, -1):
+        offsets[i] = offsets[i - 1]
+    offsets[0] = 0
+    for i in range(offsets.size - 1 if are_sorted else 0):
+        sort_part(numbers, offsets[i], offsets[i + 1])
+
+
+@inlined
+def sort_part(numbers: Int32Array, first: int, last: int) -> None:
+    """Sort the few numbers from `first` to `last`, ascending."""
+    for k in range(first + 1, last):
+        j, number = k, numbers[k]
+        while j > first and numbers[j - 1] > number:
+            numbers[j] = numbers[j - 1]
+            j -= 1
+        numbers[j] = number
 
 
 class ChordRows(NamedTuple):
@@ -91,9 +159,6 @@ class ChordRows(NamedTuple):
     offsets: Int64Array  # (n + 1,)
     undecided: BoolArray  # (n,): rays whose chords are from the exact fallback
     chords: ChordColumns
-    fraction: Float64Array  # of the entry, as a cast rounds it
-    exact_hit: BoolArray  # kernels do not decide the entry, even of this limb alone
-    exact_chord: BoolArray  # the same of the whole chord
 
 
 def ray_of_each(offsets: Int64Array) -> Int64Array:
@@ -106,24 +171,10 @@ def offsets_of(ray: Int64Array, rays: int) -> Int64Array:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(ray, minlength=rays))))
 
 
-def decided_chord_rows(offsets: Int64Array, undecided: BoolArray, chords: ChordColumns) -> ChordRows:
-    """Chords as kernels have written them."""
-    exact = np.zeros(len(chords.limb), np.bool_)
-    return ChordRows(offsets, undecided, chords, chords.entry[:, 0], exact, exact)
-
-
-def take_chord_rows(
-    rows: ChordRows, offsets: Int64Array, undecided: BoolArray, taken: BoolArray | Int64Array
-) -> ChordRows:
-    """The chords of a mask or of an array of rows, with new columns of their rays."""
-    fraction, exact_hit, exact_chord = rows.fraction[taken], rows.exact_hit[taken], rows.exact_chord[taken]
-    return ChordRows(offsets, undecided, take_chords(rows.chords, taken), fraction, exact_hit, exact_chord)
-
-
 def filter_chord_rows(rows: ChordRows, kept: BoolArray) -> ChordRows:
     """The chords of a mask, of the same rays."""
     offsets = offsets_of(ray_of_each(rows.offsets)[kept], len(rows.undecided))
-    return take_chord_rows(rows, offsets, rows.undecided, kept)
+    return ChordRows(offsets, rows.undecided, take_chords(rows.chords, kept))
 
 
 def chords_of_rays(offsets: Int64Array, rays: Int64Array) -> tuple[Int64Array, Int64Array]:
@@ -136,7 +187,7 @@ def chords_of_rays(offsets: Int64Array, rays: Int64Array) -> tuple[Int64Array, I
 def take_rays_of_chords(rows: ChordRows, rays: Int64Array) -> ChordRows:
     """The chords of the given rays, which are numbered anew."""
     offsets, taken = chords_of_rays(rows.offsets, rays)
-    return take_chord_rows(rows, offsets, rows.undecided[rays], taken)
+    return ChordRows(offsets, rows.undecided[rays], take_chords(rows.chords, taken))
 
 
 def concat_chord_rows(parts: Sequence[ChordRows]) -> ChordRows:
@@ -145,9 +196,6 @@ def concat_chord_rows(parts: Sequence[ChordRows]) -> ChordRows:
         return parts[0]
     begins = np.cumsum([0, *(len(part.chords.limb) for part in parts)])
     offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, begins[:-1], strict=True)]
-    return ChordRows(
-        np.concatenate((*offsets, begins[-1:])),
-        np.concatenate([part.undecided for part in parts]),
-        concat_chords([part.chords for part in parts]),
-        *(np.concatenate(columns) for columns in zip(*(part[3:] for part in parts), strict=True)),
-    )
+    chords = (np.concatenate(columns) for columns in zip(*(part.chords for part in parts), strict=True))
+    undecided = np.concatenate([part.undecided for part in parts])
+    return ChordRows(np.concatenate((*offsets, begins[-1:])), undecided, ChordColumns._make(chords))

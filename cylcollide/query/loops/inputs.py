@@ -4,7 +4,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Column, Float64Array, Int64Array, LayerMasks, Uint32Array, Vectors
+from cylcollide._types import Column, Float64Array, Int64Array, LayerMasks, Uint32Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.ray import Rays, as_vector, broadcast_index, largest_component
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -41,13 +41,6 @@ def any_short_row(vectors: Float64Array, begin: int, end: int) -> bool:
     return found
 
 
-class RawRays(NamedTuple):
-    """Rays as they were passed, not yet checked, possibly in the caller's memory; (n, 3) each, C order."""
-
-    first: Vectors
-    second: Vectors
-
-
 class RayBatch(NamedTuple):
     """Checked rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
 
@@ -71,14 +64,17 @@ INVALID = -1
 
 
 @compiled
-def copy_checked(raw: RawRays, rays: Rays, begin: int, end: int) -> bool:
-    """Copy the rows from `begin` to `end`; whether all numbers are in the accepted range, and no direction short."""
-    origins_valid, _ = copy_in_range(raw.first, rays.origin, begin, end)
+def copy_checked(raw: Rays, rays: Rays, begin: int, end: int) -> bool:
+    """Copy the rows from `begin` to `end` of `raw`, rays as they were passed, possibly in the caller's memory.
+
+    Returns whether all numbers are in the accepted range, and no direction is short.
+    """
+    origins_valid, _ = copy_in_range(raw.origin, rays.origin, begin, end)
     valid, none_small = copy_in_range(raw.second, rays.second, begin, end)
     return origins_valid and valid and (rays.is_segment or none_small or not any_short_row(rays.second, begin, end))
 
 
 @compiled_loop
-def copy_checked_rows(raw: RawRays, rays: Rays, begin: int, end: int) -> bool:
+def copy_checked_rows(raw: Rays, rays: Rays, begin: int, end: int) -> bool:
     """`copy_checked`, as Python calls it."""
     return copy_checked(raw, rays, begin, end)

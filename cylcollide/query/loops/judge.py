@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_CHARACTER, Column, Reason, Rows
+from cylcollide._types import NO_CHARACTER, Column, Reason
 from cylcollide.kernels.ray import broadcast_index
+from cylcollide.query.loops.columns import ChordColumns
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 FIRST_SURFACE, MOST_IMPORTANT, LONGEST_CHORD, PENETRATION = range(4)
@@ -38,10 +39,7 @@ class ShotChords(NamedTuple):
     """The chords of n rays in compressed rows, and what is known of their limbs."""
 
     offsets: Column[np.int64]  # (n + 1,)
-    limb: Column[np.int32]
-    fraction: Column[np.float64]  # of the entry
-    entry: Rows[np.float64]  # (chords, 2): fraction as a double-double
-    exit: Rows[np.float64]  # (chords, 2)
+    chords: ChordColumns
     length: Column[np.float64]  # of one unit of fraction
     hit_group: Column[np.int32]  # a row a limb
     character: Column[np.int32]  # a row a limb
@@ -78,14 +76,14 @@ def policy_row(policy: PolicyRows, group: int) -> int:
 @inlined
 def same_character(flight: ShotChords, j: int, k: int) -> bool:
     """Whether two chords are of one character."""
-    one, other = flight.character[flight.limb[j]], flight.character[flight.limb[k]]
-    return bool(one == other and (one != NO_CHARACTER or flight.limb[j] == flight.limb[k]))
+    one, other = flight.character[flight.chords.limb[j]], flight.character[flight.chords.limb[k]]
+    return bool(one == other and (one != NO_CHARACTER or flight.chords.limb[j] == flight.chords.limb[k]))
 
 
 @inlined
 def thickness(flight: ShotChords, i: int, j: int) -> float:
     """Length of chord j of ray i, as `Chords.thickness`."""
-    entry, leave = flight.entry[j], flight.exit[j]
+    entry, leave = flight.chords.entry[j], flight.chords.exit[j]
     return float(((leave[0] - entry[0]) + (leave[1] - entry[1])) * flight.length[i])
 
 
@@ -94,7 +92,7 @@ def counts_rather(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int
     """Whether chord j of ray i counts rather than chord k, which is entered earlier, of the same character."""
     if policy.kind == LONGEST_CHORD:
         return thickness(flight, i, j) > thickness(flight, i, k)
-    groups, limb = flight.hit_group, flight.limb
+    groups, limb = flight.hit_group, flight.chords.limb
     one, other = policy_row(policy, groups[limb[j]]), policy_row(policy, groups[limb[k]])
     return bool(policy.rank[one] < policy.rank[other])
 
@@ -119,7 +117,7 @@ def count_one(
         impacts.reason[j] = COUNTED if j == counted else other if rival else NOT_FIRST
     shots.chord[i], shots.damage[i], shots.energy_left[i] = NO_CHORD, 0.0, energy
     if first < last:
-        factor = policy.factor[policy_row(policy, flight.hit_group[flight.limb[counted]])]
+        factor = policy.factor[policy_row(policy, flight.hit_group[flight.chords.limb[counted]])]
         impacts.damage[counted] = factor * energy
         shots.chord[i], shots.damage[i], shots.energy_left[i] = counted, impacts.damage[counted], 0.0
 
@@ -144,14 +142,15 @@ def penetrate(
     """
     first, left, damage, judged_by = flight.offsets[i], energy, 0.0, NO_CHORD
     for j in range(first, flight.offsets[i + 1]):
-        before, ruling, until, path = chord_before(flight, first, j), j, flight.exit[j, 0], thickness(flight, i, j)
-        overlaps = before != j and flight.fraction[j] < impacts.union_exit[before]
+        before, ruling, path = chord_before(flight, first, j), j, thickness(flight, i, j)
+        until = flight.chords.exit[j, 0]
+        overlaps = before != j and flight.chords.fraction[j] < impacts.union_exit[before]
         covered = overlaps and until <= impacts.union_exit[before]
         if overlaps:
             ruling, path = impacts.union_first[before], (until - impacts.union_exit[before]) * flight.length[i]
             until = max(until, impacts.union_exit[before])
         impacts.union_exit[j], impacts.union_first[j] = until, ruling
-        row = policy_row(policy, flight.hit_group[flight.limb[ruling]])
+        row = policy_row(policy, flight.hit_group[flight.chords.limb[ruling]])
         cost, out = policy.loss[row] * path, left
         reason = SPENT_BEFORE
         if left > 0.0:

@@ -9,83 +9,101 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Aim, Column, Float64Array, Int8Array, Int32Array, Rows, Shape
-from cylcollide.bvh.stream import REACH, Stream
+from cylcollide._types import NO_LIMB, Aim, Column, Int32Array, Rows, Shape
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.stream import REACH, Stream, make_stream
 from cylcollide.bvh.traverse import NO_FURTHER, local_reach
-from cylcollide.kernels.closest import ClosestHit
-from cylcollide.kernels.hit_bounds import two_hit_bounds
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import Closest, HitBounds, two_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.limb_table import LimbRows
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.ties import closer_or_tied
-from cylcollide.query.loops.packets import limbs_at, one_limb
-from cylcollide.query.loops.pair_queue import PAIR_BATCH, PairQueue, make_pair_queue
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.packets import (
+    FACES,
+    PAIR_BATCH,
+    SHAPES,
+    PairQueue,
+    limbs_at,
+    make_pair_queue,
+    one_limb,
+)
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.memory import aligned
-from cylcollide.runtime.simd import LANES, load_rows, lowest_bit, movemask, select, store
+from cylcollide.runtime.simd import LANES, Real, Truth, load_rows, lowest_bit, movemask, select, store
 
 LIMB, LOWER, UPPER, FACE, NEXT_POSSIBLE, STARTS_INSIDE = range(6)
-"""Columns of `RayState.best`: the fields of a `ClosestHit`."""
+"""Columns of `RayState.best`: the numbers of a `Closest`."""
 LIMIT = 6
 """Column of `RayState.ray`."""
-LOWERS, UPPERS, FACES = range(3)
-"""Rows of `RayState.bounds`."""
 CYLINDER, ANY, ALL = int(Shape.CYLINDER), int(Aim.ANY), int(Aim.ALL)
 ALL_LANES = (1 << LANES) - 1
 """Eight lanes, as bits."""
 
 
 class RayState(NamedTuple):
-    """The rays of one stream, what each has hit so far, and the queue of pairs to be tested. One per thread."""
+    """The rays of one stream, what each has hit so far, pairs that wait, and the order of a chunk. One per thread."""
 
     ray: Rows[np.float64]  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
-    best: Rows[np.float64]  # (rays, 8): the `ClosestHit` of each ray so far
+    best: Rows[np.float64]  # (rays, 8): the `Closest` of each ray so far
     step: Column[np.int32]  # (rays,): 0, 1, 2, ...
     nothing: Column[np.float64]  # (8,): a row of `best` before the first limb
     start: Column[np.float64]  # (rays,): where the ray begins in the frame of the tree
     per_length: Column[np.float64]  # (rays,): fraction of one metre
-    pairs: PairQueue  # of rays of the stream and limbs
-    bounds: Rows[np.float64]  # (3, 8): lower, upper and face of the eight pairs under test
+    stream: Stream  # their way through the tree
+    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested
+    refine: PairQueue  # rays of the query and the limbs that they hit, by shape and face, whose fraction is a guess
     crossed: Rows[np.int32]  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
     crossings: Column[np.int64]  # (1,): how many there are, possibly more than `crossed` holds
+    number: Column[np.int32]  # (chunk + 16,): the rays of a chunk in the order of streams
+    key: Column[np.uint16]  # (chunk,): octant and cell of each, for the sort
+    bucket: Column[np.int32]  # where each key begins
+    octant: Column[np.int64]  # (10,): where each octant begins in `number`; the last two: all rays, unsorted
 
 
-def make_ray_state(rays: int) -> RayState:
-    """Buffers for this number of rays."""
+def make_ray_state(tree: Tree, rays: int, chunk: int) -> RayState:
+    """Buffers for streams of this number of rays, chunks of this number, and any traversal of this tree."""
     size = -(-rays // PAIR_BATCH) * PAIR_BATCH
     nothing = np.zeros(LANES)
     nothing[: STARTS_INSIDE + 1] = NO_LIMB, inf, inf, UNDECIDED_FACE, inf, 0.0  # `no_hit`
     ray, best = aligned((2, size, LANES), np.float64)
     start, per_length = aligned((2, size), np.float64)
-    bounds, crossed, crossings = np.empty((3, LANES)), np.empty((0, 2), np.int32), np.zeros(1, np.int64)
-    step = np.arange(size, dtype=np.int32)
-    return RayState(ray, best, step, nothing, start, per_length, make_pair_queue(), bounds, crossed, crossings)
+    step, crossed, crossings = np.arange(size, dtype=np.int32), np.empty((0, 2), np.int32), np.zeros(1, np.int64)
+    pairs = make_pair_queue(SHAPES, PAIR_BATCH, 3 * LANES)
+    refine = make_pair_queue(SHAPES * FACES, rays + 2 * PAIR_BATCH, PAIR_BATCH)
+    stream, number, key = make_stream(tree, rays), np.empty(chunk + 2 * LANES, np.int32), np.empty(chunk, np.uint16)
+    sort = number, key, np.empty(8 * 16**3 + 1, np.int32), np.empty(10, np.int64)
+    return RayState(ray, best, step, nothing, start, per_length, stream, pairs, refine, crossed, crossings, *sort)
 
 
-class LeafTest(NamedTuple):
-    """What tests of pairs read and write."""
+class StreamQuery(NamedTuple):
+    """The rays of one stream, ray k of which is row `number[base + k]` of the query, and the limbs of the tree."""
 
-    policy: int
+    batch: RayBatch
+    table: LimbRows  # without `solid` if hits have other indices, and ties are not told
     aim: int
-    rows: Float64Array  # of the limbs
-    solid: Int8Array  # of the limbs; (0,) if hits have other indices, and ties are not told
     scale: float  # of the tree
     state: RayState
-    stream: Stream
+    number: Int32Array
+    base: int
+    shared_filter: bool  # all rays consider the same limbs
+    accepts_all: bool  # all rays certainly consider all limbs
 
 
 @inlined
-def closest_of(state: RayState, i: int) -> ClosestHit:
+def closest_in(best: tuple[Real, ...], inside: Truth) -> Closest:
+    """The closest hit whose numbers are a row of `RayState.best`, or eight rows; `inside`: a ray starts in a limb."""
+    limb, lower, upper, face, next_possible = best[LIMB], best[LOWER], best[UPPER], best[FACE], best[NEXT_POSSIBLE]
+    known = limb >= 0.0
+    return limb, next_possible, HitBounds(known, known, lower, upper, inside, face)
+
+
+@inlined
+def closest_of(state: RayState, i: int) -> Closest:
     """The closest hit of ray i so far."""
     best = state.best
-    return ClosestHit(
-        best[i, LIMB],
-        best[i, LOWER],
-        best[i, UPPER],
-        best[i, FACE],
-        best[i, NEXT_POSSIBLE],
-        best[i, STARTS_INSIDE] > 0.0,
-    )
+    numbers = best[i, LIMB], best[i, LOWER], best[i, UPPER], best[i, FACE], best[i, NEXT_POSSIBLE]
+    return closest_in(numbers, best[i, STARTS_INSIDE] > 0.0)
 
 
 @inlined
@@ -97,25 +115,25 @@ def eight_rays(state: RayState, chosen: Int32Array, first: int) -> Ray:
 
 @inlined
 def record_hits(
-    test: LeafTest, bounds: HitBounds, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, limb: int
+    query: StreamQuery, bounds: HitBounds, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, limb: int
 ) -> None:
     """Merge the hit bounds of eight pairs into the closest hits of their rays, those pairs whose bit in `valid` is set.
 
     The ray of pair k is row `chosen[first + k]`; the limb is `limb`, or `limbs[first + k]` if that is negative.
     A ray's reach in the tree is shortened to its hit, and ends at once if any hit will do.
     """
-    hits, scratch = movemask(bounds.possible | bounds.inside) & valid, test.state.bounds
+    hits, found = movemask(bounds.possible | bounds.inside) & valid, query.state.pairs.found
     if hits == 0:
         return
-    if test.aim == ALL:
+    if query.aim == ALL:
         while hits:
             k = lowest_bit(hits)
             hits &= hits - 1
-            record_crossing(test.state, chosen[first + k], limb if limb >= 0 else limbs[first + k])
+            record_crossing(query.state, chosen[first + k], limb if limb >= 0 else limbs[first + k])
         return
-    store(scratch, LOWERS * LANES, bounds.lower)
-    store(scratch, UPPERS * LANES, bounds.upper)
-    store(scratch, FACES * LANES, bounds.face)
+    store(found, 0, bounds.lower)
+    store(found, LANES, bounds.upper)
+    store(found, 2 * LANES, bounds.face)
     possible, certain, inside = movemask(bounds.possible), movemask(bounds.certain), movemask(bounds.inside)
     while hits:
         k = lowest_bit(hits)
@@ -124,26 +142,25 @@ def record_hits(
         one = HitBounds(
             (possible >> k) & 1 != 0,
             (certain >> k) & 1 != 0,
-            scratch[LOWERS, k],
-            scratch[UPPERS, k],
+            found[k],
+            found[LANES + k],
             (inside >> k) & 1 != 0,
-            scratch[FACES, k],
+            found[2 * LANES + k],
         )
-        merge_hit(test, one, i, index)
-        if test.aim == ANY and one.certain:
-            test.stream.record[i, REACH] = NO_FURTHER
+        merge_hit(query, one, i, index)
+        if query.aim == ANY and one.certain:
+            query.state.stream.record[i, REACH] = NO_FURTHER
 
 
 @inlined
-def merge_hit(test: LeafTest, bounds: HitBounds, i: int, limb: int) -> None:
+def merge_hit(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None:
     """Merge the hit bounds of ray i and a limb into its closest hit, and shorten its reach in the tree."""
-    state = test.state
-    best = closer_or_tied(closest_of(state, i), limb, bounds, test.rows, test.solid)
+    state, table = query.state, query.table
+    best, next_possible, hit = closer_or_tied(closest_of(state, i), limb, bounds, table.rows, table.solid)
     row = state.best[i]
-    row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
-    row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = best.face, best.next_possible, select(best.inside, 1.0, 0.0)
-    reach = local_reach(min(best.upper, state.ray[i, LIMIT]), test.scale, state.start[i])
-    test.stream.record[i, REACH] = reach
+    row[LIMB], row[LOWER], row[UPPER] = best, hit.lower, hit.upper
+    row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = hit.face, next_possible, select(hit.inside, 1.0, 0.0)
+    state.stream.record[i, REACH] = local_reach(min(hit.upper, state.ray[i, LIMIT]), query.scale, state.start[i])
 
 
 @inlined
@@ -156,9 +173,10 @@ def record_crossing(state: RayState, ray: int, limb: int) -> None:
 
 
 @compiled
-def test_pair_batch(test: LeafTest, shape: int) -> None:
+def test_pair_batch(query: StreamQuery, shape: int) -> None:
     """Test the queued pairs of one shape, and empty its queue."""
-    rows, policy, state, queue, first = test.rows, test.policy, test.state, test.state.pairs, int(shape) * PAIR_BATCH
+    rows, policy, state = query.table.rows, query.batch.policy, query.state
+    queue, first = state.pairs, int(shape) * PAIR_BATCH
     rays, limbs = queue.row.reshape(-1), queue.limb.reshape(-1)
     ray, other = eight_rays(state, rays, first), eight_rays(state, rays, first + LANES)
     if shape == CYLINDER:  # a constant: both tests become straight-line code
@@ -168,15 +186,15 @@ def test_pair_batch(test: LeafTest, shape: int) -> None:
         limb, limb_of_other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
         bounds, other_bounds = two_hit_bounds(ray, other, limb, limb_of_other, policy)
     valid = (1 << queue.queued[shape]) - 1
-    record_hits(test, bounds, valid & ALL_LANES, rays, first, limbs, -1)
-    record_hits(test, other_bounds, valid >> LANES, rays, first + LANES, limbs, -1)
+    record_hits(query, bounds, valid & ALL_LANES, rays, first, limbs, -1)
+    record_hits(query, other_bounds, valid >> LANES, rays, first + LANES, limbs, -1)
     queue.queued[shape] = 0
 
 
 @compiled
-def test_ray_list(test: LeafTest, limb: int, shape: int, first: int, end: int) -> int:
+def test_ray_list(query: StreamQuery, limb: int, shape: int, first: int, end: int) -> int:
     """Test a limb against rays `live[first]` to `live[end - 1]`, sixteen at a time; the first that is left over."""
-    rows, policy, state, live = test.rows, test.policy, test.state, test.stream.live
+    rows, policy, state, live = query.table.rows, query.batch.policy, query.state, query.state.stream.live
     while first + 2 * LANES <= end:
         ray, other = eight_rays(state, live, first), eight_rays(state, live, first + LANES)
         if shape == CYLINDER:
@@ -185,7 +203,7 @@ def test_ray_list(test: LeafTest, limb: int, shape: int, first: int, end: int) -
         else:
             one = one_limb(rows, shape, limb)
             bounds, other_bounds = two_hit_bounds(ray, other, one, one, policy)
-        record_hits(test, bounds, ALL_LANES, live, first, live, limb)
-        record_hits(test, other_bounds, ALL_LANES, live, first + LANES, live, limb)
+        record_hits(query, bounds, ALL_LANES, live, first, live, limb)
+        record_hits(query, other_bounds, ALL_LANES, live, first + LANES, live, limb)
         first += 2 * LANES
     return first

@@ -1,4 +1,4 @@
-"""The loop over flying bullets, each against the limbs that it comes near on each stretch of its flight."""
+"""The loop over flying bullets, each against the limbs that it comes near in each tick interval of its flight."""
 
 from math import inf
 from typing import NamedTuple
@@ -6,10 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Column, Face, Rows
-from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, is_undecided, no_hit
 from cylcollide.moving.bounds import certain_miss, moving_hit_bounds
-from cylcollide.moving.box import first_contact, passage_of
+from cylcollide.moving.box import first_contact, relative_flight
 from cylcollide.query.loops.moving_pair import (
     LEFT_OUT,
     MovingQuery,
@@ -20,7 +19,7 @@ from cylcollide.query.loops.moving_pair import (
     pairs_at,
 )
 from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, MOVING_ROW, START, vector
-from cylcollide.query.loops.pair_queue import SHAPES
+from cylcollide.query.loops.packets import SHAPES
 from cylcollide.runtime.compile import compiled, compiled_loop
 from cylcollide.runtime.simd import LANES, lane, movemask, prefetch
 
@@ -28,9 +27,9 @@ NONE = int(Face.NONE)
 
 
 class PairLanes(NamedTuple):
-    """Pairs of a stretch and a limb, queued by shape until there are eight, a row of each array a shape."""
+    """Pairs of an interval and a limb, queued by shape until there are eight, a row of each array a shape."""
 
-    stretch: Rows[np.int32]  # (SHAPES, LANES)
+    interval: Rows[np.int32]  # (SHAPES, LANES)
     limb: Rows[np.int32]  # (SHAPES, LANES)
     pair: Rows[np.int64]  # (SHAPES, LANES): place in `Candidates.limb`
     queued: Column[np.int64]  # (SHAPES,): how many
@@ -38,16 +37,16 @@ class PairLanes(NamedTuple):
 
 def make_pair_lanes() -> PairLanes:
     """Empty queues."""
-    stretch, limb = np.zeros((2, SHAPES, LANES), np.int32)
-    return PairLanes(stretch, limb, np.zeros((SHAPES, LANES), np.int64), np.zeros(SHAPES, np.int64))
+    interval, limb = np.zeros((2, SHAPES, LANES), np.int32)
+    return PairLanes(interval, limb, np.zeros((SHAPES, LANES), np.int64), np.zeros(SHAPES, np.int64))
 
 
 class MovingColumns(NamedTuple):
     """The first contact of each bullet; (bullets,) each."""
 
-    stretch: Column[np.int64]  # of the contact, -1 for a miss; if undecided, the first one that float64 leaves open
+    interval: Column[np.int64]  # of the contact, -1 for a miss; if undecided, the first one that float64 leaves open
     limb: Column[np.int32]  # -1 for a miss
-    lower: Column[np.float64]  # u of the stretch between which it is
+    lower: Column[np.float64]  # u of the interval between which it is
     upper: Column[np.float64]
     face: Column[np.int8]
     undecided: Column[np.bool_]
@@ -57,16 +56,16 @@ class MovingColumns(NamedTuple):
 def leave_out_misses(query: MovingQuery, begin: int, end: int, lanes: PairLanes) -> None:
     """Leave out most of the candidates that bullets from `begin` to `end` certainly miss; write `earliest` of all.
 
-    Left to exact arithmetic is an open stretch, whose places are known roughly; boxes have bounds of their own.
+    Left to exact arithmetic is an open interval, whose places are known roughly; boxes have bounds of their own.
     """
-    stretches, table, candidates = query.stretches, query.table, query.candidates
-    for j in range(stretches.offsets[begin], stretches.offsets[end]):
+    intervals, table, candidates = query.intervals, query.table, query.candidates
+    for j in range(intervals.offsets[begin], intervals.offsets[end]):
         for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
             k, candidates.earliest[pair] = candidates.limb[pair], 0.0
-            if k != LEFT_OUT and table.solid[k] != BOX and not stretches.is_open[j]:
+            if k != LEFT_OUT and table.solid[k] != BOX and not intervals.is_open[j]:
                 shape = table.solid[k]
                 place = lanes.queued[shape]
-                lanes.stretch[shape, place], lanes.limb[shape, place], lanes.pair[shape, place] = j, k, pair
+                lanes.interval[shape, place], lanes.limb[shape, place], lanes.pair[shape, place] = j, k, pair
                 lanes.queued[shape] = place + 1
                 prefetch(table.rows, MOVING_ROW * k)
                 prefetch(table.rows, MOVING_ROW * k + LANES)
@@ -82,8 +81,8 @@ def test_lanes(query: MovingQuery, shape: int, lanes: PairLanes) -> None:
     """Test the queued pairs of one shape, and empty its queue; what is left from earlier ones fills it up."""
     count, candidates = lanes.queued[shape], query.candidates
     for k in range(count, LANES):
-        lanes.stretch[shape, k], lanes.limb[shape, k] = lanes.stretch[shape, 0], lanes.limb[shape, 0]
-    pair = pairs_at(query, shape, lanes.stretch.reshape(-1), lanes.limb.reshape(-1), shape * LANES)
+        lanes.interval[shape, k], lanes.limb[shape, k] = lanes.interval[shape, 0], lanes.limb[shape, 0]
+    pair = pairs_at(query, shape, lanes.interval.reshape(-1), lanes.limb.reshape(-1), shape * LANES)
     missed, earliest = certain_miss(pair.flight, moving_limb(pair), pair.extent)
     misses = movemask(missed)
     for k in range(count):
@@ -97,24 +96,24 @@ def test_lanes(query: MovingQuery, shape: int, lanes: PairLanes) -> None:
 @compiled_loop
 def cast_moving_rows(query: MovingQuery, begin: int, end: int, hits: MovingColumns) -> int:
     """The first contact of each bullet from `begin` to `end` with its candidates; how many are undecided."""
-    count, stretches, candidates = 0, query.stretches, query.candidates
+    count, intervals, candidates = 0, query.intervals, query.candidates
     for i in range(begin, end):
-        hits.stretch[i], hits.limb[i], hits.undecided[i], hits.face[i] = -1, NO_LIMB, False, NONE
+        hits.interval[i], hits.limb[i], hits.undecided[i], hits.face[i] = -1, NO_LIMB, False, NONE
         hits.lower[i] = hits.upper[i] = inf
-        for j in range(stretches.offsets[i], stretches.offsets[i + 1]):
+        for j in range(intervals.offsets[i], intervals.offsets[i + 1]):
             if candidates.offsets[j] < candidates.offsets[j + 1]:
-                best, undecided = first_on_stretch(query, i, j)
-                if undecided or best.limb >= 0.0:
-                    hits.stretch[i], hits.undecided[i], hits.limb[i] = j, undecided, int(best.limb)
-                    hits.lower[i], hits.upper[i], hits.face[i] = best.lower, best.upper, int(best.face)
+                (limb, _, hit), undecided = first_in_interval(query, i, j)
+                if undecided or limb >= 0.0:
+                    hits.interval[i], hits.undecided[i], hits.limb[i] = j, undecided, int(limb)
+                    hits.lower[i], hits.upper[i], hits.face[i] = hit.lower, hit.upper, int(hit.face)
                     count += undecided
                     break
     return count
 
 
 @compiled
-def first_on_stretch(query: MovingQuery, i: int, j: int) -> tuple[ClosestHit, bool]:
-    """The first contact of bullet i on stretch j, and whether float64 leaves it open.
+def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool]:
+    """The first contact of bullet i in interval j, and whether float64 leaves it open.
 
     The limb that may be hit first is bounded first, then those that may be hit before its contact.
     """
@@ -128,20 +127,21 @@ def first_on_stretch(query: MovingQuery, i: int, j: int) -> tuple[ClosestHit, bo
         best = closer(best, float(k), limb_bounds(query, j, k))
     for pair in range(begin, end):
         k = candidates.limb[pair]
-        if pair != nearest and candidates.earliest[pair] <= best.upper and is_candidate(query, k, i):
+        if pair != nearest and candidates.earliest[pair] <= best[2].upper and is_candidate(query, k, i):
             best = closer(best, float(k), limb_bounds(query, j, k))
-    # the last moment of a stretch that is not the last belongs to the next one
-    is_possible = (best.limb >= 0.0) | (best.next_possible < inf)
-    ends_late = (best.upper >= 1.0) & (not query.stretches.is_last[j])
-    return best, is_undecided(best) | (is_possible & ends_late) | (query.stretches.is_open[j] & (nearest >= 0))
+    # the last moment of an interval that is not the last belongs to the next one
+    limb, next_possible, hit = best
+    is_possible = (limb >= 0.0) | (next_possible < inf)
+    ends_late = (hit.upper >= 1.0) & (not query.intervals.is_last[j])
+    return best, is_undecided(best) | (is_possible & ends_late) | (query.intervals.is_open[j] & (nearest >= 0))
 
 
 @compiled
 def limb_bounds(query: MovingQuery, j: int, k: int) -> HitBounds:
-    """Bounds of the first contact of the bullet of stretch j with limb k, as u of the stretch."""
+    """Bounds of the first contact of the bullet of interval j with limb k, as u of the interval."""
     if query.table.solid[k] == BOX:
-        stretch, path = query.stretches.rows[j], box_path(query.table.paths[query.table.box[k]])
-        start, end = vector(stretch, START), vector(stretch, END)
-        return first_contact(passage_of(start, end, stretch[ALPHA0], stretch[ALPHA1], path), query.resolution)
+        interval, path = query.intervals.rows[j], box_path(query.table.paths[query.table.box[k]])
+        start, end = vector(interval, START), vector(interval, END)
+        return first_contact(relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], path), query.resolution)
     pair = pair_of(query, j, k)
     return moving_hit_bounds(pair.flight, moving_limb(pair), pair.extent)

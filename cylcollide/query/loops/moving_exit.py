@@ -8,11 +8,10 @@ import numpy as np
 from cylcollide._types import Column
 from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, NARROW_CONTACT
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract, two_difference
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.bounds import (
-    Flight,
     MovingLimb,
     ball_times,
     contact_errors,
@@ -21,9 +20,9 @@ from cylcollide.moving.bounds import (
     relative_motion,
     window_between,
 )
-from cylcollide.moving.box import end_of_contact, first_contact, passage_of, place_in_box
+from cylcollide.moving.box import end_of_contact, first_contact, place_in_box, relative_flight
 from cylcollide.moving.contact import Contact, accurate_contact
-from cylcollide.moving.solids import window_crossing
+from cylcollide.moving.solids import Affine, window_crossing
 from cylcollide.query.loops.moving import MovingColumns
 from cylcollide.query.loops.moving_pair import (
     LEFT_OUT,
@@ -40,7 +39,7 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
 MOST_PARTS = 96
-"""Parts of a stretch that are looked at: thirty halvings lead to `NARROW_CONTACT`, and as many doublings back."""
+"""Parts of an interval that are looked at: thirty halvings lead to `NARROW_CONTACT`, and as many doublings back."""
 
 MOST_GAPS = 8
 """Doublings of the last part until the bullet is certainly outside: beyond, it leaves too slowly for float64."""
@@ -56,28 +55,20 @@ class ExitRows(NamedTuple):
     accurate: Column[np.bool_]  # False for one that needs exact arithmetic
 
 
-class LimbPlaces(NamedTuple):
-    """The rows of the n limbs of `MovingRows` in the states of both ticks; (n,) each."""
-
-    row: Column[np.int32]  # in the state of its tick
-    next_row: Column[np.int32]  # in the state of the next tick, `STAYS` for a limb that does not move until then
-
-
 @compiled_loop
 def find_exits(
-    query: MovingQuery, places: LimbPlaces, hits: MovingColumns, contacts: ContactRows, begin: int, end: int,
-    exits: ExitRows,
-) -> None:  # fmt: skip
-    """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from stretch to stretch."""
-    flights, stretches = query.flights, query.stretches
+    query: MovingQuery, hits: MovingColumns, contacts: ContactRows, begin: int, end: int, exits: ExitRows
+) -> None:
+    """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from interval to interval."""
+    flights, intervals = query.flights, query.intervals
     for i in range(begin, end):
-        j = hits.stretch[i]
+        j = hits.interval[i]
         exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
         exits.accurate[i] = j < 0
         if j >= 0 and contacts.accurate[i] and query.table.solid[hits.limb[i]] != BOX:
-            j, contact = last_contact(query, places, hits, i)
-            piece, entered = stretches.piece[j], stretches.piece[hits.stretch[i]]
-            limits, is_known = limits_of(flights, piece, stretches.tick[j])
+            j, contact = last_contact(query, hits, i)
+            piece, entered = intervals.piece[j], intervals.piece[hits.interval[i]]
+            limits, is_known = limits_of(flights, piece, intervals.tick[j])
             s = dd_add(limits.s[1], dd_multiply(contact.time, dd_subtract(limits.s[0], limits.s[1])))
             since: DoubleDouble = (contacts.fraction[i, 0], contacts.fraction[i, 1])
             time = time_at(flights.t0, flights.t1, piece, s)
@@ -90,43 +81,43 @@ def find_exits(
 
 
 @compiled
-def last_contact(query: MovingQuery, places: LimbPlaces, hits: MovingColumns, i: int) -> tuple[int, Contact]:
-    """The stretch in which the contact of bullet i ends, and when: as u of that stretch flown backwards."""
-    j, k, begin = hits.stretch[i], hits.limb[i], hits.upper[i]
+def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, Contact]:
+    """The interval in which the contact of bullet i ends, and when: as u of that interval flown backwards."""
+    j, k, begin = hits.interval[i], hits.limb[i], hits.upper[i]
     while True:
         contact, stays = exit_contact(query, j, k, begin)
-        if not stays or j + 1 == query.stretches.offsets[i + 1]:
+        if not stays or j + 1 == query.intervals.offsets[i + 1]:
             return j, contact
-        k, begin = same_limb(query, places, i, j, k), 0.0
+        k, begin = same_limb(query, i, j, k), 0.0
         if k < 0:
             return j, Contact(ZERO, False)
         j += 1
 
 
 @inlined
-def same_limb(query: MovingQuery, places: LimbPlaces, i: int, j: int, k: int) -> int:
-    """Limb k of stretch j, as the next stretch has it; -1 if it is not certainly there from its first moment on."""
-    stretches, candidates = query.stretches, query.candidates
-    ticks = stretches.tick[j + 1] - stretches.tick[j]
-    row = places.row[k] if ticks == 0 else places.next_row[k] if ticks == 1 else STAYS
+def same_limb(query: MovingQuery, i: int, j: int, k: int) -> int:
+    """Limb k of interval j, as the next interval has it; -1 if it is not certainly there from its first moment on."""
+    intervals, candidates, table = query.intervals, query.candidates, query.table
+    ticks = intervals.tick[j + 1] - intervals.tick[j]
+    row = table.row[k] if ticks == 0 else table.next_row[k] if ticks == 1 else STAYS
     for pair in range(candidates.offsets[j + 1], candidates.offsets[j + 2]):
         other = candidates.limb[pair]
-        if other != LEFT_OUT and row >= 0 and places.row[other] == row:
-            return other if is_candidate(query, other, i) and not stretches.is_open[j + 1] else -1
+        if other != LEFT_OUT and row >= 0 and table.row[other] == row:
+            return other if is_candidate(query, other, i) and not intervals.is_open[j + 1] else -1
     return -1
 
 
 @compiled
 def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Contact, bool]:
-    """When a bullet that is in limb k at `begin` leaves it, as u of stretch j flown backwards; or whether it stays.
+    """When a bullet that is in limb k at `begin` leaves it, as u of interval j flown backwards; or whether it stays.
 
     It must certainly be in the limb at `begin`, unless that is 0: then only what is shown counts.
     """
-    flights, piece, pair = query.flights, query.stretches.piece[j], pair_of(query, j, k)
+    flights, piece, pair = query.flights, query.intervals.piece[j], pair_of(query, j, k)
     bounds = exit_bounds(pair.flight, moving_limb(pair), pair.extent, begin)
     if not bounds.possible:
         return Contact(ZERO, True), True
-    limits, is_known = limits_of(flights, piece, query.stretches.tick[j])
+    limits, is_known = limits_of(flights, piece, query.intervals.tick[j])
     if not (bounds.certain and is_known and bounds.lower > 0.0):
         return Contact(ZERO, False), False
     backwards = Limits((limits.s[1], limits.s[0]), (limits.alpha[1], limits.alpha[0]))
@@ -139,7 +130,7 @@ def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Cont
 
 
 @compiled
-def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -> HitBounds:
+def exit_bounds(bullet: Affine, limb: MovingLimb, extent: float, begin: float) -> HitBounds:
     """Bounds of the u at which a bullet, certainly in a limb at `begin`, leaves it first; not possible: it stays.
 
     Not certain: float64 does not decide it. The face is the one that it leaves through.
@@ -156,7 +147,8 @@ def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -
         if inside >= last or size < 0.5 * NARROW_CONTACT:
             break
         until = min(inside + size, last)
-        if window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors).passage.within:
+        passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
+        if passage.within:
             inside, size = until, 2.0 * size
         else:
             size *= 0.5
@@ -167,17 +159,17 @@ def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -
         until = min(inside + size, 1.0)
         passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
         if passage.clear < 1.0:
-            face = window_crossing(window_between(motion, until, inside), kind, radius, radius2, errors).face
+            _passage, face = window_crossing(window_between(motion, until, inside), kind, radius, radius2, errors)
             return HitBounds(True, face != UNDECIDED_FACE, inside, until, False, face)
     return undecided
 
 
 class BoxBounds(NamedTuple):
-    """Bounds of the contact of one bullet with one box, as u of a stretch; (1,) each."""
+    """Bounds of the contact of one bullet with one box, as u of an interval; (1,) each."""
 
     possible: Column[np.bool_]
     certain: Column[np.bool_]
-    leaves: Column[np.bool_]  # certainly within the stretch
+    leaves: Column[np.bool_]  # certainly within the interval
     lower: Column[np.float64]  # of the contact
     upper: Column[np.float64]
     exit_lower: Column[np.float64]
@@ -187,14 +179,14 @@ class BoxBounds(NamedTuple):
 
 
 @compiled_loop
-def bound_box(stretch: Column[np.float64], path: Column[np.float64], resolution: float, bounds: BoxBounds) -> None:
-    """Write `BoxBounds`, from a row of `StretchRows.rows` and one of `MovingRows.paths`."""
-    start, end, box = vector(stretch, START), vector(stretch, END), box_path(path)
-    passage = passage_of(start, end, stretch[ALPHA0], stretch[ALPHA1], box)
-    found = first_contact(passage, resolution)
+def bound_box(interval: Column[np.float64], path: Column[np.float64], resolution: float, bounds: BoxBounds) -> None:
+    """Write `BoxBounds`, from a row of `IntervalRows.rows` and one of `MovingRows.paths`."""
+    start, end, box = vector(interval, START), vector(interval, END), box_path(path)
+    flight = relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], box)
+    found = first_contact(flight, resolution)
     bounds.possible[0], bounds.certain[0], bounds.face[0] = found.possible, found.certain, found.face
     bounds.lower[0], bounds.upper[0], bounds.leaves[0] = found.lower, found.upper, False
     if found.certain:
-        left = end_of_contact(passage, found.upper, resolution)
+        left = end_of_contact(flight, found.upper, resolution)
         bounds.leaves[0], bounds.exit_lower[0], bounds.exit_upper[0] = left.certain, left.lower, left.upper
-        bounds.place[0], bounds.place[1], bounds.place[2] = place_in_box(passage, found.upper)
+        bounds.place[0], bounds.place[1], bounds.place[2] = place_in_box(flight, found.upper)

@@ -1,4 +1,4 @@
-"""Pairs of a bullet on a stretch and a limb at two ticks, or of eight of each: what the loops over bullets test."""
+"""Pairs of a bullet in a tick interval and a limb at two ticks, or of eight of each: what loops over bullets test."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,10 @@ from cylcollide._types import Column, Float64Array, Int32Array, LayerMasks
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import eight_of, is_considered
 from cylcollide.kernels.ray import broadcast_index, largest_component
-from cylcollide.moving.bounds import Flight, MovingLimb
+from cylcollide.moving.bounds import MovingLimb
 from cylcollide.moving.box import BoxPath
 from cylcollide.moving.contact import AccurateMotion, accurate_motion
+from cylcollide.moving.solids import Affine
 from cylcollide.query.loops.moving_rows import (
     AXES,
     CENTRE,
@@ -20,9 +21,9 @@ from cylcollide.query.loops.moving_rows import (
     TURN,
     TURN_NEXT,
     FlightRows,
+    IntervalRows,
     Limits,
     MovingRows,
-    StretchRows,
     dd_between,
     place_between,
     vector,
@@ -35,18 +36,18 @@ LEFT_OUT = -1
 
 
 class Candidates(NamedTuple):
-    """Of n stretches the limbs whose boxes the bullet intersects there, in compressed rows."""
+    """Of n intervals the limbs whose boxes the bullet intersects there, in compressed rows."""
 
     offsets: Column[np.int64]  # (n + 1,)
     limb: Column[np.int32]  # or LEFT_OUT
-    earliest: Column[np.float64]  # u of the stretch before which it is certainly not hit
+    earliest: Column[np.float64]  # u of the interval before which it is certainly not hit
 
 
 class MovingQuery(NamedTuple):
     """Bullets, and the limbs that they may hit."""
 
     flights: FlightRows
-    stretches: StretchRows
+    intervals: IntervalRows
     table: MovingRows
     candidates: Candidates
     mask: LayerMasks  # (bullets,), or (1,) for all
@@ -55,10 +56,10 @@ class MovingQuery(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A bullet on a stretch and a limb at both ticks, any but a box; or eight of each, with one shape."""
+    """A bullet in a tick interval and a limb at both ticks, any but a box; or eight of each, with one shape."""
 
-    flight: Flight
-    alpha: tuple[Real, Real]  # at both ends of the stretch
+    flight: Affine  # where the bullet is at both ends of the interval
+    alpha: tuple[Real, Real]  # at both ends of the interval
     shape: int
     radius: Real
     radius2: Real
@@ -69,35 +70,35 @@ class Pair(NamedTuple):
 
 @inlined
 def pair_of(query: MovingQuery, j: int, k: int) -> Pair:
-    """Stretch j and limb k."""
+    """Interval j and limb k."""
     rows = query.table.rows
-    numbers = eight_of(query.stretches.rows, j, 0), eight_of(rows, k, 0), eight_of(rows, k, LANES)
+    numbers = eight_of(query.intervals.rows, j, 0), eight_of(rows, k, 0), eight_of(rows, k, LANES)
     return as_pair(query.table.solid[k], *numbers)
 
 
 @inlined
 def pairs_at(query: MovingQuery, shape: int, chosen: Int32Array, limb: Int32Array, first: int) -> Pair:
-    """The stretches `chosen[first]` to `chosen[first + 7]`, and the limbs of one shape at the same places."""
+    """The intervals `chosen[first]` to `chosen[first + 7]`, and the limbs of one shape at the same places."""
     rows = query.table.rows
-    stretches = load_rows(query.stretches.rows, chosen, first, 0)
-    return as_pair(shape, stretches, load_rows(rows, limb, first, 0), load_rows(rows, limb, first, LANES))
+    intervals = load_rows(query.intervals.rows, chosen, first, 0)
+    return as_pair(shape, intervals, load_rows(rows, limb, first, 0), load_rows(rows, limb, first, LANES))
 
 
 @inlined
-def as_pair(shape: int, stretch: tuple[Real, ...], low: tuple[Real, ...], high: tuple[Real, ...]) -> Pair:
-    """The pair of a row of `StretchRows.rows` and a row of `MovingRows.rows`, given in halves; or of eight of each."""
-    x0, y0, z0, x1, y1, z1, alpha0, alpha1 = stretch
+def as_pair(shape: int, interval: tuple[Real, ...], low: tuple[Real, ...], high: tuple[Real, ...]) -> Pair:
+    """The pair of a row of `IntervalRows.rows` and a row of `MovingRows.rows`, given in halves; or of eight of each."""
+    x0, y0, z0, x1, y1, z1, alpha0, alpha1 = interval
     a, b, c, d, e, f, u, v = low
     w, x, y, z, radius, radius2, own, _ = high
-    flight = Flight((x0, y0, z0), (x1, y1, z1))
-    extent = larger(largest_component(flight.start), largest_component(flight.end)) + own
+    flight = ((x0, y0, z0), (x1, y1, z1))
+    extent = larger(largest_component(flight[0]), largest_component(flight[1])) + own
     ends, next_ends = ((a, b, c), (d, e, f)), ((u, v, w), (x, y, z))
     return Pair(flight, (alpha0, alpha1), shape, radius, radius2, ends, next_ends, extent)
 
 
 @inlined
 def moving_limb(pair: Pair) -> MovingLimb:
-    """The limb of a pair during the stretch."""
+    """The limb of a pair during the interval."""
     (p, q), (u, v), (begin, end) = pair.ends, pair.next_ends, pair.alpha
     first, last = (
         (place_between(p, u, begin), place_between(q, v, begin)),
@@ -115,7 +116,7 @@ def is_candidate(query: MovingQuery, k: int, i: int) -> bool:
 
 @inlined
 def motion_of(pair: Pair, start: Vector, goal: Vector, limits: Limits) -> AccurateMotion:
-    """The motion of a bullet from start to goal, on a stretch, relative to a limb; or of eight."""
+    """The motion of a bullet from start to goal, in an interval, relative to a limb; or of eight."""
     (p, q), (u, v), (s0, s1), (a, b) = pair.ends, pair.next_ends, limits.s, limits.alpha
     return accurate_motion(
         (dd_between(start, goal, s0), dd_between(start, goal, s1)),

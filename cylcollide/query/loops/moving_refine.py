@@ -7,7 +7,7 @@ import numpy as np
 
 from cylcollide._types import Column, Face, Float64Array, Rows
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract
-from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.contact import Contact, accurate_contact, first_step
 from cylcollide.query.loops.moving import MovingColumns
@@ -26,8 +26,7 @@ from cylcollide.query.loops.moving_rows import (
     limits_of,
     number_between,
 )
-from cylcollide.query.loops.packets import vectors_at
-from cylcollide.query.loops.pair_queue import SHAPES
+from cylcollide.query.loops.packets import SHAPES, vectors_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, load, load_at, load_rows, movemask, prefetch, store
 
@@ -55,7 +54,7 @@ class RefineLanes(NamedTuple):
     """Contacts whose accurate time is not yet known, queued by shape and face until there are eight."""
 
     bullet: Rows[np.int64]  # (GROUPS, LANES)
-    stretch: Rows[np.int32]  # (GROUPS, LANES)
+    interval: Rows[np.int32]  # (GROUPS, LANES)
     piece: Rows[np.int32]  # (GROUPS, LANES)
     limb: Rows[np.int32]  # (GROUPS, LANES)
     place: Rows[np.int32]  # (GROUPS, LANES): 0, 1, 2, ...
@@ -67,11 +66,11 @@ class RefineLanes(NamedTuple):
 
 def make_refine_lanes() -> RefineLanes:
     """Empty queues."""
-    stretch, piece, limb = np.zeros((3, GROUPS, LANES), np.int32)
+    interval, piece, limb = np.zeros((3, GROUPS, LANES), np.int32)
     bullet, place = np.zeros((GROUPS, LANES), np.int64), np.arange(GROUPS * LANES, dtype=np.int32)
     limits, bounds = np.zeros((GROUPS * LANES, LANES)), np.zeros((2, GROUPS * LANES))
     numbers = place.reshape(GROUPS, LANES), limits, bounds, np.zeros(GROUPS, np.int64), np.zeros((5, LANES))
-    return RefineLanes(bullet, stretch, piece, limb, *numbers)
+    return RefineLanes(bullet, interval, piece, limb, *numbers)
 
 
 @compiled_loop
@@ -80,19 +79,19 @@ def refine_contacts(
     contacts: ContactRows,
 ) -> None:  # fmt: skip
     """Write the contacts of bullets from `begin` to `end`; `first_tick` is the number of the first tick."""
-    flights, stretches, table = query.flights, query.stretches, query.table
+    flights, intervals, table = query.flights, query.intervals, query.table
     for i in range(begin, end):
-        j = hits.stretch[i]
+        j = hits.interval[i]
         contacts.fraction[i, 0], contacts.fraction[i, 1], contacts.accurate[i] = inf, 0.0, j < 0
         contacts.time[i] = contacts.target_time[i] = contacts.alpha[i] = nan
         contacts.piece[i], contacts.tick[i], contacts.face[i] = -1, -1, NONE
         if j >= 0 and not hits.undecided[i]:
-            limits, is_known = limits_of(flights, stretches.piece[j], stretches.tick[j])
+            limits, is_known = limits_of(flights, intervals.piece[j], intervals.tick[j])
             solid = table.solid[hits.limb[i]]
-            contacts.piece[i], contacts.tick[i] = stretches.piece[j], first_tick + stretches.tick[j]
+            contacts.piece[i], contacts.tick[i] = intervals.piece[j], first_tick + intervals.tick[j]
             contacts.face[i] = hits.face[i]
             if solid == BOX:
-                is_exact = is_still(stretches.rows[j], table.paths[table.box[hits.limb[i]]])
+                is_exact = is_still(intervals.rows[j], table.paths[table.box[hits.limb[i]]])
                 contact = Contact((0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), is_known and not is_exact)
                 write_contact(query, hits, i, limits, contact, contacts)
             elif hits.face[i] == INSIDE or not is_known:
@@ -112,8 +111,8 @@ def write_contact(
     query: MovingQuery, hits: MovingColumns, i: int, limits: Limits, contact: Contact, contacts: ContactRows
 ) -> None:
     """Write what one contact of bullet i is as s, alpha and times."""
-    flights, piece = query.flights, query.stretches.piece[hits.stretch[i]]
-    s, alpha = along_stretch(limits, contact.time)
+    flights, piece = query.flights, query.intervals.piece[hits.interval[i]]
+    s, alpha = along_interval(limits, contact.time)
     contacts.fraction[i, 0], contacts.fraction[i, 1] = s
     contacts.alpha[i], contacts.accurate[i] = alpha, contact.accurate
     contacts.time[i] = time_at(flights.t0, flights.t1, piece, s)[0]
@@ -121,8 +120,8 @@ def write_contact(
 
 
 @inlined
-def along_stretch(limits: Limits, time: DoubleDouble) -> tuple[DoubleDouble, Real]:
-    """S and alpha at u of a stretch; of one, or of eight."""
+def along_interval(limits: Limits, time: DoubleDouble) -> tuple[DoubleDouble, Real]:
+    """S and alpha at u of an interval; of one, or of eight."""
     change = dd_subtract(limits.alpha[1], limits.alpha[0])
     s = dd_add(limits.s[0], dd_multiply(time, dd_subtract(limits.s[1], limits.s[0])))
     return s, dd_add(limits.alpha[0], dd_multiply(time, change))[0]
@@ -131,9 +130,9 @@ def along_stretch(limits: Limits, time: DoubleDouble) -> tuple[DoubleDouble, Rea
 @inlined
 def enqueue(query: MovingQuery, hits: MovingColumns, i: int, group: int, limits: Limits, lanes: RefineLanes) -> None:
     """Queue the contact of bullet i."""
-    k, j = lanes.queued[group], hits.stretch[i]
-    lanes.bullet[group, k], lanes.stretch[group, k], lanes.limb[group, k] = i, j, hits.limb[i]
-    lanes.piece[group, k], place = query.stretches.piece[j], group * LANES + k
+    k, j = lanes.queued[group], hits.interval[i]
+    lanes.bullet[group, k], lanes.interval[group, k], lanes.limb[group, k] = i, j, hits.limb[i]
+    lanes.piece[group, k], place = query.intervals.piece[j], group * LANES + k
     lanes.bounds[0, place], lanes.bounds[1, place] = hits.lower[i], hits.upper[i]
     row = lanes.limits[place]
     row[0], row[1] = limits.s[0]
@@ -158,18 +157,18 @@ def refine_lanes(
         group % FACES,
     )
     for k in range(count, LANES):
-        lanes.stretch[group, k], lanes.limb[group, k] = lanes.stretch[group, 0], lanes.limb[group, 0]
+        lanes.interval[group, k], lanes.limb[group, k] = lanes.interval[group, 0], lanes.limb[group, 0]
         lanes.piece[group, k] = lanes.piece[group, 0]
     pieces, found = lanes.piece.reshape(-1), lanes.found
     a, b, c, d, e, f, g, h = load_rows(lanes.limits, lanes.place.reshape(-1), first, 0)
     limits = Limits(((a, b), (c, d)), ((e, f), (g, h)))
-    pair = pairs_at(query, solid, lanes.stretch.reshape(-1), lanes.limb.reshape(-1), first)
+    pair = pairs_at(query, solid, lanes.interval.reshape(-1), lanes.limb.reshape(-1), first)
     start, goal = vectors_at(flights.starts, pieces, first), vectors_at(flights.ends, pieces, first)
     lower, upper = load(lanes.bounds, first), load(lanes.bounds, GROUPS * LANES + first)
     bounds = HitBounds(True, True, lower, upper, False, float(face))
     motion = motion_of(pair, start, goal, limits)
     contact = first_step(motion, solid, pair.radius, pair.radius2, bounds, pair.extent)
-    s, alpha = along_stretch(limits, contact.time)
+    s, alpha = along_interval(limits, contact.time)
     t0, t1 = load_at(flights.t0, pieces, first, 1, 0), load_at(flights.t1, pieces, first, 1, 0)
     u0, u1 = load_at(flights.target_t0, pieces, first, 1, 0), load_at(flights.target_t1, pieces, first, 1, 0)
     store(found, 0, s[0])
@@ -191,9 +190,9 @@ def refine_lanes(
 @compiled
 def solve_contact(query: MovingQuery, hits: MovingColumns, i: int, contacts: ContactRows) -> None:
     """Write the contact of bullet i, by as many steps as are needed."""
-    j, flights = hits.stretch[i], query.flights
-    piece, pair = query.stretches.piece[j], pair_of(query, j, hits.limb[i])
-    limits, _ = limits_of(flights, piece, query.stretches.tick[j])
+    j, flights = hits.interval[i], query.flights
+    piece, pair = query.intervals.piece[j], pair_of(query, j, hits.limb[i])
+    limits, _ = limits_of(flights, piece, query.intervals.tick[j])
     motion = motion_of(pair, as_vector(flights.starts, piece), as_vector(flights.ends, piece), limits)
     bounds = HitBounds(True, True, hits.lower[i], hits.upper[i], False, float(hits.face[i]))
     contact = accurate_contact(motion, pair.shape, pair.radius, pair.radius2, bounds, pair.extent)
@@ -201,14 +200,14 @@ def solve_contact(query: MovingQuery, hits: MovingColumns, i: int, contacts: Con
 
 
 @inlined
-def is_still(stretch: Float64Array, path: Float64Array) -> bool:
-    """Whether a box stands still in a stretch, so that exact arithmetic knows its contact."""
+def is_still(interval: Float64Array, path: Float64Array) -> bool:
+    """Whether a box stands still in an interval, so that exact arithmetic knows its contact."""
     moves = False
     for column in range(3):
         moves |= path[HERE + column] != path[THERE + column]
     for column in range(4):
         moves |= path[TURN + column] != path[TURN_NEXT + column]
-    return stretch[ALPHA0] == stretch[ALPHA1] or not moves
+    return interval[ALPHA0] == interval[ALPHA1] or not moves
 
 
 @inlined

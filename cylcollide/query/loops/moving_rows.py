@@ -1,13 +1,12 @@
-"""Flying bullets and limbs that move, as loops read them: pieces, stretches, and limbs at two ticks."""
+"""Flying bullets and limbs that move, as loops read them: pieces, tick intervals, and limbs at two ticks."""
 
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Blocks, Column, Float64Array, LayerMasks, Rows, Shape, Vectors
-from cylcollide.bones.bone import carried, rotation_of
-from cylcollide.bones.interpolation import between
+from cylcollide._types import Column, Float64Array, LayerMasks, Rows, Shape, Vectors
+from cylcollide.bones.bone import between, carried, rotation_of
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, SMALLEST_SPAN
 from cylcollide.kernels.double_double import (
     DoubleDouble,
@@ -41,8 +40,8 @@ BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 P1, P2, P1_NEXT, P2_NEXT, RADIUS, RADIUS2, EXTENT, MOVING_ROW = 0, 3, 6, 9, 12, 13, 14, 16
 """Columns of `MovingRows.rows`, points by their first, and how many there are."""
 
-START, END, ALPHA0, ALPHA1, STRETCH_ROW = 0, 3, 6, 7, 8
-"""Columns of `StretchRows.rows`."""
+START, END, ALPHA0, ALPHA1, INTERVAL_ROW = 0, 3, 6, 7, 8
+"""Columns of `IntervalRows.rows`."""
 
 HERE, THERE, TURN, TURN_NEXT, CENTRE, AXES, HALF, PATH_ROW = 0, 3, 6, 10, 14, 17, 26, 32
 """Columns of `MovingRows.paths`, as `BoxPath` has them."""
@@ -53,7 +52,7 @@ STAYS, NO_BOX = -1, -1
 ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
 
 SMALLEST_PART = 2.0**-40
-"""Least coordinates of a stretch, of those of the whole flight: double-doubles then err by less than u**1.2 of them."""
+"""Least coordinates in an interval, relative to the whole flight's: double-doubles then err by less than u**1.2."""
 
 
 class FlightRows(NamedTuple):
@@ -68,70 +67,62 @@ class FlightRows(NamedTuple):
     times: Column[np.float64]  # (ticks + 1,): of the ticks, the last one twice
 
 
-class StretchRows(NamedTuple):
+class IntervalRows(NamedTuple):
     """The parts of pieces within one tick each, in the order of pieces and of time; (n,) each.
 
-    A stretch is where tick k counts: time_k <= T(s) < time_k+1, T the targets' time. Its last moment belongs to the
-    next one, but for the last stretch of a piece.
+    An interval is where tick k counts: time_k <= T(s) < time_k+1, T the targets' time. Its last moment belongs to the
+    next one, but for the last interval of a piece.
     """
 
-    offsets: Column[np.int64]  # (bullets + 1,): stretches of bullet b are offsets[b] to offsets[b + 1]
+    offsets: Column[np.int64]  # (bullets + 1,): intervals of bullet b are offsets[b] to offsets[b + 1]
     piece: Column[np.int64]
     tick: Column[np.int64]  # place among the times
-    rows: Rows[np.float64]  # (n, STRETCH_ROW): the bullet at both ends and alphas there, rounded
+    rows: Rows[np.float64]  # (n, INTERVAL_ROW): the bullet at both ends and alphas there, rounded
     is_last: Column[np.bool_]  # of its piece
     is_open: Column[np.bool_]  # left to exact arithmetic if a limb may be hit
 
 
 class MovingRows(NamedTuple):
-    """The columns of n limbs between two ticks that loops read."""
+    """The columns of n limbs between two ticks."""
 
+    kind: Column[np.int8]  # Shape
     solid: Column[np.int8]  # Shape, SPHERE for a capsule that has no length at both ticks
+    row: Column[np.int32]  # of the state of the tick
+    next_row: Column[np.int32]  # of the state of the next tick, `STAYS` for one that stays until then
     character: Column[np.int32]
     mask: LayerMasks
-    rows: Rows[np.float64]  # (n, MOVING_ROW)
+    rows: Rows[np.float64]  # (n, MOVING_ROW): ends at both ticks, of a box its centre twice, radii and extent
     box: Column[np.int32]  # row of `paths`, -1 for other shapes
     paths: Rows[np.float64]  # (boxes, PATH_ROW)
 
 
-class MovingEnds(NamedTuple):
-    """The columns of the same limbs that Python reads besides."""
-
-    kind: Column[np.int8]  # Shape
-    next_row: Column[np.int32]  # row of the state of the next tick, `STAYS` for one that stays until then
-    radius: Column[np.float64]
-    radius2: Column[np.float64]
-    here: Blocks[np.float64]  # (n, 2, 3): ends at the tick, recorded; of a box its centre twice
-    there: Blocks[np.float64]  # (n, 2, 3): at the next one; the same of a limb that stays
-
-
 class Limits(NamedTuple):
-    """Both ends of a stretch."""
+    """Both ends of a tick interval."""
 
     s: tuple[DoubleDouble, DoubleDouble]
     alpha: tuple[DoubleDouble, DoubleDouble]
 
 
 @compiled_loop
-def fill_stretches(
+def fill_intervals(
     flights: FlightRows,
     first: Column[np.int64],
     last: Column[np.int64],
     before: Column[np.int64],
-    stretches: StretchRows,
+    intervals: IntervalRows,
 ) -> None:
-    """Write the stretches of pieces, `offsets` excepted. One is open if double-doubles do not hold its ends.
+    """Write the intervals of pieces, `offsets` excepted. One is open if double-doubles do not hold its ends.
 
     Parameters
     ----------
     first, last, before
-        Of each piece the ticks in which it begins and ends, and how many stretches come before its own; those of the
-        last piece end with `before[pieces]`. A piece without stretches misses.
+        Of each piece the ticks in which it begins and ends, and how many intervals come before its own; those of the
+        last piece end with `before[pieces]`. A piece without intervals misses.
     """
     for i in range(first.size):
         start, goal = as_vector(flights.starts, i), as_vector(flights.ends, i)
         for j in range(before[i], before[i + 1]):
-            k, row = first[i] + j - before[i], stretches.rows[j]
+            k, row = first[i] + j - before[i], intervals.rows[j]
             limits, is_known = limits_of(flights, i, k)
             # rounded once, each coordinate errs by its own last digit, however long the whole flight is
             begin, end = place_at(start, goal, limits.s[0]), place_at(start, goal, limits.s[1])
@@ -141,13 +132,13 @@ def fill_stretches(
                 row[START + axis], row[END + axis] = begin[axis][0], end[axis][0]
                 largest = max(largest, abs(begin[axis][0]), abs(end[axis][0]))
             reach = max(largest_component(start), largest_component(goal))
-            stretches.piece[j], stretches.tick[j], stretches.is_last[j] = i, k, k == last[i]
-            stretches.is_open[j] = not (is_known and reach * SMALLEST_PART <= largest)
+            intervals.piece[j], intervals.tick[j], intervals.is_last[j] = i, k, k == last[i]
+            intervals.is_open[j] = not (is_known and reach * SMALLEST_PART <= largest)
 
 
 @inlined
 def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
-    """Both ends of the stretch of a piece in tick k, and whether they have the accuracy of double-doubles."""
+    """Both ends of the interval of a piece in tick k, and whether they have the accuracy of double-doubles."""
     first, last = flights.target_t0[piece], flights.target_t1[piece]
     time, after = flights.times[k], flights.times[k + 1]
     span, step = two_difference(last, first), two_difference(after, time)
@@ -173,7 +164,7 @@ def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
 
 @compiled
 def place_at(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
-    """`dd_between` of one pair: most stretches begin or end with their piece."""
+    """`dd_between` of one pair: most intervals begin or end with their piece."""
     if share == ZERO:
         return as_double_double(a)
     return as_double_double(b) if share == ONE else dd_between(a, b, share)
@@ -199,10 +190,8 @@ def number_between(a: Real, b: Real, share: DoubleDouble) -> DoubleDouble:
 
 
 @compiled_loop
-def fill_moving_rows(
-    recorded: Recorded, tick: Column[np.int32], row: Column[np.int32], ends: MovingEnds, table: MovingRows
-) -> None:
-    """Write n limbs between two ticks, `paths` excepted; `row` of each is that of its tick, by place in `recorded`.
+def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRows) -> None:
+    """Write n limbs between two ticks, given by `row` of the state of their tick, by place; `paths` excepted.
 
     A limb whose sizes float64 products cannot hold gets an infinite extent, so that every bullet is undecided.
     """
@@ -212,25 +201,23 @@ def fill_moving_rows(
         if tick[i] != current:
             current = tick[i]
             here, there = tick_rows(recorded, current), tick_rows(recorded, min(current + 1, last))
-        model, following = here.limb[row[i]]["model"], STAYS
+        row, following = table.row[i], STAYS
+        model = here.limb[row]["model"]
         if current < last:
-            following = next_row(here, row[i])
-        p, q = recorded_ends(recorded.by_ends, here, row[i])
+            following = next_row(here, row)
+        p, q = recorded_ends(recorded.by_ends, here, row)
         u, v = recorded_ends(recorded.by_ends, there, following) if following >= 0 else (p, q)
         kind = here.model[model]["kind"]
         if kind == BOX:
             q, v = p, u
-        ends.kind[i], ends.next_row[i], table.box[i] = kind, following, boxes if kind == BOX else NO_BOX
+        table.kind[i], table.next_row[i], table.box[i] = kind, following, boxes if kind == BOX else NO_BOX
         boxes += kind == BOX
-        ends.radius[i], ends.radius2[i] = here.numbers[model, 6], here.numbers[model, 7]
-        table.character[i], table.mask[i] = character_of(here, row[i]), layers_of(here, row[i])
+        table.character[i], table.mask[i] = character_of(here, row), layers_of(here, row)
         numbers = table.rows[i]
-        numbers[RADIUS], numbers[RADIUS2] = ends.radius[i], ends.radius2[i]
+        numbers[RADIUS], numbers[RADIUS2] = here.numbers[model, 6], here.numbers[model, 7]
         for axis in range(3):
             numbers[P1 + axis], numbers[P2 + axis], numbers[P1_NEXT + axis] = p[axis], q[axis], u[axis]
             numbers[P2_NEXT + axis] = v[axis]
-            ends.here[i, 0, axis], ends.here[i, 1, axis] = p[axis], q[axis]
-            ends.there[i, 0, axis], ends.there[i, 1, axis] = u[axis], v[axis]
         length, longest = axis_length(p, q), max(axis_length(p, q), axis_length(u, v))
         table.solid[i] = SPHERE if kind == CAPSULE and longest == 0.0 else kind
         numbers[EXTENT] = moving_extent(numbers, length, axis_length(u, v))

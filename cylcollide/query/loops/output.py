@@ -1,23 +1,41 @@
-"""Writes the hits of a batch of rays: eight rows at a time where rays are in query order, row by row where sorted.
+"""Writes the hits of a batch of rays, and refines their fractions.
 
-A fraction is written as a guess, the middle of its bounds, and queued for `refine`.
+Hits are written eight rows at a time where rays are in query order, row by row where they are sorted. A fraction is
+written as a guess, the middle of its bounds, and queued by shape and face. One step from the guess to full accuracy
+costs as much as a limb test: sixteen hits of one shape and one face at a time, it is spent on hits alone, and a wall
+does not pay for a cap.
 """
 
 from math import inf
 
-from cylcollide._types import NO_LIMB, Int32Array
-from cylcollide.kernels.closest import ClosestHit, is_undecided
-from cylcollide.kernels.limb_table import LimbRows
+from cylcollide._types import NO_LIMB, Face, Float64Array, Int32Array, Shape
+from cylcollide.kernels.curve import short_step
+from cylcollide.kernels.dispatch import face_curve
+from cylcollide.kernels.hit_bounds import Closest, is_undecided
+from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
+from cylcollide.kernels.ray import Rays, ray_at
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.leaf import FACE, LIMB, LOWER, NEXT_POSSIBLE, STARTS_INSIDE, UPPER, RayState
-from cylcollide.query.loops.refine import RefineQueue, enqueue_refine
-from cylcollide.query.loops.single import INSIDE, NONE
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.leaf import FACE, LIMB, LOWER, NEXT_POSSIBLE, STARTS_INSIDE, UPPER, RayState, closest_in
+from cylcollide.query.loops.packets import (
+    FACES,
+    PAIR_BATCH,
+    PairQueue,
+    enqueue_pair,
+    exact_displacements,
+    limbs_at,
+    one_limb,
+    prefetch_limb,
+    vectors_at,
+)
+from cylcollide.query.loops.single import INSIDE, NONE, entry_fraction
+from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import (
     LANES,
     Real,
     Truth,
     load,
+    load_at,
     load_rows,
     logical_not,
     lowest_bit,
@@ -26,17 +44,20 @@ from cylcollide.runtime.simd import (
     store,
 )
 
+CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
+
 
 @inlined
-def write_eight(best: ClosestHit, undecided: Truth, per_length: Real, row: int, hits: HitColumns) -> Truth:
+def write_eight(closest: Closest, undecided: Truth, per_length: Real, row: int, hits: HitColumns) -> Truth:
     """Write the hits of eight rays from `row` on, fractions as guesses; which of them are to be refined."""
-    known = logical_not(undecided) & (best.limb >= 0.0)
-    entered = known & (best.face < INSIDE)
-    guess = 0.5 * (best.lower + best.upper) * per_length
-    store(hits.limb, row, select(known, best.limb, float(NO_LIMB)))
+    limb, _, hit = closest
+    known = logical_not(undecided) & (limb >= 0.0)
+    entered = known & (hit.face < INSIDE)
+    guess = 0.5 * (hit.lower + hit.upper) * per_length
+    store(hits.limb, row, select(known, limb, float(NO_LIMB)))
     store(hits.fraction, row, select(entered, guess, select(known, 0.0, inf)))
-    store(hits.face, row, select(known, best.face, float(NONE)))
-    store(hits.inside, row, best.inside)
+    store(hits.face, row, select(known, hit.face, float(NONE)))
+    store(hits.inside, row, hit.inside)
     store(hits.undecided, row, undecided)
     return entered
 
@@ -52,10 +73,10 @@ def clear_hits(hits: HitColumns, begin: int, end: int) -> None:
 
 
 @inlined
-def load_closest(state: RayState, row: int) -> ClosestHit:
+def load_closest(state: RayState, row: int) -> Closest:
     """The closest hits of eight rays, from this row on."""
-    c = load_rows(state.best, state.step, row, 0)
-    return ClosestHit(c[LIMB], c[LOWER], c[UPPER], c[FACE], c[NEXT_POSSIBLE], c[STARTS_INSIDE] > 0.0)
+    best = load_rows(state.best, state.step, row, 0)
+    return closest_in(best, best[STARTS_INSIDE] > 0.0)
 
 
 @compiled
@@ -82,7 +103,7 @@ def to_query_rows(number: Int32Array, base: int, count: int, recorded: int, stat
 
 @compiled
 def write_in_order(
-    table: LimbRows, number: Int32Array, base: int, count: int, state: RayState, queue: RefineQueue, hits: HitColumns
+    table: LimbRows, number: Int32Array, base: int, count: int, state: RayState, hits: HitColumns
 ) -> None:
     """Write the hits of `count` rays that are consecutive rows of the query, eight at a time."""
     i = number[base]
@@ -93,28 +114,22 @@ def write_in_order(
         while entered:
             row = first + lowest_bit(entered)
             entered &= entered - 1
-            enqueue_refine(queue, table, i + row, int(state.best[row, LIMB]), int(state.best[row, FACE]))
+            enqueue_refine(state, table, i + row, int(state.best[row, LIMB]), int(state.best[row, FACE]))
     clear_hits(hits, i + full, i + count)
-    write_hits(table, number, base, full, count, state, queue, hits)
+    write_hits(table, number, base, full, count, state, hits)
 
 
 @compiled
 def write_hits(
-    table: LimbRows,
-    number: Int32Array,
-    base: int,
-    begin: int,
-    end: int,
-    state: RayState,
-    queue: RefineQueue,
-    hits: HitColumns,
+    table: LimbRows, number: Int32Array, base: int, begin: int, end: int, state: RayState, hits: HitColumns
 ) -> None:
     """Write the hits of the stream rows from `begin` to `end`; the columns hold misses."""
     for first in range(begin, end, LANES):
-        best = load_closest(state, first)
-        hit, undecided = best.limb >= 0.0, is_undecided(best)
-        rows = movemask(hit | (best.next_possible < inf) | best.inside) & ((1 << min(LANES, end - first)) - 1)
-        hit_bits, undecided_bits, inside_bits = movemask(hit), movemask(undecided), movemask(best.inside)
+        closest = load_closest(state, first)
+        limb, next_possible, bounds = closest
+        hit, undecided = limb >= 0.0, is_undecided(closest)
+        rows = movemask(hit | (next_possible < inf) | bounds.inside) & ((1 << min(LANES, end - first)) - 1)
+        hit_bits, undecided_bits, inside_bits = movemask(hit), movemask(undecided), movemask(bounds.inside)
         while rows:
             k = lowest_bit(rows)
             rows &= rows - 1
@@ -123,8 +138,94 @@ def write_hits(
             if (inside_bits | undecided_bits) >> k & 1:
                 hits.inside[i], hits.undecided[i] = (inside_bits >> k) & 1 != 0, (undecided_bits >> k) & 1 != 0
             if (hit_bits & ~undecided_bits) >> k & 1:
-                limb, face = int(found[LIMB]), int(found[FACE])
-                hits.limb[i], hits.face[i], hits.fraction[i] = limb, face, 0.0
+                index, face = int(found[LIMB]), int(found[FACE])
+                hits.limb[i], hits.face[i], hits.fraction[i] = index, face, 0.0
                 if face != INSIDE:
                     hits.fraction[i] = 0.5 * (found[LOWER] + found[UPPER]) * state.per_length[row]
-                    enqueue_refine(queue, table, i, limb, face)
+                    enqueue_refine(state, table, i, index, face)
+
+
+@inlined
+def enqueue_refine(state: RayState, table: LimbRows, i: int, limb: int, face: int) -> None:
+    """Queue the hit of ray i, which enters a limb through this face."""
+    enqueue_pair(state.refine, int(table.solid[limb]) * FACES + face, i, limb)
+
+
+@compiled
+def flush_refine(queue: PairQueue, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
+    """Refine the fractions of all queued hits, and empty the queue."""
+    for slot in range(queue.queued.size):
+        if queue.queued[slot] > 0:
+            refine_queued(queue, slot, batch, table, hits)
+
+
+@noinline
+def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
+    """Refine the fractions of the hits queued in one slot, and empty it."""
+    shape, face = slot // FACES, slot % FACES
+    if shape == CYLINDER and face == SIDE:  # constants: no branch inside
+        refine_face(queue, slot, CYLINDER, SIDE, batch, table, hits)
+    else:
+        refine_face(queue, slot, shape, face, batch, table, hits)
+    queue.queued[slot] = 0
+
+
+@inlined
+def refine_face(
+    queue: PairQueue, slot: int, shape: int, face: int, batch: RayBatch, table: LimbRows, hits: HitColumns
+) -> None:
+    """`refine_queued`, sixteen at a time."""
+    number, limbs, count, rows = queue.row[slot], queue.limb[slot], queue.queued[slot], table.rows
+    number[count : count + PAIR_BATCH] = number[0]  # padding: sixteen are read at a time
+    limbs[count : count + PAIR_BATCH] = limbs[0]
+    if table.solid.size == 1:  # what depends on the limb alone is computed once
+        alone = one_limb(rows, shape, 0)
+        for first in range(0, count, PAIR_BATCH):
+            refine_sixteen(queue, slot, first, alone, alone, face, batch, table, hits)
+    else:
+        for first in range(0, count, PAIR_BATCH):
+            for k in range(first + PAIR_BATCH, first + 2 * PAIR_BATCH):  # the limbs of the next sixteen
+                prefetch_limb(rows, limbs[k])
+            limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
+            refine_sixteen(queue, slot, first, limb, other, face, batch, table, hits)
+
+
+@inlined
+def refine_sixteen(
+    queue: PairQueue, slot: int, first: int, limb: Limb, other: Limb, face: int, batch: RayBatch, table: LimbRows,
+    hits: HitColumns,
+) -> None:  # fmt: skip
+    """`refine_queued` of the pairs from number `first` on, sixteen or as many as are left."""
+    number, found, times = queue.row[slot], queue.found, hits.fraction
+    one, one_solved = refine_eight(batch.rays, number, first, limb, face, times)
+    two, two_solved = refine_eight(batch.rays, number, first + LANES, other, face, times)
+    store(found, 0, one)
+    store(found, LANES, two)
+    end = min(PAIR_BATCH, queue.queued[slot] - first)
+    grazes = ~(movemask(one_solved) | movemask(two_solved) << LANES) & ((1 << end) - 1)
+    while grazes:
+        k = lowest_bit(grazes)
+        grazes &= grazes - 1
+        found[k] = graze_fraction(batch, table, hits, number[first + k], float(face))
+    for k in range(end):
+        times[number[first + k]] = found[k]
+
+
+@noinline
+def graze_fraction(batch: RayBatch, table: LimbRows, hits: HitColumns, i: int, face: float) -> float:
+    """`entry_fraction` of one ray, solved in full."""
+    ray, limb = ray_at(batch.rays, i), limb_at(table.rows, table.solid, hits.limb[i])
+    return entry_fraction(batch, i, ray, limb, face, hits.fraction[i])
+
+
+@inlined
+def refine_eight(
+    rays: Rays, number: Int32Array, first: int, limb: Limb, face: int, times: Float64Array
+) -> tuple[Real, Truth]:
+    """Fractions at which eight rays cross a face of their limbs, one step from a guess; where that is accurate."""
+    origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)
+    displacement = exact_displacements(origin, second, rays.is_segment)
+    guess = load_at(times, number, first, 1, 0)
+    curve = face_curve(origin, displacement, guess, limb, float(face))
+    step, solved = short_step(curve, guess)
+    return guess + step, solved

@@ -1,15 +1,56 @@
-"""Packets: eight rays, vectors or limbs side by side, loaded from consecutive rows or gathered from listed ones."""
+"""Packets: eight rays, vectors or limbs side by side, loaded from consecutive rows or gathered from listed ones.
 
-from cylcollide._types import Float64Array, Int32Array
+Pairs of a ray or point and a limb are queued until there are enough to go side by side.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Column, Face, Float64Array, Int32Array, Rows, Shape
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, as_double_double, vector_difference
-from cylcollide.kernels.limb_table import Limb, eight_of, limb_of
+from cylcollide.kernels.limb_table import ROW, Limb, eight_of, limb_of
 from cylcollide.kernels.ray import Ray, Rays, make_ray
-from cylcollide.query.loops.inputs import RawRays
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import LANES, Real, broadcast, load, load_at, load_rows, load_triples, prefetch
 
 CACHE_LINE = 8
 """Float64 numbers in a cache line."""
+
+SHAPES, FACES = len(Shape), int(Face.INSIDE)
+PAIR_BATCH = 2 * LANES
+"""Pairs that are handled together."""
+
+
+class PairQueue(NamedTuple):
+    """Queued pairs, a row of each array a slot: a shape, or a shape and a face. One per thread."""
+
+    row: Rows[np.int32]  # (slots, size): of the ray or point
+    limb: Rows[np.int32]  # (slots, size)
+    queued: Column[np.int64]  # (slots,): how many pairs
+    found: Column[np.float64]  # (numbers,): what is computed of pairs side by side, before it is written
+
+
+def make_pair_queue(slots: int, size: int, numbers: int) -> PairQueue:
+    """An empty queue; pages that are never touched take no memory."""
+    row, limb = np.zeros((2, slots, size), np.int32)
+    return PairQueue(row, limb, np.zeros(slots, np.int64), np.empty(numbers))
+
+
+@inlined
+def enqueue_pair(queue: PairQueue, slot: int, row: int, limb: int) -> int:
+    """Queue a pair; how many there are in its slot by then."""
+    k = queue.queued[slot]
+    queue.row[slot, k], queue.limb[slot, k] = row, limb
+    queue.queued[slot] = k + 1
+    return int(k + 1)
+
+
+@inlined
+def prefetch_limb(rows: Float64Array, limb: int) -> None:
+    """Prefetch a limb from the kernels' `rows`."""
+    prefetch(rows, limb * ROW)
+    prefetch(rows, limb * ROW + LANES)
 
 
 @inlined
@@ -54,21 +95,11 @@ def broadcast_row(numbers: tuple[float, float, float, float, float, float, float
 
 
 @inlined
-def two_rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Ray, Ray]:
-    """The sixteen rays `number[k]` to `number[k + 15]`, as two packets."""
+def rays_at(rays: Rays, number: Int32Array, k: int) -> Ray:
+    """The eight rays `number[k]` to `number[k + 7]`."""
     origin, second = vectors_at(rays.origin, number, k), vectors_at(rays.second, number, k)
-    other_origin = vectors_at(rays.origin, number, k + LANES)
-    other_second = vectors_at(rays.second, number, k + LANES)
-    distance = other_distance = broadcast(rays.distance[0])
-    if rays.distance.size > 1:
-        distance, other_distance = (
-            load_at(rays.distance, number, k, 1, 0),
-            load_at(rays.distance, number, k + LANES, 1, 0),
-        )
-    displacement = displacement_of(origin, second, rays.is_segment)
-    other_displacement = displacement_of(other_origin, other_second, rays.is_segment)
-    ray = make_ray(origin, displacement, rays.is_segment, distance)
-    return ray, make_ray(other_origin, other_displacement, rays.is_segment, other_distance)
+    distance = load_at(rays.distance, number, k, 1, 0) if rays.distance.size > 1 else broadcast(rays.distance[0])
+    return make_ray(origin, displacement_of(origin, second, rays.is_segment), rays.is_segment, distance)
 
 
 @inlined
@@ -88,10 +119,10 @@ def exact_displacements(origin: Vector, second: Vector, is_segment: bool) -> Dou
 
 
 @inlined
-def prefetch_sixteen(raw: RawRays, rays: Rays, row: int) -> None:
+def prefetch_sixteen(raw: Rays, rays: Rays, row: int) -> None:
     """Prefetch sixteen rays from `row` on, which are copied and tested next: six cache lines an array."""
     for k in range(3 * row, 3 * row + 6 * CACHE_LINE, CACHE_LINE):
-        prefetch(raw.first, k)
+        prefetch(raw.origin, k)
         prefetch(raw.second, k)
         prefetch(rays.origin, k)
         prefetch(rays.second, k)
@@ -99,8 +130,8 @@ def prefetch_sixteen(raw: RawRays, rays: Rays, row: int) -> None:
 
 @inlined
 def two_rays_from(rays: Rays, number: Int32Array, k: int, in_order: bool) -> tuple[Ray, Ray]:
-    """`two_rays_at`, by contiguous loads if rays are `in_order`, not sorted, and all sixteen exist."""
+    """The sixteen rays from `number[k]` on, by contiguous loads if they are `in_order`, not sorted, and all exist."""
     i = number[k]
     if in_order and number[k + 2 * LANES - 1] == i + 2 * LANES - 1:
         return rays_from(rays, i), rays_from(rays, i + LANES)
-    return two_rays_at(rays, number, k)
+    return rays_at(rays, number, k), rays_at(rays, number, k + LANES)

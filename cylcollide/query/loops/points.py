@@ -10,8 +10,7 @@ import numpy as np
 
 from cylcollide._types import HIT, NO_LIMB, UNDECIDED, Column, Float64Array, Int32Array, Rows, Shape, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.points import visit_at_points
-from cylcollide.bvh.ray_node_pairs import Pairs
+from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
 from cylcollide.bvh.traverse import Stack, make_stack, stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.double_double import Vector
@@ -19,8 +18,15 @@ from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.inputs import INVALID, copy_in_range
-from cylcollide.query.loops.packets import limbs_at, vectors_at
-from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue, enqueue_pair
+from cylcollide.query.loops.packets import (
+    PAIR_BATCH,
+    SHAPES,
+    PairQueue,
+    enqueue_pair,
+    limbs_at,
+    prefetch_limb,
+    vectors_at,
+)
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, lowest_bit, movemask
 
@@ -80,7 +86,8 @@ def test_or_enqueue(
 ) -> int:
     """Queue a pair of point i and a limb, and test a queue that is full; how many pairs are undecided by then."""
     table, points, queue, columns = query
-    if enqueue_pair(queue, table.rows, table.solid[limb], i, limb):
+    prefetch_limb(table.rows, limb)
+    if enqueue_pair(queue, table.solid[limb], i, limb) == PAIR_BATCH:
         undecided += test_pair_batch(table.solid[limb], points, table.rows, queue, columns)
     return undecided
 
@@ -154,6 +161,21 @@ def test_point(query: tuple[Vector, LimbRows], k: int, found: tuple[int, int, bo
     if status == HIT:
         lowest, count = k if count == 0 else min(lowest, k), count + 1
     return lowest, count, is_open or status == UNDECIDED
+
+
+@compiled_loop
+def locate_listed(
+    points: Vectors, table: LimbRows, lists: Column[np.int64], limbs: Column[np.int32], columns: PointColumns
+) -> int:
+    """The limbs of each point's list that contain it, given offsets and limbs; how many points are undecided."""
+    count = 0
+    for i in range(columns.limb.size):
+        query, found = (as_vector(points, i), table), (NO_LIMB, 0, False)
+        for position in range(lists[i], lists[i + 1]):
+            found = test_point(query, limbs[position], found)
+        columns.limb[i], columns.limb_count[i], columns.undecided[i] = found
+        count += found[2]
+    return count
 
 
 def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:

@@ -1,41 +1,36 @@
-"""Sorts rays by octant of direction and cell of origin: rays that are traversed together then visit the same nodes."""
+"""Sorts rays by octant of direction, and by cell of origin or tick: those sorted together visit the same nodes.
+
+Both are counting sorts that copy and check the rays first.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Column
+from cylcollide._types import Column, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.stream import MIXED
 from cylcollide.constants import BLOCK_RAYS, MANY_TO_SORT
-from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.inputs import RawRays, copy_checked
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.ray import Rays, as_vector
+from cylcollide.query.loops.inputs import copy_checked
+from cylcollide.query.loops.leaf import RayState
 from cylcollide.query.loops.packets import displacement_of, vectors_from
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime import memory
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, larger, select, smaller, store, truncate, with_sign
 
-
-class SortScratch(NamedTuple):
-    """Buffers of a counting sort. One per thread."""
-
-    key: Column[np.uint16]  # (rays,): octant and cell
-    bucket: Column[np.int32]  # where each key begins
-    number: Column[np.int32]  # (rays + 16,): the rays in order
-    octant: Column[np.int64]  # (10,): where each octant begins in `number`; the last two: all rays, unsorted
-
-
-def make_sort_scratch(rays: int) -> SortScratch:
-    """Buffers for this number of rays."""
-    bucket = np.empty(8 * 16**3 + 1, np.int32)
-    return SortScratch(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(10, np.int64))
+OCTANTS = MIXED
+SMALLEST_OCTANT = 64  # fewer rays of a tick are one group of all octants
 
 
 @compiled
-def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sort: SortScratch) -> bool:
+def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: RayState) -> bool:
     """Copy and check the rays from `begin` to `end`, and sort their row numbers by octant and cell, by a counting sort.
 
     Returns whether all numbers are valid.
     """
-    count, key, bucket, number = end - begin, sort.key, sort.bucket, sort.number
+    count, key, bucket, number = end - begin, state.key, state.bucket, state.number
     space = tree.space
     cells = 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
@@ -43,9 +38,8 @@ def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sort: 
         if (first - begin) % BLOCK_RAYS == 0 and not copy_checked(raw, rays, first, min(first + BLOCK_RAYS, end)):
             return False
         i = min(first, end - LANES)  # the last eight may overlap those before
-        origin, d = vectors_from(rays.origin, i), vectors_from(rays.second, i)
-        d = displacement_of(origin, d, rays.is_segment)
-        code = is_negative(d[0]) + 2.0 * is_negative(d[1]) + 4.0 * is_negative(d[2])
+        origin = vectors_from(rays.origin, i)
+        code = octant_of(eight_displacements(rays, i))
         code = code * cells + cell(origin[0], space.centre[0], space.scale, cells)
         code = code * cells + cell(origin[1], space.centre[1], space.scale, cells)
         store(key, i - begin, code * cells + cell(origin[2], space.centre[2], space.scale, cells))
@@ -54,7 +48,7 @@ def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sort: 
     for k in range(8 * cells**3):
         bucket[k + 1] += bucket[k]
     for octant in range(9):
-        sort.octant[octant] = bucket[octant * cells**3]
+        state.octant[octant] = bucket[octant * cells**3]
     for k in range(count):
         number[bucket[key[k]]] = begin + k
         bucket[key[k]] += 1
@@ -63,13 +57,25 @@ def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sort: 
 
 
 @inlined
-def copy_in_order(raw: RawRays, rays: Rays, begin: int, first: int, last: int, sort: SortScratch) -> bool:
+def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, state: RayState) -> bool:
     """Copy and check the rays from `first` to `last` of a chunk from `begin` on, unsorted; whether all are valid."""
-    number = sort.number
+    number = state.number
     for k in range(first, last):
         number[k - begin] = k
     number[last - begin : last - begin + 2 * LANES] = last - 1  # sixteen may be read from the last one on
     return copy_checked(raw, rays, first, last)
+
+
+@inlined
+def eight_displacements(rays: Rays, i: int) -> Vector:
+    """The displacements of eight rays from row i on."""
+    return displacement_of(vectors_from(rays.origin, i), vectors_from(rays.second, i), rays.is_segment)
+
+
+@inlined
+def octant_of(d: Vector) -> Real:
+    """The octant of a direction, or of eight: bits of its minus signs."""
+    return is_negative(d[0]) + 2.0 * is_negative(d[1]) + 4.0 * is_negative(d[2])
 
 
 @inlined
@@ -83,3 +89,97 @@ def cell(coordinate: Real, centre: float, scale: float, cells: int) -> Real:
     """The cell that a coordinate lies in, of `cells` cells across the tree; the outer ones extend to infinity."""
     place = (coordinate - centre) * (0.5 * scale * cells) + 0.5 * cells
     return truncate(larger(smaller(place, cells - 1.0), 0.0))
+
+
+class Order(NamedTuple):
+    """Rays in the order of their groups. The last ray is repeated sixteen times, since sixteen are read at a time."""
+
+    number: Column[np.int32]  # rows of the query
+    rays: Rays  # (n + 16, 3) each; distances are (n + 16,), or (1,) for all
+    alpha: Column[np.float64]  # how far the moment of each is from its tick to the next one
+    begins: Column[np.int64]  # (8 · ticks + 1,): where each octant of each tick begins; rays of no tick come before
+
+
+def sorted_by_tick(raw: Rays, rays: Rays, place: Int32Array, alpha: Float64Array, ticks: int) -> tuple[Order, bool]:
+    """Copy n rays and sort them, given the place of each one's tick, -1 for one of no tick, and alpha; (n,) each.
+
+    Returns the order, and whether all numbers of the rays are accepted.
+    """
+    n, shared = len(place), rays.distance.size == 1
+    origin, second = memory.rows((2, n + 2 * LANES, 3))
+    distance = rays.distance if shared else np.empty(n + 2 * LANES)
+    begins = np.empty(OCTANTS * ticks + 1, np.int64)
+    order = Order(np.empty(n, np.int32), Rays(origin, second, rays.is_segment, distance), np.empty(n), begins)
+    return order, fill_order(raw, rays, place, alpha, np.empty(n, np.int32), order)
+
+
+@compiled_loop
+def fill_order(
+    raw: Rays,
+    rays: Rays,
+    place: Column[np.int32],
+    alpha: Column[np.float64],
+    key: Column[np.int32],
+    order: Order,
+) -> bool:
+    """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch, `rays` are the copies."""
+    if not copy_checked(raw, rays, 0, place.size):
+        return False
+    begins, n, buckets = order.begins, place.size, order.begins.size - 1
+    for i in range(0, n - LANES + 1, LANES):
+        store(key, i, octant_of(eight_displacements(rays, i)))
+    for i in range(n - n % LANES, n):
+        key[i] = int(octant_of(displacement_of(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)))
+    for k in range(buckets + 1):
+        begins[k] = 0
+    without = 0
+    for i in range(n):
+        if place[i] < 0:
+            put(rays, alpha, i, without, order)
+            without += 1
+        else:
+            key[i] += OCTANTS * place[i]
+            begins[key[i]] += 1
+    total = without
+    for k in range(buckets + 1):
+        begins[k], total = total, total + begins[k]
+    for i in range(n):
+        if place[i] >= 0:
+            k = begins[key[i]]
+            put(rays, alpha, i, k, order)
+            begins[key[i]] = k + 1
+    for k in range(buckets, 0, -1):
+        begins[k] = begins[k - 1]
+    begins[0] = without
+    for k in range(n, order.rays.origin.shape[0] if n > 0 else 0):
+        copy_ray(rays, n - 1, k, order)
+    return True
+
+
+@inlined
+def put(rays: Rays, alpha: Float64Array, i: int, k: int, order: Order) -> None:
+    """Make ray i of the query number k of the order."""
+    order.number[k], order.alpha[k] = i, alpha[i]
+    copy_ray(rays, i, k, order)
+
+
+@inlined
+def copy_ray(rays: Rays, i: int, k: int, order: Order) -> None:
+    """Copy ray i to row k of the order."""
+    origin, second = order.rays.origin, order.rays.second
+    for axis in range(3):
+        origin[k, axis], second[k, axis] = rays.origin[i, axis], rays.second[i, axis]
+    if rays.distance.size > 1:
+        order.rays.distance[k] = rays.distance[i]
+
+
+@inlined
+def group_of(order: Order, t: int, k: int) -> tuple[int, int, int]:
+    """Of eight groups of rays of the tick at place t, that of number k: its octant, where it begins, and where it ends.
+
+    If they are few, the first group holds all of them.
+    """
+    begins = order.begins
+    if begins[OCTANTS * (t + 1)] - begins[OCTANTS * t] >= SMALLEST_OCTANT:
+        return k, begins[OCTANTS * t + k], begins[OCTANTS * t + k + 1]
+    return MIXED, begins[OCTANTS * t], begins[OCTANTS * (t + 1)] if k == 0 else begins[OCTANTS * t]

@@ -1,16 +1,23 @@
-"""The loop over rays in the past: the limbs that each ray may hit between two ticks."""
+"""The loops over rays in the past: the limbs that each ray may hit between two ticks, one by one or as streams."""
 
+from functools import partial
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Column, Int32Array, Int64Array
+from cylcollide._types import Column, Int32Array
 from cylcollide.bvh.layout import Space, Tree
+from cylcollide.bvh.stream import no_flush, no_list, visit_on_rays
 from cylcollide.bvh.traverse import Stack, local_ray, visit_on_ray
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import ray_at
+from cylcollide.query.loops.columns import CompressedRows, find_rows, rows_of_pairs, sort_part
 from cylcollide.query.loops.inputs import RayBatch, filter_of
+from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState, record_crossing
+from cylcollide.query.loops.ray_sort import OCTANTS, Order, group_of
+from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.recorded.limbs import (
     AXIS,
     BOUNDS,
@@ -129,24 +136,51 @@ def write_row(
     return used, reach
 
 
-@inlined
-def sort_part(numbers: Int32Array, first: int, last: int) -> None:
-    """Sort the few numbers from `first` to `last`, ascending."""
-    for k in range(first + 1, last):
-        j, number = k, numbers[k]
-        while j > first and numbers[j - 1] > number:
-            numbers[j] = numbers[j - 1]
-            j -= 1
-        numbers[j] = number
-
-
 def rows_near_rays(
     batch: RayBatch, recorded: Recorded, tick: Int32Array, protection: Protection, all_layers: bool, stack: Stack
-) -> tuple[Int64Array, Int32Array]:
-    """The rows of all limbs that each ray does not certainly miss at its tick, in compressed rows: offsets and rows."""
-    offsets, found = np.zeros(len(tick) + 1, np.int64), np.empty(4 * len(tick) + 64, np.int32)
-    used = find_recorded(batch, recorded, tick, protection, all_layers, stack, offsets, found)
-    if used > len(found):
-        found = np.empty(used, np.int32)
-        find_recorded(batch, recorded, tick, protection, all_layers, stack, offsets, found)
-    return offsets, found[:used]
+) -> CompressedRows:
+    """The rows of all limbs that each ray does not certainly miss at its tick, ascending."""
+    return find_rows(len(tick), partial(find_recorded, batch, recorded, tick, protection, all_layers, stack))
+
+
+def rows_near_many(recorded: Recorded, order: Order, state: RayState) -> CompressedRows:
+    """The rows of all limbs that each ray does not certainly miss at its tick, ascending.
+
+    `order` is about all rays; all limbs are considered. `state` is a buffer.
+    """
+    n = len(order.number)
+    used, crossed = 0, np.empty((2 * n, 2), np.int32)
+    while True:
+        state = state._replace(crossed=crossed, crossings=np.zeros(1, np.int64))
+        find_recorded_pairs(recorded, order, state)
+        used = state.crossings.item()
+        if used <= len(crossed):
+            break
+        crossed = np.empty((used, 2), np.int32)
+    return rows_of_pairs(crossed[:used], 0, n, True)
+
+
+@compiled_loop
+def find_recorded_pairs(recorded: Recorded, order: Order, state: RayState) -> None:
+    """Write each ray with each limb that it does not certainly miss at its tick, in any order: `state.crossed`."""
+    size, number = state.best.shape[0], order.number
+    for t in range(recorded.address.shape[0]):
+        if order.begins[OCTANTS * t] < order.begins[OCTANTS * (t + 1)]:
+            tree = tree_at(recorded, t, state.stream.code.size)
+            for k in range(OCTANTS):
+                octant, first, end = group_of(order, t, k)
+                for base in range(first, end, size):
+                    count, query = min(size, end - base), (number, base, state)
+                    active = setup_in_order(order.rays, tree.space, base, count, state)
+                    visit_on_rays(tree, state.stream, active, octant, no_list, _record_pair, no_flush, query)
+                    for ray in range(count):
+                        if state.best[ray, NEXT_POSSIBLE] == -inf:  # float32 cannot bring it near the tree
+                            for row in range(tree.items):
+                                _record_pair(query, row, ray)
+
+
+@inlined
+def _record_pair(query: tuple[Int32Array, int, RayState], row: int, ray: int) -> None:
+    """Append a row and a ray of the stream, by its number."""
+    number, base, state = query
+    record_crossing(state, number[base + ray], row)

@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Column, Float64Array, Int32Array, Rows, Shape
+from cylcollide._types import Aim, Column, Float64Array, Rows, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP
-from cylcollide.bvh.stream import Stream, no_list, visit_on_rays
+from cylcollide.bvh.stream import no_list, visit_on_rays
 from cylcollide.constants import STREAM_RAYS
-from cylcollide.kernels.closest import is_undecided
-from cylcollide.kernels.hit_bounds import limb_hit_bounds, two_hit_bounds
+from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, two_hit_bounds
 from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
 from cylcollide.kernels.ray import Ray
 from cylcollide.query.loops.columns import HitColumns
@@ -23,18 +22,17 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import (
     ALL_LANES,
     LIMB,
-    LeafTest,
     RayState,
+    StreamQuery,
     closest_of,
     eight_rays,
     merge_hit,
     record_hits,
 )
-from cylcollide.query.loops.output import write_hits
-from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES
+from cylcollide.query.loops.output import flush_refine, write_hits
+from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue
+from cylcollide.query.loops.ray_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
-from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
-from cylcollide.query.loops.refine import RefineQueue, flush_refine
 from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.recorded.limb_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
 from cylcollide.recorded.limbs import SHARED_LAYERS, Recorded, TickRows, model_of, place_one, tick_rows
@@ -71,19 +69,15 @@ def make_recorded_scratch() -> RecordedScratch:
 
 
 class TickQuery(NamedTuple):
-    """The rays of one stream, which are about one tick: ray k is row `number[base + k]` of the query."""
+    """The rays of one stream, which are about one tick, and the limbs there."""
 
+    rays: StreamQuery
     here: TickRows
     there: TickRows  # the next tick
     by_ends: bool
-    batch: RayBatch
-    alpha: Float64Array  # in the order of `number`
-    number: Int32Array
-    base: int
+    alpha: Float64Array  # in the order of `rays.number`
     protection: Protection
-    accepts_all: bool  # all rays certainly consider all limbs
     scratch: RecordedScratch
-    test: LeafTest
 
 
 @inlined
@@ -98,7 +92,7 @@ def goes_in_lanes(query: TickQuery, row: int) -> bool:
 @inlined
 def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
     """Write a limb as limb k of the scratch, where it was at the moment of a ray; whether it is a limb then."""
-    alpha, scratch = query.alpha[query.base + ray], query.scratch
+    alpha, scratch = query.alpha[query.rays.base + ray], query.scratch
     return place_one(query.by_ends, query.here, query.there, row, alpha, scratch.rows, scratch.solid, k)
 
 
@@ -106,33 +100,33 @@ def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
 def test_one(query: TickQuery, row: int, ray: int) -> None:
     """Test a limb that does not go side by side with others."""
     if place_in_scratch(query, row, ray, SPARE):
-        r, scratch, test = query.test.state.ray[ray], query.scratch, query.test
+        r, scratch = query.rays.state.ray[ray], query.scratch
         one = Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7])
-        bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.solid, SPARE), test.policy)
+        bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.solid, SPARE), query.rays.batch.policy)
         if bounds.possible or bounds.inside:
-            merge_hit(test, bounds, ray, row)
+            merge_hit(query.rays, bounds, ray, row)
 
 
 @compiled
 def test_queue(query: TickQuery, shape: int, first: int, count: int) -> None:
     """Test `count` queued pairs of one shape, sixteen at most, from number `first` on."""
-    here, there, lanes, test = query.here, query.there, query.scratch.lanes, query.test
+    here, there, lanes, state = query.here, query.there, query.scratch.lanes, query.rays.state
     rays, rows = lanes.ray, lanes.row
     for k in range(first + count, first + PAIR_BATCH):
         copy_lane(lanes, first, k)
-    ray, other = eight_rays(test.state, rays, first), eight_rays(test.state, rays, first + LANES)
+    ray, other = eight_rays(state, rays, first), eight_rays(state, rays, first + LANES)
     limb = limbs_at_moments(here, there, shape, lanes, first)
     limb_of_other = limbs_at_moments(here, there, shape, lanes, first + LANES)
-    bounds, other_bounds = two_hit_bounds(ray, other, limb, limb_of_other, test.policy)
+    bounds, other_bounds = two_hit_bounds(ray, other, limb, limb_of_other, query.rays.batch.policy)
     valid = (1 << count) - 1
-    record_hits(test, bounds, valid & ALL_LANES, rays, first, rows, -1)
-    record_hits(test, other_bounds, valid >> LANES, rays, first + LANES, rows, -1)
+    record_hits(query.rays, bounds, valid & ALL_LANES, rays, first, rows, -1)
+    record_hits(query.rays, other_bounds, valid >> LANES, rays, first + LANES, rows, -1)
 
 
 @compiled
 def test_queues(query: TickQuery, least: int) -> None:
     """Test the queued pairs of all shapes, sixteen at a time, until fewer than `least` of each are left."""
-    lanes, queued = query.scratch.lanes, query.test.state.pairs.queued
+    lanes, queued = query.scratch.lanes, query.rays.state.pairs.queued
     for shape in range(SHAPES):
         begin, done = shape * QUEUE, 0
         while queued[shape] - done >= least:
@@ -148,10 +142,10 @@ def test_queues(query: TickQuery, least: int) -> None:
 @inlined
 def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
     """Queue a pair of a ray and a limb that it considers, and prefetch its bones; or test it at once."""
-    place = query.base + ray
-    if query.accepts_all or may_be_hit(query.here, row, query.batch, query.protection, False, query.number[place]):
+    rays, place = query.rays, query.rays.base + ray
+    if rays.accepts_all or may_be_hit(query.here, row, rays.batch, query.protection, False, rays.number[place]):
         if goes_in_lanes(query, row):
-            shape, queued = model_of(query.here, row)["shape"], query.test.state.pairs.queued
+            shape, queued = model_of(query.here, row)["shape"], rays.state.pairs.queued
             k = shape * QUEUE + queued[shape]
             set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.alpha[place])
             queued[shape] += 1
@@ -164,7 +158,7 @@ def flush(query: TickQuery, is_last: bool) -> None:
     """Test the queued pairs: full batches of sixteen after a step, and all pairs after the last step."""
     count = 0
     for shape in range(SHAPES):
-        count += query.test.state.pairs.queued[shape]
+        count += query.rays.state.pairs.queued[shape]
     if is_last or count >= PAIR_BATCH:
         test_queues(query, 1 if is_last else PAIR_BATCH)
 
@@ -172,7 +166,7 @@ def flush(query: TickQuery, is_last: bool) -> None:
 @compiled
 def traverse_tick(query: TickQuery, tree: Tree, octant: int, active: int) -> None:
     """Traverse the tree of a tick with `active` rays, and merge the hits of all limbs that they may hit."""
-    visit_on_rays(tree, query.test.stream, active, octant, no_list, test_or_enqueue, flush, query)
+    visit_on_rays(tree, query.rays.state.stream, active, octant, no_list, test_or_enqueue, flush, query)
 
 
 @compiled
@@ -181,7 +175,7 @@ def place_hits(query: TickQuery, count: int, placed: int) -> int:
 
     How many there are by then, given how many there were.
     """
-    state, scratch, hits, alone = query.test.state, query.scratch, placed, 0
+    state, scratch, hits, alone = query.rays.state, query.scratch, placed, 0
     for in_lanes in (True, False):
         for ray in range(count if in_lanes or alone > 0 else 0):
             row = int(state.best[ray, LIMB])
@@ -197,7 +191,7 @@ def place_hits(query: TickQuery, count: int, placed: int) -> int:
             store_lanes(query, placed, hits)
     for j in range(placed, hits):
         state.best[scratch.ray[j], LIMB] = j
-        scratch.ray[j] = query.number[query.base + scratch.ray[j]]
+        scratch.ray[j] = query.rays.number[query.rays.base + scratch.ray[j]]
     return hits
 
 
@@ -208,19 +202,20 @@ def store_lanes(query: TickQuery, begin: int, end: int) -> None:
     for first in range(begin, end, LANES):
         for k in range(LANES):
             j = min(first + k, end - 1)
-            set_lane(scratch.lanes, k, 0, here, there, scratch.row[j], query.alpha[query.base + scratch.ray[j]])
+            set_lane(scratch.lanes, k, 0, here, there, scratch.row[j], query.alpha[query.rays.base + scratch.ray[j]])
             scratch.solid[first + k] = model_of(here, scratch.row[j])["shape"]
         limb = limbs_at_moments(here, there, 0, scratch.lanes, 0)
-        f, p, q = limb.frame, limb.p1, limb.p2
-        c, u = f.centre, f.axis
-        store_rows(scratch.rows, first, 0, (c[0], c[1], c[2], u[0], u[1], u[2], f.half_length, f.radius))
-        store_rows(scratch.rows, first, LANES, (limb.radius2, p[0], p[1], p[2], q[0], q[1], q[2], f.extent))
+        c, u, p, q = limb.centre, limb.axis, limb.p1, limb.p2
+        store_rows(scratch.rows, first, 0, (c[0], c[1], c[2], u[0], u[1], u[2], limb.half_length, limb.radius))
+        store_rows(scratch.rows, first, LANES, (limb.radius2, p[0], p[1], p[2], q[0], q[1], q[2], limb.extent))
 
 
 @compiled
-def finish_hits(batch: RayBatch, count: int, queue: RefineQueue, scratch: RecordedScratch, hits: HitColumns) -> None:
+def finish_hits(
+    batch: RayBatch, table: LimbRows, count: int, queue: PairQueue, scratch: RecordedScratch, hits: HitColumns
+) -> None:
     """Refine the fractions of all hits in `scratch`, and name their limbs by the rows of their ticks."""
-    flush_refine(queue, batch, LimbRows(scratch.solid, scratch.row, batch.mask, scratch.rows, 0), hits)
+    flush_refine(queue, batch, table, hits)
     for k in range(count):
         hits.limb[scratch.ray[k]] = scratch.row[k]
 
@@ -232,8 +227,6 @@ def cast_recorded(
     order: Order,
     protection: Protection,
     state: RayState,
-    stream: Stream,
-    queue: RefineQueue,
     scratch: RecordedScratch,
     begin: int,
     end: int,
@@ -251,7 +244,7 @@ def cast_recorded(
         All rays by tick and octant; those of no tick hit nothing.
     protection
         The characters that are not hit.
-    state, stream, queue, scratch
+    state, scratch
         Buffers.
     begin, end
         Which rays.
@@ -259,9 +252,11 @@ def cast_recorded(
         Written; the columns hold misses.
     """
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
-    queue.queued[:] = 0
+    state.refine.queued[:] = 0
     last, size, placed = recorded.address.shape[0] - 1, state.best.shape[0], 0
     number, begins = order.number, order.begins
+    table = LimbRows(scratch.solid, scratch.row, batch.mask, scratch.rows, 0)
+    no_ties = LimbRows(scratch.solid[:0], scratch.row, batch.mask, scratch.rows, 0)
     for t in range(last + 1):
         if begins[OCTANTS * t] >= end or begins[OCTANTS * (t + 1)] <= max(begin, begins[OCTANTS * t]):
             continue
@@ -269,22 +264,18 @@ def cast_recorded(
         shared = batch.mask.size == 1 and batch.ignored.size == 1 and protection.ids.size == 0
         in_layers = (recorded.address[t, SHARED_LAYERS] & np.int64(batch.mask[0])) != 0
         accepts_all = shared and batch.ignored[0] < 0 and in_layers
-        tree = tree_at(recorded, t, stream.code.size)
+        tree = tree_at(recorded, t, state.stream.code.size)
         for k in range(OCTANTS):
             octant, first, group_end = group_of(order, t, k)
             for base in range(max(begin, first), min(end, group_end), size):
                 count = min(size, min(end, group_end) - base)
                 if placed + count > scratch.row.size:
-                    finish_hits(batch, placed, queue, scratch, hits)
+                    finish_hits(batch, table, placed, state.refine, scratch, hits)
                     placed = 0
-                test = LeafTest(batch.policy, CLOSEST, scratch.rows, scratch.solid[:0], tree.space.scale, state, stream)
-                query = TickQuery(
-                    here, there, recorded.by_ends, batch, order.alpha, number, base, protection, accepts_all, scratch,
-                    test,
-                )  # fmt: skip
-                active = setup_in_order(order.rays, tree.space, base, count, state, stream)
+                rays = StreamQuery(batch, no_ties, CLOSEST, tree.space.scale, state, number, base, shared, accepts_all)
+                query = TickQuery(rays, here, there, recorded.by_ends, order.alpha, protection, scratch)
+                active = setup_in_order(order.rays, tree.space, base, count, state)
                 traverse_tick(query, tree, octant, active)
                 placed = place_hits(query, count, placed)
-                table = LimbRows(scratch.solid, scratch.row, batch.mask, scratch.rows, 0)
-                write_hits(table, number, base, 0, count, state, queue, hits)
-    finish_hits(batch, placed, queue, scratch, hits)
+                write_hits(table, number, base, 0, count, state, hits)
+    finish_hits(batch, table, placed, state.refine, scratch, hits)

@@ -9,15 +9,14 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, LayerMasks, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import Stack, local_ray, local_reach, stack_in, visit_on_ray
-from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
-from cylcollide.kernels.hit_bounds import limb_hit_bounds
+from cylcollide.bvh.traverse import local_ray, local_reach, stack_in, visit_on_ray
+from cylcollide.kernels.chord import face_crossing
+from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
-from cylcollide.kernels.refine import face_crossing
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked, filter_of
+from cylcollide.query.loops.inputs import INVALID, RayBatch, copy_checked, filter_of
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
@@ -55,7 +54,7 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
 
 @noinline
 def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> None:
-    """Ray i against all limbs that it considers, as in `closest_limb`, without a tree."""
+    """Ray i against all limbs that it considers, as through the tree, without it."""
     ray, query = ray_at(batch.rays, i), filter_of(batch, i)
     best = no_hit(ray.limit)
     for k in range(table.solid.size):
@@ -67,53 +66,28 @@ def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> No
 
 @inlined
 def write_hit(
-    hits: HitColumns, i: int, ray: Ray, best: ClosestHit, undecided: bool, batch: RayBatch, table: LimbRows
+    hits: HitColumns, i: int, ray: Ray, closest: Closest, undecided: bool, batch: RayBatch, table: LimbRows
 ) -> None:
     """Write the hit of ray i, or that it is undecided."""
-    hits.undecided[i], hits.inside[i], hits.limb[i] = undecided, best.inside, NO_LIMB
+    best, _, hit = closest
+    hits.undecided[i], hits.inside[i], hits.limb[i] = undecided, hit.inside, NO_LIMB
     hits.fraction[i], hits.face[i] = inf, NONE
-    if best.limb >= 0.0 and not undecided:
-        k = int(best.limb)
-        hits.limb[i], hits.face[i] = k, int(best.face)
+    if best >= 0.0 and not undecided:
+        k = int(best)
+        hits.limb[i], hits.face[i] = k, int(hit.face)
         limb = limb_at(table.rows, table.solid, k)
-        guess = 0.5 * (best.lower + best.upper) * ray.per_length
-        hits.fraction[i] = entry_fraction(batch, i, ray, limb, best.face, guess)
+        guess = 0.5 * (hit.lower + hit.upper) * ray.per_length
+        hits.fraction[i] = entry_fraction(batch, i, ray, limb, hit.face, guess)
 
 
 @inlined
-def closest_limb(
-    batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, ray: Ray, i: int
-) -> tuple[ClosestHit, bool]:
-    """The closest limb along ray i, and whether that is undecided."""
-    best, local = no_hit(ray.limit), local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-    if local.untrusted or local.misses_root:
-        return best, local.untrusted
-    query = ray, batch.policy, table, *filter_of(batch, i), tree.space.scale, local.start
-    best = visit_on_ray(tree, stack, local, test_limb, query, best)
-    return best, is_undecided(best)
-
-
-@inlined
-def test_limb(
-    query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, best: ClosestHit
-) -> tuple[ClosestHit, float]:
+def test_limb(query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, best: Closest) -> tuple[Closest, float]:
     """The closest hit of a ray after a test of limb k, and the reach up to there."""
     ray, policy, table, mask, ignored, scale, start = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
         bounds = limb_hit_bounds(ray, limb_at(table.rows, table.solid, k), policy)
         best = closer_or_tied(best, k, bounds, table.rows, table.solid)
-    return best, local_reach(min(best.upper, ray.limit), scale, start)
-
-
-@compiled
-def cast_closest(
-    batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, begin: int, end: int, hits: HitColumns
-) -> None:
-    """The closest limb along each of the rays from `begin` to `end`."""
-    for i in range(begin, end):
-        ray = ray_at(batch.rays, i)
-        best, undecided = closest_limb(batch, table, tree, stack, ray, i)
-        write_hit(hits, i, ray, best, undecided, batch, table)
+    return best, local_reach(min(best[2].upper, ray.limit), scale, start)
 
 
 FRACTION_ROW, FACE_ROW, INSIDE_ROW, UNDECIDED_ROW = range(6, 10)
@@ -144,12 +118,19 @@ def cast_single_rays(
     record = memory[: RECORD_ROWS * n].reshape(RECORD_ROWS, n)
     stack = stack_in(memory[RECORD_ROWS * n :], tree.stack_size)
     rays = Rays(record[:3].reshape(n, 3), record[3:6].reshape(n, 3), is_segment, distance)
-    if not copy_checked(RawRays(first, second), rays, 0, n):
+    if not copy_checked(Rays(first, second, is_segment, distance), rays, 0, n):
         return INVALID
     inside, undecided = record[INSIDE_ROW].view(np.bool_)[:n], record[UNDECIDED_ROW].view(np.bool_)[:n]
     hits = HitColumns(limb, record[FRACTION_ROW], record[FACE_ROW].view(np.int8)[:n], inside, undecided)
-    cast_closest(RayBatch(rays, mask, ignored, policy), table, tree, stack, 0, n, hits)
-    count = 0
+    batch, count = RayBatch(rays, mask, ignored, policy), 0
     for i in range(n):
-        count += undecided[i]
+        ray = ray_at(rays, i)
+        best, local = no_hit(ray.limit), local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+        is_open = local.untrusted
+        if not (local.untrusted or local.misses_root):
+            query = ray, policy, table, *filter_of(batch, i), tree.space.scale, local.start
+            best = visit_on_ray(tree, stack, local, test_limb, query, best)
+            is_open = is_undecided(best)
+        write_hit(hits, i, ray, best, is_open, batch, table)
+        count += is_open
     return count

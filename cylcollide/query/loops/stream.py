@@ -6,25 +6,37 @@ through the same kernels as in `single`, side by side, with bit-equal results: t
 """
 
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide._types import Aim, Int32Array
 from cylcollide.bvh.layout import Space, Tree
-from cylcollide.bvh.stream import MIXED, Stream, visit_on_rays
+from cylcollide.bvh.stream import MIXED, visit_on_rays
 from cylcollide.bvh.traverse import LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
 from cylcollide.kernels.ray import Ray, Rays
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, filter_of
-from cylcollide.query.loops.leaf import NEXT_POSSIBLE, LeafTest, RayState, test_pair_batch, test_ray_list
-from cylcollide.query.loops.output import clear_hits, to_query_rows, write_any_hit, write_hits, write_in_order
-from cylcollide.query.loops.packets import prefetch_sixteen, rays_from, two_rays_from
-from cylcollide.query.loops.pair_queue import SHAPES, enqueue_pair
-from cylcollide.query.loops.ray_sort import SortScratch, copy_in_order, sort_rays
-from cylcollide.query.loops.refine import RefineQueue, flush_refine
+from cylcollide.query.loops.inputs import INVALID, RayBatch, filter_of
+from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState, StreamQuery, test_pair_batch, test_ray_list
+from cylcollide.query.loops.output import (
+    clear_hits,
+    flush_refine,
+    to_query_rows,
+    write_any_hit,
+    write_hits,
+    write_in_order,
+)
+from cylcollide.query.loops.packets import (
+    PAIR_BATCH,
+    SHAPES,
+    enqueue_pair,
+    prefetch_limb,
+    prefetch_sixteen,
+    rays_from,
+    two_rays_from,
+)
+from cylcollide.query.loops.ray_sort import copy_in_order, sort_rays
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import (
     LANES,
@@ -43,15 +55,7 @@ CLOSEST, ANY, ALL = int(Aim.CLOSEST), int(Aim.ANY), int(Aim.ALL)
 
 @compiled
 def setup_rays(
-    raw: RawRays,
-    rays: Rays,
-    space: Space,
-    number: Int32Array,
-    first: int,
-    count: int,
-    in_order: bool,
-    state: RayState,
-    stream: Stream,
+    raw: Rays, rays: Rays, space: Space, number: Int32Array, first: int, count: int, in_order: bool, state: RayState
 ) -> int:
     """Store the initial state of rays `number[first]` to `number[first + count - 1]`, sixteen at a time.
 
@@ -62,35 +66,33 @@ def setup_rays(
         if in_order:
             prefetch_sixteen(raw, rays, number[first + row] + BLOCK_RAYS)
         ray, other = two_rays_from(rays, number, first + row, in_order)
-        active = setup_sixteen(space, ray, other, row, count, active, state, stream)
+        active = setup_sixteen(space, ray, other, row, count, active, state)
     return active
 
 
 @compiled
-def setup_in_order(rays: Rays, space: Space, first: int, count: int, state: RayState, stream: Stream) -> int:
+def setup_in_order(rays: Rays, space: Space, first: int, count: int, state: RayState) -> int:
     """As `setup_rays`, for `count` consecutive rays from row `first` on; behind them sixteen may be read."""
     active = 0
     for row in range(0, count, 2 * LANES):
         ray, other = rays_from(rays, first + row), rays_from(rays, first + row + LANES)
-        active = setup_sixteen(space, ray, other, row, count, active, state, stream)
+        active = setup_sixteen(space, ray, other, row, count, active, state)
     return active
 
 
 @inlined
-def setup_sixteen(
-    space: Space, ray: Ray, other: Ray, row: int, count: int, active: int, state: RayState, stream: Stream
-) -> int:
+def setup_sixteen(space: Space, ray: Ray, other: Ray, row: int, count: int, active: int, state: RayState) -> int:
     """Store the initial state of two packets, from row `row` of a stream of `count` rays on; how many are active."""
     local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
-    store_ray_state(state, stream, row, ray, local)
-    store_ray_state(state, stream, row + LANES, other, other_local)
-    active = activate_rays(state, stream, row, count, active, local)
-    return activate_rays(state, stream, row + LANES, count, active, other_local)
+    store_ray_state(state, row, ray, local)
+    store_ray_state(state, row + LANES, other, other_local)
+    active = activate_rays(state, row, count, active, local)
+    return activate_rays(state, row + LANES, count, active, other_local)
 
 
 @inlined
-def activate_rays(state: RayState, stream: Stream, row: int, count: int, active: int, local: LocalRay) -> int:
-    """Append those of eight rays that intersect the root to `stream.live`; how many there are by then.
+def activate_rays(state: RayState, row: int, count: int, active: int, local: LocalRay) -> int:
+    """Append those of eight rays that intersect the root to the live ones; how many there are by then.
 
     Untrusted rays, which float32 cannot bring near the tree, are marked undecided.
     """
@@ -99,9 +101,9 @@ def activate_rays(state: RayState, stream: Stream, row: int, count: int, active:
         k = lowest_bit(untrusted)
         untrusted &= untrusted - 1
         state.best[row + k, NEXT_POSSIBLE] = -inf
-    exists = load(stream.lanes, 0) < broadcast(np.float32(count - row))
+    exists = load(state.stream.lanes, 0) < broadcast(np.float32(count - row))
     starts = exists & logical_not(local.untrusted | local.misses_root)
-    return active + append_where(stream.live, active, state.step, row, starts)
+    return active + append_where(state.stream.live, active, state.step, row, starts)
 
 
 @inlined
@@ -111,28 +113,16 @@ def to_tree_space(space: Space, ray: Ray) -> LocalRay:
 
 
 @inlined
-def store_ray_state(state: RayState, stream: Stream, row: int, ray: Ray, local: LocalRay) -> None:
+def store_ray_state(state: RayState, row: int, ray: Ray, local: LocalRay) -> None:
     """Store the initial state of eight rays: no hit, reach as far as their limit."""
     o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
     store_rows(state.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
-    store_rows(stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.reach))
+    store_rows(state.stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.reach))
     store(state.start, row, local.start)
     store(state.per_length, row, ray.per_length)
     nothing = load(state.nothing, 0)
     for k in range(row, row + LANES):
         store(state.best, k * LANES, nothing)
-
-
-class StreamQuery(NamedTuple):
-    """The rays of one stream: ray k is row `number[base + k]` of the query."""
-
-    batch: RayBatch
-    table: LimbRows
-    number: Int32Array
-    base: int
-    shared_filter: bool  # all rays consider the same limbs
-    accepts_all: bool  # which are all limbs
-    test: LeafTest
 
 
 @compiled
@@ -141,14 +131,14 @@ def traverse_octant(query: StreamQuery, tree: Tree, octant: int, active: int) ->
 
     A ray with a certain hit goes on, with a shorter reach, unless the aim is ANY.
     """
-    visit_on_rays(tree, query.test.stream, active, octant, test_list, test_or_enqueue, flush, query)
+    visit_on_rays(tree, query.state.stream, active, octant, test_list, test_or_enqueue, flush, query)
 
 
 @inlined
 def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
     """Test a limb against most rays of a list, if all of them consider it; the first ray that is left over."""
     if query.accepts_all or (query.shared_filter and accepts(query, limb, 0)):
-        return test_ray_list(query.test, limb, query.table.solid[limb], first, end)
+        return test_ray_list(query, limb, query.table.solid[limb], first, end)
     return first
 
 
@@ -157,8 +147,9 @@ def test_or_enqueue(query: StreamQuery, limb: int, ray: int) -> None:
     """Queue a pair of a ray and a limb that it considers, and test the queue of its shape once that is full."""
     if query.accepts_all or accepts(query, limb, ray):
         shape = query.table.solid[limb]
-        if enqueue_pair(query.test.state.pairs, query.table.rows, shape, ray, limb):
-            test_pair_batch(query.test, shape)
+        prefetch_limb(query.table.rows, limb)
+        if enqueue_pair(query.state.pairs, shape, ray, limb) == PAIR_BATCH:
+            test_pair_batch(query, shape)
 
 
 @inlined
@@ -173,20 +164,17 @@ def flush(query: StreamQuery, is_last: bool) -> None:
     """Test all queued pairs behind the last step."""
     if is_last:
         for shape in range(SHAPES):
-            if query.test.state.pairs.queued[shape] > 0:
-                test_pair_batch(query.test, shape)
+            if query.state.pairs.queued[shape] > 0:
+                test_pair_batch(query, shape)
 
 
 @compiled_loop
 def cast_stream(
-    raw: RawRays,
+    raw: Rays,
     batch: RayBatch,
     table: LimbRows,
     tree: Tree,
     state: RayState,
-    stream: Stream,
-    sort: SortScratch,
-    queue: RefineQueue,
     begin: int,
     end: int,
     aim: int,
@@ -199,36 +187,35 @@ def cast_stream(
     """
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     state.pairs.limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
-    queue.queued[:] = 0
-    number, octants, size = sort.number, sort.octant, state.best.shape[0]
+    state.refine.queued[:] = 0
+    number, octants, size = state.number, state.octant, state.best.shape[0]
     in_order = tree.items < SMALL_WORLD or end - begin < FEW_TO_SORT
     if in_order:
         size = min(size, BLOCK_RAYS)
     octants[MIXED], octants[MIXED + 1] = 0, end - begin
     shared = batch.mask.size == 1 and batch.ignored.size == 1
     accepts_all = shared and all_are_considered(table, batch.mask[0], batch.ignored[0])
-    test = LeafTest(batch.policy, aim, table.rows, table.solid, tree.space.scale, state, stream)
     if not in_order:
         if aim == CLOSEST:
             clear_hits(hits, begin, end)
-        if not sort_rays(raw, batch.rays, tree, begin, end, sort):
+        if not sort_rays(raw, batch.rays, tree, begin, end, state):
             return INVALID
     for octant in range(MIXED if in_order else 0, MIXED + 1 if in_order else MIXED):
         for first in range(octants[octant], octants[octant + 1], size):
             count = min(size, octants[octant + 1] - first)
-            if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, sort):
+            if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, state):
                 return INVALID
-            active = setup_rays(raw, batch.rays, tree.space, number, first, count, in_order, state, stream)
+            active = setup_rays(raw, batch.rays, tree.space, number, first, count, in_order, state)
             recorded = state.crossings[0]
-            query = StreamQuery(batch, table, number, first, shared, accepts_all, test)
+            query = StreamQuery(batch, table, aim, tree.space.scale, state, number, first, shared, accepts_all)
             traverse_octant(query, tree, octant, active)
             if aim == ALL:
                 to_query_rows(number, first, count, recorded, state)
             elif aim == ANY:
                 write_any_hit(number, first, count, state, hits)
             elif in_order:
-                write_in_order(table, number, first, count, state, queue, hits)
+                write_in_order(table, number, first, count, state, hits)
             else:
-                write_hits(table, number, first, 0, count, state, queue, hits)
-            flush_refine(queue, batch, table, hits)
+                write_hits(table, number, first, 0, count, state, hits)
+            flush_refine(state.refine, batch, table, hits)
     return 0

@@ -9,10 +9,10 @@ from support.hypothesis.shapes import TRIPLES
 
 from cylcollide._types import Shape
 from cylcollide.exact.line import Triple
-from cylcollide.exact.moving import Motion, TickStretch, contact_intervals, tick_stretch
+from cylcollide.exact.moving import Motion, TickInterval, contact_intervals, tick_interval
 
 SHAPES = tuple(shape for shape in Shape if shape != Shape.BOX)
-WHOLE_FLIGHT = TickStretch(Fraction(0), Fraction(1), True, Fraction(0), Fraction(1))
+WHOLE_FLIGHT = TickInterval(Fraction(0), Fraction(1), True, Fraction(0), Fraction(1))
 
 
 def vector(rng: Random, size: float) -> np.ndarray:
@@ -50,13 +50,13 @@ def radii(rng: Random, shape: Shape, radius: float) -> tuple[float, float]:
 # Everyday -----------------------------------------------------------------------------------------------------------
 
 
-def server_stretch(rng: Random) -> TickStretch:
-    """Return one of the stretches of a flight of up to four ticks; the times are float64 numbers of a game server."""
+def server_interval(rng: Random) -> TickInterval:
+    """Return one of the intervals of a flight of up to four ticks; the times are float64 numbers of a game server."""
     tick = rng.randrange(100, 100_000)
     first = (tick + rng.uniform(0, 1)) / 60
     last = first + rng.choice([0.0, rng.uniform(0, 0.05)])
-    found = [tick_stretch(first, last, k / 60, (k + 1) / 60) for k in range(tick - 1, tick + 5)]
-    return rng.choice([stretch for stretch in found if stretch is not None])
+    found = [tick_interval(first, last, k / 60, (k + 1) / 60) for k in range(tick - 1, tick + 5)]
+    return rng.choice([interval for interval in found if interval is not None])
 
 
 def everyday(rng: Random, shape: Shape) -> Motion:
@@ -64,12 +64,12 @@ def everyday(rng: Random, shape: Shape) -> Motion:
     p, q = vector(rng, 1), vector(rng, 1)
     p1, p2 = [p, p + vector(rng, 0.3)], [q, q + vector(rng, 0.3)]
     r1, r2 = radii(rng, shape, rng.uniform(0.05, 0.5))
-    stretch, share = server_stretch(rng), rng.uniform(0, 1)
-    alpha = float(stretch.alpha0 + stretch.alpha1 * (stretch.begin + stretch.end) / 2)
+    interval, share = server_interval(rng), rng.uniform(0, 1)
+    alpha = float(interval.alpha0 + interval.alpha1 * (interval.begin + interval.end) / 2)
     aim = (p1[0] + alpha * (p1[1] - p1[0])) * (1 - share) + share * (p2[0] + alpha * (p2[1] - p2[0])) + vector(rng, 0.4)
-    middle = float((stretch.begin + stretch.end) / 2)
+    middle = float((interval.begin + interval.end) / 2)
     way = vector(rng, 5)
-    return motion(shape, aim - middle * way, aim + (1 - middle) * way, p1, p2, r1, r2)._replace(stretch=stretch)
+    return motion(shape, aim - middle * way, aim + (1 - middle) * way, p1, p2, r1, r2)._replace(interval=interval)
 
 
 def spinning(rng: Random, shape: Shape) -> Motion:
@@ -87,7 +87,7 @@ def spinning(rng: Random, shape: Shape) -> Motion:
 
 def gauge(m: Motion, s: np.ndarray) -> np.ndarray:
     """Return the factor of the radii by which the limb just reaches the bullet at times (n,); inf beyond the caps."""
-    alpha = (float(m.stretch.alpha0) + float(m.stretch.alpha1) * s)[:, None]
+    alpha = (float(m.interval.alpha0) + float(m.interval.alpha1) * s)[:, None]
     x = np.asarray(m.start) + s[:, None] * (np.asarray(m.end) - np.asarray(m.start))
     p, q = (np.asarray(ends[0]) + alpha * (np.asarray(ends[1]) - np.asarray(ends[0])) for ends in (m.p1, m.p2))
     y, a = x - p, q - p
@@ -106,8 +106,8 @@ def gauge(m: Motion, s: np.ndarray) -> np.ndarray:
 
 
 def least_gauge(m: Motion) -> float:
-    """Return the least gauge on the stretch, near the least of 65 times."""
-    low, high = float(m.stretch.begin), float(m.stretch.end)
+    """Return the least gauge on the interval, near the least of 65 times."""
+    low, high = float(m.interval.begin), float(m.interval.end)
     for _ in range(10):
         s = np.linspace(low, high, 65)
         found = gauge(m, s)
@@ -128,7 +128,7 @@ def grazing(rng: Random, shape: Shape) -> Motion:
 
 
 def timed(rng: Random, shape: Shape) -> Motion:
-    """A stretch that begins or ends where a contact does: at the float64 nearest to it, beside it, or exactly there."""
+    """A tick interval that begins or ends where a contact does: at the nearest float64, beside it, or exactly there."""
     while True:
         m = rng.choice([everyday, spinning, grazing, whole, tangent])(rng, shape)
         ends = [end for contact in contact_intervals(m) for end in contact[:2] if 0 < end < 1]
@@ -143,7 +143,7 @@ def timed(rng: Random, shape: Shape) -> Motion:
         )
         last = Fraction(1) if begin == at and rng.random() < 0.6 else at
         closed = begin == last or rng.random() < 0.4
-        return m._replace(stretch=m.stretch._replace(begin=begin, end=last, is_closed=closed))
+        return m._replace(interval=m.interval._replace(begin=begin, end=last, is_closed=closed))
 
 
 # Whole numbers ------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def whole(rng: Random, shape: Shape) -> Motion:
     begin, end = sorted(rng.sample([Fraction(k, 12) for k in (0, 0, 3, 4, 6, 8, 9, 12, 12)], 2))
     inner = (-begin / (end - begin), 1 / (end - begin)) if end > begin else (Fraction(1, 2), Fraction(0))
     alpha = rng.choice([(Fraction(0), Fraction(1)), (Fraction(1, 2), Fraction(0)), inner])
-    return found._replace(stretch=TickStretch(begin, end, begin == end or rng.random() < 0.5, *alpha))
+    return found._replace(interval=TickInterval(begin, end, begin == end or rng.random() < 0.5, *alpha))
 
 
 def tangent(rng: Random, shape: Shape) -> Motion:

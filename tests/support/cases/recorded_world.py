@@ -7,7 +7,7 @@ from support.cases.everyday_shape_worlds import mixed
 from support.character_life import all_shapes_rig
 
 import cylcollide as cc
-from cylcollide.bones.interpolation import per_length, turned_between
+from cylcollide.bones.bone import per_length, turned_between
 
 GOES, JUMPS, LEAVES, HIDDEN = range(4)
 """Characters by place in the spawned order."""

@@ -2,7 +2,7 @@
 
 It shares neither code nor formulation with `cylcollide.exact.moving`, whose `Motion` it reads. Every quantity of the
 solid is computed at seven rational times from the definition, in fractions, and interpolated; the times at which any of
-them vanishes, and begin, end and start of the flight, cut the stretch into cells, on which no sign changes
+them vanishes, and begin, end and start of the flight, cut the interval into cells, on which no sign changes
 (`support.oracle.sturm`); which cells are contact, and the face, is read off the signs by the same table as for rays.
 No interval is intersected or united, and no limb is a special case, except that it needs an axis.
 """
@@ -27,7 +27,7 @@ NODES = [Fraction(k) for k in range(-3, 4)]
 
 def place(motion: Motion, s: Fraction) -> Spot:
     """Return the bullet as the limb sees it at s."""
-    alpha = motion.stretch.alpha0 + motion.stretch.alpha1 * s
+    alpha = motion.interval.alpha0 + motion.interval.alpha1 * s
 
     def between(ends: tuple[Point, Point], share: Fraction) -> tuple[Fraction, ...]:
         return tuple((1 - share) * Fraction(u) + share * Fraction(v) for u, v in zip(*ends, strict=True))
@@ -38,8 +38,8 @@ def place(motion: Motion, s: Fraction) -> Spot:
 
 def values(motion: Motion, s: Fraction) -> dict[str, Fraction]:
     """Return the quantities at s whose signs decide, those of the limb named as in its row of the table."""
-    spot, stretch = place(motion, s), motion.stretch
-    found = {"zero": s, "begin": s - stretch.begin, "end": stretch.end - s}
+    spot, interval = place(motion, s), motion.interval
+    found = {"zero": s, "begin": s - interval.begin, "end": interval.end - s}
     m, a, aa, r, r2 = spot.m, spot.a, spot.aa, spot.r, spot.r2
     n = [x - y for x, y in zip(m, a, strict=True)]
     mm, nn, low, high = dot(m, m), dot(n, n), dot(m, a), -dot(n, a)
@@ -94,7 +94,7 @@ def interpolated(ordinates: list[Fraction]) -> Coefficients:
 
 @dataclass(frozen=True)
 class Run:
-    """One interval of contact, the face at its entry, and whether the axis or the stretch leaves out its ends."""
+    """One interval of contact, the face at its entry, and whether the axis or the interval leaves out its ends."""
 
     entry: Cut
     exit: Cut
@@ -105,7 +105,7 @@ class Run:
 
 def side(motion: Motion, signs: Signs) -> int:
     """Return -1, 0 or 1: there is no contact, or the bullet is on the surface, or inside."""
-    if signs["begin"] < 0 or signs["end"] < 0 or (signs["end"] == 0 and not motion.stretch.is_closed):
+    if signs["begin"] < 0 or signs["end"] < 0 or (signs["end"] == 0 and not motion.interval.is_closed):
         return -1
     return SHAPE_ROWS[shape_at(motion, signs)].where(signs) if shape_at(motion, signs) >= 0 else -1
 
@@ -126,11 +126,11 @@ def face(motion: Motion, signs: Signs) -> int:
 
 def runs(motion: Motion) -> list[Run]:
     """Return all intervals of contact, in order."""
-    found, given, stretch = [], curves(motion), motion.stretch
-    reach = (stretch.end - stretch.begin or Fraction(1)) / 5
-    far = Curve(whole([-stretch.end - reach, Fraction(1)]))
+    found, given, interval = [], curves(motion), motion.interval
+    reach = (interval.end - interval.begin or Fraction(1)) / 5
+    far = Curve(whole([-interval.end - reach, Fraction(1)]))
     curved = {name: curve for name, curve in given.items() if curve.coefficients} | {"far": far}
-    times = cuts(curved, stretch.begin - reach, stretch.end + reach)
+    times = cuts(curved, interval.begin - reach, interval.end + reach)
     begun: tuple[Cut, bool, int] | None = None
     for cut, following in pairwise(times):
         sample = between(cut, following)
@@ -140,8 +140,8 @@ def runs(motion: Motion) -> list[Run]:
             if "ball1" in signs:
                 signs["ball"] = signs["ball1"]
         contact = SHAPE_ROWS[motion.shape].holds(place(motion, sample)) and shape_at(motion, after) >= 0
-        in_stretch = after["begin"] > 0 and after["end"] > 0
-        assert (side(motion, after) >= 0) == (contact and in_stretch), "signs and definition disagree"
+        in_interval = after["begin"] > 0 and after["end"] > 0
+        assert (side(motion, after) >= 0) == (contact and in_interval), "signs and definition disagree"
         if begun is None and side(motion, at) >= 0:
             begun = cut, False, face(motion, at)
         elif begun is not None and side(motion, at) < 0:

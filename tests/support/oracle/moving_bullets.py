@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import cylcollide as cc
 from cylcollide._types import Shape
 from cylcollide.exact.contacts import Contact
-from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_stretch
+from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_interval
 from cylcollide.history import PoseHistory
 
 Triple = tuple[float, float, float]
@@ -61,20 +61,20 @@ class Ticks:
             yield owner, counts[owner]
 
     def first_contact(self, bullet: Bullet, shapes: tuple[int, ...] = tuple(Shape)[:-1]) -> Contacted | None:
-        """The first contact with a limb of these shapes, over all stretches."""
+        """The first contact with a limb of these shapes, over all intervals."""
         for k, time in enumerate(self.times):
             after = self.times[k + 1] if k + 1 < len(self.times) else None
-            stretch = tick_stretch(bullet.target_t0, bullet.target_t1, time, after)
+            interval = tick_interval(bullet.target_t0, bullet.target_t1, time, after)
             first: tuple[Contact, int, Motion] | None = None
-            for row in range(len(self.limbs[k])) if stretch is not None else ():
+            for row in range(len(self.limbs[k])) if interval is not None else ():
                 if self._is_considered(k, row, bullet, shapes):
-                    motion = self._motion(k, row, bullet, stretch)
+                    motion = self._motion(k, row, bullet, interval)
                     contacts = contact_intervals(motion)
                     if contacts and (first is None or contacts[0].compare_entry(first[0]) < 0):
                         first = contacts[0], row, motion
             if first is not None:
                 s, row = first[0].entry, first[1]
-                alpha = s.rounded(stretch.alpha0, stretch.alpha1)
+                alpha = s.rounded(interval.alpha0, interval.alpha1)
                 who = int(self.limbs[k].character[row])
                 return Contacted(self.numbers[k], row, who, s.rounded(), alpha, int(contact_face(first[2], first[0])))
         return None
@@ -84,12 +84,12 @@ class Ticks:
         ignored = bullet.ignored >= 0 and limbs.character[row] == bullet.ignored
         return not ignored and (int(limbs.mask[row]) & bullet.mask) != 0 and int(limbs.kind[row]) in shapes
 
-    def _motion(self, k: int, row: int, bullet: Bullet, stretch) -> Motion:
+    def _motion(self, k: int, row: int, bullet: Bullet, interval) -> Motion:
         here, following = self.limbs[k], self.next[k][row]
         there, far = (self.limbs[k + 1], following) if following >= 0 else (here, row)
         a, b, c, d = (triple(p[i]) for p, i in ((here.p1, row), (there.p1, far), (here.p2, row), (there.p2, far)))
         radii = here.table.radius.item(row), here.table.radius2.item(row)
-        return Motion(triple(bullet.start), triple(bullet.end), Shape(here.kind[row]), (a, b), (c, d), *radii, stretch)
+        return Motion(triple(bullet.start), triple(bullet.end), Shape(here.kind[row]), (a, b), (c, d), *radii, interval)
 
 
 def triple(place: NDArray[np.float64]) -> Triple:

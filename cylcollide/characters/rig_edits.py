@@ -1,0 +1,193 @@
+"""Rigs made of others: scaled, in other hit groups, without bones that carry nothing."""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+
+import numpy as np
+
+from cylcollide import validate
+from cylcollide._types import Int64Array, Shape
+from cylcollide.characters import quaternions
+from cylcollide.characters.rig_data import RigData
+from cylcollide.characters.skeleton import limb_label
+from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
+from cylcollide.kernels.limb_table import make_table
+from cylcollide.limbs.limbs import Limbs
+
+if TYPE_CHECKING:
+    from cylcollide.characters.rig_symmetry import RigSymmetry
+
+Group: TypeAlias = str | int
+NO_NAMES: Mapping[str, int] = MappingProxyType({})
+
+
+class EditableRig(RigData):
+    """The methods of a `Rig` that make another one, or compare its sides."""
+
+    def scaled(self, by: float) -> Self:
+        """The rig `by` times as large: rest positions, and ends and sizes of limbs; `by` > 0.
+
+        Raises
+        ------
+        ValueError
+            If it is no number > 0, or a limb leaves the range of accepted numbers; it names the limb.
+        """
+        if not validate.is_real(by) or isinstance(by, bool) or not 0.0 < by <= LARGEST_NUMBER:
+            raise ValueError(f"by: expected a number > 0 and at most 2**500, got {by!r}")
+        factor = float(by)
+        return self._with(rest_positions=self.rest_positions * factor, limbs=_scaled(self.limbs, factor))
+
+    def with_groups(self, patterns: Mapping[str, Group] | None = None, groups: Mapping[str, int] = NO_NAMES) -> Self:
+        """The rig with limbs in other hit groups.
+
+        Parameters
+        ----------
+        patterns
+            Groups by patterns of limb names (`fnmatch`: `*`, `?`, `[...]`; case counts); the last match wins, other
+            limbs keep theirs. None: head 1, torso 2, arm 3 and leg 4, as `Rig.humanoid` has them, by names of bones as
+            Mixamo, VRM, Unreal, SMPL and motion capture have them; a bone with another name is in the group of the
+            nearest known bone above.
+        groups
+            Numbers of groups by name, besides those of the rig.
+
+        Raises
+        ------
+        ValueError
+            For a pattern that matches no limb, an unknown group, or, without patterns, a rig without a known bone.
+        """
+        if patterns is None:
+            from cylcollide.characters import standard_names  # noqa: PLC0415  imported when asked for
+
+            numbers = {**standard_names.GROUPS, **self.groups, **groups}
+            of_bone = standard_names.group_of_each(self.bone_names, self.parents)
+            names = [of_bone[bone] for bone in self.limb_bone.tolist()]
+            if not any(names):
+                raise ValueError(
+                    f"patterns: expected bones with standard names, such as Hips, spine, L_Knee or upperarm_l, got "
+                    f"{', '.join(self.bone_names[:5])} ...; give patterns of limb names"
+                )
+        else:
+            numbers = {**self.groups, **groups}
+            names = _matched(patterns, self.limb_names)
+        column = self.limbs.hit_group.copy()
+        for row, name in enumerate(names):
+            if name is not None:
+                column[row] = _number(name, numbers)
+        limbs = Limbs(self.limbs.table, column, self.limbs.names)
+        return self._with(limbs=limbs, groups=numbers)
+
+    def pruned(self) -> tuple[Self, Int64Array]:
+        """The rig of those bones that carry limbs and of their common root, and the rows of these bones, (kept,).
+
+        `rig.place(p, q)` has the limbs of `pruned.place(p[:, kept], q[:, kept])`, bit for bit. The other joints are
+        held at rest: a joint of the pruned rig is relative to the nearest bone above that is kept. Of several trees,
+        each has a root.
+        """
+        kept = _kept(self.parents.tolist(), sorted(set(self.limb_bone.tolist())))
+        place = {bone: row for row, bone in enumerate(kept)}
+        parents, positions, orientations = [], self.rest_positions[kept].copy(), self.rest_orientations[kept].copy()
+        for row, bone in enumerate(kept):
+            above = int(self.parents[bone])
+            at, turn = positions[row], orientations[row]
+            while above >= 0 and above not in place:
+                up = quaternions.normalised(self.rest_orientations[above])
+                at = self.rest_positions[above] + quaternions.rotated(up, at)
+                turn, above = quaternions.product(up, quaternions.normalised(turn)), int(self.parents[above])
+            positions[row], orientations[row] = at, turn
+            parents.append(place.get(above, -1))
+        pruned = self._with(
+            bone_names=[self.bone_names[bone] for bone in kept], parents=parents, rest_positions=positions,
+            rest_orientations=orientations, limb_bone=[place[bone] for bone in self.limb_bone.tolist()],
+        )  # fmt: skip
+        return pruned, np.array(kept, np.int64)
+
+    def symmetry(self, plane: Literal["auto", "x", "y", "z"] = "auto") -> "RigSymmetry":
+        """Which limbs mirror each other by name at rest, and by how much they differ, in the unit of the rig.
+
+        Names differ by their side, as left_arm and right_arm, arm.L and arm.R, LThumb and RThumb do; a limb without
+        name, or whose name others have, is called as its bone. A limb without side mirrors itself.
+
+        Parameters
+        ----------
+        plane
+            "x", "y" or "z": the plane where that coordinate of the character is 0. "auto": the plane that lies
+            halfway between the limbs of pairs.
+
+        Raises
+        ------
+        ValueError
+            For another plane; with "auto", if no limbs differ by their side, or they do not lie apart.
+        """
+        from cylcollide.characters import rig_symmetry  # noqa: PLC0415  imported when asked for
+
+        return rig_symmetry.symmetry_of(self, plane)
+
+    def _with(self, **changes: object) -> Self:
+        """The rig with other arguments."""
+        names = ("bone_names", "parents", "rest_positions", "rest_orientations", "limbs", "limb_bone", "groups")
+        return type(self)(**{**dict(zip(names, self.arguments, strict=True)), **changes})
+
+
+def _scaled(limbs: Limbs, by: float) -> Limbs:
+    """The limbs times a factor, about the origins of their bones."""
+    t, boxes = limbs.table, limbs.table.boxes.copy()
+    p1, p2, radius, radius2 = (column * by for column in (t.p1, t.p2, t.radius, t.radius2))
+    boxes[:, 9:] *= by
+    half = np.ones((len(limbs), 3))
+    half[t.box >= 0] = boxes[t.box[t.box >= 0], 9:]
+    sizes = np.column_stack([np.where(t.radius > 0.0, radius, 1.0), np.where(t.radius2 > 0.0, radius2, 1.0), half])
+    small = (sizes < SMALLEST_SIZE).any(axis=1) | (validate.short(p2 - p1) & (t.p1 != t.p2).any(axis=1))
+    large = (np.abs(np.column_stack([p1, p2, sizes])) > LARGEST_NUMBER).any(axis=1)
+    closed = (t.kind == int(Shape.TUBE)) & (radius2 >= radius)
+    row = validate.first_bad_row(small | large | closed)
+    if row is not None:
+        raise ValueError(
+            f"by: expected a factor that leaves numbers within 2**500 and sizes above 2**-500, got {by} for "
+            f"{limb_label(limbs.names, row)}"
+        )
+    table = make_table(t.kind, p1, p2, radius, radius2, t.box, boxes, t.character, t.mask)
+    return Limbs(table, limbs.hit_group, limbs.names)
+
+
+def _matched(patterns: Mapping[str, Group], names: tuple[str, ...]) -> list[Group | None]:
+    """The group that the last matching pattern gives each name, None without one."""
+    if not isinstance(patterns, Mapping) or not all(isinstance(pattern, str) for pattern in patterns):
+        raise ValueError(f"patterns: expected a mapping of patterns to groups, got {patterns!r}")
+    found: list[Group | None] = [None] * len(names)
+    for pattern, group in patterns.items():
+        rows = [row for row, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if not rows:
+            known = ", ".join(names[:20]) or "none"
+            raise ValueError(
+                f"patterns: expected patterns of limb names ({known}), got {pattern!r}, which matches none"
+            )
+        for row in rows:
+            found[row] = group
+    return found
+
+
+def _number(group: Group, numbers: Mapping[str, int]) -> int:
+    """The number of a group; ValueError for a name that is not known."""
+    if isinstance(group, str):
+        if group not in numbers:
+            known = ", ".join(map(repr, numbers)) or "none"
+            raise ValueError(f"patterns: expected a group of the rig ({known}), got {group!r}; number it by groups=")
+        return numbers[group]
+    return int(validate.integers(group, "patterns", 1, -(2**31), 2**31 - 1)[0])
+
+
+def _kept(parents: list[int], carriers: list[int]) -> list[int]:
+    """The bones that carry limbs and the lowest bone above all of those of a tree, ascending; the first for none."""
+    ways: dict[int, list[list[int]]] = {}
+    for bone in carriers:
+        way = [bone]
+        while parents[way[-1]] >= 0:
+            way.append(parents[way[-1]])
+        ways.setdefault(way[-1], []).append(way[::-1])
+    kept = set(carriers)
+    for of_tree in ways.values():
+        common = [bones[0] for bones in zip(*of_tree, strict=False) if len(set(bones)) == 1]
+        kept.add(common[-1])
+    return sorted(kept) or [0]

@@ -1,0 +1,80 @@
+"""What an explanation of a miss says: about the asked time, about limbs that cannot be hit, and in its messages."""
+
+import numpy as np
+import pytest
+from support.one_limb import about_z, one_limb_world
+
+import cylcollide as cc
+
+
+def two_people() -> tuple[cc.PoseHistory, np.ndarray]:
+    """Return the history of one who walks along y, and of one who stands behind, and their ids."""
+    world, rig = cc.HitWorld(), cc.Rig.humanoid()
+    ids, joints = world.spawn(rig, 2), np.tile(rig.rest_orientations, (2, 1, 1))
+    history = cc.PoseHistory(world)
+    for k in range(11):
+        world.set_poses(ids, *rig.forward([[0, 0.2 * k - 1.0, 0.95], [3, 0, 0.95]], [[0, 0, 0, 1]] * 2, joints))
+        history.record(k / 10)
+    return history, ids
+
+
+def test_the_asked_time_is_searched():
+    """A rod that turns through a point between two of the searched times: hit at the asked time, and said so."""
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    for k in range(3):
+        world.set_poses(ids, [[0, 0, 0]], [about_z(1.5 * k)])
+        history.record(k)
+    time = 0.5670001
+    limbs = history.limbs_at(time)
+    far = limbs.p1[0] + 0.999 * (limbs.p2[0] - limbs.p1[0])
+    across = np.array([0.0, 0.0, 1.0])
+    thin = {"resolution": 1.0, "time": time}
+    why = history.explain_miss(far - across, far + across, **thin)
+    assert why.hit
+    assert len(why.intervals) == 1
+    assert why.intervals[0, 0] <= time <= why.intervals[0, 1]
+    assert not (why.intervals[0] == np.round(why.intervals[0])).any()
+    assert "(now)" in str(why)
+
+
+def test_where_nothing_can_be_hit_it_says_why():
+    history, ids = two_people()
+    n, time = 2 * len(cc.Rig.humanoid().limbs), float(history.times[0])
+    ends = ([0, 0, 9], [1, 0, 9])
+    one, other = ids.tolist()
+    for options, reason in (
+        ({"mask": 0}, f"of {n} limbs: {n} in no layer of the mask"),
+        ({"ignore_character": one, "protected_since": {other: 0.0}},
+         f"of {n} limbs: {n // 2} of the ignored character, {n // 2} of protected characters"),
+        ({"hit_group": 77}, f"of {n} limbs: {n} in another group"),
+        ({"hit_group": "head", "mask": 0}, f"of {n} limbs: {n - 2} in another group, 2 in no layer of the mask"),
+    ):  # fmt: skip
+        text = str(history.explain_miss(*ends, time, **options))
+        assert reason in text
+        assert "can be hit at time" in text
+    empty = cc.PoseHistory(cc.HitWorld())
+    empty.record(0.0)
+    assert "miss: no limb can be hit at time 0 (tick 0, alpha 0)\n  there are no limbs then" in str(
+        empty.explain_miss(*ends, 0.0)
+    )
+
+
+def test_messages_name_what_the_call_has():
+    history, _ = two_people()
+    for call in (lambda: history.explain_miss([0, 0, 0], [1, 1, 1], 1e9), lambda: history.limbs_at(1e9)):
+        with pytest.raises(ValueError, match=r"which is kept, got 1000000000\.0 in row 0; keep more ticks$"):
+            call()
+    with pytest.raises(ValueError, match="keep more ticks, or say what such a time means by on_old="):
+        history.cast_segments([0, 0, 0], [1, 1, 1], 1e9)
+    for given, got in (({}, "neither"), ({"time": 0.0, "tick": 0}, "time and tick"), ({"alpha": 0.5}, "alpha")):
+        with pytest.raises(ValueError, match=f"expected either time, or tick and perhaps alpha; got {got}$"):
+            history.cast_segments([0, 0, 0], [1, 1, 1], **given)
+
+
+def test_one_mask_may_be_a_list():
+    history, _ = two_people()
+    asked = ([0, 0, 9], [1, 0, 9], float(history.times[0]))
+    assert str(history.explain_miss(*asked, mask=[1])) == str(history.explain_miss(*asked, mask=1))
+    with pytest.raises(ValueError, match=r"mask: expected one integer or shape \(1,\), got shape \(2,\)"):
+        history.explain_miss(*asked, mask=[1, 2])

@@ -1,0 +1,60 @@
+"""Teleports: one for all or one a character, in the order of the ids; and ids that are no integers."""
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+
+RIG = cc.Rig.humanoid()
+
+
+def crowd(n: int = 4):
+    world = cc.HitWorld()
+    ids = world.spawn(RIG, n)
+    history = cc.PoseHistory(world)
+    world.set_poses(ids, *poses(n, 0.0))
+    history.record(0.0)
+    return world, ids, history
+
+
+def poses(n: int, x: float):
+    places = np.column_stack([np.full(n, x), np.arange(n) * 2.0, np.ones(n)])
+    return RIG.forward(places, [0, 0, 0, 1], RIG.rest_orientations)
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array])
+def test_some_characters_jump(form):
+    """Those stay until the next tick, the others are half-way."""
+    world, ids, history = crowd()
+    world.set_poses(ids[::-1], *(rows[::-1] for rows in poses(4, 1.0)), teleport=form([True, False, False, True]))
+    history.record(1.0)
+    moved = history.limbs_at(0.5).p1 - history.limbs_at(0.0).p1
+    assert moved[:, 0].reshape(4, -1)[:, 0].tolist() == pytest.approx([0.0, 0.5, 0.5, 0.0])
+
+
+@pytest.mark.parametrize("jumps", [True, np.True_, [True] * 4])
+def test_all_jump(jumps):
+    world, ids, history = crowd()
+    world.set_poses(ids, *poses(4, 1.0), teleport=jumps)
+    history.record(1.0)
+    assert history.limbs_at(0.5) == history.limbs_at(0.0)
+
+
+@pytest.mark.parametrize("teleport", [[True, False], "no", 1.0, None, [1, 0, 0, 0], np.ones((4, 1), bool)])
+def test_what_is_no_teleport(teleport):
+    world, ids, _ = crowd()
+    before = world.snapshot()
+    with pytest.raises(ValueError, match=r"teleport: expected True or False, one or \(4,\), got "):
+        world.set_poses(ids, *poses(4, 1.0), teleport=teleport)
+    assert world.snapshot() is before
+
+
+@pytest.mark.parametrize(
+    ("ids", "got"),
+    [([0, 1.5, 2, 3], "1.5 in row 1"), (np.arange(4.0), "0.0 in row 0"), ([0, 1, True, 3], "True in row 2"),
+     ((0, 1, 2, "3"), "'3' in row 3"), (np.array([0, 1, None, 3]), "None in row 2"), (1.0, "1.0 in row 0")],
+)  # fmt: skip
+def test_ids_that_are_no_integers(ids, got: str):
+    world, *_ = crowd()
+    with pytest.raises(ValueError, match=f"ids: expected integers, got {got}"):
+        world.set_poses(ids, *poses(4, 1.0))
