@@ -1,17 +1,63 @@
-"""From LLVM's code to object files."""
+"""From LLVM's code to object files, and what they are made for: systems, and levels of their processors."""
 
+import sys
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import binding
 
+from cylcollide.runtime.levels import X86_LEVELS, machine
 from native.emitters import COMPRESS
-from native.levels import Target
 
-SYMBOLS = frozenset(
-    {"fma", "fmod", "memcpy", "memmove", "memset", "sqrt", "numba_attempt_nocopy_reshape", "numba_frexp", "numba_ldexp"}
-)
-"""All that machine code may call: of the C library, and of `module.c`."""
+TRIPLES = {"linux": "{}-unknown-linux-gnu", "darwin": "{}-apple-macosx11.0.0", "win32": "{}-pc-windows-msvc"}
+"""LLVM's names of systems, without the architecture."""
+CROSS = ("linux-x86_64", "linux-aarch64")
+"""Platforms that any machine makes wheels for, by ziglang."""
+FEATURES = {
+    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "x86-64-v3": {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"},
+}
+"""What a level needs besides those below it; `module.c` checks it when the module is loaded."""
+
+
+class Target(NamedTuple):
+    """What an extension module is made for."""
+
+    level: str
+    system: str  # as `sys.platform` has it
+    machine: str
+    is_cross: bool  # whether the platform was named: then ziglang links it, for old systems, too
+
+
+def targets(levels: str = "", platform: str = "") -> list[Target]:
+    """The targets of some levels: names with commas, "all", or by default that of this processor.
+
+    A platform is named as in "linux-aarch64"; by default it is that of this Python.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown.
+    """
+    if platform and platform not in CROSS:
+        raise ValueError(f"expected a platform among {', '.join(CROSS)}; got {platform!r}")
+    system, architecture = platform.split("-") if platform else (sys.platform, machine())
+    known = X86_LEVELS if architecture == "x86_64" else (architecture,)
+    chosen = known if levels == "all" else [level for level in levels.split(",") if level] or [own_level()]
+    if unknown := ", ".join(level for level in chosen if level not in known):
+        raise ValueError(f"expected levels among {', '.join(known)}, or all; got {unknown}")
+    return [Target(level, system, architecture, bool(platform)) for level in chosen]
+
+
+def own_level() -> str:
+    """The best level of this processor."""
+    if machine() != "x86_64":
+        return machine()
+    has = {name for name, there in binding.get_host_cpu_features().items() if there}
+    return next(
+        level for k, level in enumerate(X86_LEVELS) if all(has >= FEATURES.get(one, set()) for one in X86_LEVELS[k:])
+    )
+
 
 PERMUTATIONS = [
     sum(lane << 8 * place for place, lane in enumerate([k for k in range(8) if bits >> k & 1])) for bits in range(256)
@@ -31,23 +77,25 @@ define <8 x i32> @cylcollide.compress(<8 x i32> %entries, <8 x i1> %truth, <8 x 
     ret <8 x i32> %packed
 }}
 """
-"""Instead of LLVM's, which goes through memory there: behind what is packed, any of the eight entries."""
+"""Instead of LLVM's, which goes through memory there and takes crowds 1.7 times as long."""
 
 
 @cache
 def _machine(target: Target) -> Any:
-    """LLVM's machine."""
+    """LLVM's machine. A vector of eight float64 is one register of AVX-512; LLVM would rather halve it."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    made = binding.Target.from_triple(target.triple)
-    return made.create_target_machine(target.cpu, target.features, opt=3, reloc="pic", codemodel="default")
+    made = binding.Target.from_triple(TRIPLES[target.system].format(target.machine))
+    cpu = target.level if target.level in X86_LEVELS else "apple-m1" if target.system == "darwin" else "generic"
+    features = "-prefer-256-bit" if target.level == "x86-64-v4" else ""
+    return made.create_target_machine(cpu, features, opt=3, reloc="pic", codemodel="default")
 
 
 @cache
 def _parsed(target: Target, text: str) -> Any:
     """A module to be linked into others, its functions simplified; most are called by several loops."""
     module = binding.parse_assembly(text)
-    module.triple, module.data_layout = target.triple, str(_machine(target).target_data)
+    module.triple, module.data_layout = _machine(target).triple, str(_machine(target).target_data)
     _simplify(module, _passes(target))
     return module
 
@@ -70,6 +118,10 @@ def _simplify(module: Any, passes: Any) -> None:
             simplifying.run(function, passes)
 
 
+SYMBOLS = {"fma", "fmod", "frexp", "ldexp", "memcpy", "memmove", "memset", "sqrt"}
+"""All that machine code may call, of the C library."""
+
+
 def object_file(target: Target, symbol: str, function: str, texts: list[str]) -> bytes:
     """The object file of a function with all that it calls; it is seen from outside as `symbol`, and nothing else.
 
@@ -79,7 +131,7 @@ def object_file(target: Target, symbol: str, function: str, texts: list[str]) ->
         If it calls something that is not among `SYMBOLS`.
     """
     machine, passes, module = _machine(target), _passes(target), binding.parse_assembly("")
-    module.name, module.triple, module.data_layout = symbol, target.triple, str(machine.target_data)
+    module.name, module.triple, module.data_layout = symbol, machine.triple, str(machine.target_data)
     if target.level == "x86-64-v3":
         texts = [*(text.replace(COMPRESS, "cylcollide.compress") for text in texts), COMPRESS_OF_AVX2]
     for text in texts:

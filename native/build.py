@@ -1,33 +1,84 @@
-"""The build: marked functions of the package to one extension module a level."""
+"""The build: marked functions of the package to one extension module a level.
 
+An object file is kept under a digest of the code of all source files that its loop is made of, its signature and tools.
+"""
+
+import ast
 import gc
 import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
-from cylcollide.runtime.sources import ROOT, digest_of_files
-from native import backend, linker, signatures, sources
-from native.levels import Target
+from cylcollide.runtime.levels import ROOT, digest_of_files
+from native import backend, linker, signatures
+from native.backend import Target
 from native.signatures import Signature
 
-IN_PLACE = ROOT / sources.PACKAGE / "machine_code"
+IN_PLACE = ROOT / "cylcollide" / "machine_code"
+OF_BUILD = [f"native/{name}.py" for name in ("backend", "emitters", "frontend", "intrinsics", "signatures")]
+"""The files of the build that decide what machine code a loop has."""
+NO_LOOPS_READ = {"cylcollide", "cylcollide.runtime.levels"}
+"""Modules that do not count: the list of public names, and what chooses a level at import."""
 
-Object = tuple[Target, str]
-"""Which object file: the target and the name of the loop."""
+
+@cache
+def modules() -> dict[str, Path]:
+    """The files of all modules of the package, by name."""
+    files = [path.relative_to(ROOT) for path in (ROOT / "cylcollide").rglob("*.py")]
+    return {".".join(file.with_suffix("").parts).removesuffix(".__init__"): file for file in files}
+
+
+@cache
+def imported(module: str) -> set[str]:
+    """The modules of the package that a module imports, anywhere in its text."""
+    names = set[str]()
+    for node in ast.walk(ast.parse((ROOT / modules()[module]).read_bytes())):
+        if isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return names & modules().keys() - NO_LOOPS_READ
+
+
+@cache
+def files_of(loop: str) -> list[str]:
+    """The file of a loop, and those of all that it imports, directly or not: their paths in the checkout."""
+    found, pending = set[str](), [f"cylcollide.{loop.rpartition('.')[0]}"]
+    while pending:
+        if (name := pending.pop()) not in found:
+            found.add(name)
+            pending += imported(name)
+    return sorted(modules()[name].as_posix() for name in found)
+
+
+@cache
+def code_of(name: str) -> str:
+    """What a file says to a compiler: its syntax tree without docstrings and places in the text."""
+    tree = ast.parse((ROOT / name).read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
+            del node.body[0]
+    return ast.dump(tree)
+
+
+def key(target: Target, loop: str, signature: Signature) -> str:
+    """What the object file of a loop is kept under."""
+    code = [(name, code_of(name)) for name in (*files_of(loop), *OF_BUILD)]
+    tools = version("numba"), version("llvmlite"), sys.version_info[:2]
+    parts = target._replace(is_cross=False), loop, signature.format, tools, code
+    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 
 def kept_objects() -> Path:
     """Where object files are kept: CYLCOLLIDE_BUILD_CACHE, or below the user's folder for such files."""
-    if given := os.environ.get("CYLCOLLIDE_BUILD_CACHE"):
-        return Path(given)
-    by_system = {"win32": os.environ.get("LOCALAPPDATA"), "darwin": "~/Library/Caches"}
-    of_user = by_system.get(sys.platform, os.environ.get("XDG_CACHE_HOME"))
-    return Path(of_user or "~/.cache").expanduser() / "cylcollide" / "objects"
+    of_user = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("CYLCOLLIDE_BUILD_CACHE") or f"{of_user}/cylcollide/objects").expanduser()
 
 
 def say(text: str) -> None:
@@ -35,7 +86,7 @@ def say(text: str) -> None:
     print(f"cylcollide: {text}", flush=True)
 
 
-def build(targets: list[Target], into: Path) -> None:
+def build(targets: list[Target], into: Path = IN_PLACE) -> None:
     """Make extension modules in a folder, and say what is done.
 
     Those of an editable installation, in place, know the names of all source files that they were made of, and their
@@ -50,36 +101,21 @@ def build(targets: list[Target], into: Path) -> None:
     found = signatures.declared()
     kept = kept_objects()
     kept.mkdir(parents=True, exist_ok=True)
-    wanted = [(target, name) for target in targets for name in found]
-    objects = {(target, name): kept / f"{_key(target, name, found[name])}.o" for target, name in wanted}
+    objects = {(target, name): kept / f"{key(target, name, found[name])}.o" for target in targets for name in found}
     missing = {which: path for which, path in objects.items() if not path.exists()}
     names = ", ".join(f"{target.level} ({target.system})" for target in targets)
     say(f"machine code of {len(found)} loops for {names}: {len(missing)} of {len(objects)} objects to make")
     if missing:
         _compile(found, missing)
-    listed = sorted({path for name in found for path in sources.files_of(_module(name))})
+    listed = sorted({file for name in found for file in files_of(name)})
     made_of = " ".join([digest_of_files(listed), *listed]) if into == IN_PLACE else ""
     into.mkdir(parents=True, exist_ok=True)
     for target in targets:
-        of_target = [objects[target, name] for name in found]
-        linker.link(target, found, of_target, made_of, into / f"{target.module}{linker.suffix(target)}")
+        linker.link(target, found, [objects[target, name] for name in found], made_of, into)
     say(f"done in {time.perf_counter() - begun:.0f} s")
 
 
-def _key(target: Target, name: str, signature: Signature) -> str:
-    """What the object file of a loop is kept under: a digest of all that it depends on."""
-    files = sources.digest_of_code([*sources.files_of(_module(name)), *sources.FILES_OF_BUILD])
-    tools = version("numba"), version("llvmlite"), sys.version_info[:2]
-    key = target._replace(is_cross=False), name, signature.format, tools, files
-    return blake2b(repr(key).encode(), digest_size=16).hexdigest()
-
-
-def _module(name: str) -> str:
-    """The module of a loop."""
-    return f"{sources.PACKAGE}.{name.rpartition('.')[0]}"
-
-
-def _compile(found: dict[str, Signature], missing: dict[Object, Path]) -> None:
+def _compile(found: dict[str, Signature], missing: dict[tuple[Target, str], Path]) -> None:
     """Make the object files that are missing. This process runs numba, others LLVM."""
     from native import frontend
 
@@ -89,7 +125,7 @@ def _compile(found: dict[str, Signature], missing: dict[Object, Path]) -> None:
     with ProcessPoolExecutor(min(len(targets), os.cpu_count() or 1), get_context("spawn")) as pool:
         made = []
         for name in sorted({name for _, name in missing}, key=lambda name: -found[name].words):  # the longest first
-            symbol, (function, texts) = f"cylcollide_{linker.symbol_of(name)}", frontend.lower(name, found[name])
+            symbol, (function, texts) = f"cylcollide_{found[name].symbol}", frontend.lower(name, found[name])
             for target in targets:
                 if path := missing.get((target, name)):
                     made.append(pool.submit(_write, path, target, symbol, function, texts))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from llvmlite import ir
-from numba.core.cgutils import get_or_insert_function, unpack_tuple
+from numba.core.cgutils import unpack_tuple
 
 from cylcollide.runtime import simd
 from cylcollide.runtime.simd import LANES
@@ -46,7 +46,7 @@ def _compare(relation: str) -> Emitter:
 def _called(builder: ir.IRBuilder, name: str, result: ir.Type, *values: Any) -> Any:
     """The result of an intrinsic of LLVM."""
     kind = ir.FunctionType(result, [value.type for value in values])
-    return builder.call(get_or_insert_function(builder.module, kind, name), values)
+    return builder.call(builder.module.declare_intrinsic(name, (), kind), values)
 
 
 def _call(name: str) -> Emitter:
@@ -54,8 +54,7 @@ def _call(name: str) -> Emitter:
 
     def emit(builder: ir.IRBuilder, *values: Any) -> Any:
         kind = values[0].type
-        vector = isinstance(kind, ir.VectorType)
-        suffix = f"v{LANES}{kind.element.intrinsic_name}" if vector else kind.intrinsic_name
+        suffix = f"v{LANES}{kind.element.intrinsic_name}" if isinstance(kind, ir.VectorType) else kind.intrinsic_name
         return _called(builder, f"llvm.{name}.{suffix}", kind, *values)
 
     return emit
@@ -87,14 +86,15 @@ def _vector(builder: ir.IRBuilder, array: Any, offset: Any, count: int = LANES) 
     return builder.bitcast(_entry(builder, array, offset), ir.VectorType(array.data.type.pointee, count).as_pointer())
 
 
-def _row(builder: ir.IRBuilder, rows: Any, first: Any, k: int) -> Any:
-    """Row number `k` of a list from `first` on."""
-    return builder.sext(builder.load(_entry(builder, rows, builder.add(first, _LONG(k)))), _LONG)
-
-
 def _offset(builder: ir.IRBuilder, row: Any, width: Any, column: Any) -> Any:
     """Where a column of a row is."""
     return builder.add(builder.mul(row, width), column)
+
+
+def _offsets(builder: ir.IRBuilder, rows: Any, first: Any, width: Any, column: Any) -> list[Any]:
+    """The same for eight rows of a list, from `first` on."""
+    places = [builder.load(_entry(builder, rows, builder.add(first, _LONG(k)))) for k in range(LANES)]
+    return [_offset(builder, builder.sext(place, _LONG), width, column) for place in places]
 
 
 def _transposed(builder: ir.IRBuilder, lines: list[Any]) -> list[Any]:
@@ -122,36 +122,33 @@ def _load_triples(builder: ir.IRBuilder, array: Any, offset: Any) -> list[Any]:
 
 def _load_at(builder: ir.IRBuilder, array: Any, rows: Any, first: Any, stride: Any, column: Any) -> Any:
     vector = _undefined(array.data.type.pointee)
-    for k in range(LANES):
-        offset = _offset(builder, _row(builder, rows, first, k), stride, column)
+    for k, offset in enumerate(_offsets(builder, rows, first, stride, column)):
         vector = builder.insert_element(vector, builder.load(_entry(builder, array, offset)), _COUNT(k))
     return vector
 
 
 def _load_rows(builder: ir.IRBuilder, matrix: Any, rows: Any, first: Any, column: Any) -> list[Any]:
-    width, lines = builder.extract_value(matrix.shape, 1), []
-    for k in range(LANES):
-        lines.append(_load(builder, matrix, _offset(builder, _row(builder, rows, first, k), width, column)))
-    return _transposed(builder, lines)
+    offsets = _offsets(builder, rows, first, builder.extract_value(matrix.shape, 1), column)
+    return _transposed(builder, [_load(builder, matrix, offset) for offset in offsets])
 
 
-def _store(builder: ir.IRBuilder, array: Any, offset: Any, value: Any, align: int = 1) -> None:
+def _store(builder: ir.IRBuilder, array: Any, offset: Any, value: Any) -> None:
     """Rounded to float, truncated to integer; truths become 0 and 1."""
     pointer = _vector(builder, array, offset)
     vector, truths = pointer.type.pointee, value.type.element == _TRUTH
     if isinstance(vector.element, ir.IntType):
-        value = builder.zext(value, vector) if truths else builder.fptosi(value, vector)
+        convert = builder.zext if truths else builder.fptosi
     elif truths:
-        value = builder.uitofp(value, vector)
+        convert = builder.uitofp
     else:
-        value = (builder.fptrunc if vector.element == ir.FloatType() else builder.fpext)(value, vector)
-    builder.store(value, pointer, align=align)
+        convert = builder.fptrunc if vector.element == ir.FloatType() else builder.fpext
+    builder.store(convert(value, vector), pointer, align=1)
 
 
 def _store_rows(builder: ir.IRBuilder, matrix: Any, first: Any, column: Any, columns: Any) -> None:
     width = builder.extract_value(matrix.shape, 1)
     for k, line in enumerate(_transposed(builder, unpack_tuple(builder, columns))):
-        _store(builder, matrix, _offset(builder, builder.add(first, _LONG(k)), width, column), line, align=4)
+        _store(builder, matrix, _offset(builder, builder.add(first, _LONG(k)), width, column), line)
 
 
 def _prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
@@ -171,18 +168,14 @@ def _append_where(builder: ir.IRBuilder, array: Any, offset: Any, rows: Any, fir
     return builder.ctpop(_movemask(builder, truth))
 
 
-COMPARISONS = operator.lt, operator.le, operator.gt, operator.ge, operator.eq
+RELATIONS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "=="}
 OPERATORS: dict[Callable[..., Any], Emitter] = {
     operator.add: _contractible(ir.IRBuilder.fadd),
     operator.sub: _contractible(ir.IRBuilder.fsub),
     operator.mul: _contractible(ir.IRBuilder.fmul),
     operator.truediv: ir.IRBuilder.fdiv,
     operator.neg: ir.IRBuilder.fneg,
-    operator.lt: _compare("<"),
-    operator.le: _compare("<="),
-    operator.gt: _compare(">"),
-    operator.ge: _compare(">="),
-    operator.eq: _compare("=="),
+    **{symbol: _compare(relation) for symbol, relation in RELATIONS.items()},
     operator.and_: ir.IRBuilder.and_,
     operator.or_: ir.IRBuilder.or_,
 }

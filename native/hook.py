@@ -10,13 +10,10 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-
-PLAIN, FOLDER = "plain", "cylcollide/machine_code"
 
 LEVELS = os.environ.get("CYLCOLLIDE_BUILD_LEVELS", "")
 PLATFORM = os.environ.get("CYLCOLLIDE_BUILD_PLATFORM", "")
@@ -25,21 +22,21 @@ PLATFORM = os.environ.get("CYLCOLLIDE_BUILD_PLATFORM", "")
 class MachineCodeHook(BuildHookInterface[Any]):
     """Runs `python -m native`."""
 
-    _made: Sequence[str] = ()
-    """The folder of machine code for a wheel."""
+    _made: tempfile.TemporaryDirectory[str] | None = None
+    """The folder of machine code for a wheel, which has a copy of it; removed at exit."""
 
     def dependencies(self) -> list[str]:
         """What the build needs besides: ziglang, where no compiler of C is there, and for other platforms."""
         found = sys.platform != "win32" and any(map(shutil.which, ("cc", "gcc", "clang")))
-        needless = LEVELS == PLAIN or (not PLATFORM and (found or "CC" in os.environ))
+        needless = LEVELS == "plain" or (not PLATFORM and (found or "CC" in os.environ))
         return [] if needless else ["ziglang>=0.13"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make machine code, and add it to the wheel."""
-        if self.target_name != "wheel" or LEVELS == PLAIN:
+        if self.target_name != "wheel" or LEVELS == "plain":
             return
-        self._made = [] if version == "editable" else [tempfile.mkdtemp()]
-        into = [f"--into={folder}" for folder in self._made]
+        self._made = None if version == "editable" else tempfile.TemporaryDirectory()
+        into = [self._made.name] if self._made else []
         if subprocess.run([sys.executable, "-m", "native", *into], cwd=self.root, check=False).returncode:
             raise SystemExit(
                 "cylcollide: no wheel was built, for the reason above. CYLCOLLIDE_BUILD_LEVELS=plain builds one "
@@ -48,11 +45,5 @@ class MachineCodeHook(BuildHookInterface[Any]):
         own = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         tag = PLATFORM.replace("linux-", "manylinux_2_17_") or own
         build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{tag}"
-        for folder in self._made:
-            for module in (*Path(folder).glob("*.so"), *Path(folder).glob("*.pyd")):
-                build_data["force_include"][str(module)] = f"{FOLDER}/{module.name}"
-
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Remove what the wheel has a copy of."""
-        for folder in self._made:
-            shutil.rmtree(folder, ignore_errors=True)
+        for module in (path for folder in into for path in Path(folder).iterdir()):
+            build_data["force_include"][str(module)] = f"cylcollide/machine_code/{module.name}"

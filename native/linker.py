@@ -11,39 +11,29 @@ from pathlib import Path
 
 import numpy as np
 
-from native.levels import Target
+from native.backend import FEATURES, Target
 from native.signatures import Signature
 
 SOURCE = Path(__file__).with_name("module.c")
-STABLE = "0x030B0000"
-"""The oldest Python whose stable interface is used."""
 GLIBC = "2.17"
 """The oldest C library that a cross-built module runs with; wheels are tagged so (`hook.py`)."""
 
 
 def compiler(target: Target) -> list[str]:
-    """The command that compiles and links C for a target; empty if there is none."""
-    zig = [sys.executable, "-m", "ziglang", "cc"] if find_spec("ziglang") else []
-    if target.is_cross:
-        return zig and [*zig, "-target", f"{target.machine}-linux-gnu.{GLIBC}"]
-    if given := shlex.split(os.environ.get("CC", "")):
+    """The command that compiles and links C for a target; RuntimeError if there is none."""
+    if not target.is_cross and (given := shlex.split(os.environ.get("CC", ""))):
         return given
     found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
-    return [found] if found and sys.platform != "win32" else zig
+    if found and not target.is_cross and sys.platform != "win32":
+        return [found]
+    if find_spec("ziglang") is None:
+        raise RuntimeError("no C compiler found: install cc (gcc or clang) or `pip install ziglang`, or set CC")
+    named = ["-target", f"{target.machine}-linux-gnu.{GLIBC}"] if target.is_cross else []
+    return [sys.executable, "-m", "ziglang", "cc", *named]
 
 
-def suffix(target: Target) -> str:
-    """What the names of extension modules in the stable interface end with."""
-    return ".pyd" if target.system == "win32" else ".abi3.so"
-
-
-def symbol_of(loop: str) -> str:
-    """The symbol of a loop, without the prefix that tells it from others in the process."""
-    return loop.replace(".", "__")
-
-
-def link(target: Target, signatures: dict[str, Signature], objects: list[Path], sources: str, made: Path) -> None:
-    """Make the extension module of a level.
+def link(target: Target, signatures: dict[str, Signature], objects: list[Path], sources: str, into: Path) -> None:
+    """Make the extension module of a level in a folder.
 
     Raises
     ------
@@ -51,17 +41,15 @@ def link(target: Target, signatures: dict[str, Signature], objects: list[Path], 
         If there is no compiler, or it fails; with what it said.
     """
     command = compiler(target)
-    if not command:
-        raise RuntimeError("no C compiler found: install cc (gcc or clang) or `pip install ziglang`, or set CC")
-    loops = made.with_suffix(".h")
-    loops.write_text("".join(f'LOOP({symbol_of(name)}, "{one.format}")\n' for name, one in signatures.items()))
+    module = target.level.replace("-", "_")
+    loops = into / f"{module}.h"
+    loops.write_text("".join(f'LOOP({one.symbol}, "{one.format}")\n' for one in signatures.values()))
     macros = {
-        "Py_LIMITED_API": STABLE,
         "LOOPS": f'"{loops.as_posix()}"',
         "MOST_WORDS": max(one.words for one in signatures.values()),
-        "LEVEL": target.number,
-        "MODULE": f'"{target.module}"',
-        "INITIALISE": f"PyInit_{target.module}",
+        "LEVEL": target.level[-1] if target.level in FEATURES else 0,
+        "MODULE": f'"{module}"',
+        "INITIALISE": f"PyInit_{module}",
         "SOURCES": f'"{sources}"',
     }
     python, machine = sysconfig.get_path("include"), sysconfig.get_path("platinclude")
@@ -69,6 +57,7 @@ def link(target: Target, signatures: dict[str, Signature], objects: list[Path], 
         "darwin": ["-bundle", "-undefined", "dynamic_lookup"],
         "win32": ["-shared", f"-L{sys.base_prefix}/libs", "-lpython3"],
     }.get(target.system, ["-shared", "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-lm"])
+    made = into / f"{module}{'.pyd' if target.system == 'win32' else '.abi3.so'}"
     arguments = [
         *("-O2", "-std=c11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter", "-s"),
         *(f"-D{name}={value}" for name, value in macros.items()),

@@ -13,28 +13,14 @@ against the format that the loop was compiled for:
 The caller holds a reference to every argument, and tuples to their items, while the loop runs. The interpreter's lock
 is released meanwhile, but for the mark above. Only the stable interfaces of Python (PEP 384) and numpy are used. */
 
+#define Py_LIMITED_API 0x030B0000 /* Python 3.11 */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
-#include <math.h>
 #include <numpy/arrayobject.h>
 #include <stdint.h>
 #include <string.h>
-
-/* What numba calls of its own run-time library. */
-
-double numba_frexp(double number, int *exponent) { return frexp(number, exponent); }
-double numba_ldexp(double number, int exponent) { return ldexp(number, exponent); }
-
-/* Strides of an array in C order under another shape of the same size. */
-int numba_attempt_nocopy_reshape(
-    npy_intp dimensions, const npy_intp *shape, const npy_intp *strides, npy_intp new_dimensions,
-    const npy_intp *new_shape, npy_intp *new_strides, npy_intp item_size, int is_fortran_order) {
-    npy_intp stride = item_size;
-    for (npy_intp k = new_dimensions; k-- > 0; stride *= new_shape[k]) new_strides[k] = stride;
-    return 1;
-}
 
 /* The loops of this level. */
 
@@ -98,13 +84,12 @@ static int read_packed(Reader *reader, PyObject *given) {
     Packed *packed = PyCapsule_GetPointer(given, name_of_packed);
     if (packed == NULL) return 0;
     if (packed->length == 0 || strncmp(reader->format, packed->format, packed->length)) {
-        const Reader begin = *reader;
-        if (!read_tuple(reader, packed->tuple)) return 0;
-        packed->format = begin.format;
-        packed->length = (size_t)(reader->format - begin.format);
-        packed->count = (size_t)(reader->words - begin.words);
-        memcpy(packed->words, begin.words, packed->count * sizeof *begin.words);
-        return 1;
+        Reader own = {reader->loop, reader->format, packed->words};
+        packed->length = 0;
+        if (!read_tuple(&own, packed->tuple)) return 0;
+        packed->format = reader->format;
+        packed->length = (size_t)(own.format - reader->format);
+        packed->count = (size_t)(own.words - packed->words);
     }
     memcpy(reader->words, packed->words, packed->count * sizeof *packed->words);
     reader->words += packed->count;
@@ -186,30 +171,29 @@ static PyObject *call(const Loop *loop, PyObject *const *arguments, Py_ssize_t c
 #include LOOPS
 #undef LOOP
 
-/* Whether this processor, and its operating system, have what the level needs. */
+/* supported(): whether this processor, and its operating system, have what the level needs. */
 
 #if LEVEL > 1
 #include <cpuid.h>
-
 #define HAS(bits, register) (((register) & (bits)) == (bits))
+#endif
 
-static int is_supported(void) {
+static PyObject *supported(PyObject *module, PyObject *none) {
+#if LEVEL > 1
     const unsigned v2_1c = 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23; /* SSE3 to POPCNT */
     const unsigned v3_1c = v2_1c | 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29;  /* FMA MOVBE OSXSAVE AVX F16C */
+    const unsigned v3_81c = 1u << 0 | 1u << 5;                                            /* LAHF LZCNT */
     const unsigned v3_7b = 1u << 3 | 1u << 5 | 1u << 8;                                   /* BMI1 AVX2 BMI2 */
     const unsigned v4_7b = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;          /* AVX512 F DQ CD BW VL */
-    const unsigned v3_81c = 1u << 0 | 1u << 5;                                            /* LAHF LZCNT */
     unsigned a, b, c, d, low, high;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !HAS(v3_1c, c)) return 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !HAS(v3_1c, c)) Py_RETURN_FALSE;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    if (!HAS(LEVEL < 4 ? 0x06u : 0xe6u, low)) return 0; /* registers that the system saves */
-    if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !HAS(v3_81c, c)) return 0;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-    return HAS(v3_7b, b) && (LEVEL < 4 || HAS(v4_7b, b));
-}
-#else
-static int is_supported(void) { return 1; }
+    if (!HAS(LEVEL < 4 ? 0x06u : 0xe6u, low)) Py_RETURN_FALSE; /* registers that the system saves */
+    if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !HAS(v3_81c, c)) Py_RETURN_FALSE;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !HAS(LEVEL < 4 ? v3_7b : v3_7b | v4_7b, b)) Py_RETURN_FALSE;
 #endif
+    Py_RETURN_TRUE;
+}
 
 /* Whether two arguments are arrays of float64 in C order with shape (n, 3), equally long: vectors as loops read them. */
 static PyObject *are_vectors(PyObject *module, PyObject *const *given, Py_ssize_t count) {
@@ -271,25 +255,6 @@ static PyObject *read_frames(PyObject *module, PyObject *const *given, Py_ssize_
     Py_RETURN_TRUE;
 }
 
-/* builtin(name, function): a built-in function that calls one of Python. BulletClient passes its number on to built-in
-functions alone. */
-
-static PyObject *call_function(PyObject *function, PyObject *given, PyObject *named) {
-    return PyObject_Call(function, given, named);
-}
-
-static PyObject *builtin(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    const char *name = count == 2 ? PyUnicode_AsUTF8AndSize(given[0], NULL) : NULL;
-    PyMethodDef *definition = name ? PyMem_Calloc(1, sizeof *definition + strlen(name) + 1) : NULL;
-    if (definition == NULL) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    definition->ml_name = strcpy((char *)(definition + 1), name);
-    definition->ml_meth = (PyCFunction)(void (*)(void))call_function;
-    definition->ml_flags = METH_VARARGS | METH_KEYWORDS;
-    return PyCFunction_New(definition, given[1]); /* the definition lives as long as the process */
-}
-
-static PyObject *supported(PyObject *module, PyObject *none) { return PyBool_FromLong(is_supported()); }
-
 #define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
 #define LOOP(name, format) {#name, FAST(call_##name), NULL},
 
@@ -298,7 +263,6 @@ static PyMethodDef methods[] = {
     {"are_vectors", FAST(are_vectors), "Whether arguments are arrays of float64 in C order, (n, 3), equally long."},
     {"pack", pack, METH_O, "A tuple of arrays and numbers, read once: it stands for the tuple in calls of loops."},
     {"read_frames", FAST(read_frames), "Call functions, and write the states that they return into rows of an array."},
-    {"builtin", FAST(builtin), "A built-in function of this name that calls a function of Python."},
     {"supported", supported, METH_NOARGS, "Whether this processor can run the loops of this module."},
     {NULL, NULL, 0, NULL},
 };

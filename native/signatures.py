@@ -5,73 +5,77 @@ from inspect import signature
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numba.core import types
+from numba.np.numpy_support import as_dtype, from_dtype
 
 from cylcollide.runtime.compile import LOOPS, Loop
-from native import sources
+from cylcollide.runtime.levels import ROOT
 
-NUMBERS: dict[Any, str] = {bool: "?", int: "q", float: "d"}
-RESULTS = {**NUMBERS, type(None): "n"}
-DTYPES = {np.dtype(code).type: code for code in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
-"""What may be declared, and its code in a format."""
-
-
-class Argument(NamedTuple):
-    """A number, an array in C order, or a tuple."""
-
-    type: type  # of the number, of an item of the array, or of the tuple
-    format: str
-    words: int  # of 64 bits
-    items: "tuple[Argument, ...]" = ()  # of the tuple
+NUMBERS: dict[Any, Any] = {bool: types.boolean, int: types.int64, float: types.float64}
+RESULTS = {**NUMBERS, type(None): types.none}
+CODES = {types.boolean: "?", types.int64: "q", types.float64: "d", types.none: "n"}
+"""Of numbers in a format."""
+DTYPES = {np.dtype(code).type for code in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
+"""Of arrays that may be declared."""
 
 
 class Signature(NamedTuple):
-    """What a loop takes, as a tuple, and returns."""
+    """What a loop takes, a tuple, and returns, as numba's types."""
 
+    symbol: str  # of the loop
     format: str
-    words: int
-    arguments: Argument
-    result: type
+    words: int  # of 64 bits
+    takes: Any
+    returns: Any
 
 
 def declared() -> dict[str, Signature]:
     """The signatures of all loops of the package, by name."""
-    for module in sources.importing("cylcollide.runtime.compile"):
-        import_module(module)
+    for path in (ROOT / "cylcollide").rglob("*.py"):
+        if b"from cylcollide.runtime.compile import" in path.read_bytes():
+            import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     return {name: signature_of(name, loop) for name, loop in sorted(LOOPS.items())}
 
 
 def signature_of(name: str, loop: Loop) -> Signature:
     """The signature of a loop; RuntimeError for an annotation that is missing or declares no type, with its place."""
-    takes = _tuple(tuple, _arguments(loop.function, name))
+    takes: Any = types.Tuple(_types(loop.function, name))
     if (returns := get_type_hints(loop.function).get("return", "nothing")) not in RESULTS:
         raise RuntimeError(f"{name}: expected a result of bool, int, float or None; got {returns}")
-    code = "!" * loop.keeps_lock + takes.format[1:-1] + ":" + RESULTS[returns]
-    return Signature(code, takes.words, takes, returns)
+    code = "!" * loop.keeps_lock + _format(takes)[1:-1] + ":" + CODES[RESULTS[returns]]
+    return Signature(name.replace(".", "__"), code, _words(takes), takes, RESULTS[returns])
 
 
-def _arguments(annotated: Any, where: str) -> list[Argument]:
+def _types(annotated: Any, where: str) -> list[Any]:
     """What a function declares for its parameters, or a NamedTuple for its fields."""
     try:
         hints = get_type_hints(annotated, include_extras=True)
     except NameError as error:
         raise RuntimeError(f"{where}: {error}; annotations must have a value at import") from None
-    return [_argument(hints.get(name, "nothing"), f"{where}.{name}") for name in signature(annotated).parameters]
+    return [_type(hints.get(name, "nothing"), f"{where}.{name}") for name in signature(annotated).parameters]
 
 
-def _argument(annotation: Any, where: str) -> Argument:
+def _type(annotation: Any, where: str) -> Any:
     if annotation in NUMBERS:
-        return Argument(annotation, NUMBERS[annotation], 1)
+        return NUMBERS[annotation]
     if hasattr(annotation, "_fields"):
-        return _tuple(annotation, _arguments(annotation, where))
+        return types.BaseTuple.from_types(_types(annotation, where), annotation)
     if get_origin(annotation) is tuple:
-        return _tuple(tuple, [_argument(item, where) for item in get_args(annotation)])
+        return types.BaseTuple.from_types([_type(item, where) for item in get_args(annotation)])
     item, lengths = getattr(annotation, "__origin__", None), getattr(annotation, "__metadata__", ())
     while inner := get_args(item):  # NDArray[np.float64] is np.ndarray[..., np.dtype[np.float64]]
         item = inner[-1]
     if lengths and item in DTYPES:
-        return Argument(item, f"[{DTYPES[item]}{len(lengths)}", 1 + len(lengths))
+        return types.Array(from_dtype(np.dtype(item)), len(lengths), "C")
     raise RuntimeError(f"{where}: expected bool, int, float, an array of _types.py, or a tuple; got {annotation}")
 
 
-def _tuple(made: Any, items: list[Argument]) -> Argument:
-    return Argument(made, f"({''.join(one.format for one in items)})", sum(one.words for one in items), tuple(items))
+def _format(kind: Any) -> str:
+    if (items := getattr(kind, "types", None)) is not None:
+        return f"({''.join(map(_format, items))})"
+    return f"[{as_dtype(kind.dtype).str[1:]}{kind.ndim}" if isinstance(kind, types.Array) else CODES[kind]
+
+
+def _words(kind: Any) -> int:
+    items = getattr(kind, "types", None)
+    return 1 + getattr(kind, "ndim", 0) if items is None else sum(_words(item) for item in items)

@@ -8,7 +8,7 @@ that was imported by its name before (`from pybullet import rayTest`) stays PyBu
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import partial, update_wrapper
 from inspect import signature
 from threading import RLock
 from typing import Any, NamedTuple, TypeAlias
@@ -19,14 +19,13 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
 from cylcollide.bullet.effects import EFFECTS, Effect
-from cylcollide.bullet.filter_calls import filter_calls
+from cylcollide.bullet.filter_calls import AsBuiltin, filter_calls
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.tuples import MISS
 from cylcollide.bullet.watch import Changes, noting
 from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.runtime.levels import MACHINE_CODE
 
 Observer: TypeAlias = Callable[[Mirror, dict[str, Any], tuple[RayTestResult, ...]], None]
 """Takes a ray test: the mirror, the arguments of `rayTestBatch` by name, and the answer."""
@@ -65,8 +64,6 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     ------
     ImportError
         Without pybullet: install `cylcollide[crosscheck]`.
-    RuntimeError
-        In plain Python: a `BulletClient` passes its number on to built-in functions alone, which machine code makes.
     ValueError
         For options that `Mirror` refuses.
     """
@@ -76,8 +73,6 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     options = Options(mesh, inside, growth(tolerance, "tolerance"))
     if mesh is not None:
         validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
-    if MACHINE_CODE is None:
-        raise RuntimeError("patch: expected machine code, got plain Python; `cylcollide info` tells why it is in use")
     with _lock:
         _patches.append(options)
         for name, function in _replacements().items():
@@ -118,11 +113,10 @@ def _replacements() -> dict[str, Any]:
 
     filter_calls()  # from now on counted, also by what these functions call
     if not _made:
-        as_builtin = MACHINE_CODE.builtin  # type: ignore[union-attr]  # `patch` needs machine code
         changing = {name: effect for name, effect in EFFECTS.items() if effect > Effect.POSES and hasattr(OWN, name)}
         functions = {name: noting(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
         functions |= {"rayTest": _ray_test, "rayTestBatch": _ray_test_batch, "disconnect": _disconnecting}
-        _made.update({name: as_builtin(name, function) for name, function in functions.items()})
+        _made.update({name: update_wrapper(AsBuiltin(f), getattr(OWN, name)) for name, f in functions.items()})
     return _made
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from cylcollide._types import Blocks, Column, Float64Array, Vectors
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
+from cylcollide.kernels.ties import Plane, coordinate_axis
 from cylcollide.runtime.compile import inlined
 
 DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
@@ -39,6 +40,24 @@ class SheetTable(NamedTuple):
     normal: Vectors  # (m, 3), of any length
     unit: Vectors  # (m, 3), normals of length 1
     group: Column[np.uint32]  # (m,), filter groups
+
+
+@inlined
+def sheet_plane(sheets: SheetTable, k: int, face: int) -> Plane:
+    """The plane of a face of sheet k, as `box_plane` has those of boxes."""
+    axis, _ = coordinate_axis(sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2])
+    return axis, sheets.faces[k, face, max(axis, 0)], 0.0
+
+
+@inlined
+def are_equal(sheets: SheetTable, one: int, other: int) -> bool:
+    """Whether two sheets have the same numbers."""
+    differing = 0
+    for axis in range(3):
+        for face in (LOWER, UPPER):
+            differing += sheets.faces[one, face, axis] != sheets.faces[other, face, axis]
+        differing += sheets.normal[one, axis] != sheets.normal[other, axis]
+    return differing == 0
 
 
 @inlined

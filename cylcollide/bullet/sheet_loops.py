@@ -9,22 +9,22 @@ import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int64Array, Vectors
 from cylcollide.bullet.sheet_heights import (
-    LOWER,
-    UPPER,
     Height,
     SheetTable,
+    are_equal,
     crosses_after,
     entry_face,
     float_heights,
     height_of,
     is_certain,
+    sheet_plane,
     starts_outside,
     stays_outside,
 )
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
 from cylcollide.kernels.limb_table import LimbRows
-from cylcollide.kernels.ties import BOX, Plane, are_one_plane, box_plane, coordinate_axis
+from cylcollide.kernels.ties import BOX, are_one_plane, box_plane
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
@@ -126,24 +126,6 @@ def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float
 
 
 @inlined
-def _sheet_plane(sheets: SheetTable, k: int, face: int) -> Plane:
-    """The plane of a face of sheet k, as `box_plane` has those of boxes."""
-    axis, _ = coordinate_axis(sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2])
-    return axis, sheets.faces[k, face, max(axis, 0)], 0.0
-
-
-@inlined
-def _are_equal(sheets: SheetTable, one: int, other: int) -> bool:
-    """Whether two sheets have the same numbers."""
-    differing = 0
-    for axis in range(3):
-        for face in (LOWER, UPPER):
-            differing += sheets.faces[one, face, axis] != sheets.faces[other, face, axis]
-        differing += sheets.normal[one, axis] != sheets.normal[other, axis]
-    return differing == 0
-
-
-@inlined
 def _tie(
     sheets: SheetTable,
     sheet_rank: Int64Array,
@@ -158,10 +140,10 @@ def _tie(
 
     That is limb `best`, or sheet `best` - the number of limbs, which has a lower rank. Both are entered by these faces.
     """
-    limbs, plane = len(limb_rank), _sheet_plane(sheets, k, face)
+    limbs, plane = len(limb_rank), sheet_plane(sheets, k, face)
     if best >= limbs:
         other = best - limbs
-        equal = _are_equal(sheets, k, other) or are_one_plane(plane, _sheet_plane(sheets, other, best_face))
+        equal = are_equal(sheets, k, other) or are_one_plane(plane, sheet_plane(sheets, other, best_face))
         return MISSED if equal else UNDECIDED
     if table.solid[best] != BOX or not are_one_plane(plane, box_plane(table.rows, best, float(best_face))):
         return UNDECIDED

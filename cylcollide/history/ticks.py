@@ -24,8 +24,7 @@ from cylcollide.recorded import limbs as columns
 from cylcollide.recorded.limbs import BONE_SIZE, CHARACTER_FIELDS, COLUMNS, LIMB_FIELDS, MODEL_FIELDS, Recorded
 from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
-from cylcollide.runtime.addresses import Records, address_of
-from cylcollide.runtime.memory import frozen
+from cylcollide.runtime.memory import Records, address_of, frozen
 from cylcollide.world.layout import WorldLayout, index_among
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot

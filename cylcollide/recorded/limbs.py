@@ -14,8 +14,8 @@ from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, LimbRows, write_row
 from cylcollide.kernels.ray import largest_component
-from cylcollide.runtime.addresses import Records, float64_at, records_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.memory import Records, entries_at
 
 BOX = int(Shape.BOX)
 
@@ -71,23 +71,20 @@ class TickRows(NamedTuple):
     bones: Float64Array  # (bones, BONE_SIZE): position, orientation, and one over the length of that
 
 
-limbs_at, characters_at, models_at = map(records_at, (LIMB_FIELDS, CHARACTER_FIELDS, MODEL_FIELDS))
-
-
 @inlined
 def tick_rows(recorded: Recorded, t: int) -> TickRows:
     """The arrays of the tick at place t."""
     a = recorded.address
     return TickRows(
-        limbs_at(a[t, ROW], a[t, ROWS]),
-        characters_at(a[t, CHARACTER], a[t, CHARACTERS]),
-        models_at(a[t, CODES], a[t, MODELS]),
-        float64_at(a[t, NUMBERS], NUMBERS_SIZE * a[t, MODELS]).reshape(-1, NUMBERS_SIZE),
-        float64_at(a[t, MODEL_BOX], 12 * a[t, MODEL_BOXES]),
-        float64_at(a[t, P1], 3 * a[t, ENDS]),
-        float64_at(a[t, P2], 3 * a[t, ENDS]),
-        float64_at(a[t, AXES], 12 * a[t, BOXES]),
-        float64_at(a[t, BONE_ROWS], BONE_SIZE * a[t, BONES]).reshape(-1, BONE_SIZE),
+        entries_at(LIMB_FIELDS, a[t, ROW], a[t, ROWS]),
+        entries_at(CHARACTER_FIELDS, a[t, CHARACTER], a[t, CHARACTERS]),
+        entries_at(MODEL_FIELDS, a[t, CODES], a[t, MODELS]),
+        entries_at(np.float64, a[t, NUMBERS], NUMBERS_SIZE * a[t, MODELS]).reshape(-1, NUMBERS_SIZE),
+        entries_at(np.float64, a[t, MODEL_BOX], 12 * a[t, MODEL_BOXES]),
+        entries_at(np.float64, a[t, P1], 3 * a[t, ENDS]),
+        entries_at(np.float64, a[t, P2], 3 * a[t, ENDS]),
+        entries_at(np.float64, a[t, AXES], 12 * a[t, BOXES]),
+        entries_at(np.float64, a[t, BONE_ROWS], BONE_SIZE * a[t, BONES]).reshape(-1, BONE_SIZE),
     )
 
 

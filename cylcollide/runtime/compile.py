@@ -11,7 +11,6 @@ Compiled functions neither allocate nor raise.
 """
 
 from collections.abc import Callable
-from enum import Enum
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -23,17 +22,8 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Given = TypeVar("Given", bound=tuple[Any, ...])
 
-
-class Inlining(Enum):
-    """Where the machine code of a marked function goes."""
-
-    AS_LLVM_DECIDES = "into callers, or a function of its own"
-    ALWAYS = "into every caller"
-    NEVER = "a function of its own"
-
-
-MARKED: dict[Callable[..., Any], Inlining] = {}
-"""All functions that loops may call."""
+MARKED: dict[Callable[..., Any], str] = {}
+"""All functions that loops may call, and LLVM's attribute: "alwaysinline", "noinline", or "" where LLVM decides."""
 
 
 class Loop(NamedTuple):
@@ -50,51 +40,35 @@ LOOPS: dict[str, Loop] = {}
 
 def compiled(function: Function) -> Function:
     """Mark a function that loops call."""
-    MARKED[function] = Inlining.AS_LLVM_DECIDES
+    MARKED[function] = ""
     return function
 
 
 def inlined(function: Function) -> Function:
     """As `compiled`, but always inlined: for the short functions run for every ray and limb."""
-    MARKED[function] = Inlining.ALWAYS
+    MARKED[function] = "alwaysinline"
     return function
 
 
 def noinline(function: Function) -> Function:
     """As `compiled`, but never inlined: for long functions that are called seldom."""
-    MARKED[function] = Inlining.NEVER
+    MARKED[function] = "noinline"
     return function
 
 
-def _unpacked(given: Given) -> Given:
-    return given
-
-
-pack: Callable[[Given], Given] = getattr(MACHINE_CODE, "pack", _unpacked)
+pack: Callable[[Given], Given] = getattr(MACHINE_CODE, "pack", lambda given: given)
 """A tuple that many calls of loops pass: machine code reads its arrays once. It stands for the tuple in calls alone."""
 
 
-def compiled_loop(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def compiled_loop(function: Callable[Parameters, Result], keeps_lock: bool = False) -> Callable[Parameters, Result]:
     """Mark a function that Python calls: what is returned runs as machine code, if a level with any is in use.
 
     Its arguments are arrays in C order, numbers, and tuples of these, of the same types in every call; machine code
-    refuses others by a TypeError. It releases the interpreter's lock. Plain Python does not warn, as machine code
-    does not.
+    refuses others by a TypeError. It releases the interpreter's lock, unless it keeps it, which is for loops of
+    microseconds: then it is one step for all that runs Python. Plain Python does not warn, as machine code does not.
     """
-    return _loop(function, keeps_lock=False)
-
-
-def locked_loop(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """As `compiled_loop`, but machine code keeps the interpreter's lock: one step for all that runs Python.
-
-    For loops of microseconds. In plain Python it is no such step.
-    """
-    return _loop(function, keeps_lock=True)
-
-
-def _loop(function: Callable[Parameters, Result], keeps_lock: bool) -> Callable[Parameters, Result]:
     name = f"{function.__module__.removeprefix('cylcollide.')}.{function.__qualname__}"
     machine_code: Callable[Parameters, Result] | None = getattr(MACHINE_CODE, name.replace(".", "__"), None)
     call = np.errstate(all="ignore")(function) if machine_code is None else machine_code
-    MARKED[function], LOOPS[name] = Inlining.AS_LLVM_DECIDES, Loop(function, call, keeps_lock)
+    MARKED[function], LOOPS[name] = "", Loop(function, call, keeps_lock)
     return call

@@ -10,17 +10,19 @@ import warnings
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 X86_LEVELS = ("x86-64-v4", "x86-64-v3", "x86-64")
 """Best first: with AVX-512, with AVX2, and any x86-64."""
 PLAIN = "plain"
+ROOT = Path(__file__).parents[2]
+"""The folder that holds the package."""
 FREE_THREADED = not any(suffix.startswith((".abi3", ".pyd")) for suffix in EXTENSION_SUFFIXES)
 """Whether this Python loads no extension modules in the stable interface."""
 
 REMEDY = "pip install a wheel for this machine, or `pip install .` in a clone of the repository, which builds one"
-REBUILD = "build it again by `pip install -e .`"
 
 
 class Choice(NamedTuple):
@@ -42,24 +44,35 @@ def known() -> tuple[str, ...]:
     return X86_LEVELS if machine() == "x86_64" else (machine(),)
 
 
-def installed() -> list[str]:
-    """The levels that are installed, best first."""
-    return [level for level in known() if find_spec(module_name(level)) is not None]
-
-
-def module_name(level: str) -> str:
-    """The extension module of a level."""
+def _name(level: str) -> str:
     return f"cylcollide.machine_code.{level.replace('-', '_')}"
 
 
-def is_supported(level: str) -> bool:
-    """Whether this processor has an installed level."""
-    return bool(import_module(module_name(level)).supported())
+def installed() -> list[str]:
+    """The levels that are installed, best first."""
+    return [level for level in known() if find_spec(_name(level)) is not None]
+
+
+def module_of(level: str) -> ModuleType:
+    """The extension module of an installed level."""
+    return import_module(_name(level))
+
+
+def _is_supported(level: str) -> bool:
+    return bool(module_of(level).supported())
 
 
 def usable() -> list[str]:
     """The installed levels that this processor has, best first."""
-    return list(filter(is_supported, installed()))
+    return list(filter(_is_supported, installed()))
+
+
+def digest_of_files(names: list[str]) -> str:
+    """A digest of the names and contents of files of the checkout."""
+    from hashlib import blake2b  # noqa: PLC0415  of editable installations alone
+
+    contents = [name.encode() + b"\0" + (ROOT / name).read_bytes() for name in names if (ROOT / name).is_file()]
+    return blake2b(b"\0".join(contents), digest_size=16).hexdigest()
 
 
 def choose(requested: str | None) -> Choice:
@@ -72,47 +85,37 @@ def choose(requested: str | None) -> Choice:
     ImportError
         If the requested level is not installed, or this processor lacks it.
     """
+    there, asks = installed(), f"CYLCOLLIDE_LEVEL asks for {requested}"
     if requested == PLAIN:
         return Choice(PLAIN, "CYLCOLLIDE_LEVEL asks for it")
-    there = installed()
-    if requested is not None:
-        _check(requested, there)
-        return _fresh(requested, "CYLCOLLIDE_LEVEL asks for it")
-    if best := next(filter(is_supported, there), None):
-        return _fresh(best, "the best one that is installed and that this processor has")
-    if there:
-        return _without(f"this processor has none of the installed levels, {', '.join(there)}", REMEDY)
-    if FREE_THREADED:
-        return _without("this Python is free-threaded, which machine code is not made for", "use another one")
-    return _without("no machine code is installed", REMEDY)
-
-
-def _check(level: str, there: list[str]) -> None:
-    """Raise the error of a level that cannot be used."""
-    asks = f"CYLCOLLIDE_LEVEL asks for {level}"
-    if level not in known():
+    if requested is None:
+        if best := next(filter(_is_supported, there), None):
+            return _unless_stale(best, "the best one that is installed and that this processor has")
+        if there:
+            return _plain(f"this processor has none of the installed levels, {', '.join(there)}", REMEDY)
+        if FREE_THREADED:
+            return _plain("this Python is free-threaded, which machine code is not made for", "use another one")
+        return _plain("no machine code is installed", REMEDY)
+    if requested not in known():
         raise ValueError(f"{asks}: expected {', '.join(known())} or {PLAIN}; unset it for the best one")
-    if level not in there:
+    if requested not in there:
         raise ImportError(f"{asks}, which is not installed; {', '.join(there) or 'no level'} is: unset it, or {REMEDY}")
-    if not is_supported(level):
-        has = ", ".join(usable()) or PLAIN
-        raise ImportError(f"{asks}, which this processor lacks; it has {has}: unset it")
+    if not _is_supported(requested):
+        raise ImportError(f"{asks}, which this processor lacks; it has {', '.join(usable()) or PLAIN}: unset it")
+    return _unless_stale(requested, "CYLCOLLIDE_LEVEL asks for it")
 
 
-def _fresh(level: str, reason: str) -> Choice:
+def _unless_stale(level: str, reason: str) -> Choice:
     """A level, unless sources of an editable installation differ from those that it was made of."""
-    module = import_module(module_name(level))
-    if module.sources:  # their digest and names; in a wheel there are none
-        from cylcollide.runtime.sources import digest_of_files  # noqa: PLC0415  hashes and paths take time
-
-        digest, *names = module.sources.split()
-        if digest_of_files(names) != digest:
-            return _without("sources have changed since machine code was built", REBUILD)
+    module = module_of(level)
+    digest, *names = module.sources.split() or [""]  # in a wheel there are none
+    if names and digest_of_files(names) != digest:
+        return _plain("sources have changed since machine code was built", "build it again by `pip install -e .`")
     return Choice(level, reason, module)
 
 
-def _without(reason: str, remedy: str) -> Choice:
-    """No machine code; one warning says so."""
+def _plain(reason: str, remedy: str) -> Choice:
+    """Plain Python; one warning says so."""
     slow = "queries run as plain Python, some thousand times slower"
     warnings.warn(f"cylcollide: {reason}: {slow}; {remedy}", RuntimeWarning, stacklevel=2)
     return Choice(PLAIN, reason)

@@ -1,12 +1,13 @@
-"""Buffers on loan, and a pool of them for large arrays; aligned arrays, and read-only ones.
+"""Buffers on loan, and a pool of them for large arrays; arrays that are aligned, read-only, or at an address.
 
 Returning memory to the system and mapping it again, page by page, costs more than filling it.
 """
 
+import ctypes
 from collections import deque
 from collections.abc import Callable
 from math import prod
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -16,41 +17,34 @@ from cylcollide.constants import MOST_KEPT, SMALLEST_KEPT
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+Records: TypeAlias = NDArray[np.void]
+"""An array of records."""
+
 FLOAT64 = np.dtype(np.float64)
 
 LINE = 64
 """Bytes of a cache line, to which buffers are aligned."""
 
 
-class Lease:
-    """What every array of a lent buffer keeps alive, and nothing else does.
-
-    An array keeps the object whose array interface it was made of (numpy, "The array interface protocol"), and a view
-    keeps its array. So a weak reference to a lease tells whether any of them is left. No destructor and no callback
-    tells it: an interrupt that is raised within one is lost. Where arrays are deleted late, memory is reused late.
-    """
-
-    __slots__ = ("__array_interface__", "__weakref__", "_buffer")
-
-    def __init__(self, buffer: NDArray[np.uint8], interface: dict[str, Any]) -> None:
-        self._buffer, self.__array_interface__ = buffer, interface  # an address is no reference
-
-
 class Lender:
-    """A buffer of bytes that begins at a cache line, and all leases of it."""
+    """A buffer of bytes that begins at a cache line, and all leases of it.
+
+    A lease is an array that every array of what was lent keeps alive, by the buffer protocol, and nothing else does. So
+    a weak reference to it tells whether any of them is left. No destructor and no callback tells it: an interrupt that
+    is raised within one is lost. Where arrays are deleted late, memory is reused late.
+    """
 
     def __init__(self, size: int, is_read_only: bool = False) -> None:
         self.buffer = aligned((size,), np.uint8, np.empty)  # pages that are not touched take no memory
         """For the owner; arrays of it are no leases."""
-        address, _ = self.buffer.__array_interface__["data"]
-        self._interface = {"version": 3, "shape": (size,), "typestr": "|u1", "data": (address, is_read_only)}
-        self._leases = deque[ReferenceType[Lease]]()
+        self._is_read_only, self._leases = is_read_only, deque[ReferenceType[NDArray[np.uint8]]]()
 
     def lend(self) -> NDArray[np.uint8]:
         """The buffer as an array with a lease of its own, which is known before anything can be read."""
-        lease = Lease(self.buffer, self._interface)
+        lease: Any = self.buffer.view()
         self._leases.append(ref(lease))
-        return np.asarray(lease)
+        lent = memoryview(lease)
+        return np.asarray(lent.toreadonly() if self._is_read_only else lent)
 
     @property
     def is_free(self) -> bool:
@@ -111,12 +105,23 @@ def aligned(shape: tuple[int, ...], kind: DTypeLike, allocate: Callable[..., NDA
     return np.ndarray(shape, kind, memory, -memory.__array_interface__["data"][0] % LINE)
 
 
-def read_only(column: NDArray[Scalar]) -> NDArray[Scalar]:
-    """A view of a column that cannot be written: loops index by limbs and faces without a check."""
-    return frozen(column.view())
-
-
 def frozen(column: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The same array, which from now on cannot be written: one that nothing else writes."""
+    """The same array, which from now on cannot be written: loops index by limbs and faces without a check."""
     column.setflags(False)  # type: ignore[call-arg]  # write=False takes thrice as long, and is half of `hits.limb`
     return column
+
+
+def address_of(array: NDArray[Any]) -> int:
+    """Where the numbers of an array in C order begin; an address is no reference."""
+    if not array.flags.c_contiguous:
+        raise TypeError(f"expected an array in C order, got strides {array.strides} for shape {array.shape}")
+    return array.ctypes.data
+
+
+def entries_at(kind: type[Scalar] | np.dtype[Scalar], address: int, count: int) -> NDArray[Scalar]:
+    """So many numbers or records at an address: how one loop reads the arrays of as many states as were recorded.
+
+    Loops read a field of a record by its name: `limbs[k]["model"]`.
+    """
+    memory: Any = (ctypes.c_uint8 * (int(count) * np.dtype(kind).itemsize)).from_address(int(address))
+    return np.ndarray(int(count), kind, memory)

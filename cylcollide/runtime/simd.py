@@ -8,8 +8,7 @@ divide, compare and negate as numbers do; truths have `&` and `|`.
 Operations on vectors of eight also take single numbers, with bit-equal results, so that a kernel is written once.
 """
 
-from fractions import Fraction
-from math import inf, isfinite
+from decimal import Context, Decimal
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -33,14 +32,10 @@ Rows: TypeAlias = NDArray[np.signedinteger[Any]]
 # Operations on one number or on eight.
 
 
-def _any_lanes(a: Any, b: Any, c: Any) -> bool:
-    """Whether one of three is a vector."""
-    return isinstance(a, np.ndarray) or isinstance(b, np.ndarray) or isinstance(c, np.ndarray)
-
-
 def select(truth: Truth | np.bool_, a: Real | Short, b: Real | Short) -> Real:
     """`a` where `truth`, else `b`; a single truth may select between vectors."""
-    return cast(Real, np.where(truth, a, b) if _any_lanes(truth, a, b) else a if truth else b)
+    is_of_lanes = np.ndarray in map(type, (truth, a, b))
+    return cast(Real, np.where(truth, a, b) if is_of_lanes else a if truth else b)
 
 
 def larger(a: Real | Short, b: Real | Short) -> Real:
@@ -73,11 +68,14 @@ def with_sign(value: Real, sign: Real) -> Real:
     return cast(Real, np.copysign(value, sign))
 
 
+EXACT = Context(prec=4000, traps=[])
+"""Holds all digits of a product of two float64 and of its sum with a third."""
+_fused = np.vectorize(lambda a, b, c: float(EXACT.fma(Decimal(a), Decimal(b), Decimal(c))), otypes=[np.float64])
+
+
 def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
     """The value a b + c with one rounding; in plain Python of float64 only."""
-    if _any_lanes(a, b, c):
-        return cast(Real, np.array([_fused_by_fractions(*one) for one in np.broadcast(a, b, c)]))
-    return _fused_by_fractions(a, b, c)
+    return cast(Real, _fused(a, b, c)[()])
 
 
 def broadcast_like(value: Real, like: Real) -> Real:
@@ -91,19 +89,6 @@ def broadcast_like(value: Real, like: Real) -> Real:
 def logical_not(truth: Truth) -> Truth:
     """Not `truth`, of a bool or of eight."""
     return truth == 0
-
-
-def _fused_by_fractions(a: float, b: float, c: float) -> float:
-    """The value a b + c rounded once, by rational arithmetic unless an operand is zero or not finite."""
-    if isfinite(a) and isfinite(b) and not isfinite(c):
-        return c
-    if a == 0.0 or b == 0.0 or not (isfinite(a) and isfinite(b)):
-        return a * b + c
-    total = Fraction(a) * Fraction(b) + Fraction(c)
-    try:
-        return float(total)
-    except OverflowError:
-        return inf if total > 0 else -inf
 
 
 # Between one number and eight.

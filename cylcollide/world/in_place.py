@@ -6,6 +6,7 @@ loop checks before it writes, and holds the interpreter's lock: no other thread,
 runs between its first and its last write.
 """
 
+from functools import partial
 from typing import NamedTuple
 from weakref import ref
 
@@ -20,7 +21,7 @@ from cylcollide.constants import BOX_PAD
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import ROW, limb_at, write_row
 from cylcollide.kernels.ray import as_vector
-from cylcollide.runtime.compile import compiled, locked_loop
+from cylcollide.runtime.compile import compiled, compiled_loop
 from cylcollide.world.pose_columns import PoseColumns, PoseMemory
 from cylcollide.world.snapshot import Snapshot
 
@@ -64,7 +65,7 @@ def make_pose_scratch(rig: Rig, characters: int, nodes: int) -> PoseScratch:
     )  # fmt: skip
 
 
-@locked_loop
+@partial(compiled_loop, keeps_lock=True)
 def move_characters(
     rig: RigRows,
     pose: Bones,

@@ -17,10 +17,11 @@ from cylcollide._types import Column, Float64Array, LayerMasks, NodeBoxes, Rows,
 pytest.importorskip("numba")
 put_build_in_reach()
 
+from numba.core import types
+
 from cylcollide.runtime.compile import LOOPS, MARKED, Loop
-from cylcollide.runtime.levels import known, machine
-from cylcollide.runtime.sources import ROOT
-from native import backend, build, levels, signatures, sources
+from cylcollide.runtime.levels import ROOT, known, machine
+from native import backend, build, signatures
 
 signatures.declared()  # which imports all loops
 
@@ -53,9 +54,10 @@ def signature_of(parameter: Any, result: Any = None, **options: bool) -> signatu
 def test_a_signature_is_what_the_annotations_declare():
     one = signature_of(Cone, bool, keeps_lock=True)
     assert one.format == "!((ddd)[f42?)q:?"
-    assert (one.words, one.result) == (3 + 3 + 1 + 1, bool)
-    cone, number = one.arguments.items
-    assert (cone.type, number.type, [item.type for item in cone.items]) == (Cone, int, [tuple, np.float32, bool])
+    assert (one.words, one.returns) == (3 + 3 + 1 + 1, types.boolean)
+    cone, number = one.takes
+    assert (cone.instance_class, number, cone[0]) == (Cone, types.int64, types.UniTuple(types.float64, 3))
+    assert cone[1:] == (types.Array(types.float32, 2, "C"), types.boolean)
     for annotation, code in ((Vectors, "[f82"), (LayerMasks, "[u41"), (NodeBoxes, "[f43"), (Column[np.bool_], "[b11")):
         assert signature_of(annotation).format == f"{code}q:n"
 
@@ -94,7 +96,7 @@ def test_a_missing_annotation_is_named():
 def test_all_loops_of_the_package_are_found():
     """In the text of its files: decorators of loops."""
     texts = [path.read_text() for path in (ROOT / "cylcollide").rglob("*.py")]
-    marked = sum(len(re.findall(r"^@(?:compiled|locked)_loop$", text, re.MULTILINE)) for text in texts)
+    marked = sum(len(re.findall(r"^@.*compiled_loop.*$", text, re.MULTILINE)) for text in texts)
     assert len(signatures.declared()) == marked > 60
 
 
@@ -108,7 +110,7 @@ define double @loop(double %x) {{
 
 
 def test_a_symbol_that_no_installation_has_is_named():
-    (target,) = levels.targets()
+    (target,) = backend.targets()
     assert b"some_loop" in backend.object_file(target, "some_loop", "loop", [CALLS.format(name="fmod")])
     with pytest.raises(RuntimeError, match="some_loop calls NRT_Allocate, which no installation has"):
         backend.object_file(target, "some_loop", "loop", [CALLS.format(name="NRT_Allocate")])
@@ -127,26 +129,26 @@ def called_by(function: FunctionType, seen: set[FunctionType]) -> set[FunctionTy
 
 def test_the_files_of_a_loop_hold_all_that_it_calls():
     """And numbers that it reads."""
-    for loop in LOOPS.values():
-        files = set(sources.files_of(loop.function.__module__))
+    for name, loop in LOOPS.items():
+        files = set(build.files_of(name))
         wanted = {one.__module__ for one in called_by(loop.function, {loop.function})}
-        assert {sources._path(module).relative_to(ROOT).as_posix() for module in wanted} <= files, loop.function
-    stream = {path.removeprefix("cylcollide/") for path in sources.files_of("cylcollide.query.loops.stream")}
+        assert {build.modules()[module].as_posix() for module in wanted} <= files, loop.function
+    stream = {path.removeprefix("cylcollide/") for path in build.files_of("query.loops.stream.cast_stream")}
     assert {"constants.py", "_types.py", "runtime/simd.py", "kernels/cylinder.py", "bvh/stream.py"} <= stream
     assert not {"cli.py", "world/hit_world.py", "history/ticks.py"} & stream
 
 
 def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: pytest.MonkeyPatch):
     """By its code: neither dates, comments, docstrings nor other files count."""
-    for folder in (ROOT / "cylcollide", Path(sources.__file__).parent):  # the build is not installed
+    for folder in (ROOT / "cylcollide", Path(build.__file__).parent):  # the build is not installed
         shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    monkeypatch.setattr(sources, "ROOT", tmp_path)
-    (target,), one = levels.targets(), signature_of(float)
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    (target,), one = backend.targets(), signature_of(float)
 
     def keys(*names: str) -> list[str]:
-        for function in (sources._path, sources._imported, sources.files_of, sources.code_of):
+        for function in (build.modules, build.imported, build.files_of, build.code_of):
             function.cache_clear()
-        return [build._key(target, name, one) for name in names]
+        return [build.key(target, name, one) for name in names]
 
     names = "query.loops.stream.cast_stream", "bvh.sah.fill_boxes"
     first = keys(*names)
@@ -167,10 +169,10 @@ def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: py
 
 def test_levels_and_platforms_that_there_are_not_are_named():
     with pytest.raises(ValueError, match=r"expected levels among .*, or all; got fast"):
-        levels.targets("x86-64,fast" if machine() == "x86_64" else "fast")
+        backend.targets("x86-64,fast" if machine() == "x86_64" else "fast")
     with pytest.raises(ValueError, match=r"expected a platform among linux-x86_64, .*; got 'amiga'"):
-        levels.targets("all", "amiga")
-    (own,) = levels.targets()
-    assert own in levels.targets("all")
-    assert [target.level for target in levels.targets("all")] == list(known())
+        backend.targets("all", "amiga")
+    (own,) = backend.targets()
+    assert own in backend.targets("all")
+    assert [target.level for target in backend.targets("all")] == list(known())
     assert cc.info().level in {*known(), "plain"}

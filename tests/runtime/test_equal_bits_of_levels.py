@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,7 @@ POLICIES = (
 )
 SIZES = {"small": (0.004, 48), "large": (0.03, 1200)}
 """Share of the mixed questions, and how many about the past."""
-MACHINE_CODE = [level for level in levels.installed() if import_module(levels.module_name(level)).supported()]
+MACHINE_CODE = [level for level in levels.installed() if levels.module_of(level).supported()]
 
 
 def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:

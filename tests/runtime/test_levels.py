@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ import cylcollide as cc
 from cylcollide.runtime import levels
 
 PACKAGE = ABOVE_PACKAGE / "cylcollide"
-HAS = [level for level in levels.installed() if import_module(levels.module_name(level)).supported()]
+HAS = [level for level in levels.installed() if levels.module_of(level).supported()]
 """Levels that are installed and that this processor has."""
 
 needs_machine_code = pytest.mark.skipif(not HAS, reason="about machine code")
@@ -35,7 +34,7 @@ def test_the_best_level_is_chosen():
     assert levels.choose(None).level == HAS[0]
     for level in HAS:
         choice = levels.choose(level)
-        assert (choice.level, choice.machine_code) == (level, import_module(levels.module_name(level)))
+        assert (choice.level, choice.machine_code) == (level, levels.module_of(level))
     assert levels.choose("plain")[::2] == ("plain", None)
 
 
@@ -52,7 +51,7 @@ def test_an_unknown_word_is_refused():
 @needs_machine_code
 def test_a_level_that_the_processor_lacks_is_refused(monkeypatch: pytest.MonkeyPatch):
     """The message names it, and what the processor has. Otherwise the next one is taken."""
-    monkeypatch.setattr(import_module(levels.module_name(HAS[0])), "supported", lambda: False)
+    monkeypatch.setattr(levels.module_of(HAS[0]), "supported", lambda: False)
     rest = HAS[1:] or ["plain"]
     with pytest.raises(ImportError, match=rf"{HAS[0]}, which this processor lacks; it has {', '.join(rest)}:"):
         levels.choose(HAS[0])
@@ -69,7 +68,7 @@ def test_a_level_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPatc
 
 def none_is_suitable(patch: pytest.MonkeyPatch) -> str:
     for level in levels.installed():
-        patch.setattr(import_module(levels.module_name(level)), "supported", lambda: False)
+        patch.setattr(levels.module_of(level), "supported", lambda: False)
     return "none of the installed levels"
 
 

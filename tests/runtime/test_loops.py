@@ -1,7 +1,6 @@
 """Machine code takes the arguments that it was compiled for, and refuses all others before anything is written."""
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,13 @@ from cylcollide.runtime import levels
 from cylcollide.runtime.compile import LOOPS
 
 put_build_in_reach()
-signatures = pytest.importorskip("native.signatures")
+pytest.importorskip("numba")
+
+from numba.core import types
+from numba.np.numpy_support import as_dtype
+
+from native import signatures
+
 DECLARED = signatures.declared()
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
@@ -21,18 +26,20 @@ pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
 
 @pytest.mark.parametrize("level", levels.installed())
 def test_every_loop_is_in_every_level(level: str):
-    module = import_module(levels.module_name(level))
+    module = levels.module_of(level)
     found = {name for name, value in vars(module).items() if callable(value) and "__" in name.strip("_")}
     assert found == {name.replace(".", "__") for name in LOOPS}
     assert len(found) > 60
 
 
-def example(argument: Any) -> Any:
+def example(kind: Any) -> Any:
     """A value of a declared type."""
-    if argument.format.startswith("["):
-        return np.zeros((2,) * (argument.words - 1), argument.type)
-    items = tuple(map(example, argument.items))
-    return (items if argument.type is tuple else argument.type(*items)) if items else argument.type()
+    if isinstance(kind, types.Array):
+        return np.zeros((2,) * kind.ndim, as_dtype(kind.dtype))
+    if isinstance(kind, types.BaseTuple):
+        items = tuple(map(example, kind))
+        return kind.instance_class(*items) if isinstance(kind, types.BaseNamedTuple) else items
+    return as_dtype(kind).type().item()
 
 
 def spoiled(argument: Any) -> Iterator[Any]:
@@ -74,7 +81,7 @@ def arrays_in(arguments: Any) -> Iterator[np.ndarray]:
 @pytest.mark.parametrize("name", DECLARED)
 def test_wrong_arguments_are_refused(name: str):
     """The first two refusals show that the declared types are taken."""
-    good, call, symbol = example(DECLARED[name].arguments), LOOPS[name].call, name.replace(".", "__")
+    good, call, symbol = example(DECLARED[name].takes), LOOPS[name].call, name.replace(".", "__")
     with pytest.raises(TypeError, match=f"^{symbol}: expected more arguments$"):
         call(*good[:-1])
     with pytest.raises(TypeError, match=f"^{symbol}: expected fewer arguments, got 1$"):

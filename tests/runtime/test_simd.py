@@ -19,6 +19,7 @@ from support.simd_operations import (
     by_numpy,
     eight,
     eight_beside_literals,
+    fused,
     literals_by_numpy,
     one,
     one_beside_literals,
@@ -27,7 +28,6 @@ from support.simd_operations import (
     triples,
 )
 
-from cylcollide.runtime import simd
 from cylcollide.runtime.simd import LANES, broadcast, fused_multiply_add, load, logical_not, select, store
 
 
@@ -88,7 +88,7 @@ def test_fused_multiply_add_rounds_once():
         (1.0, 1.0, nan, nan),
     ]
     a, b, c, want = np.array(cases).T
-    assert same([simd._fused_by_fractions(*row[:3]) for row in cases], want)
+    assert same([fused(*row[:3]) for row in cases], want)
     with np.errstate(all="ignore"):
         assert same(inspect.unwrap(fused_multiply_add)(a, b, c), want)
 

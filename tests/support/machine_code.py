@@ -6,14 +6,13 @@ where it is not installed is skipped when it calls such a function.
 
 import sys
 from functools import cache
-from types import FunctionType
 
 import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
 from support.package import put_build_in_reach
 
-from cylcollide.runtime.compile import LOOPS, MARKED, Inlining
+from cylcollide.runtime.compile import LOOPS, MARKED
 
 
 class MachineCode:
@@ -28,25 +27,14 @@ class MachineCode:
 
 @cache
 def jitted(function):
-    """A copy of a function as numba's: it sees numba's functions and intrinsics in place of those it calls."""
+    """A function as numba's, which compiles all marked functions with these options, too."""
     numba = pytest.importorskip("numba")
     put_build_in_reach()
-    from native.frontend import OPTIONS
-    from native.intrinsics import INTRINSICS, arrays_at_addresses
+    from native.frontend import OPTIONS, make_known
 
-    intrinsics = INTRINSICS | arrays_at_addresses()
-    loops = {loop.call: loop.function for loop in LOOPS.values()}
-
-    def replaced(value):
-        value = loops.get(value, value) if callable(value) else value
-        return intrinsics.get(value) or jitted(value) if value in MARKED or value in intrinsics else value
-
-    names = function.__code__.co_names
-    seen = {n: replaced(v) for n, v in function.__globals__.items() if n in names and callable(v)}
-    known = function.__globals__ | seen
-    copied = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
     options = {name: value for name, value in OPTIONS.items() if not name.startswith("no_")}
-    return numba.njit(**options, forceinline=MARKED.get(function) is Inlining.ALWAYS)(copied)
+    make_known(options)
+    return numba.njit(**options, forceinline=MARKED.get(function) == "alwaysinline")(function)
 
 
 def as_machine_code(function):

@@ -1,11 +1,11 @@
 """Every operation on numbers, on lanes and on single ones, compiled, interpreted and by numpy."""
 
-from math import inf, nan
+from fractions import Fraction
+from math import inf, isfinite, nan
 
 import numpy as np
 from support.machine_code import as_machine_code
 
-from cylcollide.runtime import simd
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     LANES,
@@ -111,10 +111,23 @@ def one_beside_literals(a, out):
             out[k, i] = results[k]
 
 
+def fused(a, b, c):
+    """The value a b + c rounded once, by rational arithmetic unless an operand is zero or not finite."""
+    if isfinite(a) and isfinite(b) and not isfinite(c):
+        return c
+    if a == 0.0 or b == 0.0 or not (isfinite(a) and isfinite(b)):
+        return a * b + c
+    total = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return float(total)
+    except OverflowError:
+        return inf if total > 0 else -inf
+
+
 @np.errstate(all="ignore")
 def by_numpy(a, b, c):
     """What `numbers_from` should give, and its number of results."""
-    fused = [float(simd._fused_by_fractions(*row)) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    fused_rows = [fused(*row) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
     return np.array(
         [
             a + b,
@@ -128,7 +141,7 @@ def by_numpy(a, b, c):
             np.sqrt(a),
             np.trunc(a),
             np.copysign(a, b),
-            fused,
+            fused_rows,
             a,
             np.where(a < b, a, c),
             np.where(a <= b, a, c),
@@ -159,7 +172,7 @@ def literals_by_numpy(a):
             np.where(a < 0.0, 0.0, a),
             np.where(a < 0.0, a, 0.0),
             np.copysign(2.0, a),
-            [simd._fused_by_fractions(2.0, x, 1.0) for x in a.tolist()],
+            [fused(2.0, x, 1.0) for x in a.tolist()],
             np.where(a < 1.0, a, 7.0),
             np.where(a <= 2.0, 7.0, a),
             np.full(a.size, -0.0),

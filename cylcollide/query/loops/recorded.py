@@ -30,8 +30,8 @@ from cylcollide.recorded.limbs import (
     layers_of,
     tick_rows,
 )
-from cylcollide.runtime.addresses import float32_at, int8_at, int32_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.memory import entries_at
 
 
 class Protection(NamedTuple):
@@ -70,11 +70,11 @@ def tree_at(recorded: Recorded, t: int, stack_size: int) -> Tree:
     """The tree over boxes that hold every limb from the tick at place t until the next one."""
     a, s = recorded.address, recorded.space
     nodes = a[t, NODES]
-    bounds = float32_at(a[t, BOUNDS], nodes * 6 * TREE_WIDTH).reshape(nodes, 6, TREE_WIDTH)
-    child = int32_at(a[t, CHILD], nodes * TREE_WIDTH).reshape(nodes, TREE_WIDTH)
+    bounds = entries_at(np.float32, a[t, BOUNDS], nodes * 6 * TREE_WIDTH).reshape(nodes, 6, TREE_WIDTH)
+    child = entries_at(np.int32, a[t, CHILD], nodes * TREE_WIDTH).reshape(nodes, TREE_WIDTH)
     centre, low, high = (s[t, 0], s[t, 1], s[t, 2]), (s[t, 4], s[t, 5], s[t, 6]), (s[t, 7], s[t, 8], s[t, 9])
     space = Space(centre, s[t, 3], low, high)
-    return Tree(bounds, child, a[t, ROWS], int8_at(a[t, AXIS], nodes), stack_size, space)
+    return Tree(bounds, child, a[t, ROWS], entries_at(np.int8, a[t, AXIS], nodes), stack_size, space)
 
 
 @compiled_loop
