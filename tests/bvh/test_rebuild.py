@@ -20,7 +20,7 @@ import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
 from cylcollide.runtime import threads
 from cylcollide.runtime.threads import Task
-from cylcollide.world import hit_world, update
+from cylcollide.world import hit_world, snapshot
 
 Array = np.ndarray
 WAIT = 60.0  # seconds; never as long unless something is broken
@@ -45,8 +45,8 @@ class Held:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     """Worlds of any size are rebuilt by a thread, which waits."""
-    held = Held(update.build)
-    monkeypatch.setattr(update, "build", held)
+    held = Held(snapshot.build)
+    monkeypatch.setattr(snapshot, "build", held)
     monkeypatch.setattr(hit_world, "REBUILT_AT_ONCE", 0)
     yield held
     for _ in range(99):
