@@ -3,7 +3,7 @@
 import struct
 from itertools import chain
 from operator import index
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,21 +21,15 @@ MirrorInside: TypeAlias = InsidePolicy | Literal["bullet"]
 """What a ray does with a shape that it starts in."""
 
 
-class RayOptions(NamedTuple):
-    """The options of a ray test."""
-
-    threads: int  # below 1: the number of processors
-    layers: int  # 32 bits
-    number: int  # of the hit, from 0; below 0: the first
+RayOptions: TypeAlias = tuple[int, int, int]
+"""Of a ray test: threads, below 1 the number of processors; 32 layers; number of the hit, from 0, below 0 the first."""
 
 
 def ray_options(threads: int, mask: int, number: int, client: int | None, own: int) -> RayOptions:
     """The options of both of PyBullet's ray tests, checked; `client` must be the mirror's own, or None."""
     if client is not None and client != own:
         raise ValueError(f"physicsClientId: expected {own}, got {client}; make it a Mirror")
-    return RayOptions(
-        integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
-    )
+    return integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
 
 
 def integer(value: Any, name: str, largest: int = LARGEST) -> int:

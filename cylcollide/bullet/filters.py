@@ -3,7 +3,7 @@
 A ray with the mask m can hit a link of group g and mask k if g & m and k & 1 are not zero: rays are of group 1.
 """
 
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,12 +16,8 @@ DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, 
 START = 1.5  # where a probe starts and ends, in radii of a ball around the shape
 
 
-class Probes(NamedTuple):
-    """Segments that must hit a place unless it is filtered out."""
-
-    place: Int64Array  # (n,), index into `Shapes.places`
-    start: Float64Array
-    end: Float64Array
+Probes: TypeAlias = tuple[Int64Array, Float64Array, Float64Array]
+"""Segments that must hit a place unless it is filtered out: index into `Shapes.places` (n,), starts and ends (n, 3)."""
 
 
 def filter_groups(client: Client, shapes: Shapes, centres: Float64Array, known: dict[Place, int]) -> dict[Place, int]:
@@ -41,7 +37,7 @@ def filter_groups(client: Client, shapes: Shapes, centres: Float64Array, known: 
         for direction in DIRECTIONS:
             probes = _probes(shapes, centres, left, direction)
             hit = _hit(client, shapes, probes, ALL_LAYERS)
-            groups[left[hit]] = _groups(client, shapes, Probes._make(column[hit] for column in probes))
+            groups[left[hit]] = _groups(client, shapes, _some(probes, hit))
             left = left[~hit]
     groups[shapes.wrapped] = ALL_LAYERS
     return dict(zip(shapes.places, groups.tolist(), strict=True))
@@ -49,11 +45,11 @@ def filter_groups(client: Client, shapes: Shapes, centres: Float64Array, known: 
 
 def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
     """The groups of places that some ray hits: two probes for the default groups, one a bit for others."""
-    groups = np.zeros(len(probes.place), np.uint32)
+    groups = np.zeros(len(probes[0]), np.uint32)
     for bit in (DEFAULT, STATIC):
         groups[_hit(client, shapes, probes, bit)] |= np.uint32(bit)
     others = np.flatnonzero(_hit(client, shapes, probes, ALL_LAYERS ^ (DEFAULT | STATIC)))
-    rest = Probes._make(column[others] for column in probes)
+    rest = _some(probes, others)
     for bit in (1 << k for k in range(2, 32)):
         if len(others):
             groups[others[_hit(client, shapes, rest, bit)]] |= np.uint32(bit)
@@ -65,17 +61,23 @@ def _probes(shapes: Shapes, centres: Float64Array, places: Int64Array, direction
     first = np.searchsorted(shapes.place, places)  # shapes come sorted by place
     radius, centre = ball_radii(shapes.kind[first], shapes.size[first]), centres[first]
     reach = START * np.where(radius == np.inf, 1.0, radius)[:, None] * direction
-    return Probes(places, centre - reach, centre + reach)
+    return places, centre - reach, centre + reach
+
+
+def _some(probes: Probes, rows: Int64Array | BoolArray) -> Probes:
+    place, start, end = probes
+    return place[rows], start[rows], end[rows]
 
 
 def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
     """Which probes hit their place, be it first or behind other hits."""
-    hit_own = np.zeros(len(probes.place), bool)
+    place, start, end = probes
+    hit_own = np.zeros(len(place), bool)
     open_rows, number = np.arange(len(hit_own)), 0
     while len(open_rows):
         keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
-        hits = client.ray_hits(probes.start[open_rows], probes.end[open_rows], **keywords)
-        own = [hit[:2] == shapes.places[probes.place[i]] for i, hit in zip(open_rows, hits, strict=True)]
+        hits = client.ray_hits(start[open_rows], end[open_rows], **keywords)
+        own = [hit[:2] == shapes.places[place[i]] for i, hit in zip(open_rows, hits, strict=True)]
         hit_own[open_rows[own]] = True
         missed = np.array([hit[0] < 0 for hit in hits])
         open_rows, number = open_rows[~(missed | own)], number + 1

@@ -11,7 +11,7 @@ frame outside its duration.
 
 import tempfile
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 from xml.etree import ElementTree
 
 import numpy as np
@@ -32,18 +32,11 @@ JointValue = tuple[float, ...]
 """A ball joint's quaternion x, y, z, w or a hinge's angle in radians, as ``resetJointStatesMultiDof`` takes it."""
 
 
-class RootPose(NamedTuple):
-    """Where the character's root is: position in metres, (3,), and quaternion x, y, z, w."""
-
-    position: Float64Array
-    orientation: JointValue
-
-
 class Motion(Recording):
     """One recorded motion."""
 
-    def pose(self, time: float, joint_widths: tuple[int, ...]) -> tuple[RootPose, list[JointValue]]:
-        """The root and the joints at ``time`` seconds from the first frame; any finite number.
+    def pose(self, time: float, joint_widths: tuple[int, ...]) -> tuple[Float64Array, JointValue, list[JointValue]]:
+        """Position (3,) and quaternion x, y, z, w of the root, and the joints, at ``time`` seconds; any finite number.
 
         ``joint_widths`` are the columns of each joint in the order of the file: 4 for a quaternion, 1 for an angle.
         ValueError if the joints do not fill a frame of the file exactly.
@@ -51,13 +44,13 @@ class Motion(Recording):
         self.check_columns(sum(joint_widths))
         first, second, way, turns = frames_around(self.times, np.asarray(time, dtype=np.float64), self.wraps)
         share, a, b = float(way), self.frames[first], self.frames[second]
-        root = RootPose(a[1:4] + share * (b[1:4] - a[1:4]) + turns * self.travel, _slerp(a[4:8], b[4:8], share))
+        position = a[1:4] + share * (b[1:4] - a[1:4]) + turns * self.travel
         joints, column = [], ROOT_COLUMNS
         for width in joint_widths:
             here = slice(column, column + width)
             joints.append((_slerp if width == 4 else _lerp)(a[here], b[here], share))
             column += width
-        return root, joints
+        return position, _slerp(a[4:8], b[4:8], share), joints
 
 
 def load_motions() -> dict[str, Motion]:
@@ -80,16 +73,6 @@ def _slerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
 
 def _lerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
     return tuple((a + share * (b - a)).tolist())
-
-
-class LimbShape(NamedTuple):
-    """One limb in the inertial frame of its link: a cylinder and the link it is fastened to."""
-
-    name: str
-    link: int
-    p1: Float64Array  # (3,)
-    p2: Float64Array
-    radius: float
 
 
 def containing_cylinder(kind: int, dimensions: tuple[float, float, float]) -> tuple[Float64Array, float]:
@@ -125,23 +108,22 @@ class Humanoid:
         widths = {pybullet.JOINT_SPHERICAL: 4, pybullet.JOINT_REVOLUTE: 1}
         self._moving = [joint[0] for joint in joints if joint[2] in widths]
         self._joint_widths = tuple(widths[joint[2]] for joint in joints if joint[2] in widths)
-        self._shapes = [shape for joint in joints for shape in self._link_shapes(joint[0], joint[12].decode())]
-        self.names = tuple(shape.name for shape in self._shapes)
-        self.radius = np.array([shape.radius for shape in self._shapes])
+        shapes = [shape for joint in joints for shape in self._link_shapes(joint[0], joint[12].decode())]
+        self.names, self._links, p1, p2, radius = zip(*shapes, strict=True)
+        self._p1, self._p2, self.radius = np.array(p1), np.array(p2), np.array(radius)
 
     def pose(self, motion: str, time: float) -> tuple[Float64Array, Float64Array]:
         """The limb ends p1 and p2, (m, 3) each in metres, at ``time`` seconds into a motion; ValueError if unknown."""
         if motion not in self.motions:
             raise ValueError(f"expected a motion out of {', '.join(self.motions)}, got {motion!r}")
-        root, joints = self.motions[motion].pose(time, self._joint_widths)
-        self._bullet.resetBasePositionAndOrientation(self._body, root.position.tolist(), root.orientation)
+        position, orientation, joints = self.motions[motion].pose(time, self._joint_widths)
+        self._bullet.resetBasePositionAndOrientation(self._body, position.tolist(), orientation)
         self._bullet.resetJointStatesMultiDof(self._body, self._moving, joints)
         # Entries 0 and 1 of a link state are the inertial frame in float64; 4 and 5, the joint frame, are float32.
-        links = [shape.link for shape in self._shapes]
-        states = self._bullet.getLinkStates(self._body, links, computeForwardKinematics=True)
+        states = self._bullet.getLinkStates(self._body, self._links, computeForwardKinematics=True)
         origin, turn = np.array([state[0] for state in states]), np.array([_rotation(state[1]) for state in states])
-        p1, p2 = np.array([shape.p1 for shape in self._shapes]), np.array([shape.p2 for shape in self._shapes])
-        return origin + np.einsum("mij,mj->mi", turn, p1), origin + np.einsum("mij,mj->mi", turn, p2)
+        p1, p2 = (origin + np.einsum("mij,mj->mi", turn, end) for end in (self._p1, self._p2))
+        return p1, p2
 
     def limbs(self, p1: Float64Array, p2: Float64Array) -> Limbs:
         """The character's named limbs at these ends."""
@@ -161,14 +143,15 @@ class Humanoid:
         """Disconnect the client."""
         self.close()
 
-    def _link_shapes(self, link: int, name: str) -> list[LimbShape]:
-        shapes: list[LimbShape] = []
+    def _link_shapes(self, link: int, name: str) -> list[tuple[str, int, Float64Array, Float64Array, float]]:
+        """The limbs of a link: name, link, both ends (3,) in its inertial frame, and radius."""
+        shapes: list[tuple[str, int, Float64Array, Float64Array, float]] = []
         for _, _, kind, dimensions, _, centre, orientation in self._bullet.getCollisionShapeData(self._body, link):
             half_axis, radius = containing_cylinder(kind, dimensions)
             # Local frames of collision shapes are relative to the link's inertial frame.
             half_axis = _rotation(orientation) @ half_axis
             label = f"{name}_{len(shapes) + 1}" if shapes else name
-            shapes.append(LimbShape(label, link, centre - half_axis, centre + half_axis, radius))
+            shapes.append((label, link, centre - half_axis, centre + half_axis, radius))
         return shapes
 
 

@@ -214,8 +214,9 @@ class Mirror:
         self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: Place, names: tuple[str, str]
     ) -> tuple[RayTestResult, ...]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
-        if parent.body < 0 and request.number < 0:
-            answers = self._follower.near_answers(starts, ends, request.layers)
+        thread_count, mask, number = request
+        if parent.body < 0 and number < 0:
+            answers = self._follower.near_answers(starts, ends, mask)
             if answers is not None:
                 return tuple(answers)
         self._follower.sync_if_due()
@@ -224,11 +225,11 @@ class Mirror:
         if parent.body >= 0:
             frame = parent_frame(self.client, self._scene.shapes.places, parent)
             starts, ends = in_world(frame, starts), in_world(frame, ends)
-        rays = self._rays(starts, ends, request.layers, request.threads if request.threads > 0 else None)
+        rays = self._rays(starts, ends, mask, thread_count if thread_count > 0 else None)
         state = self._scene.state
         try:
-            if request.number >= 0:
-                return as_tuples(numbered(state, rays, request.number)[0])
+            if number >= 0:
+                return as_tuples(numbered(state, rays, number)[0])
             return as_tuples(MirrorHits(state, rays).merged())
         except ValueError:
             for array, name in zip((starts, ends), names, strict=True):

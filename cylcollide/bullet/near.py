@@ -8,7 +8,7 @@ bound on speed is needed, nor PyBullet's boxes, which for links lag a step behin
 from collections import deque
 from itertools import chain, compress
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -38,15 +38,12 @@ JOINT_TYPE, IN_PARENT, PARENT = 2, 14, 16  # fields of getJointInfo
 INERTIAL = 2  # field of getLinkState: the centre of mass in the frame of the joint
 
 
-class Arms(NamedTuple):
-    """How far from the base of a body its links may be."""
+def arms_of(client: Client, body: int) -> tuple[dict[int, float], list[int]]:
+    """How far from the base of a body its links may be: two places of a link keep their distance.
 
-    length: dict[int, float]  # by link, from the base's centre of mass to its own, without sliding; inf: not known
-    sliding: list[int]  # joints whose positions are to be added
-
-
-def arms_of(client: Client, body: int) -> Arms:
-    """The arms of a body: two places of a link are equally far from each other however its joints turn."""
+    Returns the length to each link, from the base's centre of mass to its own, without sliding, inf if it is not known;
+    and the joints that slide, whose positions are to be added.
+    """
     length, sliding = {BASE: 0.0}, []
     for link in range(client.getNumJoints(body)):
         joint = client.getJointInfo(body, link)
@@ -56,7 +53,7 @@ def arms_of(client: Client, body: int) -> Arms:
         length[link] = length.get(joint[PARENT], inf) + to_joint + from_joint if is_known else inf
         if kind == PRISMATIC:
             sliding.append(link)
-    return Arms(length, sliding)
+    return length, sliding
 
 
 def _norm(vector: tuple[float, float, float]) -> float:
@@ -83,21 +80,21 @@ class Near:
         self._sliding, self._wrapped = list[tuple[int, int, list[int]]](), list[list[Place]]()
         self._boxes, first_box = list[list[Call]](), [0]
         for b, body in enumerate(bodies):
-            arms = arms_of(client, body)
+            length, sliding = arms_of(client, body)
             own = [s for s, place in enumerate(place_of) if place.body == body]
             own_wrapped = [place for place in wrapped if place.body == body]
             links = sorted({place_of[s].link for s in own} - {BASE})
             row = {BASE: first_frame[b]} | {link: first_frame[b] + 1 + k for k, link in enumerate(links)}
             at += [row[place_of[s].link] for s in own]
-            distances = [arms.length[place_of[s].link] + beyond[s] for s in own]
+            distances = [length[place_of[s].link] + beyond[s] for s in own]
             for place in own_wrapped:
                 is_described = sees_shapes and scene.reading.bodies[body].rows[place.link] is not None
                 is_placed = place.link == BASE or bool(links)  # else the mesh lags behind, as Bullet's rays do
                 is_known = is_described and is_placed
-                distances.append(arms.length[place.link] + _mesh_radius(client, place) if is_known else inf)
+                distances.append(length[place.link] + _mesh_radius(client, place) if is_known else inf)
             reach.append(max(distances))
-            if arms.sliding:
-                self._sliding.append((b, body, arms.sliding))
+            if sliding:
+                self._sliding.append((b, body, sliding))
             bases.append(base_call(client, body, row[BASE]))
             self._links.append(links_call(client, body, links, row[BASE] + 1) if links else None)
             self._wrapped.append(own_wrapped)

@@ -42,19 +42,12 @@ def _same_bits(new: Float64Array, old: Float64Array) -> bool:
     return new.tobytes() == old.tobytes()
 
 
-class Stage(NamedTuple):
-    """Arrays that a scene is made of, and later another one of the same shapes."""
-
-    draft: Draft
-    made: Posed  # its limbs are the draft's
-
-
 class SceneReader:
     """Reads the scenes of a client."""
 
     def __init__(self, client: Client, mesh: MeshPolicy, tolerance: float, warns: bool) -> None:
         self._client, self._mesh, self._tolerance, self._reader = client, mesh, tolerance, Reader(client)
-        self._stages: deque[Stage] = deque(maxlen=2)
+        self._kept = deque[tuple[Draft, Posed]](maxlen=2)
         """Those of the last two scenes, each once: what a thread has taken, no other one finds."""
         self._warns = warns  # of the first bodies that are wrapped
 
@@ -83,10 +76,9 @@ class SceneReader:
             wrapped = Wrapped(client, wrapped.places, boxes)
         elif _same_bits(frames, before.frames):
             return before
-        stage = self._stage(before)
-        made = stage.made
+        draft, made = self._memory(before)
         pose(client, shapes, fixed, frames, made)
-        world = before.state.world.moved(stage.draft)
+        world = before.state.world.moved(draft)
         sheets, table = before.state.sheets, before.state.sheet_table
         if not _same_bits(frames.take(fixed.of_planes, 0), before.frames.take(fixed.of_planes, 0)):
             sheets = sheets_of(shapes, made, fixed)
@@ -98,19 +90,19 @@ class SceneReader:
             wrapped=wrapped,
             largest=largest_coordinate(world.tree.space),
         )
-        self._stages.append(stage)
+        self._kept.append((draft, made))
         return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
 
-    def _stage(self, before: Scene) -> Stage:
-        """Where the next scene is made: on the stage of the one before this, if nothing reads that any more."""
+    def _memory(self, before: Scene) -> tuple[Draft, Posed]:
+        """Where the next scene is made, with its limbs in the draft: that of an earlier one that nothing reads."""
         layout, nodes = before.state.world.layout, len(before.state.world.tree.child)
-        if len(self._stages) == self._stages.maxlen:  # else the only one is that of this scene
+        if len(self._kept) == self._kept.maxlen:  # else the only one is that of this scene
             with suppress(IndexError):  # another thread was faster
-                kept = self._stages.popleft()
-                if kept.draft.suits(layout, nodes):
+                kept = self._kept.popleft()
+                if kept[0].suits(layout, nodes):
                     return kept
         draft = Draft(layout, nodes)
-        return Stage(draft, posed_memory(len(before.shapes.kind), draft.columns))
+        return draft, posed_memory(len(before.shapes.kind), draft.columns)
 
     def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:
         """A scene of all bodies; `known`: filter groups that need not be measured."""

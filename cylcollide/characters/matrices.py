@@ -1,6 +1,6 @@
 """Transforms as engines have them: matrices of many bones to positions and orientations, and what is wrong with one."""
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,24 +14,18 @@ from cylcollide.runtime.threads import in_chunks
 MatrixOrder: TypeAlias = Literal["row", "column"]
 """The translation in the last column (matrix times column vector), or in the last row (its transpose)."""
 
+Poses: TypeAlias = tuple[Float64Array, Float64Array]
+"""Positions and orientations."""
+
 SHAPES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {"row": ((4, 4), (3, 4)), "column": ((4, 4), (4, 3))}
 _EIGHT = np.arange(8, dtype=np.int32)
 
 
-class MatrixPoses(NamedTuple):
-    """What k characters of b bones have for matrices."""
-
-    positions: Float64Array  # (k, b, 3)
-    orientations: Float64Array  # (k, b, 4): unit quaternions x, y, z, w
-    matrices: Float64Array  # (k, b, ., .), as they were given
-    bad: int
-    """The first matrix, of k b, that is not a rotation and a translation; -1 if there is none."""
-
-
-def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> MatrixPoses:
+def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tuple[Poses, Float64Array, int]:
     """The poses of matrices (k, b, ., .), or (b, ., .) for one character; ValueError for other shapes.
 
-    Numbers are checked; `what_is_wrong` says what is wrong with the first bad one.
+    Returns positions (k, b, 3) and orientations (k, b, 4), unit quaternions x, y, z, w; the matrices as numbers; and
+    which of the k b is the first that is no rotation and translation, -1 if none: `what_is_wrong` says why.
     """
     validate.one_of(order, "order", *SHAPES)
     shapes = [(bones, *shape) for shape in SHAPES[order]]
@@ -55,7 +49,7 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> Ma
         return bad if bad < 0 else begin + bad
 
     bad = next((one for one in in_chunks(k * bones, None, convert, MATRICES_SHARED) if one >= 0), -1)
-    return MatrixPoses(place.reshape(k, bones, 3), turn.reshape(k, bones, 4), numbers, bad)
+    return (place.reshape(k, bones, 3), turn.reshape(k, bones, 4)), numbers, bad
 
 
 def what_is_wrong(matrix: Float64Array, order: MatrixOrder) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.sides import Plane, named_pairs, plane_between, without_side
 from cylcollide.characters.skeleton import from_bone
 from cylcollide.runtime.memory import frozen
+
+Outline: TypeAlias = tuple[Float64Array, Float64Array]
+"""A limb at rest: its ends (2, 3), or a box's corners (8, 3); and outer and inner radius at each end, (2, 2)."""
 
 
 class RigSymmetry(NamedTuple):
@@ -39,23 +42,23 @@ def symmetry_of(rig: RigData, plane: str) -> RigSymmetry:
     validate.one_of(plane, "plane", "auto", "x", "y", "z")
     names = _labels(rig)
     named = named_pairs(names)
-    points = [_outline(rig, row) for row in range(len(names))]
-    mirror = _plane(plane, named, points)
+    outlines = [_outline(rig, row) for row in range(len(names))]
+    mirror = _plane(plane, named, outlines)
     paired = {row for both in named.items() for row in both}
     single = [row for row in range(len(names)) if row not in paired]
     alone = [row for row in single if without_side(names[row]) != names[row]]
     pairs = sorted([*named.items(), *((row, row) for row in single if row not in alone)])
     kinds = rig.limbs.kind
-    differences = [_difference(points[a], points[b], mirror) if kinds[a] == kinds[b] else np.inf for a, b in pairs]
+    differences = [_difference(outlines[a], outlines[b], mirror) if kinds[a] == kinds[b] else np.inf for a, b in pairs]
     rows = frozen(np.array(pairs, np.int64).reshape(-1, 2)), frozen(np.array(differences, np.float64))
     return RigSymmetry(frozen(mirror.normal), mirror.offset, *rows, frozen(np.array(alone, np.int64)), names)
 
 
-def _plane(plane: str, named: Mapping[int, int], points: list["Outline"]) -> Plane:
+def _plane(plane: str, named: Mapping[int, int], outlines: list[Outline]) -> Plane:
     """The plane of a coordinate, or that halfway between pairs."""
     if plane != "auto":
         return Plane(np.eye(3)["xyz".index(plane)], 0.0)
-    centres = np.array([outline.points.mean(axis=0) for outline in points]).reshape(-1, 3)
+    centres = np.array([points.mean(axis=0) for points, _ in outlines]).reshape(-1, 3)
     extent = float(np.ptp(centres, axis=0).max(initial=0.0)) if len(centres) else 0.0
     found = None
     if named:
@@ -79,30 +82,24 @@ def _labels(rig: RigData) -> tuple[str, ...]:
     return tuple(labels)
 
 
-class Outline(NamedTuple):
-    """A limb at rest: its ends with their radii, or a box's corners."""
-
-    points: Float64Array  # (2, 3) or (8, 3)
-    radii: Float64Array  # (2, 2): outer and inner radius at each end; of a box 0
-
-
 def _outline(rig: RigData, row: int) -> Outline:
     limbs, bone = rig.limbs, int(rig.limb_bone[row])
     t, shape = limbs.table, Shape(int(limbs.kind[row]))
     if shape == Shape.BOX:
         axes, half = limbs.box_axes[row], limbs.half_extents[row]
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return Outline(from_bone(rig, bone, t.p1[row] + signs * half @ axes), np.zeros((2, 2)))
+        return from_bone(rig, bone, t.p1[row] + signs * half @ axes), np.zeros((2, 2))
     radius, second = float(t.radius[row]), float(t.radius2[row])
     radii = [[radius, 0.0], [second, 0.0]] if shape == Shape.TAPERED else [[radius, second]] * 2
-    return Outline(from_bone(rig, bone, np.array([t.p1[row], t.p2[row]])), np.array(radii))
+    return from_bone(rig, bone, np.array([t.p1[row], t.p2[row]])), np.array(radii)
 
 
 def _difference(a: Outline, b: Outline, mirror: Plane) -> float:
     """By how much the mirror image of one limb differs from another of the same shape."""
-    image = mirror.mirrored(b.points)
-    apart = np.linalg.norm(a.points[:, None] - image[None], axis=2)
+    (points, radii), (others, other_radii) = a, b
+    image = mirror.mirrored(others)
+    apart = np.linalg.norm(points[:, None] - image[None], axis=2)
     if len(image) == 8:
         return float(max(apart.min(axis=0).max(), apart.min(axis=1).max()))
-    ends = [max(apart[0, j], apart[1, 1 - j], np.abs(a.radii - b.radii[[j, 1 - j]]).max()) for j in (0, 1)]
+    ends = [max(apart[0, j], apart[1, 1 - j], np.abs(radii - other_radii[[j, 1 - j]]).max()) for j in (0, 1)]
     return float(min(ends))

@@ -51,14 +51,9 @@ class Contact(NamedTuple):
     accurate: Truth  # certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic
 
 
-class Approach(NamedTuple):
-    """How a face's polynomial falls between the bounds of a contact."""
-
-    falls: Truth  # certainly all the way
-    guess: Real  # about the contact
-    slope: Real  # the mean one, downwards
-    doubt: Real  # how much another slope may differ from it
-    error: Real  # of values of the polynomial
+Approach: TypeAlias = tuple[Truth, Real, Real, Real, Real]
+"""How a face's polynomial falls between the bounds of a contact: whether certainly all the way; a guess of the contact;
+the mean slope, downwards; how much another slope may differ from it; and the error of values of the polynomial."""
 
 
 @compiled
@@ -178,7 +173,7 @@ def approach_of(
     slope = drop / width
     # between both times the slope is off from the mean one by less than that
     doubt = width * bend + 2.0 * error / width
-    return Approach(2.0 * doubt <= slope, low + width * (first / drop), slope, doubt, error)
+    return 2.0 * doubt <= slope, low + width * (first / drop), slope, doubt, error
 
 
 @inlined
@@ -186,10 +181,11 @@ def stepped(
     motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, way: Approach, guess: Real
 ) -> tuple[Contact, Real]:
     """The contact as one step from a guess has it, accurate if that is certain; and the next guess."""
+    falls, _, slope, doubt, error = way
     time = smaller(larger(guess, bounds.lower), bounds.upper)
-    step = face_value(motion, time, kind, radius, radius2, bounds.face)[0] / way.slope
-    left = 2.0 * (way.doubt * absolute(step) + way.error)
-    accurate = way.falls & (left <= way.slope * (CONTACT_ERROR - STEP_ROUNDING * absolute(step)))
+    step = face_value(motion, time, kind, radius, radius2, bounds.face)[0] / slope
+    left = 2.0 * (doubt * absolute(step) + error)
+    accurate = falls & (left <= slope * (CONTACT_ERROR - STEP_ROUNDING * absolute(step)))
     return Contact(two_sum(time, step), accurate), time + step
 
 
@@ -199,7 +195,7 @@ def first_step(
 ) -> Contact:
     """The first step of `accurate_contact`, of eight contacts: as a rule it is accurate."""
     way = approach_of(motion, kind, radius, radius2, bounds, extent)
-    return stepped(motion, kind, radius, radius2, bounds, way, way.guess)[0]
+    return stepped(motion, kind, radius, radius2, bounds, way, way[1])[0]
 
 
 @compiled
@@ -213,7 +209,8 @@ def accurate_contact(
     Coordinates that `motion` is made of may be off by 100 · 2⁻¹⁰⁶ of the largest one.
     """
     way = approach_of(motion, kind, radius, radius2, bounds, extent)
-    guess, steps = way.guess, MOST_STEPS if way.falls else 0
+    falls, guess, _, _, _ = way
+    steps = MOST_STEPS if falls else 0
     for _ in range(steps):
         contact, guess = stepped(motion, kind, radius, radius2, bounds, way, guess)
         if contact.accurate:

@@ -1,8 +1,7 @@
 """Actors as characters of a world: one call reads the joints of all of them and sets their poses."""
 
-from collections.abc import Iterable
-from itertools import groupby
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,20 +11,14 @@ from cylcollide.panda3d.core import core
 from cylcollide.panda3d.joints import Joints, axis_factors, joints_of
 from cylcollide.world import HitWorld
 
-
-class Member(NamedTuple):
-    """An actor that is a character."""
-
-    actor: Any
-    rig: Rig
-    character: int
-    joints: Joints  # with the scale that the actor had when it joined
+Member: TypeAlias = tuple[Any, Rig, Joints]
+"""An actor, its rig, and its joints, with the scale that it had when it joined."""
 
 
 class Group(NamedTuple):
-    """Members with equally many bones b, and tables (PTA_LMatrix4f) of matrices, with their memory as arrays."""
+    """Characters with equally many bones b, and tables (PTA_LMatrix4f) of matrices, with their memory as arrays."""
 
-    members: list[Member]
+    members: list[Joints]
     ids: Int32Array
     joint_table: Any
     joints: Float32Array  # (k, b, 4, 4), in the frame of the member
@@ -71,7 +64,7 @@ class Actors:
                 f"({', '.join(rig.bone_names[:3])}, ...); make the rig of this model, with rig_of(actor)"
             )
         character = int(self.world.spawn(rig)[0])
-        self._members[character] = Member(actor, rig, character, found)
+        self._members[character] = actor, rig, found
         self._groups = None
         return character
 
@@ -103,14 +96,14 @@ class Actors:
         """
         matrix = core.LMatrix4f()
         if self._groups is None:
-            self._groups = _grouped(self._members.values())
+            self._groups = _grouped({character: joints for character, (_, _, joints) in self._members.items()})
         for group in self._groups:
             put, row = group.joint_table.setElement, 0
             for k, member in enumerate(group.members):
-                node = member.joints.character
+                node = member.character
                 node.node().update()
                 group.member_table.setElement(k, node.getNetTransform().getMat())
-                for joint in member.joints.joints:
+                for joint in member.joints:
                     joint.getNetTransform(matrix)
                     put(row, matrix)
                     row += 1
@@ -121,8 +114,7 @@ class Actors:
 
     def actor(self, character: int) -> Any:
         """The actor that is this character; None if there is none."""
-        member = self._members.get(character)
-        return member.actor if member else None
+        return self._members[character][0] if character in self._members else None
 
     def joint(self, character: int, rig_limb: int) -> str:
         """The name of the joint that carries a limb of a character: `hits.character[i]`, `hits.rig_limb[i]`.
@@ -134,23 +126,19 @@ class Actors:
         KeyError
             If no actor has this id.
         """
-        rig = self._members[character].rig
+        rig = self._members[character][1]
         return str(rig.bone_names[int(rig.limb_bone[rig_limb])])
 
 
-def _grouped(members: Iterable[Member]) -> list[Group]:
-    """Members by their number of bones."""
+def _grouped(members: Mapping[int, Joints]) -> list[Group]:
+    """Characters by their number of bones."""
     groups = []
-    for bones, found in groupby(sorted(members, key=_bones), _bones):
-        same = list(found)
-        ids = np.array([member.character for member in same], np.int32)
-        sizes = np.array([member.joints.scale * member.joints.sizes for member in same])
+    for bones in sorted({len(joints.joints) for joints in members.values()}):
+        ids = [character for character, joints in members.items() if len(joints.joints) == bones]
+        same = [members[character] for character in ids]
         tables = [core.PTA_LMatrix4f.emptyArray(n) for n in (len(same) * bones, len(same))]
         joints, places = (np.frombuffer(table, np.float32).reshape(-1, 4, 4) for table in tables)
-        factors = axis_factors(sizes).astype(np.float32)
-        groups.append(Group(same, ids, tables[0], joints.reshape(-1, bones, 4, 4), tables[1], places, factors))
+        factors = axis_factors(np.array([member.scale * member.sizes for member in same])).astype(np.float32)
+        rows = np.array(ids, np.int32)
+        groups.append(Group(same, rows, tables[0], joints.reshape(-1, bones, 4, 4), tables[1], places, factors))
     return groups
-
-
-def _bones(member: Member) -> int:
-    return len(member.rig.bone_names)

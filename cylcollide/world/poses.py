@@ -100,15 +100,15 @@ class Poses:
 
 def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, order: MatrixOrder) -> Poses:
     """Poses given as transforms; ValueError, naming character, bone and row, for what is none."""
-    made = poses_of_matrices(matrices, order, bones_of_each(roster, index))
-    if len(made.positions) != len(index):
-        raise ValueError(f"matrices: expected {len(index)} characters, one for each id, got {len(made.positions)}")
-    if made.bad >= 0:
-        row, number = divmod(made.bad, made.positions.shape[1])
+    (positions, orientations), numbers, bad = poses_of_matrices(matrices, order, bones_of_each(roster, index))
+    if len(positions) != len(index):
+        raise ValueError(f"matrices: expected {len(index)} characters, one for each id, got {len(positions)}")
+    if bad >= 0:
+        row, number = divmod(bad, positions.shape[1])
         names = roster.rigs[roster.rig[index[row]]].bone_names
-        wrong, whose = what_is_wrong(made.matrices[row, number], order), bone_label(names, number)
+        wrong, whose = what_is_wrong(numbers[row, number], order), bone_label(names, number)
         raise ValueError(f"matrices: {wrong}; it is {whose} in row {row} (character {roster.ids[index[row]]})")
-    return Poses(roster, index, made.positions, made.orientations)
+    return Poses(roster, index, positions, orientations)
 
 
 def bones_of_each(roster: Roster, index: Int64Array) -> int:

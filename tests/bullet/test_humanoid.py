@@ -136,9 +136,9 @@ def test_the_limbs_contain_the_shapes_of_the_model(humanoid):
     p1, p2 = humanoid.pose("cartwheel", 1.234)
     client, body = humanoid._client, humanoid._body
     kinds = []
-    for limb, shape in enumerate(humanoid._shapes):
-        ((_, _, kind, dimensions, _, centre, turn),) = pybullet.getCollisionShapeData(body, shape.link, client)
-        state = pybullet.getLinkState(body, shape.link, computeForwardKinematics=True, physicsClientId=client)
+    for limb, link in enumerate(humanoid._links):
+        ((_, _, kind, dimensions, _, centre, turn),) = pybullet.getCollisionShapeData(body, link, client)
+        state = pybullet.getLinkState(body, link, computeForwardKinematics=True, physicsClientId=client)
         position, orientation = pybullet.multiplyTransforms(state[0], state[1], centre, turn)
         rotation = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
         points = position + surface_samples(kind, dimensions, rng) @ rotation.T
@@ -200,9 +200,9 @@ def test_a_motion_that_ends_stays(humanoid):
 def test_rotations_go_the_short_way():
     quarter = [np.cos(0.1), 0, np.sin(0.1), 0]
     frames = np.array([[1, 0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0, *np.negative(quarter)]])
-    root, joints = Motion("made up", False, frames).pose(0.5, ())
+    _, orientation, joints = Motion("made up", False, frames).pose(0.5, ())
     assert joints == []
-    turned = 2 * np.arctan2(abs(root.orientation[1]), abs(root.orientation[3]))
+    turned = 2 * np.arctan2(abs(orientation[1]), abs(orientation[3]))
     assert turned == pytest.approx(0.1, abs=1e-6)
 
 
@@ -211,7 +211,7 @@ def test_each_frame_has_its_own_duration():
     frames = np.array([[d, 0, 0, x, 1, 0, 0, 0] for d, x in zip(durations, (0.0, 1.0, 3.0), strict=True)])
     motion = Motion("made up", False, frames)
     assert motion.duration == 0.75
-    assert [motion.pose(t, ())[0].position[2] for t in (0.125, 0.25, 0.5, 0.75)] == [0.5, 1, 2, 3]
+    assert [motion.pose(t, ())[0][2] for t in (0.125, 0.25, 0.5, 0.75)] == [0.5, 1, 2, 3]
 
 
 def test_a_motion_of_another_body_is_refused():

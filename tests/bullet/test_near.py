@@ -134,9 +134,9 @@ def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
     rng = np.random.default_rng(2)
     body = chain(c, rng) if name is None else p.loadURDF(name, flags=IMPLICIT, physicsClientId=c)
     client, links = Client(c), range(p.getNumJoints(body, c))
-    arms = arms_of(client, body)
+    length, sliding = arms_of(client, body)
     kinds = [p.getJointInfo(body, link, c)[2] for link in links]
-    assert len(arms.sliding) == kinds.count(p.JOINT_PRISMATIC)
+    assert len(sliding) == kinds.count(p.JOINT_PRISMATIC)
     longest = 0.0
     for _ in range(30):
         p.resetBasePositionAndOrientation(body, rng.normal(size=3).tolist(), scenes.quaternion(rng), c)
@@ -145,10 +145,10 @@ def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
                 p.resetJointStateMultiDof(body, link, scenes.quaternion(rng), physicsClientId=c)
             elif kinds[link] in (p.JOINT_REVOLUTE, p.JOINT_PRISMATIC):
                 p.resetJointState(body, link, float(3 * rng.normal()), physicsClientId=c)
-        out = sum(abs(p.getJointState(body, joint, c)[0]) for joint in arms.sliding)
+        out = sum(abs(p.getJointState(body, joint, c)[0]) for joint in sliding)
         frames = link_frames(client, {body: [-1, *links]})
         distance = np.linalg.norm(frames[1:, :3] - frames[0, :3], axis=1)
-        allowed = np.array([arms.length[link] for link in links]) + out
+        allowed = np.array([length[link] for link in links]) + out
         assert (distance <= allowed * (1 + 1e-12)).all()
         longest = max(longest, (distance / allowed).max())
     assert longest > 0.6
@@ -178,7 +178,7 @@ def test_joints_of_other_kinds_reach_anywhere(c, monkeypatch):
         return (*joint[:2], p.JOINT_PLANAR, *joint[3:])
 
     monkeypatch.setattr(client.api, "getJointInfo", planar)
-    assert min(arms_of(client, body).length[link] for link in range(7)) == np.inf
+    assert min(arms_of(client, body)[0][link] for link in range(7)) == np.inf
 
 
 def test_a_body_that_was_removed_or_replaced(c, asked):
