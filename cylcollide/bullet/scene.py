@@ -42,6 +42,10 @@ def _same_bits(new: Float64Array, old: Float64Array) -> bool:
     return new.tobytes() == old.tobytes()
 
 
+READINGS = 16
+"""So often a client is read before an error of PyBullet's is the caller's: bodies may go while they are read."""
+
+
 class SceneReader:
     """Reads the scenes of a client."""
 
@@ -58,8 +62,15 @@ class SceneReader:
     def read(self, before: Scene | None, filters: bool, poses_only: bool = False) -> Scene:
         """The client as it is now; `filters`: whether all filters are measured. Nothing of `before` is changed.
 
-        `poses_only`: whether nothing but poses can have changed.
+        `poses_only`: whether nothing but poses can have changed. If another thread removes a body meanwhile, the client
+        is read again.
         """
+        for _ in range(READINGS - 1):
+            with suppress(self._client.api.error):
+                return self._read(before, filters, poses_only)
+        return self._read(before, filters, poses_only)
+
+    def _read(self, before: Scene | None, filters: bool, poses_only: bool) -> Scene:
         client = self._client
         if before is not None and poses_only and client.api.getNumBodies(client.number) == len(before.reading.bodies):
             reading = before.reading._replace(changed=False)

@@ -168,6 +168,21 @@ def test_threads_that_ask_while_others_step(clients):
     assert wrong == []
 
 
+def test_a_body_that_goes_while_it_is_read(clients, monkeypatch: pytest.MonkeyPatch):
+    """As by another thread: the client is read again, without it."""
+    own, gone = OWN.getBasePositionAndOrientation, [ball(clients[1], 9.0)]
+
+    def removing(*given: object) -> object:
+        while gone:
+            clients[1].removeBody(gone.pop())
+        return own(*given)
+
+    monkeypatch.setattr(OWN, "getBasePositionAndOrientation", removing)
+    with patched():
+        assert clients[1].rayTest(*THROUGH)[0][0] == 0
+    assert not gone
+
+
 def test_ray_tests_of_a_mirror_in_the_module(clients, monkeypatch: pytest.MonkeyPatch):
     """What everybody writes; the mirror itself asks PyBullet's own."""
     mirror = Mirror(clients[0])
