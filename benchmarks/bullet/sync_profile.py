@@ -66,15 +66,15 @@ class Stages:
         self.frames = link_frames(self.client, self.links)
 
     def _place(self) -> None:
-        self.stage = self.reader._stage(self.scene)
-        pose(self.client, self.scene.shapes, self.scene.fixed, self.frames, self.stage.made)
+        self.draft, self.made = self.reader._memory(self.scene)
+        pose(self.client, self.scene.shapes, self.scene.fixed, self.frames, self.made)
 
     def _make_world(self) -> None:
-        self.world = self.scene.state.world.moved(self.stage.draft)
+        self.world = self.scene.state.world.moved(self.draft)
 
     def _make_state(self) -> None:
         state = self.scene.state._replace(world=self.world, largest=largest_coordinate(self.world.tree.space))
-        self.reader._stages.append(self.stage)
+        self.reader._kept.append((self.draft, self.made))
         self.scene = self.scene._replace(frames=self.frames, state=state)
 
 
