@@ -103,14 +103,14 @@ def measure(shape: str, aim: float, moving: Callable[..., Any], still: Callable[
     """The rows of one shape and aim."""
     points, sizes, limbs = pairs(shape, aim)
     found, result = np.zeros((PAIRS, 3)), list[dict[str, object]]()
-    moving(points, sizes, limbs.table.solid, False, found)
+    moving(points, sizes, limbs.table.kernel_shape, False, found)
     choices = {"all": np.full(PAIRS, True), "misses": found[:, 0] == 0.0, "hits": found[:, 0] == 3.0}
     for name, chosen in choices.items():
         n = int(chosen.sum())
         if n < PAIRS // 100:
             continue
         times, out = [], np.zeros((n, 3))
-        some = (np.ascontiguousarray(points[:, chosen]), sizes[chosen], limbs.table.solid[chosen])
+        some = (np.ascontiguousarray(points[:, chosen]), sizes[chosen], limbs.table.kernel_shape[chosen])
         for _ in range(ROUNDS):
             of_moving = processor_time(moving, *some, False, out)
             of_still = processor_time(still, some[0], limbs.table.rows[chosen], some[2], out)

@@ -68,7 +68,7 @@ BOX_PAD = 2.0**-20
 """Boxes of the tree are grown by this, in its own frame of [-1, 1]: all rounding of rays and boxes to float32 together
 displaces by at most 6.3 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
 
-SMALLEST_IN_SPACE = 0.5
+SMALLEST_IN_FRAME = 0.5
 """A tree whose boxes all together are shorter than this, in its frame, gets a new frame, where they are 1 or more."""
 
 FARTHEST_START = 2.0**24

@@ -73,7 +73,7 @@ class Stages:
         self.world = self.scene.state.world.moved(self.draft)
 
     def _make_state(self) -> None:
-        state = self.scene.state._replace(world=self.world, largest=largest_coordinate(self.world.tree.space))
+        state = self.scene.state._replace(world=self.world, largest=largest_coordinate(self.world.tree.frame))
         self.reader._kept.append((self.draft, self.made))
         self.scene = self.scene._replace(frames=self.frames, state=state)
 

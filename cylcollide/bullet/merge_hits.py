@@ -12,7 +12,7 @@ from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestRes
 from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import POSITION_ERROR, SheetColumns
-from cylcollide.bvh.layout import Space
+from cylcollide.bvh.layout import TreeFrame
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
@@ -45,9 +45,9 @@ class MirrorState(NamedTuple):
         return exact_limb(self.world.limbs.table, int(np.searchsorted(self.limb_rank, rank)))
 
 
-def largest_coordinate(space: Space) -> float:
+def largest_coordinate(frame: TreeFrame) -> float:
     """A bound on |coordinate| of all limbs, from the frame of their tree, in which they reach from -1 to 1."""
-    return max(map(abs, space.centre)) + 1.0 / space.scale
+    return max(map(abs, frame.centre)) + 1.0 / frame.scale
 
 
 class RayTest(NamedTuple):

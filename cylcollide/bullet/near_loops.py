@@ -204,8 +204,8 @@ def _cast_one(shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, h
                 and is_considered(rows.character[k], rows.mask[k], mask, -1)
                 and _comes_near(rays.origin, rays.second, i, x[0], x[1], x[2], shapes.radius[s])
             ):
-                bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.solid, k), batch.policy)
-                best = closer_or_tied(best, k, bounds, rows.rows, rows.solid)
+                bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
+                best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape)
     undecided = is_undecided(best) or ray.extent == inf
     write_hit(hits, i, ray, best, undecided, batch, rows)
     return undecided

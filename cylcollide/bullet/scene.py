@@ -99,7 +99,7 @@ class SceneReader:
             sheets=sheets,
             sheet_table=table,
             wrapped=wrapped,
-            largest=largest_coordinate(world.tree.space),
+            largest=largest_coordinate(world.tree.frame),
         )
         self._kept.append((draft, made))
         return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
@@ -141,7 +141,7 @@ class SceneReader:
             places,
             np.array([places[k] for k in [*fixed.limbs, *fixed.planes]] + [(-1, -1)], dtype=np.int32),
             Wrapped(client, wrapped_places(shapes), boxes),
-            largest_coordinate(world.tree.space),
+            largest_coordinate(world.tree.frame),
         )
         return Scene(reading, shapes, fixed, frames, groups, boxes, state)
 

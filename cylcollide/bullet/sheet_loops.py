@@ -145,7 +145,7 @@ def _tie(
         other = best - limbs
         equal = are_equal(sheets, k, other) or are_one_plane(plane, sheet_plane(sheets, other, best_face))
         return MISSED if equal else UNDECIDED
-    if table.solid[best] != BOX or not are_one_plane(plane, box_plane(table.rows, best, float(best_face))):
+    if table.kernel_shape[best] != BOX or not are_one_plane(plane, box_plane(table.rows, best, float(best_face))):
         return UNDECIDED
     return MISSED if limb_rank[best] < sheet_rank[k] else CROSSED
 

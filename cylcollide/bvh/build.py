@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, Rows
-from cylcollide.bvh.layout import EMPTY, Tree, empty_tree, space_around
+from cylcollide.bvh.layout import EMPTY, Tree, empty_tree, frame_around
 from cylcollide.bvh.refit import fitted_bounds
 from cylcollide.bvh.sah import FLOAT32, INT8, INT32, NEGATED_HIGH, ROW, Binary, fill_boxes, half_area, split_all
 from cylcollide.constants import TREE_WIDTH
@@ -22,10 +22,10 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     """The tree over the boxes with corners `low`, `high` (n, 3), in metres; n may be 0."""
     if len(low) == 0:
         return empty_tree()
-    space, order = space_around(low, high), np.arange(len(low), dtype=np.int32)
+    frame, order = frame_around(low, high), np.arange(len(low), dtype=np.int32)
     boxes: Float32Array = memory.rows((len(low), ROW), FLOAT32)
     boxes[:] = 0.0  # some columns have no meaning, and are read with the others
-    fill_boxes(low, high, space, boxes)
+    fill_boxes(low, high, frame, boxes)
     binary = split_all(boxes, order)
     most = len(binary.left)
     wide, source, depth, axis = memory.rows((most, TREE_WIDTH), INT32), *memory.columns(most, INT32, INT32, INT8)
@@ -36,8 +36,8 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     child[:] = wide[:used]
     axis = axis[:used].copy()
     child.flags.writeable = axis.flags.writeable = False
-    bounds, deepest = fitted_bounds(child, low, high, space), int(depth[:used].max())
-    return Tree(bounds, child, len(low), axis, deepest * (TREE_WIDTH - 1) + 2, space)
+    bounds, deepest = fitted_bounds(child, low, high, frame), int(depth[:used].max())
+    return Tree(bounds, child, len(low), axis, deepest * (TREE_WIDTH - 1) + 2, frame)
 
 
 @inlined

@@ -22,19 +22,19 @@ HIGH = 3
 """Row of a node's `bounds` at which the high corners begin, after the low ones."""
 
 
-SPACE_NUMBERS = 10
-"""As many as `space_of` makes a `Space` of."""
+FRAME_NUMBERS = 10
+"""Length of the array from which `frame_of` makes a `TreeFrame`."""
 
 
-class Space(NamedTuple):
-    """The coordinate frame of the tree: along each axis its coordinate is (world - centre) scale."""
+class TreeFrame(NamedTuple):
+    """The coordinate frame of a tree: along each axis its coordinate is (world - centre) scale."""
 
     centre: tuple[float, float, float]
     scale: float  # a power of two
     low: tuple[float, float, float]  # corners of the box around all boxes, padded, in the frame of the tree
     high: tuple[float, float, float]
 
-    def has_frame_of(self, other: "Space") -> bool:
+    def has_coordinates_of(self, other: "TreeFrame") -> bool:
         """Whether coordinates mean the same in both."""
         return self.centre == other.centre and self.scale == other.scale
 
@@ -43,7 +43,7 @@ class Space(NamedTuple):
         low, high = ([c + x / self.scale for c, x in zip(self.centre, at, strict=True)] for at in (self.low, self.high))
         return low, high
 
-    def joined(self, other: "Space", growth: float) -> "Space":
+    def joined(self, other: "TreeFrame", growth: float) -> "TreeFrame":
         """A frame that holds both, and all that is not farther away than this; its corners are those of the frame."""
         (a, b), (c, d) = self.corners(), other.corners()
         low = [min(x, y) - growth for x, y in zip(a, c, strict=True)]
@@ -51,7 +51,7 @@ class Space(NamedTuple):
         x, y, z = (0.5 * first + 0.5 * last for first, last in zip(low, high, strict=True))
         half = max(0.5 * last - 0.5 * first for first, last in zip(low, high, strict=True))
         scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
-        return Space((x, y, z), scale, (-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
+        return TreeFrame((x, y, z), scale, (-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
 
 
 class Tree(NamedTuple):
@@ -62,25 +62,25 @@ class Tree(NamedTuple):
     items: int  # number of boxes
     axis: Column[np.int8]  # (nodes,): the axis along which the slots of a node were sorted by the build
     stack_size: int  # largest number of stack entries of a traversal
-    space: Space
+    frame: TreeFrame
 
 
-def space_around(low: Float64Array, high: Float64Array) -> Space:
+def frame_around(low: Float64Array, high: Float64Array) -> TreeFrame:
     """The frame for boxes with corners `low`, `high` (n, 3), n > 0."""
-    numbers = np.empty(SPACE_NUMBERS)
-    fill_space(low, high, numbers)
-    return space_of(numbers)
+    numbers = np.empty(FRAME_NUMBERS)
+    fill_frame(low, high, numbers)
+    return frame_of(numbers)
 
 
-def space_of(numbers: Float64Array) -> Space:
-    """The frame that these ten numbers are: centre, scale, low and high corner."""
+def frame_of(numbers: Float64Array) -> TreeFrame:
+    """A frame from its ten numbers: centre, scale, low and high corner."""
     a, b, c, scale, x, y, z, u, v, w = numbers.tolist()
-    return Space((a, b, c), scale, (x, y, z), (u, v, w))
+    return TreeFrame((a, b, c), scale, (x, y, z), (u, v, w))
 
 
 @compiled_loop
-def fill_space(low: Vectors, high: Vectors, numbers: Column[np.float64]) -> None:
-    """Write the ten numbers of `space_around`, as `space_of` reads them."""
+def fill_frame(low: Vectors, high: Vectors, numbers: Column[np.float64]) -> None:
+    """Write the ten numbers of `frame_around`, as `frame_of` reads them."""
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
     for i in range(len(low)):
         x, y, z = min(x, low[i, 0]), min(y, low[i, 1]), min(z, low[i, 2])
@@ -106,5 +106,5 @@ def empty_tree() -> Tree:
     child, axis = np.full((1, TREE_WIDTH), EMPTY, np.int32), np.zeros(1, np.int8)
     for column in (bounds, child, axis):
         column.flags.writeable = False
-    nowhere = Space((0.0, 0.0, 0.0), 1.0, (1.0,) * 3, (-1.0,) * 3)
+    nowhere = TreeFrame((0.0, 0.0, 0.0), 1.0, (1.0,) * 3, (-1.0,) * 3)
     return Tree(bounds, child, 0, axis, TREE_WIDTH + 1, nowhere)

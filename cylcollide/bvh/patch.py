@@ -63,7 +63,7 @@ def _clear_slots(bounds: Float32Array, node: int, first: int, last: int) -> None
 def insert_items(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Array, items: int) -> Tree:
     """The tree of `items` items with those of the numbers `new` (k,), whose boxes are `low`, `high` (k, 3).
 
-    Boxes above them are large enough in the space of the tree, which the new ones may leave.
+    Boxes above them are large enough in the frame of the tree, which the new ones may leave.
     """
     if len(new) == 0:
         return tree._replace(items=items)
@@ -72,7 +72,7 @@ def insert_items(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Ar
         return remove_items(added, new, items)
     code, is_item = added.child, added.child < EMPTY
     moved = np.where(is_item, -2 - new[np.where(is_item, -2 - code, 0)], np.where(code >= 0, code + before, code))
-    bounds, pairs = fitted_bounds(code, low, high, tree.space), len(new)  # each may need a node for a pair
+    bounds, pairs = fitted_bounds(code, low, high, tree.frame), len(new)  # each may need a node for a pair
     nodes = tree._replace(
         child=np.concatenate([tree.child, moved, np.full((pairs, TREE_WIDTH), EMPTY)]).astype(np.int32),
         axis=np.concatenate([tree.axis, added.axis, np.zeros(pairs, np.int8)]),

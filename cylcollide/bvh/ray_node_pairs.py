@@ -114,13 +114,13 @@ def visit_at_points(
     """
     count, stride = end - begin, place.shape[1]
     for k in range(0, count - LANES + 1, LANES):
-        x, y, z = local_point(tree.space, load_triples(points, 3 * (begin + k)))
+        x, y, z = local_point(tree.frame, load_triples(points, 3 * (begin + k)))
         store(place, k, x)
         store(place, stride + k, y)
         store(place, 2 * stride + k, z)
     for k in range(count - count % LANES, count):
         i = begin + k
-        place[0, k], place[1, k], place[2, k] = local_point(tree.space, (points[i, 0], points[i, 1], points[i, 2]))
+        place[0, k], place[1, k], place[2, k] = local_point(tree.frame, (points[i, 0], points[i, 1], points[i, 2]))
     for k in range(count):
         pairs.node[0, k], pairs.ray[0, k] = 0, k
     pairs.queued[0], level = count, 0 if count > 0 else -1

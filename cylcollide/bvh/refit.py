@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import BoolArray, Column, Float32Array, Float64Array, Int32Array, NodeBoxes, Rows, Vectors
-from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
-from cylcollide.constants import BOX_PAD, SMALLEST_IN_SPACE, TREE_WIDTH
+from cylcollide.bvh.layout import EMPTY, HIGH, Tree, TreeFrame, box_edge, frame_around
+from cylcollide.constants import BOX_PAD, SMALLEST_IN_FRAME, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import (
@@ -34,22 +34,22 @@ def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
     """The tree with new boxes `low`, `high` (n, 3) of the same items; the old tree is not changed."""
     if len(low) == 0:
         return tree
-    space = space_around(low, high)
-    return tree._replace(bounds=fitted_bounds(tree.child, low, high, space), space=space)
+    frame = frame_around(low, high)
+    return tree._replace(bounds=fitted_bounds(tree.child, low, high, frame), frame=frame)
 
 
-def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space) -> Float32Array:
+def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, frame: TreeFrame) -> Float32Array:
     """The `bounds` (nodes, 6, 8) of all slots, read-only, from the items' boxes `low`, `high` (n, 3)."""
     bounds: Float32Array = aligned((len(child), 6, TREE_WIDTH), np.float32)
-    fit_bounds(child, low, high, space, bounds)
+    fit_bounds(child, low, high, frame, bounds)
     bounds.flags.writeable = False
     return bounds
 
 
 @compiled_loop
-def fit_bounds(child: Rows[np.int32], low: Vectors, high: Vectors, space: Space, bounds: NodeBoxes) -> None:
+def fit_bounds(child: Rows[np.int32], low: Vectors, high: Vectors, frame: TreeFrame, bounds: NodeBoxes) -> None:
     """Write the bounds of all slots, as `fitted_bounds` returns them."""
-    centre, scale = space.centre, space.scale
+    centre, scale = frame.centre, frame.scale
     for node in range(child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
         for slot in range(TREE_WIDTH):
             code = child[node, slot]
@@ -98,19 +98,19 @@ def _fill_slots(child: Rows[np.int32], found: Slots) -> None:
                 found.items[-2 - code] = node * TREE_WIDTH + slot
 
 
-def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high: Float64Array) -> Space | None:
+def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high: Float64Array) -> TreeFrame | None:
     """Fit the boxes `low`, `high` (k, 3) of these items (k,) into the tree's bounds, which are written.
 
-    Returns the space with its corners anew; None, with bounds of no use, if a box leaves the space, or all have become
+    Returns the frame with its corners anew; None, with bounds of no use, if a box leaves the frame, or all have become
     so small in it that float32 holds them poorly.
     """
     corners, dirty = np.empty(6), np.zeros(len(tree.child), np.bool_)
-    if not _fit_some(at, items, low, high, tree.space, tree.bounds, dirty, corners):
+    if not _fit_some(at, items, low, high, tree.frame, tree.bounds, dirty, corners):
         return None
     x, y, z, u, v, w = corners.tolist()
-    if max(u - x, v - y, w - z) < SMALLEST_IN_SPACE:
+    if max(u - x, v - y, w - z) < SMALLEST_IN_FRAME:
         return None
-    return tree.space._replace(low=(x, y, z), high=(u, v, w))
+    return tree.frame._replace(low=(x, y, z), high=(u, v, w))
 
 
 @compiled_loop
@@ -119,16 +119,16 @@ def _fit_some(
     items: Column[np.int32],
     low: Vectors,
     high: Vectors,
-    space: Space,
+    frame: TreeFrame,
     bounds: NodeBoxes,
     dirty: Column[np.bool_],
     corners: Column[np.float64],
 ) -> bool:
-    """Write bounds and the `corners` (6,) of the whole, for `refit_some`; False if a box leaves the space.
+    """Write bounds and the `corners` (6,) of the whole, for `refit_some`; False if a box leaves the frame.
 
     `dirty` (nodes,) is False at first: whether a box of a node has changed.
     """
-    if not fit_items(at, items, low, high, space, bounds, dirty):
+    if not fit_items(at, items, low, high, frame, bounds, dirty):
         return False
     fit_branches(at, bounds, dirty, corners)
     return True
@@ -140,12 +140,12 @@ def fit_items(
     items: Int32Array,
     low: Float64Array,
     high: Float64Array,
-    space: Space,
+    frame: TreeFrame,
     bounds: Float32Array,
     dirty: BoolArray,
 ) -> bool:
-    """Write the bounds of the slots of items, and make their nodes dirty; False if a box leaves the space."""
-    centre, scale = space.centre, space.scale
+    """Write the bounds of the slots of items, and make their nodes dirty; False if a box leaves the frame."""
+    centre, scale = frame.centre, frame.scale
     for j in range(items.size):
         place = at.items[items[j]]
         node, slot = place // TREE_WIDTH, place % TREE_WIDTH
@@ -190,7 +190,7 @@ def tree_cost(bounds: NodeBoxes, child: Rows[np.int32], scale: float) -> float:
     return total / (scale * scale)
 
 
-def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32Array, space: Space) -> Tree:
+def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32Array, frame: TreeFrame) -> Tree:
     """The tree with boxes around those of two states of it, grown.
 
     Parameters
@@ -202,19 +202,19 @@ def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32A
     growth
         By how much the box of each item grows, by slot, in the frame of the result; negative for an item that is not in
         the other state, and then of no meaning; (8 · nodes,).
-    space
+    frame
         The frame of the result, which must hold both and all growth; its corners are computed here.
     """
     bounds: Float32Array = aligned(tree.bounds.shape, np.float32, np.empty)
-    corners, frames = np.empty(6), np.array([_map(tree.space, space), _map(other.space, space)], np.float32)
+    corners, frames = np.empty(6), np.array([_map(tree.frame, frame), _map(other.frame, frame)], np.float32)
     children = np.empty(TREE_WIDTH, np.int32)
     _fit_united(tree.child, tree.bounds, other_bounds, frames, growth, bounds, children, corners)
     bounds.flags.writeable = False
     x, y, z, u, v, w = corners.tolist()
-    return tree._replace(bounds=bounds, space=space._replace(low=(x, y, z), high=(u, v, w)))
+    return tree._replace(bounds=bounds, frame=frame._replace(low=(x, y, z), high=(u, v, w)))
 
 
-def _map(of: Space, to: Space) -> tuple[float, float, float, float]:
+def _map(of: TreeFrame, to: TreeFrame) -> tuple[float, float, float, float]:
     """The factor and the offsets that take coordinates in one frame to another one."""
     factor = max(to.scale / of.scale, SMALLEST_FACTOR)
     x, y, z = ((a - b) * to.scale for a, b in zip(of.centre, to.centre, strict=True))

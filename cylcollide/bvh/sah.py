@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Float32Array, Int32Array, Rows, Vectors
-from cylcollide.bvh.layout import Space, box_edge
+from cylcollide.bvh.layout import TreeFrame, box_edge
 from cylcollide.constants import DEEPEST_SAH, SAH_BINS, TREE_WIDTH
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -34,12 +34,12 @@ class Binary(NamedTuple):
 
 
 @compiled_loop
-def fill_boxes(low: Vectors, high: Vectors, space: Space, boxes: Rows[np.float32]) -> None:
+def fill_boxes(low: Vectors, high: Vectors, frame: TreeFrame, boxes: Rows[np.float32]) -> None:
     """Write the rows `boxes` (n, ROW) of the boxes with corners `low`, `high` (n, 3), in the frame of the tree."""
     for i in range(len(low)):
         for axis in range(3):
-            begin = np.float32(box_edge(low[i, axis], space.centre[axis], space.scale, 0.0))
-            end = np.float32(box_edge(high[i, axis], space.centre[axis], space.scale, 0.0))
+            begin = np.float32(box_edge(low[i, axis], frame.centre[axis], frame.scale, 0.0))
+            end = np.float32(box_edge(high[i, axis], frame.centre[axis], frame.scale, 0.0))
             boxes[i, axis], boxes[i, NEGATED_HIGH + axis] = begin, -end
             boxes[i, CENTRE + axis], boxes[i, CENTRE + NEGATED_HIGH + axis] = begin + end, -begin - end
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from cylcollide._types import Column, Float32Array, Float64Array
-from cylcollide.bvh.layout import Space, Tree
+from cylcollide.bvh.layout import Tree, TreeFrame
 from cylcollide.constants import BOX_PAD, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
@@ -76,18 +76,18 @@ def stack_in(memory: Float64Array, size: int) -> Stack:
 
 
 @inlined
-def local_ray(space: Space, origin: Vector, direction: Vector, extent: Real, limit: Real) -> LocalRay:
+def local_ray(frame: TreeFrame, origin: Vector, direction: Vector, extent: Real, limit: Real) -> LocalRay:
     """A ray with a unit direction and a limit in metres, transformed to the frame of the tree; `extent` as in `Ray`."""
-    scale = space.scale
+    scale = frame.scale
     o = (
-        (origin[0] - space.centre[0]) * scale,
-        (origin[1] - space.centre[1]) * scale,
-        (origin[2] - space.centre[2]) * scale,
+        (origin[0] - frame.centre[0]) * scale,
+        (origin[1] - frame.centre[1]) * scale,
+        (origin[2] - frame.centre[2]) * scale,
     )
     r = (bounded_reciprocal(direction[0]), bounded_reciprocal(direction[1]), bounded_reciprocal(direction[2]))
-    x = slab_times(o[0], r[0], space.low[0], space.high[0])
-    y = slab_times(o[1], r[1], space.low[1], space.high[1])
-    z = slab_times(o[2], r[2], space.low[2], space.high[2])
+    x = slab_times(o[0], r[0], frame.low[0], frame.high[0])
+    y = slab_times(o[1], r[1], frame.low[1], frame.high[1])
+    z = slab_times(o[2], r[2], frame.low[2], frame.high[2])
     start = larger(larger(x[0], y[0]), larger(z[0], 0.0))
     leave = smaller(smaller(x[1], y[1]), z[1])
     begin = (o[0] + start * direction[0], o[1] + start * direction[1], o[2] + start * direction[2])
@@ -185,12 +185,12 @@ def visit_on_ray(
 
 
 @inlined
-def local_point(space: Space, point: Vector) -> Vector:
+def local_point(frame: TreeFrame, point: Vector) -> Vector:
     """A point in the frame of the tree."""
     return (
-        (point[0] - space.centre[0]) * space.scale,
-        (point[1] - space.centre[1]) * space.scale,
-        (point[2] - space.centre[2]) * space.scale,
+        (point[0] - frame.centre[0]) * frame.scale,
+        (point[1] - frame.centre[1]) * frame.scale,
+        (point[2] - frame.centre[2]) * frame.scale,
     )
 
 
@@ -215,7 +215,7 @@ def visit_at_point(
 ) -> Found:
     """Visit the items whose boxes contain the point, in the coordinates of the world, as `visit_on_ray` does."""
     bounds, children, codes = tree.bounds, tree.child, stack.code
-    local = broadcast_float32(local_point(tree.space, point))
+    local = broadcast_float32(local_point(tree.frame, point))
     codes[0], height = 0, 1
     while height > 0:
         height -= 1

@@ -35,8 +35,8 @@ class RewoundLimbs:
     def kernel_rows(self) -> LimbRows:
         """What loops read of the limbs."""
         n = len(self.state_row)
-        solid, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
-        placed = LimbRows(solid, character, mask, memory.rows((n, ROW)), 0)
+        shape, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
+        placed = LimbRows(shape, character, mask, memory.rows((n, ROW)), 0)
         place_recorded(self._ring.recorded, self._place, self._alpha, np.arange(n + 1), self.state_row, placed)
         return placed
 
@@ -64,7 +64,7 @@ class RewoundLimbs:
     @cached_property
     def table(self) -> LimbTable:
         """The columns of the limbs."""
-        rows = self.kernel_rows.rows
+        shape, character, mask, rows, _ = self.kernel_rows
         kind: Int8Array = self.column("codes", "kind").astype(np.int8)
         is_box = self.column("codes", "box") >= 0
         p1, p2 = rows[:, P1 : P1 + 3].copy(), rows[:, P2 : P2 + 3].copy()
@@ -72,8 +72,7 @@ class RewoundLimbs:
         box = np.where(is_box, np.cumsum(is_box) - 1, -1).astype(np.int32)
         boxes = np.ascontiguousarray(rows[is_box, BOX_AXES : BOX_AXES + 12])
         radius, radius2 = self.column("numbers")[:, 6:].T.copy()
-        character, mask = self.kernel_rows.character, self.kernel_rows.mask
-        return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, self.kernel_rows.solid, rows)
+        return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, shape, rows)
 
     @cached_property
     def labels(self) -> RowLabels:

@@ -48,7 +48,7 @@ class Models:
         """Of each rig, its first row of `boxes`."""
         self.numbers = np.column_stack([t.p1, t.p2, t.radius, t.radius2])
         self.codes = codes = np.zeros(len(limbs), MODEL_FIELDS)
-        codes["kind"], codes["shape"], codes["box"], codes["mask"] = t.kind, t.solid, t.box, t.mask
+        codes["kind"], codes["kernel_shape"], codes["box"], codes["mask"] = t.kind, t.kernel_shape, t.box, t.mask
         codes["needs_axis"], codes["label"] = HAS_AXIS[t.kind], NOBODY
         codes["label"][: len(bare)] = bare.character
         codes["bone"] = np.concatenate([np.full(len(bare), NO_BONE), *(rig.limb_bone for rig in rigs)])
@@ -142,21 +142,21 @@ class Tick:
             return made
         assert self.slots is not None
         models, tree, after = self.structure.models, self.tree, tick.tree
-        space = tree.space.joined(after.space, models.most_growth)
+        frame = tree.frame.joined(after.frame, models.most_growth)
         growth = np.zeros(tree.child.size, np.float32)
         both = recorded_ticks((made, tick))
-        least = PAD * max(map(abs, (*space.centre, 1.0 / space.scale)))
-        fill_growth(both, models.span, models.rim, self.slots.items, space.scale, least, growth)
+        least = PAD * max(map(abs, (*frame.centre, 1.0 / frame.scale)))
+        fill_growth(both, models.span, models.rim, self.slots.items, frame.scale, least, growth)
         is_same = tree.child is after.child and self.structure is tick.structure
         boxes = after.bounds if is_same else self._boxes_at(tick, made.characters)
-        return replace(made, tree=united(tree, after, boxes, growth, space))
+        return replace(made, tree=united(tree, after, boxes, growth, frame))
 
     def _characters_before(self, tick: "Tick", teleport_distance: float) -> Records:
         """The characters, each with its places in the next tick."""
         mine, theirs = self.structure, tick.structure
         if not len(mine.ids):
             return mine.characters
-        extent = max(abs(x) for one in (self, tick) for corner in one.tree.space.corners() for x in corner)
+        extent = max(abs(x) for one in (self, tick) for corner in one.tree.frame.corners() for x in corner)
         shortest = mine.models.shortest
         far = (extent > 0.5 * LARGEST_NUMBER) | (shortest < PAD * extent) | (shortest < SMALLEST_SIZE / PAD)
         place, is_there = index_among(mine.ids, theirs.ids)
@@ -212,16 +212,16 @@ class Tick:
         return row
 
     @cached_property
-    def space(self) -> Float64Array:
-        """A row of `Recorded.space`."""
-        space = self.tree.space
-        return np.array([*space.centre, space.scale, *space.low, *space.high])
+    def frame(self) -> Float64Array:
+        """A row of `Recorded.frame`."""
+        frame = self.tree.frame
+        return np.array([*frame.centre, frame.scale, *frame.low, *frame.high])
 
 
 def recorded_ticks(ticks: Sequence[Tick]) -> Recorded:
     """Consecutive ticks for loops; the caller keeps them alive."""
-    addresses, spaces = np.array([tick.addresses for tick in ticks]), np.array([tick.space for tick in ticks])
-    return Recorded(addresses, spaces, ticks[0].by_ends)
+    addresses, frames = np.array([tick.addresses for tick in ticks]), np.array([tick.frame for tick in ticks])
+    return Recorded(addresses, frames, ticks[0].by_ends)
 
 
 def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolation, structure: Structure) -> Tick:

@@ -13,21 +13,21 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 
 def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
     """Low and high corners, (n, 3) each, of a box around each limb; rounding cannot make a box too small."""
-    low, high = np.empty((2, len(table.solid), 3))
-    _fill_boxes(table.rows, table.solid, low, high)
+    low, high = np.empty((2, len(table.kernel_shape), 3))
+    _fill_boxes(table.rows, table.kernel_shape, low, high)
     return low, high
 
 
 @compiled_loop
-def _fill_boxes(rows: Rows[np.float64], solids: Column[np.int8], low: Vectors, high: Vectors) -> None:
+def _fill_boxes(rows: Rows[np.float64], shapes: Column[np.int8], low: Vectors, high: Vectors) -> None:
     """Write the corners of `limb_boxes`."""
-    for i in range(solids.size):
-        write_box(limb_at(rows, solids, i), low, high, i)
+    for i in range(shapes.size):
+        write_box(limb_at(rows, shapes, i), low, high, i)
 
 
 @compiled_loop
 def refill_rows(table: LimbTable, limbs: Column[np.int32], low: Vectors, high: Vectors) -> None:
-    """Write `rows` and `solid` of these limbs (k,) of the table, whose ends are new, and corners (k, 3) of their boxes.
+    """Update `rows` and `kernel_shape` of k limbs whose ends are new; write the corners (k, 3) of their boxes.
 
     As `limb_table.make_table` and `limb_boxes` do for all.
     """
@@ -37,9 +37,9 @@ def refill_rows(table: LimbTable, limbs: Column[np.int32], low: Vectors, high: V
 
 @inlined
 def refill_row(table: LimbTable, i: int, low: Float64Array, high: Float64Array, j: int) -> None:
-    """Write `rows` and `solid` of limb i, and corners j of its box."""
+    """Write `rows` and `kernel_shape` of limb i, and corners j of its box."""
     fill_row(table, i)
-    write_box(limb_at(table.rows, table.solid, i), low, high, j)
+    write_box(limb_at(table.rows, table.kernel_shape, i), low, high, j)
 
 
 @inlined

@@ -28,7 +28,7 @@ BOX_AXES = AXIS
 class LimbRows(NamedTuple):
     """The columns of n limbs that loops read: few, since each one costs a call as much time as a limb does."""
 
-    solid: Column[np.int8]  # the Shape whose kernels apply; a capsule without length is a sphere
+    kernel_shape: Column[np.int8]  # the Shape whose kernels apply; a capsule without length is a sphere
     character: Column[np.int32]
     mask: LayerMasks
     rows: Rows[np.float64]  # (n, ROW), read by `limb_at`
@@ -47,13 +47,13 @@ class LimbTable(NamedTuple):
     boxes: Rows[np.float64]  # (boxes, 12): three axes, three half extents
     character: Column[np.int32]
     mask: LayerMasks
-    solid: Column[np.int8]  # the Shape whose kernels apply; a capsule without length is a sphere
+    kernel_shape: Column[np.int8]  # the Shape whose kernels apply; a capsule without length is a sphere
     rows: Rows[np.float64]  # (n, ROW), read by `limb_at`
 
     @property
     def kernel_rows(self) -> LimbRows:
         """The columns that loops read."""
-        return LimbRows(self.solid, self.character, self.mask, self.rows, int(np.bitwise_and.reduce(self.mask)))
+        return LimbRows(self.kernel_shape, self.character, self.mask, self.rows, int(np.bitwise_and.reduce(self.mask)))
 
 
 class Limb(NamedTuple):
@@ -93,18 +93,18 @@ def make_table(
 
 @compiled_loop
 def _fill_rows(table: LimbTable) -> None:
-    """Write `rows` and `solid`."""
+    """Write `rows` and `kernel_shape`."""
     for i in range(table.radius.size):
         fill_row(table, i)
 
 
 @inlined
 def fill_row(table: LimbTable, i: int) -> None:
-    """Write `rows` and `solid` of limb i."""
+    """Write `rows` and `kernel_shape` of limb i."""
     row, box, radius, radius2 = table.rows[i], table.box[i], table.radius[i], table.radius2[i]
     of_box = table.boxes[box] if box >= 0 else row
     p1, p2 = as_vector(table.p1, i), as_vector(table.p2, i)
-    table.solid[i] = write_row(row, table.kind[i], p1, p2, radius, radius2, of_box)
+    table.kernel_shape[i] = write_row(row, table.kind[i], p1, p2, radius, radius2, of_box)
 
 
 @inlined
@@ -154,13 +154,13 @@ def limb_between(shape: int, a: Vector, b: Vector, radius: Real, radius2: Real) 
 def plain_limb(table: LimbTable, i: int) -> Limb:
     """Limb i, for Python."""
     row = table.rows[i].tolist()
-    return limb_of(table.solid.item(i), tuple(row[: ROW // 2]), tuple(row[ROW // 2 :]))
+    return limb_of(table.kernel_shape.item(i), tuple(row[: ROW // 2]), tuple(row[ROW // 2 :]))
 
 
 @inlined
-def limb_at(rows: Float64Array, solids: Int8Array, i: int) -> Limb:
-    """Limb i, from `LimbRows.rows` and `LimbRows.solid`."""
-    return limb_of(solids[i], eight_of(rows, i, 0), eight_of(rows, i, 8))
+def limb_at(rows: Float64Array, shapes: Int8Array, i: int) -> Limb:
+    """Limb i, from `LimbRows.rows` and `LimbRows.kernel_shape`."""
+    return limb_of(shapes[i], eight_of(rows, i, 0), eight_of(rows, i, 8))
 
 
 @inlined

@@ -1,7 +1,7 @@
 """Limbs that a ray meets at exactly the same time, told by the numbers that define them.
 
 Bounds of float64 do not tell a tie from a near-tie, and exact arithmetic takes a hundred times as long. But every ray
-meets equal solids at once, and two faces in one plane: there the lowest index is the closest, as in `exact.order`.
+meets equal shapes at once, and two faces in one plane: there the lowest index is the closest, as in `exact.order`.
 """
 
 from typing import TypeAlias
@@ -23,10 +23,10 @@ NO_PLANE = -1, 0.0, 0.0
 
 
 @inlined
-def closer_or_tied(closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, solids: Int8Array) -> Closest:
-    """As `closer` for one ray, where `rows` and `solids`, as in `LimbRows`, may tell that two limbs are met at once.
+def closer_or_tied(closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, shapes: Int8Array) -> Closest:
+    """As `closer` for one ray, where `rows` and `shapes`, as in `LimbRows`, may tell that two limbs are met at once.
 
-    Of these the lowest index is the closest, and the others may not precede it. Without `solids` no limb is compared.
+    Of these the lowest index is the closest, and the others may not precede it. Without `shapes` no limb is compared.
     """
     best, next_possible, hit = closest
     if (
@@ -34,8 +34,8 @@ def closer_or_tied(closest: Closest, limb: int, bounds: HitBounds, rows: Float64
         and bounds.lower <= hit.upper
         and hit.lower <= bounds.upper
         and best >= 0.0
-        and solids.size > 0
-        and are_met_at_once(rows, solids, limb, bounds.face, int(best), hit.face)
+        and shapes.size > 0
+        and are_met_at_once(rows, shapes, limb, bounds.face, int(best), hit.face)
     ):
         inside = hit.inside | bounds.inside
         if limb > best:
@@ -46,18 +46,18 @@ def closer_or_tied(closest: Closest, limb: int, bounds: HitBounds, rows: Float64
 
 @noinline
 def are_met_at_once(
-    rows: Float64Array, solids: Int8Array, one: int, face: float, other: int, other_face: float
+    rows: Float64Array, shapes: Int8Array, one: int, face: float, other: int, other_face: float
 ) -> bool:
     """Whether a ray that certainly hits two limbs, by these faces, does so at exactly the same time, as numbers tell.
 
     False is no proof of the contrary.
     """
-    differing = int(solids[one] != solids[other])
+    differing = int(shapes[one] != shapes[other])
     for k in range(ROW):
         differing += rows[one, k] != rows[other, k]
     if differing == 0:
         return True
-    are_boxes = solids[one] == BOX and solids[other] == BOX
+    are_boxes = shapes[one] == BOX and shapes[other] == BOX
     return are_boxes and are_one_plane(box_plane(rows, one, face), box_plane(rows, other, other_face))
 
 

@@ -71,7 +71,7 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
     with single rays; how many rows are undecided may differ.
     """
     raw, batch, table, tree = request.raw, request.batch, state.kernel_rows, state.tree
-    is_small = batch.mask.size == batch.ignored.size == 1 and len(table.solid) <= FEW_LIMBS
+    is_small = batch.mask.size == batch.ignored.size == 1 and len(table.kernel_shape) <= FEW_LIMBS
 
     def loop(begin: int, end: int) -> None:
         scratch = scratch_for_streams(tree, end - begin), begin, end, int(aim), hits

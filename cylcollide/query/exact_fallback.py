@@ -153,7 +153,7 @@ def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: C
     are taken, and the result does not depend on which limbs a loop has tested.
     """
     all_rows, alone, limb = table.kernel_rows, empty_hits(len(rows)), chords.limb[rows]
-    columns = (all_rows.solid[limb], all_rows.character[limb], all_rows.mask[limb], all_rows.rows[limb])
+    columns = (all_rows.kernel_shape[limb], all_rows.character[limb], all_rows.mask[limb], all_rows.rows[limb])
     cast_rows(batch, LimbRows(*columns, all_rows.shared_mask), alone)
     decided = (alone.limb >= 0) & ~alone.undecided
     chords.fraction[rows[decided]], chords.exact_hit[rows[decided]] = alone.fraction[decided], False

@@ -37,7 +37,7 @@ character has no number so large, and no axis so short, that it might be none be
 character's box in its tick is its model's plus `first_box`."""
 
 MODEL_FIELDS = np.dtype([(name, np.int64) for name in (
-    "kind", "shape", "bone", "box", "mask", "label", "needs_axis",
+    "kind", "kernel_shape", "bone", "box", "mask", "label", "needs_axis",
 )])  # fmt: skip
 """Of a model: its `Shape`, the one whose kernels apply, bone, row of boxes and layers, the character that a bare limb
 is labelled with, and whether its ends must differ."""
@@ -53,7 +53,7 @@ class Recorded(NamedTuple):
     """The ticks of a history. Python keeps them alive."""
 
     address: Rows[np.int64]  # (ticks, COLUMNS)
-    space: Rows[np.float64]  # (ticks, 10): frames of the trees
+    frame: Rows[np.float64]  # (ticks, 10): frames of the trees
     by_ends: bool  # ends were recorded, not bones
 
 
@@ -180,7 +180,7 @@ def box_of(here: TickRows, row: int) -> int:
 
 @compiled
 def place_by_ends(
-    here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
+    here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
     """Write limb k, whose ends were recorded; whether it has an axis, if it needs one. If not, it is where it was."""
     model, far, numbers = model_of(here, row), next_row(here, row), rows[k]
@@ -193,13 +193,13 @@ def place_by_ends(
         box = 12 * box_of(here, row)
         for j in range(12):
             numbers[BOX_AXES + j] = here.axes[box + j]
-    solid[k] = write_placed(here, row, a, b, numbers)
+    shape[k] = write_placed(here, row, a, b, numbers)
     return has_axis
 
 
 @compiled
 def place_by_bone(
-    here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
+    here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
     """Write limb k, which a bone carries; whether its character is in range. If not, it is where it was."""
     model, numbers = model_of(here, row), rows[k]
@@ -213,7 +213,7 @@ def place_by_bone(
             numbers[BOX_AXES + i], numbers[BOX_AXES + i + 1], numbers[BOX_AXES + i + 2] = side
             numbers[BOX_AXES + 9 + i // 3] = here.boxes[box + 9 + i // 3]
     a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
-    solid[k] = write_placed(here, row, a, b, numbers)
+    shape[k] = write_placed(here, row, a, b, numbers)
     return valid
 
 
@@ -227,12 +227,12 @@ def write_placed(here: TickRows, row: int, a: Vector, b: Vector, numbers: Float6
 
 @inlined
 def place_one(
-    by_ends: bool, here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
+    by_ends: bool, here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
     """Write limb k, a row of a tick; whether it is a limb at this moment. If not, it is where it was."""
     if by_ends or here.limb[row]["owner"] < 0:
-        return place_by_ends(here, there, row, alpha, rows, solid, k)
-    return place_by_bone(here, there, row, alpha, rows, solid, k)
+        return place_by_ends(here, there, row, alpha, rows, shape, k)
+    return place_by_bone(here, there, row, alpha, rows, shape, k)
 
 
 @inlined
@@ -279,7 +279,7 @@ def place_recorded(
             here, there = tick_rows(recorded, tick[i]), tick_rows(recorded, min(tick[i] + 1, last))
             for k in range(offsets[i], offsets[i + 1]):
                 placed.character[k] = character_of(here, row[k])
-                valid = place_one(recorded.by_ends, here, there, row[k], alpha[i], placed.rows, placed.solid, k)
+                valid = place_one(recorded.by_ends, here, there, row[k], alpha[i], placed.rows, placed.kernel_shape, k)
                 placed.mask[k] = layers_of(here, row[k]) if valid else 0
 
 

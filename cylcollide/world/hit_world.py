@@ -243,7 +243,7 @@ class HitWorld(Queries):
             return
         before, self._present = self._present.memory, Present(moved, memory)
         if before is not None:
-            self._spare = Spare(before, changed if moved.tree.space.has_frame_of(state.tree.space) else None, [])
+            self._spare = Spare(before, changed if moved.tree.frame.has_coordinates_of(state.tree.frame) else None, [])
 
     def _fits(self, moved: Snapshot | None = None) -> bool:
         """Whether the tree of a state with moved limbs, None for the present one, may stay; else it is to be rebuilt.

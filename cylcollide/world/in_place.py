@@ -15,7 +15,7 @@ import numpy as np
 from cylcollide._types import Column, Int64Array, Rows, Vectors
 from cylcollide.bones.rig_rows import Bones, Parts, Placed, RigRows, place_character
 from cylcollide.bvh import refit
-from cylcollide.bvh.layout import Space, box_edge
+from cylcollide.bvh.layout import TreeFrame, box_edge
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import BOX_PAD
 from cylcollide.kernels.aabb import padded_box
@@ -38,7 +38,7 @@ class PoseScratch(NamedTuple):
     first: Parts  # (k,) each: where each character begins in `placed`
     placed: Placed  # (k m, ...)
     rows: Rows[np.float64]  # (k m, ROW)
-    solid: Column[np.int8]  # (k m,)
+    kernel_shape: Column[np.int8]  # (k m,)
     low: Vectors  # (k m, 3): of the boxes around limbs
     high: Vectors  # (k m, 3)
     limb: Column[np.int32]  # (k m,): the row of the state
@@ -73,7 +73,7 @@ def move_characters(
     first: Parts,
     scratch: PoseScratch,
     at: refit.Slots,
-    space: Space,
+    frame: TreeFrame,
     columns: PoseColumns,
     lent: Column[np.int64],
 ) -> int:
@@ -87,7 +87,7 @@ def move_characters(
         Which of the posed characters they are, (k,), and where each posed character begins in the columns.
     scratch
         Written.
-    at, space
+    at, frame
         Of the state's tree.
     columns, lent
         Of its `PoseMemory`.
@@ -104,13 +104,13 @@ def move_characters(
         if not place_character(rig, count, pose, scratch.first, c, scratch.placed):
             return c
     for c in range(k):
-        if not _prepare(rig, c, first.rows[place[c]], scratch, space):
+        if not _prepare(rig, c, first.rows[place[c]], scratch, frame):
             return OUTSIDE
     if lent[0] != 0:
         return READ_ELSEWHERE
     for j in range(scratch.limb.size):
         i = scratch.limb[j]
-        columns.solid[i] = scratch.solid[j]
+        columns.kernel_shape[i] = scratch.kernel_shape[j]
         for n in range(3):
             columns.p1[i, n], columns.p2[i, n] = scratch.placed.p1[j, n], scratch.placed.p2[j, n]
         for n in range(ROW):
@@ -127,29 +127,29 @@ def move_characters(
                 columns.orientations[bone + b, n] = orientations[c * count + b, n]
     for node in range(scratch.dirty.size):
         scratch.dirty[node] = False
-    refit.fit_items(at, scratch.limb, scratch.low, scratch.high, space, columns.bounds, scratch.dirty)
+    refit.fit_items(at, scratch.limb, scratch.low, scratch.high, frame, columns.bounds, scratch.dirty)
     refit.fit_branches(at, columns.bounds, scratch.dirty, scratch.corners)
     return MOVED
 
 
 @compiled
-def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, space: Space) -> bool:
+def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, frame: TreeFrame) -> bool:
     """Write the rows and boxes of character c, whose limbs are placed; whether they lie in the box around all limbs."""
-    begin, placed, centre, scale = scratch.first.rows[c], scratch.placed, space.centre, space.scale
+    begin, placed, centre, scale = scratch.first.rows[c], scratch.placed, frame.centre, frame.scale
     for i in range(rig.bone.size):
         j = begin + i
         scratch.limb[j] = row + i
         box = placed.boxes[scratch.first.boxes[c] + rig.box[i]] if rig.box[i] >= 0 else scratch.rows[j]
-        scratch.solid[j] = write_row(
+        scratch.kernel_shape[j] = write_row(
             scratch.rows[j], scratch.kind[i], as_vector(placed.p1, j), as_vector(placed.p2, j), scratch.radius[i],
             scratch.radius2[i], box,
         )  # fmt: skip
-        smallest, largest = padded_box(limb_at(scratch.rows, scratch.solid, j))
+        smallest, largest = padded_box(limb_at(scratch.rows, scratch.kernel_shape, j))
         for axis in range(3):
             scratch.low[j, axis], scratch.high[j, axis] = smallest[axis], largest[axis]
             begins = box_edge(smallest[axis], centre[axis], scale, -BOX_PAD)
             ends = box_edge(largest[axis], centre[axis], scale, BOX_PAD)
-            if not (begins >= space.low[axis] and ends <= space.high[axis]):
+            if not (begins >= frame.low[axis] and ends <= frame.high[axis]):
                 return False
     return True
 
@@ -186,5 +186,5 @@ class Present:
         if not memory.is_free:
             self.published = None if held is None else held()
             return READ_ELSEWHERE
-        tree = (self._slots, self._tree.space)
+        tree = (self._slots, self._tree.frame)
         return move_characters(rig, bones, place, self.layout.first, scratch, *tree, memory.columns, memory.lent)

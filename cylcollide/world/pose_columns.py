@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cylcollide._types import Column, NodeBoxes, Quaternions, Rows, Vectors
 from cylcollide.bones.rig_rows import Parts
-from cylcollide.bvh.layout import HIGH, SPACE_NUMBERS, Space, Tree, fill_space, space_of
+from cylcollide.bvh.layout import FRAME_NUMBERS, HIGH, Tree, TreeFrame, fill_frame, frame_of
 from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.aabb import refill_row
@@ -32,14 +32,14 @@ class PoseColumns(NamedTuple):
     boxes: Rows[np.float64]  # (boxes, 12)
     positions: Vectors  # (bones, 3): of all posed characters
     orientations: Quaternions  # (bones, 4)
-    solid: Column[np.int8]  # (rows,)
+    kernel_shape: Column[np.int8]  # (rows,)
     bounds: NodeBoxes  # (nodes, 6, 8): of the tree
 
     def table(self, layout: WorldLayout) -> LimbTable:
         """The table of all limbs, with these columns."""
         kind, radius, radius2 = layout.shapes
         shared = layout.box, self.boxes, layout.character, layout.mask
-        return LimbTable(kind, self.p1, self.p2, radius, radius2, *shared, self.solid, self.rows)
+        return LimbTable(kind, self.p1, self.p2, radius, radius2, *shared, self.kernel_shape, self.rows)
 
     def frozen(self) -> "PoseColumns":
         """Read-only views."""
@@ -61,7 +61,7 @@ class PoseColumns(NamedTuple):
 
     def copy_shared(self, other: "PoseColumns", layout: WorldLayout, other_layout: WorldLayout) -> None:
         """Copy the bare limbs, and the characters that both layouts have, from columns of another one. Bounds stay."""
-        parts = ("rows", "p1", "p2", "solid"), ("boxes",), ("positions", "orientations")
+        parts = ("rows", "p1", "p2", "kernel_shape"), ("boxes",), ("positions", "orientations")
         for names, runs in zip(parts, other_layout.runs_in(layout), strict=True):
             for name in names:
                 mine, theirs = getattr(self, name), getattr(other, name)
@@ -111,7 +111,7 @@ class Draft(PoseMemory):
         self.layout, self.nodes = layout, nodes
         self.low, self.high = np.empty((2, layout.rows, 3))
         """Corners of the boxes around limbs, (n, 3)."""
-        self._table, self._space = self.columns.table(layout), np.empty(SPACE_NUMBERS)
+        self._table, self._frame_numbers = self.columns.table(layout), np.empty(FRAME_NUMBERS)
 
     def suits(self, layout: WorldLayout, nodes: int) -> bool:
         """Whether it is one for these, and can be written: no state, answer or array that a user keeps reads it."""
@@ -119,9 +119,9 @@ class Draft(PoseMemory):
 
     def refit(self, tree: Tree) -> tuple[Tree, float]:
         """Write all that follows from the ends; the tree with its boxes fitted to n > 0 limbs, and its `tree_cost`."""
-        bounds, space = self.columns.bounds, self._space
-        cost = refit_limbs(self._table, tree.child, self.low, self.high, space, bounds)
-        return Tree(bounds, tree.child, tree.items, tree.axis, tree.stack_size, space_of(space)), cost
+        bounds, numbers = self.columns.bounds, self._frame_numbers
+        cost = refit_limbs(self._table, tree.child, self.low, self.high, numbers, bounds)
+        return Tree(bounds, tree.child, tree.items, tree.axis, tree.stack_size, frame_of(numbers)), cost
 
 
 @compiled_loop
@@ -130,7 +130,7 @@ def refit_limbs(
     child: Rows[np.int32],
     low: Vectors,
     high: Vectors,
-    space: Column[np.float64],
+    numbers: Column[np.float64],
     bounds: NodeBoxes,
 ) -> float:
     """Write all that follows from the ends of n > 0 limbs; the `tree_cost` of it.
@@ -138,18 +138,18 @@ def refit_limbs(
     Parameters
     ----------
     table
-        The limbs; `rows` and `solid` are written.
+        The limbs; `rows` and `kernel_shape` are written.
     child
         Of their tree, whose `bounds` (nodes, 6, 8) are written.
     low, high
         (n, 3): for the corners of the limbs' boxes.
-    space
-        (SPACE_NUMBERS,): for the numbers that `space_of` makes the tree's frame of.
+    numbers
+        (FRAME_NUMBERS,): the frame of the tree is written here, for `frame_of`.
     """
     for i in range(table.radius.size):
         refill_row(table, i, low, high, i)
-    fill_space(low, high, space)
-    a, b, c, scale = space[0], space[1], space[2], space[3]
-    frame = Space((a, b, c), scale, (space[4], space[5], space[6]), (space[7], space[8], space[9]))
+    fill_frame(low, high, numbers)
+    a, b, c, scale = numbers[0], numbers[1], numbers[2], numbers[3]
+    frame = TreeFrame((a, b, c), scale, (numbers[4], numbers[5], numbers[6]), (numbers[7], numbers[8], numbers[9]))
     fit_bounds(child, low, high, frame, bounds)
     return tree_cost(bounds, child, scale)

@@ -13,7 +13,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.build import build
-from cylcollide.bvh.layout import HIGH, Tree, space_around
+from cylcollide.bvh.layout import HIGH, Tree, frame_around
 from cylcollide.bvh.patch import insert_items, remove_items
 from cylcollide.bvh.refit import Slots, fit_bounds, refit_some, slots, tree_cost
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILD_COST, REBUILT_AT_ONCE, TREE_WIDTH
@@ -61,7 +61,7 @@ class Snapshot(Queries):
         vars(self).update(
             roster=roster.frozen(), layout=layout, columns=columns, table=columns.table(layout),
             tree=tree._replace(bounds=columns.bounds), built_cost=built_cost,
-            kernel_rows=LimbRows(columns.solid, layout.character, layout.mask, columns.rows, layout.shared_mask),
+            kernel_rows=LimbRows(columns.kernel_shape, layout.character, layout.mask, columns.rows, layout.shared_mask),
         )  # fmt: skip
         vars(self).update(packed=(pack(self.kernel_rows), pack(self.tree)))
 
@@ -135,7 +135,7 @@ def _restored(
 ) -> Snapshot:
     """A snapshot of all limbs, of which the first ones are bare and the others the roster's."""
     t, (tree, cost) = limbs.table, built_tree(*limb_boxes(limbs.table))
-    columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.solid, tree.bounds)
+    columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.kernel_shape, tree.bounds)
     return Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
 
 
@@ -146,7 +146,7 @@ def built_tree(low: Float64Array, high: Float64Array) -> tuple[Tree, float]:
 
 
 def _cost_of(tree: Tree) -> float:
-    return tree_cost(tree.bounds, tree.child, tree.space.scale)
+    return tree_cost(tree.bounds, tree.child, tree.frame.scale)
 
 
 def are_about_as_large(cost: float, built: float) -> bool:
@@ -209,13 +209,13 @@ def moved_state(
     written = changed.rows if behind is None or every else np.concatenate([behind.rows, changed.rows])
     table, tree = columns.table(layout), state.tree._replace(bounds=columns.bounds)
     low, high = _refill(table, written)
-    space = refit_some(tree, state.slots, written, low, high) if len(written) <= FEW_MOVED * layout.rows else None
-    if space is None:
+    frame = refit_some(tree, state.slots, written, low, high) if len(written) <= FEW_MOVED * layout.rows else None
+    if frame is None:
         if not every:
             low, high = limb_boxes(table)
         tree = _fitted(tree, low, high)
     else:
-        tree = tree._replace(space=space)
+        tree = tree._replace(frame=frame)
     made = Snapshot(roster, layout, memory.lend(), tree, state.built_cost)
     if "slots" in vars(state):
         vars(made)["slots"] = state.slots
@@ -284,6 +284,6 @@ def _fitted(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
     """The tree with its bounds, which are written, fitted to these boxes."""
     if len(low) == 0:
         return tree
-    space = space_around(low, high)
-    fit_bounds(tree.child, low, high, space, tree.bounds)
-    return tree._replace(space=space)
+    frame = frame_around(low, high)
+    fit_bounds(tree.child, low, high, frame, tree.bounds)
+    return tree._replace(frame=frame)

@@ -26,7 +26,7 @@ BOXES = 40
 
 
 class Places(NamedTuple):
-    """Boxes (n, 3), and how large the space they fill is; sizes are powers of two, so that touches can be exact."""
+    """Boxes (n, 3), and how large the volume they fill is; sizes are powers of two, so that touches can be exact."""
 
     low: Float64Array
     high: Float64Array
@@ -167,7 +167,7 @@ def nearly_met(start: Float64Array, end: Float64Array, boxes: Places) -> list[in
 def seen_from(tree: Tree, start: Float64Array, end: Float64Array) -> LocalRay:
     """Return the segment in the frame of the tree."""
     ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, 1.0)
-    return local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+    return local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
 
 
 def met_alone(tree: Tree, ray: LocalRay) -> set[int]:
@@ -214,7 +214,7 @@ def test_no_box_is_lost_and_none_is_loose(world: str):
         assert not any(ray.untrusted for ray in rays)
         together = met_together(tree, rays, False)
         assert met_together(tree, rays, True) == together
-        room = 2.0 * BOX_PAD / tree.space.scale
+        room = 2.0 * BOX_PAD / tree.frame.scale
         for (start, end), ray, met_in_stream in zip(segments, rays, together, strict=True):
             met, near = met_alone(tree, ray), nearly_met(start, end, boxes)
             assert met == met_in_stream
@@ -242,7 +242,7 @@ def test_ordinary_rays_meet_little_beside_what_is_there():
 def test_a_start_too_far_to_be_brought_near_is_blind():
     low = np.array([[-1.0, -1, -1], [0.5, 0.5, 0.5]])
     tree = build(low, low + 0.5)
-    half = 1.0 / tree.space.scale
+    half = 1.0 / tree.frame.scale
     for times, blind in ((0.5, False), (2.0, True)):
         start = np.array([0.0, 0.0, times * FARTHEST_START * half])
         assert seen_from(tree, start, np.zeros(3)).untrusted == blind

@@ -37,7 +37,7 @@ def check_structure(tree: Tree, items: int) -> None:
 
 def check_boxes(tree: Tree, low: np.ndarray, high: np.ndarray) -> None:
     """Every slot's box holds its items' boxes; an empty slot's intersects nothing."""
-    space = tree.space
+    frame = tree.frame
     inside = {}
     for node in range(len(tree.child) - 1, -1, -1):
         below = []
@@ -47,8 +47,8 @@ def check_boxes(tree: Tree, low: np.ndarray, high: np.ndarray) -> None:
                 assert (box[:HIGH] > box[HIGH:]).all()
                 continue
             items = inside[code] if code >= 0 else [-2 - code]
-            first = (low[items].min(axis=0) - space.centre) * space.scale
-            last = (high[items].max(axis=0) - space.centre) * space.scale
+            first = (low[items].min(axis=0) - frame.centre) * frame.scale
+            last = (high[items].max(axis=0) - frame.centre) * frame.scale
             assert (box[:HIGH] < first).all()
             assert (box[HIGH:] > last).all()
             below += items
@@ -105,7 +105,7 @@ def test_a_life_of_coming_and_going():
         check_boxes(tree, low, high)
         if len(low):
             fresh = build(low, high)
-            cost = [tree_cost(one.bounds, one.child, one.space.scale) for one in (tree, fresh)]
+            cost = [tree_cost(one.bounds, one.child, one.frame.scale) for one in (tree, fresh)]
             worst = max(worst, cost[0] / cost[1])
             assert len(tree.child) <= 3 * len(fresh.child) + 1
     assert 1.0 < worst < 2.5, worst
@@ -122,19 +122,19 @@ def test_some_boxes_are_fitted_as_all_are(n: int):
         moved = rng.choice(n, rng.integers(1, n + 1), replace=False).astype(np.int32)
         low[moved] += (step := rng.normal(scale=0.01, size=(len(moved), 3)))
         high[moved] += step
-        space = refit_some(tree, at, moved, low[moved], high[moved])
-        if space is None:
+        frame = refit_some(tree, at, moved, low[moved], high[moved])
+        if frame is None:
             tree = refit(tree, low, high)
             tree = tree._replace(bounds=tree.bounds.copy())
             continue
-        tree = tree._replace(space=space)
+        tree = tree._replace(frame=frame)
         want = refit(tree, low, high)
         check_boxes(tree, low, high)
-        same_frame = want.space.centre == space.centre and want.space.scale == space.scale
+        same_frame = want.frame.centre == frame.centre and want.frame.scale == frame.scale
         assert not same_frame or np.array_equal(want.bounds, tree.bounds)
-        corners = np.array([space.low, space.high])
-        assert (corners[0] < ((low - space.centre) * space.scale).min(axis=0)).all()
-        assert (corners[1] > ((high - space.centre) * space.scale).max(axis=0)).all()
+        corners = np.array([frame.low, frame.high])
+        assert (corners[0] < ((low - frame.centre) * frame.scale).min(axis=0)).all()
+        assert (corners[1] > ((high - frame.centre) * frame.scale).max(axis=0)).all()
 
 
 def test_a_box_that_leaves_the_frame_needs_another():

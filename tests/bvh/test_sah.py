@@ -7,7 +7,7 @@ from support.cases.everyday_worlds import make_crowd
 from cylcollide._types import Float64Array
 from cylcollide.bvh import sah
 from cylcollide.bvh.build import build
-from cylcollide.bvh.layout import space_around
+from cylcollide.bvh.layout import frame_around
 from cylcollide.bvh.refit import refit, tree_cost
 from cylcollide.constants import SAH_BINS, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes
@@ -49,7 +49,7 @@ def test_the_cheapest_boundary_is_taken(n: int, spread: tuple[int, int, int]):
     for _ in range(5):
         low, high = boxes_of(rng, n, spread)
         boxes, order = np.zeros((n, sah.ROW), np.float32), np.arange(n, dtype=np.int32)
-        sah.fill_boxes(low, high, space_around(low, high), boxes)
+        sah.fill_boxes(low, high, frame_around(low, high), boxes)
         binary = sah.split_all(boxes, order)
         left = np.zeros(n, bool)
         left[order[: binary.last[binary.left[0]]]] = True
@@ -83,6 +83,6 @@ def test_a_crowd_has_a_good_tree():
     mixed = np.random.default_rng(1).permutation(len(limbs))
     good, same, nowhere = build(low, high), build(low[mixed], high[mixed]), np.zeros_like(low)
     by_count = refit(build(nowhere, nowhere), low[mixed], high[mixed])
-    costs = [tree_cost(tree.bounds, tree.child, tree.space.scale) for tree in (good, same, by_count)]
+    costs = [tree_cost(tree.bounds, tree.child, tree.frame.scale) for tree in (good, same, by_count)]
     assert costs[1] == pytest.approx(costs[0], rel=0.02)
     assert costs[2] > 2 * costs[0]

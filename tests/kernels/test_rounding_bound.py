@@ -44,7 +44,7 @@ def share_used(limbs, start, end):
     if not chords or chords[0].started_inside:
         return None
     ray = make_ray(start, tuple(e - s for s, e in zip(start, end, strict=True)), True, 1.0)
-    limb = limb_at(limbs.table.rows, limbs.table.solid, 0)
+    limb = limb_at(limbs.table.rows, limbs.table.kernel_shape, 0)
     entry = Fraction(*chords[0].entry.approximate()) * Fraction(ray.length)
     for level in LEVELS:
         # delta is proportional to the sum of the two extents: hand over all of it in the limb's

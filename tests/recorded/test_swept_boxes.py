@@ -19,9 +19,9 @@ PLAIN = (ticks, "fill_growth"), (ticks, "fill_bones"), (refit, "_fit_united")
 
 def boxes_of(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     """Corners of the boxes of all items in the world, (items, 3) each."""
-    slots, centre = refit.slots(tree).items, np.array(tree.space.centre)
+    slots, centre = refit.slots(tree).items, np.array(tree.frame.centre)
     boxes = tree.bounds[slots // 8, :, slots % 8].astype(np.float64)
-    return boxes[:, :HIGH] / tree.space.scale + centre, boxes[:, HIGH:] / tree.space.scale + centre
+    return boxes[:, :HIGH] / tree.frame.scale + centre, boxes[:, HIGH:] / tree.frame.scale + centre
 
 
 def history_of(monkeypatch: pytest.MonkeyPatch, plain: bool, interpolate: str, seed: int) -> cc.PoseHistory:
@@ -148,5 +148,5 @@ def test_the_bound_on_arcs_is_sharp(angle: float):
     assert max(away) <= bound * (1 + 1e-9) + 1e-15
     assert away[10] >= bound * (1 - 1e-9)
     tree = history._ring.ticks[0].tree
-    box = tree.bounds[0].reshape(2, 3, -1)[:, :, 0] / tree.space.scale + np.array(tree.space.centre)
+    box = tree.bounds[0].reshape(2, 3, -1)[:, :, 0] / tree.frame.scale + np.array(tree.frame.centre)
     assert (box[1] - box[0] <= np.abs(last - first) + 2 * bound + 1e-4).all()

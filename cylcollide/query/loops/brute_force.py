@@ -62,19 +62,19 @@ def cast_sixteen(
     batch: RayBatch, table: LimbRows, state: RayState, begin: int, row: int, end: int, hits: HitColumns
 ) -> None:
     """The closest limbs of the sixteen rays from `row` on; beyond `end`, the last eight are tested once more."""
-    rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
+    rows, shapes, characters, masks = table.rows, table.kernel_shape, table.character, table.mask
     mask, ignored = batch.mask[0], batch.ignored[0]
     one, two = min(row, end - LANES), min(row + LANES, end - LANES)
     ray, other = rays_from(batch.rays, one), rays_from(batch.rays, two)
     best, other_best = no_hit(ray.limit), no_hit(other.limit)
-    for k in range(solids.size):
+    for k in range(shapes.size):
         if is_considered(characters[k], masks[k], mask, ignored):
             index = broadcast(float(k))
-            if solids[k] == CYLINDER:  # a constant: both tests become straight-line code
+            if shapes[k] == CYLINDER:  # a constant: both tests become straight-line code
                 cylinder = one_limb(rows, CYLINDER, k)
                 bounds, other_bounds = two_hit_bounds(ray, other, cylinder, cylinder, batch.policy)
             else:
-                limb = one_limb(rows, solids[k], k)
+                limb = one_limb(rows, shapes[k], k)
                 bounds, other_bounds = two_hit_bounds(ray, other, limb, limb, batch.policy)
             best, other_best = closer(best, index, bounds), closer(other_best, index, other_bounds)
     undecided, other_undecided = (
@@ -94,11 +94,11 @@ def cast_sixteen(
         entered & (lane >= broadcast(np.float32(row - one))),
         other_entered & (lane >= broadcast(np.float32(row + LANES - two))),
     )
-    for k in range(solids.size):
-        first_face, end_face = faces(solids[k])
+    for k in range(shapes.size):
+        first_face, end_face = faces(shapes[k])
         enters, other_enters = entered & (best[0] == float(k)), other_entered & (other_best[0] == float(k))
         for face in range(first_face, end_face):
-            slot = int(solids[k]) * FACES + face
+            slot = int(shapes[k]) * FACES + face
             enqueue_where(queue, slot, number, one - begin, k, enters & (best[2].face == float(face)))
             enqueue_where(queue, slot, number, two - begin, k, other_enters & (other_best[2].face == float(face)))
 

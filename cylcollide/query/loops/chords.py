@@ -59,7 +59,7 @@ def complete_chords(
             write_chord(chords, i, k, MISSED)
             undecided[i] = False
             continue
-        ray, limb = ray_at(rays, i), limb_at(table.rows, table.solid, k)
+        ray, limb = ray_at(rays, i), limb_at(table.rows, table.kernel_shape, k)
         undecided[i] = ray.extent == inf
         if not undecided[i]:
             span = ray_limb(ray, limb, 0)
@@ -97,7 +97,7 @@ def find_pieces(
     used = 0
     for k in range(rows.size):
         ray = ray_at(batch.rays, rows[k])
-        local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+        local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
         query = ray, table, *filter_of(batch, rows[k]), codes, local.reach
         used = visit_on_ray(tree, stack, local, write_pieces, query, used)
         offsets[k + 1] = used
@@ -109,7 +109,7 @@ def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index
     """Append the pieces of a limb that a ray does not certainly miss; how many there are by then, and the reach."""
     ray, table, mask, ignored, codes, reach = query
     if is_considered(table.character[index], table.mask[index], mask, ignored):
-        limb = limb_at(table.rows, table.solid, index)
+        limb = limb_at(table.rows, table.kernel_shape, index)
         for piece in range(pieces(limb.kind)):
             if ray.extent == inf or ray_hit_bounds(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
                 if used < codes.size:
@@ -147,7 +147,7 @@ def find_listed_pieces(
     for k in range(lists.size - 1):
         for position in range(lists[k], lists[k + 1]):
             limb = limbs[position]
-            if are_possible and pieces(table.solid[limb]) == 1:
+            if are_possible and pieces(table.kernel_shape[limb]) == 1:
                 codes[used] = 2 * limb
                 used += 1
             else:
@@ -180,7 +180,7 @@ def cast_chords(
         for position in range(first, last):
             # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
             code = codes[position]
-            limb = limb_at(table.rows, table.solid, code // 2)
+            limb = limb_at(table.rows, table.kernel_shape, code // 2)
             bounds = ray_hit_bounds(ray, ray_limb(ray, limb, code % 2), POLICY_HIT)
             undecided[k] |= ray.extent == inf or not bounds.certain
             lower, upper = bounds.lower, bounds.upper
@@ -194,7 +194,7 @@ def cast_chords(
         for position in range(first, last):
             if not undecided[k]:
                 index = codes[position] // 2
-                limb = limb_at(table.rows, table.solid, index)
+                limb = limb_at(table.rows, table.kernel_shape, index)
                 span = ray_limb(ray, limb, codes[position] % 2)
                 decided, ends = chord_at(batch.rays, begin + k, ray, limb, span)
                 undecided[k] = not decided

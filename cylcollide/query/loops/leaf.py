@@ -80,7 +80,7 @@ class StreamQuery(NamedTuple):
     """The rays of one stream, ray k of which is row `number[base + k]` of the query, and the limbs of the tree."""
 
     batch: RayBatch
-    table: LimbRows  # without `solid` if hits have other indices, and ties are not told
+    table: LimbRows  # without `kernel_shape` if hits have other indices, and ties are not told
     aim: int
     scale: float  # of the tree
     state: RayState
@@ -156,7 +156,7 @@ def record_hits(
 def merge_hit(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None:
     """Merge the hit bounds of ray i and a limb into its closest hit, and shorten its reach in the tree."""
     state, table = query.state, query.table
-    best, next_possible, hit = closer_or_tied(closest_of(state, i), limb, bounds, table.rows, table.solid)
+    best, next_possible, hit = closer_or_tied(closest_of(state, i), limb, bounds, table.rows, table.kernel_shape)
     row = state.best[i]
     row[LIMB], row[LOWER], row[UPPER] = best, hit.lower, hit.upper
     row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = hit.face, next_possible, select(hit.inside, 1.0, 0.0)

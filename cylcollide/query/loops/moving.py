@@ -62,8 +62,8 @@ def leave_out_misses(query: MovingQuery, begin: int, end: int, lanes: PairLanes)
     for j in range(intervals.offsets[begin], intervals.offsets[end]):
         for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
             k, candidates.earliest[pair] = candidates.limb[pair], 0.0
-            if k != LEFT_OUT and table.solid[k] != BOX and not intervals.is_open[j]:
-                shape = table.solid[k]
+            if k != LEFT_OUT and table.kernel_shape[k] != BOX and not intervals.is_open[j]:
+                shape = table.kernel_shape[k]
                 place = lanes.queued[shape]
                 lanes.interval[shape, place], lanes.limb[shape, place], lanes.pair[shape, place] = j, k, pair
                 lanes.queued[shape] = place + 1
@@ -139,7 +139,7 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
 @compiled
 def limb_bounds(query: MovingQuery, j: int, k: int) -> HitBounds:
     """Bounds of the first contact of the bullet of interval j with limb k, as u of the interval."""
-    if query.table.solid[k] == BOX:
+    if query.table.kernel_shape[k] == BOX:
         interval, path = query.intervals.rows[j], box_path(query.table.paths[query.table.box[k]])
         start, end = vector(interval, START), vector(interval, END)
         return first_contact(relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], path), query.resolution)

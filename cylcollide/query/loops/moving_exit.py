@@ -65,7 +65,7 @@ def find_exits(
         j = hits.interval[i]
         exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
         exits.accurate[i] = j < 0
-        if j >= 0 and contacts.accurate[i] and query.table.solid[hits.limb[i]] != BOX:
+        if j >= 0 and contacts.accurate[i] and query.table.kernel_shape[hits.limb[i]] != BOX:
             j, contact = last_contact(query, hits, i)
             piece, entered = intervals.piece[j], intervals.piece[hits.interval[i]]
             limits, is_known = limits_of(flights, piece, intervals.tick[j])

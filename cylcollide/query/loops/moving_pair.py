@@ -73,7 +73,7 @@ def pair_of(query: MovingQuery, j: int, k: int) -> Pair:
     """Interval j and limb k."""
     rows = query.table.rows
     numbers = eight_of(query.intervals.rows, j, 0), eight_of(rows, k, 0), eight_of(rows, k, LANES)
-    return as_pair(query.table.solid[k], *numbers)
+    return as_pair(query.table.kernel_shape[k], *numbers)
 
 
 @inlined

@@ -87,17 +87,17 @@ def refine_contacts(
         contacts.piece[i], contacts.tick[i], contacts.face[i] = -1, -1, NONE
         if j >= 0 and not hits.undecided[i]:
             limits, is_known = limits_of(flights, intervals.piece[j], intervals.tick[j])
-            solid = table.solid[hits.limb[i]]
+            shape = table.kernel_shape[hits.limb[i]]
             contacts.piece[i], contacts.tick[i] = intervals.piece[j], first_tick + intervals.tick[j]
             contacts.face[i] = hits.face[i]
-            if solid == BOX:
+            if shape == BOX:
                 is_exact = is_still(intervals.rows[j], table.paths[table.box[hits.limb[i]]])
                 contact = Contact((0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), is_known and not is_exact)
                 write_contact(query, hits, i, limits, contact, contacts)
             elif hits.face[i] == INSIDE or not is_known:
                 write_contact(query, hits, i, limits, Contact(ZERO, is_known), contacts)
             else:
-                group = int(solid) * FACES + int(hits.face[i])
+                group = int(shape) * FACES + int(hits.face[i])
                 enqueue(query, hits, i, group, limits, lanes)
                 if lanes.queued[group] == LANES:
                     refine_lanes(query, hits, group, lanes, contacts)
@@ -149,7 +149,7 @@ def refine_lanes(
     query: MovingQuery, hits: MovingColumns, group: int, lanes: RefineLanes, contacts: ContactRows
 ) -> None:
     """Write the queued contacts of one shape and face, and empty the queue; one by one if a step is not enough."""
-    flights, first, count, solid, face = (
+    flights, first, count, shape, face = (
         query.flights,
         group * LANES,
         lanes.queued[group],
@@ -162,12 +162,12 @@ def refine_lanes(
     pieces, found = lanes.piece.reshape(-1), lanes.found
     a, b, c, d, e, f, g, h = load_rows(lanes.limits, lanes.place.reshape(-1), first, 0)
     limits = Limits(((a, b), (c, d)), ((e, f), (g, h)))
-    pair = pairs_at(query, solid, lanes.interval.reshape(-1), lanes.limb.reshape(-1), first)
+    pair = pairs_at(query, shape, lanes.interval.reshape(-1), lanes.limb.reshape(-1), first)
     start, goal = vectors_at(flights.starts, pieces, first), vectors_at(flights.ends, pieces, first)
     lower, upper = load(lanes.bounds, first), load(lanes.bounds, GROUPS * LANES + first)
     bounds = HitBounds(True, True, lower, upper, False, float(face))
     motion = motion_of(pair, start, goal, limits)
-    contact = first_step(motion, solid, pair.radius, pair.radius2, bounds, pair.extent)
+    contact = first_step(motion, shape, pair.radius, pair.radius2, bounds, pair.extent)
     s, alpha = along_interval(limits, contact.time)
     t0, t1 = load_at(flights.t0, pieces, first, 1, 0), load_at(flights.t1, pieces, first, 1, 0)
     u0, u1 = load_at(flights.target_t0, pieces, first, 1, 0), load_at(flights.target_t1, pieces, first, 1, 0)

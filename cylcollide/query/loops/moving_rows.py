@@ -86,7 +86,7 @@ class MovingRows(NamedTuple):
     """The columns of n limbs between two ticks."""
 
     kind: Column[np.int8]  # Shape
-    solid: Column[np.int8]  # Shape, SPHERE for a capsule that has no length at both ticks
+    kernel_shape: Column[np.int8]  # Shape, SPHERE for a capsule that has no length at both ticks
     row: Column[np.int32]  # of the state of the tick
     next_row: Column[np.int32]  # of the state of the next tick, `STAYS` for one that stays until then
     character: Column[np.int32]
@@ -219,7 +219,7 @@ def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRo
             numbers[P1 + axis], numbers[P2 + axis], numbers[P1_NEXT + axis] = p[axis], q[axis], u[axis]
             numbers[P2_NEXT + axis] = v[axis]
         length, longest = axis_length(p, q), max(axis_length(p, q), axis_length(u, v))
-        table.solid[i] = SPHERE if kind == CAPSULE and longest == 0.0 else kind
+        table.kernel_shape[i] = SPHERE if kind == CAPSULE and longest == 0.0 else kind
         numbers[EXTENT] = moving_extent(numbers, length, axis_length(u, v))
         if kind == BOX:
             numbers[EXTENT] = 0.0  # the kernel of boxes knows its own

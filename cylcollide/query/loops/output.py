@@ -148,7 +148,7 @@ def write_hits(
 @inlined
 def enqueue_refine(state: RayState, table: LimbRows, i: int, limb: int, face: int) -> None:
     """Queue the hit of ray i, which enters a limb through this face."""
-    enqueue_pair(state.refine, int(table.solid[limb]) * FACES + face, i, limb)
+    enqueue_pair(state.refine, int(table.kernel_shape[limb]) * FACES + face, i, limb)
 
 
 @compiled
@@ -178,7 +178,7 @@ def refine_face(
     number, limbs, count, rows = queue.row[slot], queue.limb[slot], queue.queued[slot], table.rows
     number[count : count + PAIR_BATCH] = number[0]  # padding: sixteen are read at a time
     limbs[count : count + PAIR_BATCH] = limbs[0]
-    if table.solid.size == 1:  # what depends on the limb alone is computed once
+    if table.kernel_shape.size == 1:  # what depends on the limb alone is computed once
         alone = one_limb(rows, shape, 0)
         for first in range(0, count, PAIR_BATCH):
             refine_sixteen(queue, slot, first, alone, alone, face, batch, table, hits)
@@ -214,7 +214,7 @@ def refine_sixteen(
 @noinline
 def graze_fraction(batch: RayBatch, table: LimbRows, hits: HitColumns, i: int, face: float) -> float:
     """`entry_fraction` of one ray, solved in full."""
-    ray, limb = ray_at(batch.rays, i), limb_at(table.rows, table.solid, hits.limb[i])
+    ray, limb = ray_at(batch.rays, i), limb_at(table.rows, table.kernel_shape, hits.limb[i])
     return entry_fraction(batch, i, ray, limb, face, hits.fraction[i])
 
 

@@ -87,8 +87,8 @@ def test_or_enqueue(
     """Queue a pair of point i and a limb, and test a queue that is full; how many pairs are undecided by then."""
     table, points, queue, columns = query
     prefetch_limb(table.rows, limb)
-    if enqueue_pair(queue, table.solid[limb], i, limb) == PAIR_BATCH:
-        undecided += test_pair_batch(table.solid[limb], points, table.rows, queue, columns)
+    if enqueue_pair(queue, table.kernel_shape[limb], i, limb) == PAIR_BATCH:
+        undecided += test_pair_batch(table.kernel_shape[limb], points, table.rows, queue, columns)
     return undecided
 
 
@@ -157,7 +157,7 @@ def locate_single_points(
 def test_point(query: tuple[Vector, LimbRows], k: int, found: tuple[int, int, bool]) -> tuple[int, int, bool]:
     """The lowest limb that contains a point, how many do, and whether any is undecided; with limb k by now."""
     (point, table), (lowest, count, is_open) = query, found
-    status = point_limb(point, limb_at(table.rows, table.solid, k))
+    status = point_limb(point, limb_at(table.rows, table.kernel_shape, k))
     if status == HIT:
         lowest, count = k if count == 0 else min(lowest, k), count + 1
     return lowest, count, is_open or status == UNDECIDED
@@ -201,10 +201,10 @@ def write_item(found: Int32Array, item: int, used: int) -> int:
 @compiled_loop
 def classify_rows(points: Vectors, table: LimbRows, verdict: Column[np.int8]) -> None:
     """Point i against limb i, or all points against the only limb: HIT, MISS or UNDECIDED."""
-    rows, solids = table.rows, table.solid
+    rows, shapes = table.rows, table.kernel_shape
     for i in range(verdict.size):
-        limb = i if table.solid.size > 1 else 0
-        verdict[i] = point_limb(as_vector(points, i), limb_at(rows, solids, limb))
+        limb = i if table.kernel_shape.size > 1 else 0
+        verdict[i] = point_limb(as_vector(points, i), limb_at(rows, shapes, limb))
 
 
 @compiled_loop
@@ -213,10 +213,10 @@ def axis_distances(points: Vectors, table: LimbRows, limbs: Column[np.int32], sq
 
     Returns how many rows are undecided.
     """
-    rows, solids, undecided = table.rows, table.solid, 0
+    rows, shapes, undecided = table.rows, table.kernel_shape, 0
     for i in range(limbs.size):
         squared[i] = -1.0
         if limbs[i] >= 0:
-            squared[i] = point_axis_distance_squared(as_vector(points, i), limb_at(rows, solids, limbs[i]))
+            squared[i] = point_axis_distance_squared(as_vector(points, i), limb_at(rows, shapes, limbs[i]))
             undecided += np.isnan(squared[i])
     return undecided

@@ -31,7 +31,7 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: Ra
     Returns whether all numbers are valid.
     """
     count, key, bucket, number = end - begin, state.key, state.bucket, state.number
-    space = tree.space
+    frame = tree.frame
     cells = 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
     for first in range(begin, end, LANES):
@@ -40,9 +40,9 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: Ra
         i = min(first, end - LANES)  # the last eight may overlap those before
         origin = vectors_from(rays.origin, i)
         code = octant_of(eight_displacements(rays, i))
-        code = code * cells + cell(origin[0], space.centre[0], space.scale, cells)
-        code = code * cells + cell(origin[1], space.centre[1], space.scale, cells)
-        store(key, i - begin, code * cells + cell(origin[2], space.centre[2], space.scale, cells))
+        code = code * cells + cell(origin[0], frame.centre[0], frame.scale, cells)
+        code = code * cells + cell(origin[1], frame.centre[1], frame.scale, cells)
+        store(key, i - begin, code * cells + cell(origin[2], frame.centre[2], frame.scale, cells))
     for k in range(count):
         bucket[key[k] + 1] += 1
     for k in range(8 * cells**3):

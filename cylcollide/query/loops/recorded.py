@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Int32Array
-from cylcollide.bvh.layout import Space, Tree
+from cylcollide.bvh.layout import Tree, TreeFrame
 from cylcollide.bvh.stream import no_flush, no_list, visit_on_rays
 from cylcollide.bvh.traverse import Stack, local_ray, visit_on_ray
 from cylcollide.constants import TREE_WIDTH
@@ -68,13 +68,13 @@ def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection
 @inlined
 def tree_at(recorded: Recorded, t: int, stack_size: int) -> Tree:
     """The tree over boxes that hold every limb from the tick at place t until the next one."""
-    a, s = recorded.address, recorded.space
+    a, s = recorded.address, recorded.frame
     nodes = a[t, NODES]
     bounds = entries_at(np.float32, a[t, BOUNDS], nodes * 6 * TREE_WIDTH).reshape(nodes, 6, TREE_WIDTH)
     child = entries_at(np.int32, a[t, CHILD], nodes * TREE_WIDTH).reshape(nodes, TREE_WIDTH)
     centre, low, high = (s[t, 0], s[t, 1], s[t, 2]), (s[t, 4], s[t, 5], s[t, 6]), (s[t, 7], s[t, 8], s[t, 9])
-    space = Space(centre, s[t, 3], low, high)
-    return Tree(bounds, child, a[t, ROWS], entries_at(np.int8, a[t, AXIS], nodes), stack_size, space)
+    frame = TreeFrame(centre, s[t, 3], low, high)
+    return Tree(bounds, child, a[t, ROWS], entries_at(np.int8, a[t, AXIS], nodes), stack_size, frame)
 
 
 @compiled_loop
@@ -115,7 +115,7 @@ def find_recorded(
         t, first = tick[i], used
         if t >= 0:
             ray, here, tree = ray_at(batch.rays, i), tick_rows(recorded, t), tree_at(recorded, t, stack.code.size)
-            local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+            local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
             query = here, batch, protection, all_layers, i, found, local.reach
             used = visit_on_ray(tree, stack, local, write_row, query, used)
             sort_part(found, first, min(used, found.size))
@@ -171,7 +171,7 @@ def find_recorded_pairs(recorded: Recorded, order: Order, state: RayState) -> No
                 octant, first, end = group_of(order, t, k)
                 for base in range(first, end, size):
                     count, query = min(size, end - base), (number, base, state)
-                    active = setup_in_order(order.rays, tree.space, base, count, state)
+                    active = setup_in_order(order.rays, tree.frame, base, count, state)
                     visit_on_rays(tree, state.stream, active, octant, no_list, _record_pair, no_flush, query)
                     for ray in range(count):
                         if state.best[ray, NEXT_POSSIBLE] == -inf:  # float32 cannot bring it near the tree

@@ -52,7 +52,7 @@ class RecordedScratch(NamedTuple):
     lanes: LaneRows
     row: Column[np.int32]  # (STREAM_RAYS,): of each hit, the row of its limb
     ray: Column[np.int32]  # (STREAM_RAYS,): its ray, of the query
-    solid: Column[np.int8]  # (SPARE + 1,): the same limbs, where they were hit
+    kernel_shape: Column[np.int8]  # (SPARE + 1,): the same limbs, where they were hit
     rows: Rows[np.float64]  # (SPARE + 1, ROW)
 
 
@@ -63,7 +63,7 @@ def make_recorded_scratch() -> RecordedScratch:
         lanes=make_lane_rows(SHAPES * QUEUE),
         row=row,
         ray=ray,
-        solid=np.zeros(SPARE + 1, np.int8),
+        kernel_shape=np.zeros(SPARE + 1, np.int8),
         rows=np.zeros((SPARE + 1, ROW)),
     )
 
@@ -93,7 +93,7 @@ def goes_in_lanes(query: TickQuery, row: int) -> bool:
 def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
     """Write a limb as limb k of the scratch, where it was at the moment of a ray; whether it is a limb then."""
     alpha, scratch = query.alpha[query.rays.base + ray], query.scratch
-    return place_one(query.by_ends, query.here, query.there, row, alpha, scratch.rows, scratch.solid, k)
+    return place_one(query.by_ends, query.here, query.there, row, alpha, scratch.rows, scratch.kernel_shape, k)
 
 
 @compiled
@@ -102,7 +102,7 @@ def test_one(query: TickQuery, row: int, ray: int) -> None:
     if place_in_scratch(query, row, ray, SPARE):
         r, scratch = query.rays.state.ray[ray], query.scratch
         one = Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7])
-        bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.solid, SPARE), query.rays.batch.policy)
+        bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.kernel_shape, SPARE), query.rays.batch.policy)
         if bounds.possible or bounds.inside:
             merge_hit(query.rays, bounds, ray, row)
 
@@ -145,7 +145,7 @@ def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
     rays, place = query.rays, query.rays.base + ray
     if rays.accepts_all or may_be_hit(query.here, row, rays.batch, query.protection, False, rays.number[place]):
         if goes_in_lanes(query, row):
-            shape, queued = model_of(query.here, row)["shape"], rays.state.pairs.queued
+            shape, queued = model_of(query.here, row)["kernel_shape"], rays.state.pairs.queued
             k = shape * QUEUE + queued[shape]
             set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.alpha[place])
             queued[shape] += 1
@@ -203,7 +203,7 @@ def store_lanes(query: TickQuery, begin: int, end: int) -> None:
         for k in range(LANES):
             j = min(first + k, end - 1)
             set_lane(scratch.lanes, k, 0, here, there, scratch.row[j], query.alpha[query.rays.base + scratch.ray[j]])
-            scratch.solid[first + k] = model_of(here, scratch.row[j])["shape"]
+            scratch.kernel_shape[first + k] = model_of(here, scratch.row[j])["kernel_shape"]
         limb = limbs_at_moments(here, there, 0, scratch.lanes, 0)
         c, u, p, q = limb.centre, limb.axis, limb.p1, limb.p2
         store_rows(scratch.rows, first, 0, (c[0], c[1], c[2], u[0], u[1], u[2], limb.half_length, limb.radius))
@@ -255,8 +255,8 @@ def cast_recorded(
     state.refine.queued[:] = 0
     last, size, placed = recorded.address.shape[0] - 1, state.best.shape[0], 0
     number, begins = order.number, order.begins
-    table = LimbRows(scratch.solid, scratch.row, batch.mask, scratch.rows, 0)
-    no_ties = LimbRows(scratch.solid[:0], scratch.row, batch.mask, scratch.rows, 0)
+    table = LimbRows(scratch.kernel_shape, scratch.row, batch.mask, scratch.rows, 0)
+    no_ties = LimbRows(scratch.kernel_shape[:0], scratch.row, batch.mask, scratch.rows, 0)
     for t in range(last + 1):
         if begins[OCTANTS * t] >= end or begins[OCTANTS * (t + 1)] <= max(begin, begins[OCTANTS * t]):
             continue
@@ -272,9 +272,9 @@ def cast_recorded(
                 if placed + count > scratch.row.size:
                     finish_hits(batch, table, placed, state.refine, scratch, hits)
                     placed = 0
-                rays = StreamQuery(batch, no_ties, CLOSEST, tree.space.scale, state, number, base, shared, accepts_all)
+                rays = StreamQuery(batch, no_ties, CLOSEST, tree.frame.scale, state, number, base, shared, accepts_all)
                 query = TickQuery(rays, here, there, recorded.by_ends, order.alpha, protection, scratch)
-                active = setup_in_order(order.rays, tree.space, base, count, state)
+                active = setup_in_order(order.rays, tree.frame, base, count, state)
                 traverse_tick(query, tree, octant, active)
                 placed = place_hits(query, count, placed)
                 write_hits(table, number, base, 0, count, state, hits)

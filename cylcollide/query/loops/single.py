@@ -40,10 +40,10 @@ def leaves(ray: Ray, limb: Limb) -> bool:
 @compiled_loop
 def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Ray i against limb i, or all rays against the only limb."""
-    rows, solids, rays, policy = table.rows, table.solid, batch.rays, batch.policy
+    rows, shapes, rays, policy = table.rows, table.kernel_shape, batch.rays, batch.policy
     for i in range(hits.limb.size):
         k = i if len(rows) > 1 else 0
-        ray, limb = ray_at(rays, i), limb_at(rows, solids, k)
+        ray, limb = ray_at(rays, i), limb_at(rows, shapes, k)
         best = no_hit(ray.limit)
         undecided = ray.extent == inf
         if not undecided:
@@ -57,10 +57,10 @@ def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> No
     """Ray i against all limbs that it considers, as through the tree, without it."""
     ray, query = ray_at(batch.rays, i), filter_of(batch, i)
     best = no_hit(ray.limit)
-    for k in range(table.solid.size):
+    for k in range(table.kernel_shape.size):
         if is_considered(table.character[k], table.mask[k], query[0], query[1]):
-            bounds = limb_hit_bounds(ray, limb_at(table.rows, table.solid, k), batch.policy)
-            best = closer_or_tied(best, k, bounds, table.rows, table.solid)
+            bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), batch.policy)
+            best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape)
     write_hit(hits, i, ray, best, is_undecided(best) | (ray.extent == inf), batch, table)
 
 
@@ -75,7 +75,7 @@ def write_hit(
     if best >= 0.0 and not undecided:
         k = int(best)
         hits.limb[i], hits.face[i] = k, int(hit.face)
-        limb = limb_at(table.rows, table.solid, k)
+        limb = limb_at(table.rows, table.kernel_shape, k)
         guess = 0.5 * (hit.lower + hit.upper) * ray.per_length
         hits.fraction[i] = entry_fraction(batch, i, ray, limb, hit.face, guess)
 
@@ -85,8 +85,8 @@ def test_limb(query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, 
     """The closest hit of a ray after a test of limb k, and the reach up to there."""
     ray, policy, table, mask, ignored, scale, start = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
-        bounds = limb_hit_bounds(ray, limb_at(table.rows, table.solid, k), policy)
-        best = closer_or_tied(best, k, bounds, table.rows, table.solid)
+        bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), policy)
+        best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape)
     return best, local_reach(min(best[2].upper, ray.limit), scale, start)
 
 
@@ -125,10 +125,10 @@ def cast_single_rays(
     batch, count = RayBatch(rays, mask, ignored, policy), 0
     for i in range(n):
         ray = ray_at(rays, i)
-        best, local = no_hit(ray.limit), local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+        best, local = no_hit(ray.limit), local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
         is_open = local.untrusted
         if not (local.untrusted or local.misses_root):
-            query = ray, policy, table, *filter_of(batch, i), tree.space.scale, local.start
+            query = ray, policy, table, *filter_of(batch, i), tree.frame.scale, local.start
             best = visit_on_ray(tree, stack, local, test_limb, query, best)
             is_open = is_undecided(best)
         write_hit(hits, i, ray, best, is_open, batch, table)

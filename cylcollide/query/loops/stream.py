@@ -10,7 +10,7 @@ from math import inf
 import numpy as np
 
 from cylcollide._types import Aim, Int32Array
-from cylcollide.bvh.layout import Space, Tree
+from cylcollide.bvh.layout import Tree, TreeFrame
 from cylcollide.bvh.stream import MIXED, visit_on_rays
 from cylcollide.bvh.traverse import LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
@@ -55,7 +55,7 @@ CLOSEST, ANY, ALL = int(Aim.CLOSEST), int(Aim.ANY), int(Aim.ALL)
 
 @compiled
 def setup_rays(
-    raw: Rays, rays: Rays, space: Space, number: Int32Array, first: int, count: int, in_order: bool, state: RayState
+    raw: Rays, rays: Rays, frame: TreeFrame, number: Int32Array, first: int, count: int, in_order: bool, state: RayState
 ) -> int:
     """Store the initial state of rays `number[first]` to `number[first + count - 1]`, sixteen at a time.
 
@@ -66,24 +66,24 @@ def setup_rays(
         if in_order:
             prefetch_sixteen(raw, rays, number[first + row] + BLOCK_RAYS)
         ray, other = two_rays_from(rays, number, first + row, in_order)
-        active = setup_sixteen(space, ray, other, row, count, active, state)
+        active = setup_sixteen(frame, ray, other, row, count, active, state)
     return active
 
 
 @compiled
-def setup_in_order(rays: Rays, space: Space, first: int, count: int, state: RayState) -> int:
+def setup_in_order(rays: Rays, frame: TreeFrame, first: int, count: int, state: RayState) -> int:
     """As `setup_rays`, for `count` consecutive rays from row `first` on; behind them sixteen may be read."""
     active = 0
     for row in range(0, count, 2 * LANES):
         ray, other = rays_from(rays, first + row), rays_from(rays, first + row + LANES)
-        active = setup_sixteen(space, ray, other, row, count, active, state)
+        active = setup_sixteen(frame, ray, other, row, count, active, state)
     return active
 
 
 @inlined
-def setup_sixteen(space: Space, ray: Ray, other: Ray, row: int, count: int, active: int, state: RayState) -> int:
+def setup_sixteen(frame: TreeFrame, ray: Ray, other: Ray, row: int, count: int, active: int, state: RayState) -> int:
     """Store the initial state of two packets, from row `row` of a stream of `count` rays on; how many are active."""
-    local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
+    local, other_local = to_tree_frame(frame, ray), to_tree_frame(frame, other)
     store_ray_state(state, row, ray, local)
     store_ray_state(state, row + LANES, other, other_local)
     active = activate_rays(state, row, count, active, local)
@@ -107,9 +107,9 @@ def activate_rays(state: RayState, row: int, count: int, active: int, local: Loc
 
 
 @inlined
-def to_tree_space(space: Space, ray: Ray) -> LocalRay:
+def to_tree_frame(frame: TreeFrame, ray: Ray) -> LocalRay:
     """Eight rays in the frame of the tree."""
-    return local_ray(space, ray.origin, ray.direction, ray.extent, ray.limit)
+    return local_ray(frame, ray.origin, ray.direction, ray.extent, ray.limit)
 
 
 @inlined
@@ -138,7 +138,7 @@ def traverse_octant(query: StreamQuery, tree: Tree, octant: int, active: int) ->
 def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
     """Test a limb against most rays of a list, if all of them consider it; the first ray that is left over."""
     if query.accepts_all or (query.shared_filter and accepts(query, limb, 0)):
-        return test_ray_list(query, limb, query.table.solid[limb], first, end)
+        return test_ray_list(query, limb, query.table.kernel_shape[limb], first, end)
     return first
 
 
@@ -146,7 +146,7 @@ def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
 def test_or_enqueue(query: StreamQuery, limb: int, ray: int) -> None:
     """Queue a pair of a ray and a limb that it considers, and test the queue of its shape once that is full."""
     if query.accepts_all or accepts(query, limb, ray):
-        shape = query.table.solid[limb]
+        shape = query.table.kernel_shape[limb]
         prefetch_limb(query.table.rows, limb)
         if enqueue_pair(query.state.pairs, shape, ray, limb) == PAIR_BATCH:
             test_pair_batch(query, shape)
@@ -205,9 +205,9 @@ def cast_stream(
             count = min(size, octants[octant + 1] - first)
             if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, state):
                 return INVALID
-            active = setup_rays(raw, batch.rays, tree.space, number, first, count, in_order, state)
+            active = setup_rays(raw, batch.rays, tree.frame, number, first, count, in_order, state)
             recorded = state.crossings[0]
-            query = StreamQuery(batch, table, aim, tree.space.scale, state, number, first, shared, accepts_all)
+            query = StreamQuery(batch, table, aim, tree.frame.scale, state, number, first, shared, accepts_all)
             traverse_octant(query, tree, octant, active)
             if aim == ALL:
                 to_query_rows(number, first, count, recorded, state)

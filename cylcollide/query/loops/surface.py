@@ -96,7 +96,7 @@ def write_surface(
         for h in range(count):
             i = hits[h]
             index = limb[i]
-            slot = int(table.solid[index]) * SLOTS + face[i]
+            slot = int(table.kernel_shape[index]) * SLOTS + face[i]
             prefetch_limb(table.rows, index)
             if enqueue_pair(queue, slot, i, index) == SURFACE_BATCH:
                 write_slot(query, slot, queue)
@@ -174,7 +174,7 @@ def displacements(origin: Vector, second: Vector, segment: float) -> DoubleDoubl
 @compiled
 def write_one(query: SurfaceQuery, i: int, k: int, face: float) -> None:
     """Position and normal of one hit, solved in full: at a graze, near the axis, or where the ray starts or ends."""
-    batch, limb = query.batch, limb_at(query.table.rows, query.table.solid, k)
+    batch, limb = query.batch, limb_at(query.table.rows, query.table.kernel_shape, k)
     crossing = (query.fraction[i], 0.0)
     if face < INSIDE:
         ray = ray_at(batch.rays, i)
@@ -209,7 +209,7 @@ def write_exactly(
     """Positions and normals of given rows, from fractions (n, 2), double-doubles out of exact arithmetic."""
     for k in range(rows.size):
         if limbs[k] >= 0:
-            limb, crossing = limb_at(table.rows, table.solid, limbs[k]), (fraction[k, 0], fraction[k, 1])
+            limb, crossing = limb_at(table.rows, table.kernel_shape, limbs[k]), (fraction[k, 0], fraction[k, 1])
             write_spot(batch, rows[k], limb, crossing, float(face[k]), position, normal)
 
 
