@@ -148,7 +148,7 @@ def read_all(mirror: Mirror, c: int) -> None:
             p.getBasePositionAndOrientation(number, c)
         if links[-1] != BASE:
             p.getLinkStates(number, [link for link in links if link != BASE], 0, 1, c)
-    for body, link in scene.state.wrapped.places:
+    for body, link in scene.state.wrapped.body_links:
         p.getAABB(body, link, c)
 
 

@@ -39,14 +39,14 @@ def chords(state: MirrorState, rays: RayTest) -> MirrorChords:
         none = np.full(len(bullet), -1)
         columns.append((np.array([row for row, _ in bullet]), none, times, np.full(len(times), np.nan), 0.0 * times))
     ray, shape, entry, leave, error = (np.concatenate(parts) for parts in zip(*columns, strict=True))
-    place = state.shape_place[shape]
+    body_link = state.shape_link[shape]
     if bullet:
-        place[len(place) - len(bullet) :] = [hit[:2] for _, hit in bullet]
+        body_link[len(body_link) - len(bullet) :] = [hit[:2] for _, hit in bullet]
     order = np.lexsort((entry, ray))
     if state.sheets:
         _resolve_near_ties(state, rays, order, (ray, shape, entry, error))
     return MirrorChords(
-        ray[order], np.where(shape < limbs, shape, -1)[order], place[order], (entry[order], leave[order]), n
+        ray[order], np.where(shape < limbs, shape, -1)[order], body_link[order], (entry[order], leave[order]), n
     )
 
 

@@ -21,11 +21,11 @@ NO_USER_DATA = -1
 LINK_NAME = 12  # field of getJointInfo
 
 BASE = -1
-"""Of a body, in place of a link."""
+"""PyBullet's link index of a body's base."""
 
 
-class Place(NamedTuple):
-    """What a shape belongs to: a body, and a link of it, or its base."""
+class BodyLink(NamedTuple):
+    """What a shape belongs to: a body and its link, -1 for the base."""
 
     body: int
     link: int
@@ -61,20 +61,16 @@ class Client:
         """The base, -1, and the links of a body."""
         return range(BASE, self.getNumJoints(body))
 
-    def places(self) -> list[Place]:
-        """Every base and link, by body and link."""
-        return [Place(body, link) for body in self.bodies() for link in self.links(body)]
-
     def body_name(self, body: int) -> str:
         """Number and name of a body, for messages."""
         return f"body {body} ({self.getBodyInfo(body)[1].decode(errors='replace')!r})"
 
-    def place_name(self, place: Place) -> str:
+    def link_name(self, body_link: BodyLink) -> str:
         """Body and link by name: "ant 3/front_left_foot"; "base" for a base or link without a name of its own."""
-        base, body = self.getBodyInfo(place.body)
-        link = base if place.link == BASE else self.getJointInfo(*place)[LINK_NAME]
+        base, body = self.getBodyInfo(body_link.body)
+        link = base if body_link.link == BASE else self.getJointInfo(*body_link)[LINK_NAME]
         body, link = (name.decode(errors="replace") for name in (body, link))
-        return f"{body or 'body'} {place.body}/{link or 'base'}"
+        return f"{body or 'body'} {body_link.body}/{link or 'base'}"
 
     def token(self, body: int) -> tuple[int, bytes | None]:
         """The user data of a body that hold its token, and the token, None if it has none."""

@@ -23,16 +23,16 @@ NEAR_CORE = 2.0**30
 
 
 def core_hits(
-    world: Snapshot, places: Int32Array, starts: Float64Array, ends: Float64Array, mask: int
+    world: Snapshot, body_links: Int32Array, starts: Float64Array, ends: Float64Array, mask: int
 ) -> dict[int, list[RayTestResult]]:
-    """What segments (n, 3), (n, 3) hit at their start, by row, in the order of limbs, which are at `places`."""
+    """What segments (n, 3), (n, 3) hit at their start, by row, in the order of limbs, which are at `body_links`."""
     held = world.chords_segments(starts, starts, inside="hit", mask=mask)
     table = world.limbs.table
     is_round = np.isin(table.kind[held.limb], ROUND)
     ray, limb = held.ray[is_round], held.limb[is_round]
     towards, normal = _towards_core(starts[ray], ends[ray], table.p1[limb], table.p2[limb])
     found: dict[int, list[RayTestResult]] = {}
-    columns = ray, places[limb], starts[ray], normal
+    columns = ray, body_links[limb], starts[ray], normal
     for row, (body, link), (x, y, z), (a, b, c) in zip(*(column[towards].tolist() for column in columns), strict=True):
         found.setdefault(row, []).append((body, link, 0.0, (x, y, z), (a, b, c)))
     return found

@@ -11,7 +11,7 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BodyLink, Client
 
 MARGINS = (0.0, 0.04)
 """Collision margins that no importer has set: of a compound, and of a single shape. Swept balls have one of these;
@@ -20,19 +20,19 @@ PyBullet's own shapes and those of URDF files have others, so that most links ne
 MARGIN = 11  # field of getDynamicsInfo
 
 
-def suspects(client: Client, body: int) -> list[Place]:
-    """The places of a body whose margin is that of swept balls, or that show a capsule: a margin can be changed."""
+def suspects(client: Client, body: int) -> list[BodyLink]:
+    """The links of a body whose margin is that of swept balls, or that show a capsule: a margin can be changed."""
     visible = {row[1] for row in client.getVisualShapeData(body) if row[2] == client.api.GEOM_CAPSULE}
-    places = [Place(body, link) for link in client.links(body)]
-    return [p for p in places if p.link in visible or client.getDynamicsInfo(*p)[MARGIN] in MARGINS]
+    body_links = [BodyLink(body, link) for link in client.links(body)]
+    return [at for at in body_links if at.link in visible or client.getDynamicsInfo(*at)[MARGIN] in MARGINS]
 
 
-def crashing(client: Client, places: list[Place]) -> set[Place]:
-    """The places for which `getCollisionShapeData` must not be called."""
+def crashing(client: Client, body_links: list[BodyLink]) -> set[BodyLink]:
+    """The links for which `getCollisionShapeData` must not be called."""
     if not hasattr(os, "fork") or not client.is_direct:
-        return {place for place in places if _looks_like_a_capsule(client, place)}
-    bad: set[Place] = set()
-    left = list(places)
+        return {link for link in body_links if _looks_like_a_capsule(client, link)}
+    bad: set[BodyLink] = set()
+    left = list(body_links)
     while left:
         survived = _calls_survived(client, left)
         bad.update(left[survived : survived + 1])
@@ -40,14 +40,14 @@ def crashing(client: Client, places: list[Place]) -> set[Place]:
     return bad
 
 
-def _looks_like_a_capsule(client: Client, place: Place) -> bool:
+def _looks_like_a_capsule(client: Client, body_link: BodyLink) -> bool:
     """Whether a visual shape of the link is a capsule: the safe test where no child process can help."""
-    rows = client.getVisualShapeData(place.body)
-    return any(row[1] == place.link and row[2] == client.api.GEOM_CAPSULE for row in rows)
+    rows = client.getVisualShapeData(body_link.body)
+    return any(row[1] == body_link.link and row[2] == client.api.GEOM_CAPSULE for row in rows)
 
 
-def _calls_survived(client: Client, places: list[Place]) -> int:
-    """For how many of the places, in order, a child process made the call before it crashed."""
+def _calls_survived(client: Client, body_links: list[BodyLink]) -> int:
+    """For how many of the links, in order, a child process made the call before it crashed."""
     read_end, write_end = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -56,7 +56,7 @@ def _calls_survived(client: Client, places: list[Place]) -> int:
         child = os.fork()
     if child == 0:
         try:
-            _call_all(client, places, write_end)
+            _call_all(client, body_links, write_end)
         finally:
             os._exit(0)
     try:
@@ -67,8 +67,8 @@ def _calls_survived(client: Client, places: list[Place]) -> int:
         os.waitpid(child, 0)
 
 
-def _call_all(client: Client, places: list[Place], write_end: int) -> None:
-    """Make the call for one place after another, writing one byte to the pipe after each; prints nothing."""
+def _call_all(client: Client, body_links: list[BodyLink], write_end: int) -> None:
+    """Make the call for one link after another, writing one byte to the pipe after each; prints nothing."""
     import resource  # noqa: PLC0415  # exists where fork does
 
     faulthandler.disable()
@@ -76,7 +76,7 @@ def _call_all(client: Client, places: list[Place], write_end: int) -> None:
     nowhere = os.open(Path(os.devnull), os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    for place in places:
+    for body_link in body_links:
         with suppress(client.api.error):
-            client.getCollisionShapeData(*place)
+            client.getCollisionShapeData(*body_link)
         os.write(write_end, b".")

@@ -18,7 +18,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.bullet.arguments import MirrorInside
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.merge_hits import MirrorState
 from cylcollide.bullet.passthrough import FRACTION, RayTestResult
 from cylcollide.characters.quaternions import of_matrices
@@ -49,7 +49,7 @@ class Mirrored(Protocol):
         """All shapes."""
 
     @property
-    def limb_places(self) -> list[Place]:
+    def limb_places(self) -> list[BodyLink]:
         """Body and link of every limb."""
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
@@ -71,17 +71,17 @@ def causes_of(
     small = _crossed(mirror, _shrunk(limbs, _rounding(mirror, limbs)), starts, ends) if len(limbs) else exact
     around = limbs.inflated(max(SHELL, mirror.tolerance))
     inside = Snapshot.of(around).cast_segments(starts, ends).started_inside | _on_planes(mirror, starts)
-    places = {tuple(place) for place in mirror.limb_places}
+    body_links = {tuple(link) for link in mirror.limb_places}
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
     def cause(i: int, a: RayTestResult, b: RayTestResult) -> str:
         if inside[i]:
             return "inside"
-        if b[:2] in places and b[:2] not in exact[i]:
+        if b[:2] in body_links and b[:2] not in exact[i]:
             return "within 1 mm" if b[:2] in grown[i] else "open"
         if a[0] >= 0 and (1.0 - a[FRACTION]) * lengths[i] <= END:
             return "end"
-        if a[:2] in places and small[i].get(a[:2], np.inf) > a[FRACTION] + NEAR / lengths[i]:
+        if a[:2] in body_links and small[i].get(a[:2], np.inf) > a[FRACTION] + NEAR / lengths[i]:
             return "edge"
         near = abs(a[FRACTION] - b[FRACTION]) * lengths[i] < NEAR
         early = grown[i].get(b[:2], np.inf) <= b[FRACTION] < exact[i].get(b[:2], 0.0)
@@ -107,29 +107,29 @@ def _on_planes(mirror: Mirrored, points: Float64Array) -> BoolArray:
 def _crossed(
     mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array
 ) -> list[dict[tuple[int, int], float]]:
-    """The places of all limbs that each ray crosses, with the fraction of the first crossing."""
-    chords, places = Snapshot.of(limbs).chords_segments(starts, ends), mirror.limb_places
+    """The links of all limbs that each ray crosses, with the fraction of the first crossing."""
+    chords, body_links = Snapshot.of(limbs).chords_segments(starts, ends), mirror.limb_places
     found: list[dict[tuple[int, int], float]] = [{} for _ in starts]
     columns = chords.ray.tolist(), chords.limb.tolist(), chords.entry_fraction.tolist()
     for ray, limb, entry in zip(*columns, strict=True):
-        found[ray].setdefault(places[limb], entry)
+        found[ray].setdefault(body_links[limb], entry)
     return found
 
 
 def _rounding(mirror: Mirrored, limbs: Limbs) -> float:
     """What a margin takes off the edges of boxes and cylinders at most."""
-    places = enumerate(mirror.limb_places)
-    return ROUNDED * max((margin_of(mirror.client, limbs, i, place) for i, place in places), default=0.0)
+    body_links = enumerate(mirror.limb_places)
+    return ROUNDED * max((margin_of(mirror.client, limbs, i, body_link) for i, body_link in body_links), default=0.0)
 
 
-def margin_of(client: Client, limbs: Limbs, limb: int, place: Place) -> float:
+def margin_of(client: Client, limbs: Limbs, limb: int, body_link: BodyLink) -> float:
     """The collision margin of a limb, 0 for one without edges."""
     if limbs.kind[limb] not in (Shape.BOX, Shape.CYLINDER):
         return 0.0
     half_length = 0.5 * float(np.linalg.norm(limbs.p2[limb] - limbs.p1[limb]))
     is_box = limbs.kind[limb] == Shape.BOX
     smallest = float(limbs.half_extents[limb].min()) if is_box else min(float(limbs.radius[limb]), half_length)
-    return float(client.getDynamicsInfo(*place)[MARGIN]) or min(OWN_MARGIN, OWN_SHARE * smallest)
+    return float(client.getDynamicsInfo(*body_link)[MARGIN]) or min(OWN_MARGIN, OWN_SHARE * smallest)
 
 
 def box_turns(limbs: Limbs) -> Float64Array:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.bullet.client import Place
+from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.differences import Mirrored, box_turns, causes_of, margin_of, true_limbs
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.exact.line import Triple
@@ -41,7 +41,7 @@ class Move(NamedTuple):
     """A ray beside the one that was asked, about which both agree."""
 
     by: Triple  # what is added to both ends
-    place: Place  # what both hit there, -1 -1 for nothing
+    body_link: BodyLink  # what both hit there, -1 -1 for nothing
 
     @property
     def length(self) -> float:
@@ -85,9 +85,9 @@ class RayExplanation:
         """The cause as `docs/causes.md` calls it; empty if body and link are the same."""
         return CAUSE_NAMES[self.word] if self.word else ""
 
-    def name(self, place: tuple[int, int]) -> str:
+    def name(self, body_link: tuple[int, int]) -> str:
         """Body and link by name, "nothing" for a miss."""
-        return self.names.get(place, "nothing")
+        return self.names.get(body_link, "nothing")
 
     def __str__(self) -> str:
         lines = [f"{self.start} → {self.end}: " + ("the answers differ" if self.differs else "both agree")]
@@ -101,7 +101,7 @@ class RayExplanation:
             lines.append(f"  cause      {self.word}: {self.cause}")
             moved = self.move
             how = "none that was tried" if moved is None else f"{moved.length:.3g} by {_short(moved.by)}"
-            both = "" if moved is None else f", and both say {self.name(moved.place)}"
+            both = "" if moved is None else f", and both say {self.name(moved.body_link)}"
             lines.append(f"  move       {how}{both}")
         return "\n".join(lines)
 
@@ -121,14 +121,14 @@ def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> Ray
     (ours,), (theirs,) = mirror.rayTestBatch(starts, ends), mirror.client.ray_hits(starts, ends)
     differs = ours[:2] != theirs[:2]
     move = _least_move(mirror, start, end, theirs if theirs[0] >= 0 else ours) if differs else None
-    limb, clearance, why = _clearance(mirror, start, end, Place(*(theirs if theirs[0] >= 0 else ours)[:2]))
-    places = {Place(*ours[:2]), Place(*theirs[:2])} | ({move.place} if move else set())
+    limb, clearance, why = _clearance(mirror, start, end, BodyLink(*(theirs if theirs[0] >= 0 else ours)[:2]))
+    body_links = {BodyLink(*ours[:2]), BodyLink(*theirs[:2])} | ({move.body_link} if move else set())
     return RayExplanation(
         _triple(start),
         _triple(end),
         ours,
         theirs,
-        {place: mirror.client.place_name(place) for place in places if place.body >= 0},
+        {link: mirror.client.link_name(link) for link in body_links if link.body >= 0},
         limb,
         clearance,
         causes_of(mirror, starts, ends, [ours], [theirs])[0] if differs else "",
@@ -159,27 +159,27 @@ def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, m
     answers = zip(mirror.rayTestBatch(starts, ends), mirror.client.ray_hits(starts, ends), strict=True)
     for by, (ours, theirs) in zip(moves, answers, strict=True):
         if ours[:2] == theirs[:2]:
-            return Move(_triple(by), Place(*ours[:2]))
+            return Move(_triple(by), BodyLink(*ours[:2]))
     return None
 
 
 def _clearance(
-    mirror: Mirrored, start: Float64Array, end: Float64Array, place: Place
+    mirror: Mirrored, start: Float64Array, end: Float64Array, body_link: BodyLink
 ) -> tuple[int, float, Explanation | None]:
-    """The limb or plane of a place that is nearest to a segment, its clearance and why; of all places for a miss."""
+    """The limb or plane of a link that is nearest to a segment, its clearance and why; of all links for a miss."""
     state = mirror.state
     limbs = state.world.limbs
-    if place.body < 0:
+    if body_link.body < 0:
         crossed = state.world.chords_segments(start[None], end[None], inside="hit").limb
         near = nearest_limb(limbs.table, np.flatnonzero(limbs.mask != 0), start, end) if not len(crossed) else None
         rows = crossed[:1].tolist() if len(crossed) else [near.limb] if near else []
     else:
-        rows = [i for i, of_limb in enumerate(mirror.limb_places) if of_limb == place]
+        rows = [i for i, of_limb in enumerate(mirror.limb_places) if of_limb == body_link]
     why = min((limbs.explain_segment(start, end, row) for row in rows), key=lambda one: one.clearance, default=None)
     heights = [
         np.array([(point - sheet.point) @ unit for point in (start, end)])
         for sheet, unit, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True)
-        if place in (state.rank_place[rank], Place(-1, -1))
+        if body_link in (state.rank_link[rank], BodyLink(-1, -1))
     ]
     apart = [abs(h).min() * (1.0 if (h > 0).all() or (h < 0).all() else -1.0) - mirror.tolerance for h in heights]
     least = float(min(apart, default=inf)) + 0.0
@@ -192,11 +192,11 @@ def _case(
     mirror: Mirrored, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
 ) -> dict[str, Any]:
     """The segment, and the limbs and planes that it comes near, as numbers of JSON; answers are indices of `names`."""
-    state, limbs, places = mirror.state, true_limbs(mirror), mirror.limb_places
+    state, limbs, body_links = mirror.state, true_limbs(mirror), mirror.limb_places
     around = Snapshot.of(limbs.inflated(ROOM + mirror.tolerance)).chords_segments(start[None], end[None]).limb.tolist()
-    chosen = [i for i, place in enumerate(places) if i in around or place in (ours[:2], theirs[:2])]
-    turns, planes = box_turns(limbs), [state.rank_place[rank] for rank in state.sheet_rank.tolist()]
-    listed = [places[i] for i in chosen] + planes
+    chosen = [i for i, body_link in enumerate(body_links) if i in around or body_link in (ours[:2], theirs[:2])]
+    turns, planes = box_turns(limbs), [state.rank_link[rank] for rank in state.sheet_rank.tolist()]
+    listed = [body_links[i] for i in chosen] + planes
     return {
         "format": FORMAT,
         "start": start.tolist(),
@@ -211,21 +211,21 @@ def _case(
                 "radius": float(limbs.radius[i]),
                 "half_extents": limbs.half_extents[i].tolist(),
                 "turn": turns[i].tolist(),
-                "margin": margin_of(mirror.client, limbs, i, places[i]),
+                "margin": margin_of(mirror.client, limbs, i, body_links[i]),
             }
             for i in chosen
         ],
         "planes": [{"point": sheet.point, "normal": sheet.normal} for sheet in state.sheets],
-        "names": [mirror.client.place_name(place) for place in listed],
+        "names": [mirror.client.link_name(link) for link in listed],
         "ours": _index(listed, ours),
         "theirs": _index(listed, theirs),
     }
 
 
-def _index(places: list[Place], answer: RayTestResult) -> int | None:
-    """The first of the places that an answer names, -1 for a miss, None for one that is not listed."""
-    place = Place(*answer[:2])
-    return -1 if place.body < 0 else places.index(place) if place in places else None
+def _index(body_links: list[BodyLink], answer: RayTestResult) -> int | None:
+    """The first of the links that an answer names, -1 for a miss, None for one that is not listed."""
+    body_link = BodyLink(*answer[:2])
+    return -1 if body_link.body < 0 else body_links.index(body_link) if body_link in body_links else None
 
 
 def _triple(vector: Float64Array) -> Triple:

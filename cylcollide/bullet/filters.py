@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.read_shapes import Shapes, ball_radii
 
 DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
@@ -17,20 +17,23 @@ START = 1.5  # where a probe starts and ends, in radii of a ball around the shap
 
 
 Probes: TypeAlias = tuple[Int64Array, Float64Array, Float64Array]
-"""Segments that must hit a place unless it is filtered out: index into `Shapes.places` (n,), starts and ends (n, 3)."""
+"""Segments that must hit a link unless it is filtered out: rows of `Shapes.body_links` (n,), starts and ends (n, 3)."""
 
 
-def filter_groups(client: Client, shapes: Shapes, centres: Float64Array, known: dict[Place, int]) -> dict[Place, int]:
-    """The filter group of every place, 0 if no ray can hit it; all groups for wrapped places, left to Bullet.
+def filter_groups(
+    client: Client, shapes: Shapes, centres: Float64Array, known: dict[BodyLink, int]
+) -> dict[BodyLink, int]:
+    """The filter group of every link, 0 if no ray can hit it; all groups for wrapped links, left to Bullet.
 
-    `centres` (n, 3): of the shapes. `known`: the groups of places that need not be measured.
+    `centres` (n, 3): of the shapes. `known`: the groups of links that need not be measured.
 
-    Bullet misses a few rays, so that a place counts as filtered only if several rays miss it. It misses every ray at a
+    Bullet misses a few rays, so that a link counts as filtered only if several rays miss it. It misses every ray at a
     body made with an inertial frame of its own until a step or `performCollisionDetection` recomputes its boxes; this
-    calls the latter if any place was missed.
+    calls the latter if any link was missed.
     """
-    groups = np.array([known.get(place, 0) for place in shapes.places], dtype=np.uint32)
-    left = np.array([k for k in np.unique(shapes.place).tolist() if shapes.places[k] not in known], dtype=np.int64)
+    groups = np.array([known.get(link, 0) for link in shapes.body_links], dtype=np.uint32)
+    used = np.unique(shapes.body_link).tolist()
+    left = np.array([k for k in used if shapes.body_links[k] not in known], dtype=np.int64)
     for second_pass in (False, True):
         if second_pass and len(left):
             client.performCollisionDetection()
@@ -40,11 +43,11 @@ def filter_groups(client: Client, shapes: Shapes, centres: Float64Array, known: 
             groups[left[hit]] = _groups(client, shapes, _some(probes, hit))
             left = left[~hit]
     groups[shapes.wrapped] = ALL_LAYERS
-    return dict(zip(shapes.places, groups.tolist(), strict=True))
+    return dict(zip(shapes.body_links, groups.tolist(), strict=True))
 
 
 def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
-    """The groups of places that some ray hits: two probes for the default groups, one a bit for others."""
+    """The groups of links that some ray hits: two probes for the default groups, one a bit for others."""
     groups = np.zeros(len(probes[0]), np.uint32)
     for bit in (DEFAULT, STATIC):
         groups[_hit(client, shapes, probes, bit)] |= np.uint32(bit)
@@ -56,28 +59,28 @@ def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
     return groups
 
 
-def _probes(shapes: Shapes, centres: Float64Array, places: Int64Array, direction: Float64Array) -> Probes:
-    """One segment through the first shape of each place."""
-    first = np.searchsorted(shapes.place, places)  # shapes come sorted by place
+def _probes(shapes: Shapes, centres: Float64Array, body_links: Int64Array, direction: Float64Array) -> Probes:
+    """One segment through the first shape of each link."""
+    first = np.searchsorted(shapes.body_link, body_links)  # shapes come sorted by link
     radius, centre = ball_radii(shapes.kind[first], shapes.size[first]), centres[first]
     reach = START * np.where(radius == np.inf, 1.0, radius)[:, None] * direction
-    return places, centre - reach, centre + reach
+    return body_links, centre - reach, centre + reach
 
 
 def _some(probes: Probes, rows: Int64Array | BoolArray) -> Probes:
-    place, start, end = probes
-    return place[rows], start[rows], end[rows]
+    body_link, start, end = probes
+    return body_link[rows], start[rows], end[rows]
 
 
 def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
-    """Which probes hit their place, be it first or behind other hits."""
-    place, start, end = probes
-    hit_own = np.zeros(len(place), bool)
+    """Which probes hit their link, be it first or behind other hits."""
+    body_link, start, end = probes
+    hit_own = np.zeros(len(body_link), bool)
     open_rows, number = np.arange(len(hit_own)), 0
     while len(open_rows):
         keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
         hits = client.ray_hits(start[open_rows], end[open_rows], **keywords)
-        own = [hit[:2] == shapes.places[place[i]] for i, hit in zip(open_rows, hits, strict=True)]
+        own = [hit[:2] == shapes.body_links[body_link[i]] for i, hit in zip(open_rows, hits, strict=True)]
         hit_own[open_rows[own]] = True
         missed = np.array([hit[0] < 0 for hit in hits])
         open_rows, number = open_rows[~(missed | own)], number + 1

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide._types import Face, Float64Array, InsidePolicy, Int32Array, Int64Array
-from cylcollide.bullet.client import Place
+from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult, Wrapped
 from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
@@ -32,8 +32,8 @@ class MirrorState(NamedTuple):
     sheet_table: SheetTable
     limb_rank: Int64Array  # (n,)
     sheet_rank: Int64Array  # (m,)
-    rank_place: list[Place]  # the place of each shape, by rank
-    shape_place: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
+    rank_link: list[BodyLink]  # the link of each shape, by rank
+    shape_link: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
     wrapped: Wrapped
     largest: float  # no |coordinate| of a limb is larger
 
@@ -64,7 +64,7 @@ class RayTest(NamedTuple):
 class MergedHits(NamedTuple):
     """One hit a ray."""
 
-    place: Int32Array  # (n, 2), body and link, -1 for a miss
+    body_link: Int32Array  # (n, 2), body and link, -1 for a miss
     fraction: Float64Array  # (n,), inf for a miss
     position: Float64Array  # (n, 3)
     normal: Float64Array  # (n, 3)
@@ -97,14 +97,14 @@ def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = Tru
                 chosen[i] = hit
     merged, shape = _of_ranks(state, rays, rank, on_sheets)
     for row, hit in chosen.items():
-        merged.place[row], merged.fraction[row] = hit[:2], hit[FRACTION]
+        merged.body_link[row], merged.fraction[row] = hit[:2], hit[FRACTION]
         merged.position[row], merged.normal[row] = hit[POSITION], hit[NORMAL]
     return merged, shape
 
 
 def own_hits(state: MirrorState, rays: RayTest) -> dict[int, list[RayTestResult]]:
-    """The hits that follow Bullet's rules, by row: with cores, and with wrapped places."""
-    found = core_hits(state.world, state.shape_place, rays.starts, rays.ends, rays.mask) if rays.cores else {}
+    """The hits that follow Bullet's rules, by row: with cores, and with wrapped links."""
+    found = core_hits(state.world, state.shape_link, rays.starts, rays.ends, rays.mask) if rays.cores else {}
     for row, hits in state.wrapped.all_hits(rays.starts, rays.ends, rays.mask).items():
         found.setdefault(row, []).extend(hits)
     return found
@@ -154,7 +154,7 @@ def _of_ranks(
     n, limbs = len(rank), len(state.limb_rank)
     shape = np.full(n, -1)
     nowhere = np.full((2, n, 3), np.nan)
-    merged = MergedHits(state.shape_place[shape], np.full(n, np.inf), nowhere[0], nowhere[1])
+    merged = MergedHits(state.shape_link[shape], np.full(n, np.inf), nowhere[0], nowhere[1])
     for k, of_sheet in on_sheets:
         rows = rank == k
         shape[rows] = limbs + np.searchsorted(state.sheet_rank, k)
@@ -166,5 +166,5 @@ def _of_ranks(
         hits = state.world.limbs[limb].cast_segments(rays.starts[rows], rays.ends[rows], inside=rays.inside)
         shape[rows], merged.fraction[rows] = limb, hits.fraction
         merged.position[rows], merged.normal[rows] = hits.position, hits.normal
-    merged.place[:] = state.shape_place[shape]
+    merged.body_link[:] = state.shape_link[shape]
     return merged, shape

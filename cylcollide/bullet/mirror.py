@@ -11,7 +11,7 @@ from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
 from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, ray_options, vectors
 from cylcollide.bullet.chords import chords
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
 from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
@@ -104,9 +104,9 @@ class Mirror:
         return self.state.world.limbs
 
     @property
-    def limb_places(self) -> list[Place]:
+    def limb_places(self) -> list[BodyLink]:
         """Body and link of every limb."""
-        return [self._scene.state.rank_place[rank] for rank in self._scene.state.limb_rank.tolist()]
+        return [self._scene.state.rank_link[rank] for rank in self._scene.state.limb_rank.tolist()]
 
     @property
     def sheets(self) -> list[Sheet]:
@@ -155,7 +155,7 @@ class Mirror:
         starts = vectors(rayFromPosition, "rayFromPosition", 1)
         ends = vectors(rayToPosition, "rayToPosition", 1)
         request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
-        return (self._answers(starts, ends, request, Place(-1, -1), ("rayFromPosition", "rayToPosition"))[0],)
+        return (self._answers(starts, ends, request, BodyLink(-1, -1), ("rayFromPosition", "rayToPosition"))[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
         self,
@@ -203,7 +203,7 @@ class Mirror:
         starts = vectors(rayFromPositions, "rayFromPositions")
         ends = vectors(rayToPositions, "rayToPositions", len(starts))
         request = ray_options(numThreads, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
-        parent = Place(
+        parent = BodyLink(
             arguments.integer(parentObjectUniqueId, "parentObjectUniqueId"),
             arguments.integer(parentLinkIndex, "parentLinkIndex"),
         )
@@ -211,7 +211,7 @@ class Mirror:
         return self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
 
     def _answers(
-        self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: Place, names: tuple[str, str]
+        self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: BodyLink, names: tuple[str, str]
     ) -> tuple[RayTestResult, ...]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
         thread_count, mask, number = request
@@ -223,7 +223,7 @@ class Mirror:
         if not len(starts):
             return ()
         if parent.body >= 0:
-            frame = parent_frame(self.client, self._scene.shapes.places, parent)
+            frame = parent_frame(self.client, self._scene.shapes.body_links, parent)
             starts, ends = in_world(frame, starts), in_world(frame, ends)
         rays = self._rays(starts, ends, mask, thread_count if thread_count > 0 else None)
         state = self._scene.state
@@ -268,7 +268,7 @@ class Mirror:
     ) -> BoolArray:
         """Whether each segment hits anything, bool (n,); arguments as of `cast_segments`."""
         state, rays = self._array_request(starts, ends, mask, threads)
-        if state.sheets or state.wrapped.places or rays.cores:
+        if state.sheets or state.wrapped.body_links or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
         return state.world.occluded_segments(rays.starts, rays.ends, rays.inside, rays.mask, threads=rays.threads)
 

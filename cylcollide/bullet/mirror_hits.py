@@ -23,8 +23,8 @@ class MirrorHits:
     """
 
     fraction = Field[Float64Array]("Hit point = start + fraction (end - start), inf for a miss; (n,).")
-    body = Field[Int32Array]("ObjectUniqueId of the body hit, -1 for a miss; int32 (n,).", "_places")
-    link = Field[Int32Array]("LinkIndex of the link hit, -1 for a base or a miss; int32 (n,).", "_places")
+    body = Field[Int32Array]("ObjectUniqueId of the body hit, -1 for a miss; int32 (n,).", "_body_links")
+    link = Field[Int32Array]("LinkIndex of the link hit, -1 for a base or a miss; int32 (n,).", "_body_links")
     position = Field[Float64Array]("Hit point, NaN for a miss; (n, 3).", "_surface")
     normal = Field[Float64Array](
         "Unit normal at the hit point, zero for a segment that starts inside, NaN for a miss; (n, 3).", "_surface"
@@ -49,7 +49,7 @@ class MirrorHits:
             rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
         )
         self._shape, fraction = self._of_limbs.limb, self._of_limbs.fraction
-        """Row of `MirrorState.shape_place`, int32 (n,): the limb, the number of limbs + the sheet, or -1."""
+        """Row of `MirrorState.shape_link`, int32 (n,): the limb, the number of limbs + the sheet, or -1."""
         self._resolved: tuple[Int64Array, MergedHits] | None = None
         if state.sheets:
             fraction = self._add_sheets(fraction)
@@ -57,9 +57,9 @@ class MirrorHits:
         """The first hits that follow Bullet's rules, by row: at starts in balls and capsules, and of its own rays."""
         if rays.cores:
             rows = np.flatnonzero(self._of_limbs.started_inside)
-            cores = core_hits(state.world, state.shape_place, rays.starts[rows], rays.ends[rows], rays.mask)
+            cores = core_hits(state.world, state.shape_link, rays.starts[rows], rays.ends[rows], rays.mask)
             self._own = {int(rows[k]): hits[0] for k, hits in cores.items()}
-        if state.wrapped.places:
+        if state.wrapped.body_links:
             until = fraction.copy()
             until[self._own_rows] = 0.0
             self._own |= state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, until)
@@ -109,12 +109,12 @@ class MirrorHits:
     @cached_property
     def _place(self) -> Int32Array:
         """Body and link of each hit, -1 for a miss; (n, 2)."""
-        place = self._state.shape_place.take(self._shape, axis=0)
+        body_link = self._state.shape_link.take(self._shape, axis=0)
         if self._own:
-            place[self._own_rows] = self._of_own(slice(2))
-        return place
+            body_link[self._own_rows] = self._of_own(slice(2))
+        return body_link
 
-    def _places(self) -> Columns:
+    def _body_links(self) -> Columns:
         return {"body": self._place[:, 0], "link": self._place[:, 1]}
 
     def _surface(self) -> Columns:
@@ -182,11 +182,11 @@ class MirrorChords:
         self,
         ray: Int64Array,
         limb: Int64Array,
-        place: Int32Array,
+        body_link: Int32Array,
         fractions: tuple[Float64Array, Float64Array],
         rays: int,
     ) -> None:
-        self.ray, self.limb, (self.body, self.link) = ray, limb.astype(np.int32), place.T
+        self.ray, self.limb, (self.body, self.link) = ray, limb.astype(np.int32), body_link.T
         self.entry_fraction, self.exit_fraction = fractions
         self.offsets: Int64Array = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=rays))])
 

@@ -15,7 +15,7 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import BULLET, MirrorInside
-from cylcollide.bullet.client import BASE, Client, Place
+from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enters_mesh, mark_near
 from cylcollide.bullet.passthrough import PADDING, RayTestResult, Wrapped, bounding_boxes
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
@@ -70,28 +70,28 @@ class Near:
     def __init__(self, client: Client, scene: Scene, inside: MirrorInside, sees_shapes: bool) -> None:
         shapes, state, self._client, self._scene = scene.shapes, scene.state, client, scene
         self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
-        place_of = [shapes.places[k] for k in shapes.place.tolist()]
-        wrapped = [shapes.places[k] for k in shapes.wrapped]
-        bodies = sorted({place.body for place in [*place_of, *wrapped]})
+        link_of_shape = [shapes.body_links[k] for k in shapes.body_link.tolist()]
+        wrapped = [shapes.body_links[k] for k in shapes.wrapped]
+        bodies = sorted({link.body for link in [*link_of_shape, *wrapped]})
         radius = ball_radii(shapes.kind, shapes.size)
         beyond = (np.linalg.norm(shapes.position, axis=1) + radius).tolist()
         first_frame, at, reach = [0], list[int](), list[float]()
         bases, self._links, self._meshes = list[Call](), list[Call | None](), bool(wrapped)
-        self._sliding, self._wrapped = list[tuple[int, int, list[int]]](), list[list[Place]]()
+        self._sliding, self._wrapped = list[tuple[int, int, list[int]]](), list[list[BodyLink]]()
         self._boxes, first_box = list[list[Call]](), [0]
         for b, body in enumerate(bodies):
             length, sliding = arms_of(client, body)
-            own = [s for s, place in enumerate(place_of) if place.body == body]
-            own_wrapped = [place for place in wrapped if place.body == body]
-            links = sorted({place_of[s].link for s in own} - {BASE})
+            own = [s for s, link in enumerate(link_of_shape) if link.body == body]
+            own_wrapped = [link for link in wrapped if link.body == body]
+            links = sorted({link_of_shape[s].link for s in own} - {BASE})
             row = {BASE: first_frame[b]} | {link: first_frame[b] + 1 + k for k, link in enumerate(links)}
-            at += [row[place_of[s].link] for s in own]
-            distances = [length[place_of[s].link] + beyond[s] for s in own]
-            for place in own_wrapped:
-                is_described = sees_shapes and scene.reading.bodies[body].rows[place.link] is not None
-                is_placed = place.link == BASE or bool(links)  # else the mesh lags behind, as Bullet's rays do
+            at += [row[link_of_shape[s].link] for s in own]
+            distances = [length[link_of_shape[s].link] + beyond[s] for s in own]
+            for body_link in own_wrapped:
+                is_described = sees_shapes and scene.reading.bodies[body].rows[body_link.link] is not None
+                is_placed = body_link.link == BASE or bool(links)  # else the mesh lags behind, as Bullet's rays do
                 is_known = is_described and is_placed
-                distances.append(length[place.link] + _mesh_radius(client, place) if is_known else inf)
+                distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_known else inf)
             reach.append(max(distances))
             if sliding:
                 self._sliding.append((b, body, sliding))
@@ -99,18 +99,18 @@ class Near:
             self._links.append(links_call(client, body, links, row[BASE] + 1) if links else None)
             self._wrapped.append(own_wrapped)
             box_of, begin = client.api.getAABB, first_box[b]
-            self._boxes.append([(box_of, (*place, client.number), begin + k) for k, place in enumerate(own_wrapped)])
+            self._boxes.append([(box_of, (*link, client.number), begin + k) for k, link in enumerate(own_wrapped)])
             first_box.append(begin + len(own_wrapped))
             first_frame.append(first_frame[b] + 1 + len(links))
         is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
-        body_of = np.array([place.body for place in place_of], np.int64)
+        body_of = np.array([link.body for link in link_of_shape], np.int64)
         self._at = np.array(at, np.int64)
         self._shapes = NearShapes(
             np.array(first_frame, np.int64), np.searchsorted(body_of, [*bodies, inf]),
             np.array(first_box, np.int64), self._at,
             np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, radius,
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
-            state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_place,
+            state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
         self._reach, self._planes = np.array(reach), self._at[~is_limb]
         self._plane_frames = scene.frames.take(scene.fixed.of_planes, axis=0).tobytes()
@@ -176,7 +176,7 @@ class Near:
         if self._meshes:
             read_frames(tuple(chain.from_iterable(compress(self._boxes, near))), memory.boxes)
             if enters_mesh(shapes, packed, starts, ends, PADDING):
-                wrapped = [place for places in compress(self._wrapped, near) for place in places]
+                wrapped = [link for links in compress(self._wrapped, near) for link in links]
                 meshes = Wrapped(client, wrapped, bounding_boxes(client, wrapped))
                 for row, hit in meshes.first_hits(starts, ends, mask, memory.fraction[: len(starts)]).items():
                     found[row] = hit
@@ -191,8 +191,8 @@ class Near:
             memory.reach[b] = self._reach[b] + out
 
 
-def _mesh_radius(client: Client, place: Place) -> float:
+def _mesh_radius(client: Client, body_link: BodyLink) -> float:
     """Radius of a ball about the centre of mass of a rigid mesh: its box, in any pose, holds all of it."""
-    frame = link_frames(client, {place.body: [place.link]})[0]
-    low, high = np.array(client.getAABB(*place))
+    frame = link_frames(client, {body_link.body: [body_link.link]})[0]
+    low, high = np.array(client.getAABB(*body_link))
     return float(np.linalg.norm(np.maximum(high - frame[:3], frame[:3] - low) + PADDING))

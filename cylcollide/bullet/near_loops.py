@@ -33,7 +33,7 @@ class NearShapes(NamedTuple):
 
     first_frame: Column[np.int64]  # (B + 1,): of each body, its base's; those of its links follow
     first_shape: Column[np.int64]  # (B + 1,)
-    first_box: Column[np.int64]  # (B + 1,): of wrapped places
+    first_box: Column[np.int64]  # (B + 1,): of wrapped links
     at: Column[np.int64]  # (n,): the frame of each shape
     limb: Column[np.int64]  # (n,): the limb that each shape is, or the one behind it if it is a plane
     box: Column[np.int64]  # (n,): the same of boxes
@@ -46,14 +46,14 @@ class NearShapes(NamedTuple):
     sheets: SheetTable  # where the planes are
     sheet_rank: Column[np.int64]  # (m,): this and the next ones as in `MirrorState`
     limb_rank: Column[np.int64]  # (n - m,)
-    place: Rows[np.int32]  # (n + 1, 2)
+    body_link: Rows[np.int32]  # (n + 1, 2)
 
 
 class NearMemory(NamedTuple):
     """What a ray test of up to r rays writes; of bodies that no ray comes near, nothing is written."""
 
     frames: Rows[np.float64]  # (frames, 7): as read
-    boxes: Rows[np.float64]  # (boxes, 6): of wrapped places, as read
+    boxes: Rows[np.float64]  # (boxes, 6): of wrapped links, as read
     reach: Column[np.float64]  # (B,): all shapes of a body are that near to its base
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
     made: Posed
@@ -167,7 +167,7 @@ def _write_answer(shapes: NearShapes, memory: NearMemory, i: int) -> None:
     """Write row i of `answer`."""
     answer, k = memory.answer[i], memory.shape[i]
     is_hit = k >= 0
-    answer[0], answer[1] = (shapes.place[k, 0], shapes.place[k, 1]) if is_hit else (-1, -1)
+    answer[0], answer[1] = (shapes.body_link[k, 0], shapes.body_link[k, 1]) if is_hit else (-1, -1)
     answer[2] = memory.fraction[i] if is_hit else 1.0
     for axis in range(3):
         answer[3 + axis] = memory.position[i, axis] if is_hit else 0.0

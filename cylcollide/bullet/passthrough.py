@@ -8,7 +8,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bullet.box_loops import entering_any, entering_rows
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.bvh.build import build
@@ -40,35 +40,35 @@ POSITION: Final = 3
 NORMAL: Final = 4
 
 
-def wrapped_places(shapes: Shapes) -> list[Place]:
-    """The places that are left to Bullet."""
-    return [shapes.places[k] for k in shapes.wrapped]
+def wrapped_links(shapes: Shapes) -> list[BodyLink]:
+    """The links that are left to Bullet."""
+    return [shapes.body_links[k] for k in shapes.wrapped]
 
 
 def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
-    """The bounding boxes (k, 2, 3) of the wrapped places."""
-    return bounding_boxes(client, wrapped_places(shapes)) if shapes.wrapped else NO_BOXES
+    """The bounding boxes (k, 2, 3) of the wrapped links."""
+    return bounding_boxes(client, wrapped_links(shapes)) if shapes.wrapped else NO_BOXES
 
 
-def bounding_boxes(client: Client, places: list[Place]) -> Float64Array:
-    """PyBullet's bounding boxes (k, 2, 3) of places; ValueError, naming body and link, if one is not finite."""
+def bounding_boxes(client: Client, body_links: list[BodyLink]) -> Float64Array:
+    """PyBullet's bounding boxes (k, 2, 3) of links; ValueError, naming body and link, if one is not finite."""
     number, box_of = client.number, client.api.getAABB
-    boxes = np.array([box_of(*place, number) for place in places], dtype=np.float64).reshape(-1, 2, 3)
+    boxes = np.array([box_of(*link, number) for link in body_links], dtype=np.float64).reshape(-1, 2, 3)
     bad = np.flatnonzero(np.isnan(boxes).any(axis=(1, 2)))
     if len(bad):
-        place = places[int(bad[0])]
+        body_link = body_links[int(bad[0])]
         raise ValueError(
-            f"{client.body_name(place.body)}, link {place.link}: expected a finite pose, got the bounding box "
+            f"{client.body_name(body_link.body)}, link {body_link.link}: expected a finite pose, got the bounding box "
             f"{boxes[bad[0]].tolist()}; give the body another by resetBasePositionAndOrientation, or remove it"
         )
     return boxes
 
 
 class Wrapped:
-    """The places whose hits only Bullet's own ray test can give."""
+    """The links whose hits only Bullet's own ray test can give."""
 
-    def __init__(self, client: Client, places: list[Place], bounds: Float64Array) -> None:
-        self._client, self.places, self._places = client, places, {tuple(place) for place in places}
+    def __init__(self, client: Client, body_links: list[BodyLink], bounds: Float64Array) -> None:
+        self._client, self.body_links, self._known = client, body_links, {tuple(link) for link in body_links}
         padded = bounds + PADDING * np.array([[-1.0], [1.0]])
         self._corners = np.clip(padded, -LARGEST, LARGEST).transpose(1, 0, 2).copy()  # all low ones, all high ones
 
@@ -78,14 +78,14 @@ class Wrapped:
 
     @cached_property
     def boxes(self) -> Limbs:
-        """A box around each place; only rays that enter one are passed to Bullet."""
+        """A box around each link; only rays that enter one are passed to Bullet."""
         low, high = self._corners
         return Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
 
     def _entering(self, starts: Float64Array, ends: Float64Array, until: Float64Array) -> Int64Array:
         """The rows of the segments that enter a box up to their fraction `until` (n,)."""
         rows = np.empty(len(starts), np.int64)
-        if len(starts) * len(self.places) <= FEW_PAIRS:
+        if len(starts) * len(self.body_links) <= FEW_PAIRS:
             boxes = np.hstack(list(self._corners))
             return rows[: entering_any(boxes, starts, ends, until, rows)]
         memory = np.empty(self._tree.stack_size + TREE_WIDTH)
@@ -94,10 +94,10 @@ class Wrapped:
     def first_hits(
         self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array
     ) -> dict[int, RayTestResult]:
-        """The first hit of each segment with the places, by row, where it comes before `fraction` (n,).
+        """The first hit of each segment with the links, by row, where it comes before `fraction` (n,).
 
         One call for the rays that intersect a box before their fraction. More only for those on which PyBullet reports
-        an exact shape before that fraction: by its faults, which may hide a place behind.
+        an exact shape before that fraction: by its faults, which may hide a link behind.
         """
         rows = self._entering(starts, ends, fraction)
         if not len(rows):
@@ -107,7 +107,7 @@ class Wrapped:
         hidden, early = [], []
         for row, limit, result in zip(rows.tolist(), fraction[rows].tolist(), results, strict=True):
             if result[0] >= 0 and result[FRACTION] < limit:
-                if result[:2] in self._places:
+                if result[:2] in self._known:
                     found[row] = result
                 else:
                     hidden.append(row)
@@ -122,8 +122,8 @@ class Wrapped:
         return found
 
     def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
-        """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place."""
-        if not self.places:
+        """The hits of segments (n, 3), (n, 3) with the links, by row; sorted by fraction, one a link."""
+        if not self.body_links:
             return {}
         rows = self._entering(starts, ends, np.ones(len(starts)))
         return self._all_hits(starts, ends, mask, rows.tolist())
@@ -138,11 +138,11 @@ class Wrapped:
             keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
             results = self._client.ray_hits(starts[rows], ends[rows], **keywords)
             for row, result in zip(rows, results, strict=True):
-                place = result[:2]
-                if place in self._places:
+                body_link = result[:2]
+                if body_link in self._known:
                     of_row = found.setdefault(row, {})
-                    if place not in of_row or result[FRACTION] < of_row[place][FRACTION]:
-                        of_row[place] = result
+                    if body_link not in of_row or result[FRACTION] < of_row[body_link][FRACTION]:
+                        of_row[body_link] = result
             rows = [row for row, result in zip(rows, results, strict=True) if result[0] >= 0]
             number += 1
         by_fraction = itemgetter(FRACTION, 0, 1)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
-from cylcollide.bullet.client import BASE, Client, Place
+from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.pose_loops import (
     BOX,
@@ -36,10 +36,10 @@ READ_FRAMES: Callable[[tuple[Call, ...], Float64Array], bool] | None = getattr(M
 """`read_frames` for tuples of floats, which PyBullet makes, in a fraction of the time; else False."""
 
 
-def by_body(places: Iterable[Place]) -> dict[int, list[int]]:
-    """The links of each body, in the order of the places."""
+def by_body(body_links: Iterable[BodyLink]) -> dict[int, list[int]]:
+    """The links of each body, in the order of the links."""
     links: dict[int, list[int]] = {}
-    for body, link in places:
+    for body, link in body_links:
         links.setdefault(body, []).append(link)
     return links
 
@@ -89,14 +89,14 @@ def in_world(frame: Float64Array, local: Float64Array) -> Float64Array:
     return np.asarray(frame[:3] + np.einsum("nij,nj->ni", turn, local))
 
 
-def parent_frame(client: Client, places: Sequence[Place], place: Place) -> Float64Array:
-    """The frame of the centre of mass of one of these places, (7,); ValueError for another."""
-    if place not in places:
+def parent_frame(client: Client, body_links: Sequence[BodyLink], body_link: BodyLink) -> Float64Array:
+    """The frame of the centre of mass of one of these links, (7,); ValueError for another."""
+    if body_link not in body_links:
         raise ValueError(
-            f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(place)}; "
+            f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(body_link)}; "
             "the base has link -1"
         )
-    return np.asarray(link_frames(client, {place.body: [place.link]})[0])
+    return np.asarray(link_frames(client, {body_link.body: [body_link.link]})[0])
 
 
 class Placement(NamedTuple):
@@ -113,9 +113,9 @@ class Placement(NamedTuple):
 
 def placement(client: Client, shapes: Shapes) -> Placement:
     """The placement of the shapes of a client."""
-    used, at = np.unique(shapes.place, return_inverse=True)
+    used, at = np.unique(shapes.body_link, return_inverse=True)
     planes = np.flatnonzero(shapes.kind == PLANE)
-    links = by_body(shapes.places[k] for k in used.tolist())
+    links = by_body(shapes.body_links[k] for k in used.tolist())
     return Placement(
         links,
         frame_calls(client, links),
@@ -128,7 +128,7 @@ def placement(client: Client, shapes: Shapes) -> Placement:
 
 
 def pose(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array, made: Posed) -> None:
-    """Place every shape at the frame of its place times its local frame.
+    """Place every shape at the frame of its link times its local frame.
 
     Raises
     ------
@@ -137,10 +137,10 @@ def pose(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array,
     """
     row = pose_shapes(frames, fixed.at, shapes.kind, shapes.size, shapes.position, shapes.rotation, made)
     if row != EVERY_SHAPE_FITS:
-        place = shapes.places[shapes.place[row]]
+        body, link = shapes.body_links[shapes.body_link[row]]
         raise ValueError(
-            f"{client.body_name(place.body)}, link {place.link}: expected a finite pose in which the shape keeps its "
-            f"size, got position {made.position[row].tolist()}, orientation {made.rotation[row].tolist()}; give "
+            f"{client.body_name(body)}, link {link}: expected a finite pose in which the shape keeps "
+            f"its size, got position {made.position[row].tolist()}, orientation {made.rotation[row].tolist()}; give "
             "the body another by resetBasePositionAndOrientation, or remove it"
         )
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.pose_loops import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 MeshPolicy: TypeAlias = Literal["raise", "skip", "wrap"]
@@ -24,15 +24,15 @@ NO_LENGTH = {CAPSULE}  # whose first size, the length of its axis, may be 0
 
 
 class Shapes(NamedTuple):
-    """The n shapes that can be mirrored, sorted by body, link, and order in the link; and the wrapped places."""
+    """The n shapes that can be mirrored, sorted by body, link, and order in the link; and the wrapped links."""
 
-    place: Int64Array  # (n,), index into `places`
+    body_link: Int64Array  # (n,), index into `body_links`
     kind: Int64Array  # (n,), PyBullet's GEOM_ code
     size: Float64Array  # (n, 3), PyBullet's numbers: a box's edges, a cylinder's length and radius, a plane's normal
     position: Float64Array  # (n, 3), in the frame of the link's centre of mass
     rotation: Float64Array  # (n, 4), quaternions x, y, z, w
-    places: list[Place]
-    wrapped: list[int]  # indices of the places that are left to Bullet's own ray test
+    body_links: list[BodyLink]
+    wrapped: list[int]  # indices of the links that are left to Bullet's own ray test
     tolerance: float  # by which sizes have grown; half the thickness of planes
 
 
@@ -50,54 +50,54 @@ def has_mesh(rows: tuple[Row, ...]) -> bool:
 
 
 def shape_arrays(
-    client: Client, found: dict[Place, tuple[Row, ...] | None], mesh: MeshPolicy, tolerance: float
+    client: Client, found: dict[BodyLink, tuple[Row, ...] | None], mesh: MeshPolicy, tolerance: float
 ) -> Shapes:
-    """The shapes of all places as arrays, grown by a tolerance.
+    """The shapes of all links as arrays, grown by a tolerance.
 
     Raises
     ------
     ValueError
         For a mesh, height field or soft body with the policy "raise", and for a shape without size.
     """
-    places, wrapped, rows, of_place = list(found), [], [], []
-    for i, place in enumerate(places):
-        reported = found[place]
+    body_links, wrapped, rows, of_link = list(found), [], [], []
+    for i, body_link in enumerate(body_links):
+        reported = found[body_link]
         if reported is None or has_mesh(reported):
             if mesh == "raise":
-                raise ValueError(_refusal(client, place, reported))
+                raise ValueError(_refusal(client, body_link, reported))
             if mesh == "wrap":
                 wrapped.append(i)
                 continue
         for row in reported or ():
             if row[0] in SIZES:
-                _check_sizes(place, row)
+                _check_sizes(body_link, row)
                 rows.append(row)
-                of_place.append(i)
+                of_link.append(i)
     return Shapes(
-        np.array(of_place, dtype=np.int64),
+        np.array(of_link, dtype=np.int64),
         np.array([row[0] for row in rows], dtype=np.int64),
         np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, 3)
         + tolerance * np.array([GROWN[row[0]] for row in rows], dtype=np.float64).reshape(-1, 3),
         np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, 3),
         np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, 4),
-        places,
+        body_links,
         wrapped,
         tolerance,
     )
 
 
-def _refusal(client: Client, place: Place, reported: tuple[Row, ...] | None) -> str:
+def _refusal(client: Client, body_link: BodyLink, reported: tuple[Row, ...] | None) -> str:
     what = "a shape that PyBullet does not describe" if reported is None else "a mesh"
     return (
-        f"{client.body_name(place.body)}, link {place.link}: expected sphere, box, capsule, cylinder or "
+        f"{client.body_name(body_link.body)}, link {body_link.link}: expected sphere, box, capsule, cylinder or "
         f"plane, got {what}; load URDF cylinders and MJCF capsules with flags=URDF_USE_IMPLICIT_CYLINDER, or give "
         "Mirror mesh='wrap' to let Bullet decide about it, or mesh='skip' to leave it out"
     )
 
 
-def _check_sizes(place: Place, row: Row) -> None:
+def _check_sizes(body_link: BodyLink, row: Row) -> None:
     lengths = row[1][1:2] if row[0] in NO_LENGTH else row[1][: SIZES[row[0]]]
     if not all(0.0 < length < np.inf for length in lengths):
         raise ValueError(
-            f"body {place.body}, link {place.link}: expected a shape of positive size, got {row[1]}; remove it"
+            f"body {body_link.body}, link {body_link.link}: expected a shape of positive size, got {row[1]}; remove it"
         )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide.bullet.client import BASE, Client, Place
+from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.crash_guard import crashing, suspects
 from cylcollide.bullet.read_shapes import SIZES, Row
 
@@ -41,9 +41,9 @@ class Reading(NamedTuple):
     same: frozenset[int]  # the bodies that have the filter groups of the previous reading
     changed: bool  # whether bodies or shapes are others than in the previous reading
 
-    def rows(self) -> dict[Place, tuple[Row, ...] | None]:
-        """The shapes of every place."""
-        return {Place(number, link): rows for number, body in self.bodies.items() for link, rows in body.rows.items()}
+    def rows(self) -> dict[BodyLink, tuple[Row, ...] | None]:
+        """The shapes of every link."""
+        return {BodyLink(body, link): rows for body, read in self.bodies.items() for link, rows in read.rows.items()}
 
 
 NOTHING_READ = Reading({}, frozenset(), True)
@@ -136,8 +136,8 @@ class Reader:
     def _new_bodies(self, numbers: list[int]) -> dict[int, Body]:
         """Bodies that were not read before. Shapes that PyBullet would crash on are not read."""
         client = self._client
-        bad = crashing(client, [place for number in numbers for place in suspects(client, number)])
-        return {number: self._new_body(number, {place.link for place in bad if place.body == number})
+        bad = crashing(client, [link for number in numbers for link in suspects(client, number)])
+        return {number: self._new_body(number, {at.link for at in bad if at.body == number})
                 for number in numbers}  # fmt: skip
 
     def _new_body(self, number: int, unsafe: set[int]) -> Body:
@@ -148,28 +148,28 @@ class Reader:
         for link in self._client.links(number):
             rows[link] = None
             if link not in unsafe and info[BODY_TYPE] != SOFT_BODY:
-                reports[link] = reported = self._reported(Place(number, link))
+                reports[link] = reported = self._reported(BodyLink(number, link))
                 rows[link] = None if reported is None else _rows(reported)
         readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
         shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES
         variable = {k: reports[k] for k in readable if k == BASE or shares}
-        names = {link: self._client.place_name(Place(number, link)) for link in readable}
+        names = {link: self._client.link_name(BodyLink(number, link)) for link in readable}
         return Body(token, item, info[MASS] == 0.0, rows, readable, variable, names)
 
-    def _reported(self, place: Place) -> tuple[Any, ...] | None:
-        """What PyBullet reports about the shapes of one place, () if it has none, None if it does not report them."""
+    def _reported(self, body_link: BodyLink) -> tuple[Any, ...] | None:
+        """What PyBullet reports about the shapes of one link, () if it has none, None if it does not report them."""
         try:
-            reported: tuple[Any, ...] = self._client.getCollisionShapeData(*place)
+            reported: tuple[Any, ...] = self._client.getCollisionShapeData(*body_link)
         except self._client.api.error:  # bodies in maximal coordinates
             return None
-        if not reported and self._has_extent(place):
+        if not reported and self._has_extent(body_link):
             return None  # a height field, which PyBullet leaves out
         return reported
 
-    def _has_extent(self, place: Place) -> bool:
-        """Whether the bounding box of the place exceeds twice the margins on both sides, which an empty one has."""
-        low, high = np.array(self._client.getAABB(*place))
-        margin = self._client.getDynamicsInfo(*place)[MARGIN]
+    def _has_extent(self, body_link: BodyLink) -> bool:
+        """Whether the bounding box of the link exceeds twice the margins on both sides, which an empty one has."""
+        low, high = np.array(self._client.getAABB(*body_link))
+        margin = self._client.getDynamicsInfo(*body_link)[MARGIN]
         return bool((high - low > 4.0 * margin).any())
 
 

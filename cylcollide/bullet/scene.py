@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.filters import filter_groups
 from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
-from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
+from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_links
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
 from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, placement, pose, read_frames, sheets_of
@@ -28,13 +28,13 @@ class Scene(NamedTuple):
     shapes: Shapes
     fixed: Placement
     frames: Float64Array  # (m, 7), of the links that `fixed` names
-    groups: dict[Place, int]  # the filter group of every place
-    boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped places
+    groups: dict[BodyLink, int]  # the filter group of every link
+    boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped links
     state: MirrorState
 
-    def groups_of(self, bodies: frozenset[int]) -> dict[Place, int]:
-        """The filter groups of the places of these bodies."""
-        return {place: group for place, group in self.groups.items() if place.body in bodies}
+    def groups_of(self, bodies: frozenset[int]) -> dict[BodyLink, int]:
+        """The filter groups of the links of these bodies."""
+        return {link: group for link, group in self.groups.items() if link.body in bodies}
 
 
 def _same_bits(new: Float64Array, old: Float64Array) -> bool:
@@ -84,7 +84,7 @@ class SceneReader:
         boxes = wrapped_boxes(client, shapes)
         wrapped = before.state.wrapped
         if not _same_bits(boxes, before.boxes):
-            wrapped = Wrapped(client, wrapped.places, boxes)
+            wrapped = Wrapped(client, wrapped.body_links, boxes)
         elif _same_bits(frames, before.frames):
             return before
         draft, made = self._memory(before)
@@ -115,22 +115,22 @@ class SceneReader:
         draft = Draft(layout, nodes)
         return draft, posed_memory(len(before.shapes.kind), draft.columns)
 
-    def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:
+    def _rebuilt(self, reading: Reading, known: dict[BodyLink, int]) -> Scene:
         """A scene of all bodies; `known`: filter groups that need not be measured."""
         client = self._client
         shapes = shape_arrays(client, reading.rows(), self._mesh, self._tolerance)
         if self._warns and shapes.wrapped:
             self._warns = False
-            _warn_of_wrapped(client, reading, wrapped_places(shapes))
+            _warn_of_wrapped(client, reading, wrapped_links(shapes))
         fixed = placement(client, shapes)
         frames = link_frames(client, fixed.links)
         made = posed_memory(len(shapes.kind), PoseMemory(len(fixed.limbs), fixed.boxes, 0, 0).columns)
         pose(client, shapes, fixed, frames, made)
         groups = filter_groups(client, shapes, made.position, known)
-        group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
-        sheets, places = sheets_of(shapes, made, fixed), [shapes.places[k] for k in shapes.place.tolist()]
+        group = np.array([groups[link] for link in shapes.body_links], dtype=np.uint32)[shapes.body_link]
+        sheets, body_links = sheets_of(shapes, made, fixed), [shapes.body_links[k] for k in shapes.body_link.tolist()]
         boxes = wrapped_boxes(client, shapes)
-        named = [reading.bodies[place.body].names[place.link] for place in (places[k] for k in fixed.limbs.tolist())]
+        named = [reading.bodies[body].names[link] for body, link in (body_links[k] for k in fixed.limbs.tolist())]
         world = Snapshot.of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs], named))
         state = MirrorState(
             world,
@@ -138,9 +138,9 @@ class SceneReader:
             sheet_table(sheets, group[fixed.planes]),
             fixed.limbs,
             fixed.planes,
-            places,
-            np.array([places[k] for k in [*fixed.limbs, *fixed.planes]] + [(-1, -1)], dtype=np.int32),
-            Wrapped(client, wrapped_places(shapes), boxes),
+            body_links,
+            np.array([body_links[k] for k in [*fixed.limbs, *fixed.planes]] + [(-1, -1)], dtype=np.int32),
+            Wrapped(client, wrapped_links(shapes), boxes),
             largest_coordinate(world.tree.frame),
         )
         return Scene(reading, shapes, fixed, frames, groups, boxes, state)
@@ -150,9 +150,9 @@ _named: set[bytes | None] = set()
 """Tokens of the bodies that a warning has named: a client is warned about once, however many mirrors it has."""
 
 
-def _warn_of_wrapped(client: Client, reading: Reading, places: list[Place]) -> None:
-    """Warn that Bullet decides about these places, unless that was said of this client before."""
-    links = by_body(places)
+def _warn_of_wrapped(client: Client, reading: Reading, body_links: list[BodyLink]) -> None:
+    """Warn that Bullet decides about these links, unless that was said of this client before."""
+    links = by_body(body_links)
     tokens = {reading.bodies[body].token for body in links}
     if tokens & _named:
         return

@@ -17,7 +17,7 @@ tuples of numbers, which are no part of any cycle, and now and then every object
 
 def as_tuples(merged: MergedHits) -> tuple[RayTestResult, ...]:
     """One (body, link, fraction, position, normal) a ray; all misses are one tuple."""
-    n, rows = len(merged.place), np.flatnonzero(merged.place[:, 0] >= 0)
+    n, rows = len(merged.body_link), np.flatnonzero(merged.body_link[:, 0] >= 0)
     if len(rows) == n:
         return tuple(_tuples_of_hits(merged))
     results = [MISS] * n
@@ -30,7 +30,7 @@ def as_tuples(merged: MergedHits) -> tuple[RayTestResult, ...]:
 
 def _tuples_of_hits(hits: MergedHits) -> list[RayTestResult]:
     """One tuple a hit, made without garbage collection if they are many."""
-    collects = len(hits.place) >= MANY and gc.isenabled()
+    collects = len(hits.body_link) >= MANY and gc.isenabled()
     try:
         if collects:
             gc.disable()
@@ -41,6 +41,6 @@ def _tuples_of_hits(hits: MergedHits) -> list[RayTestResult]:
 
 
 def _zipped(hits: MergedHits) -> list[RayTestResult]:
-    body, link = hits.place.T.tolist()
+    body, link = hits.body_link.T.tolist()
     points, normals = (zip(*column.T.tolist(), strict=True) for column in (hits.position, hits.normal))
     return list(zip(body, link, hits.fraction.tolist(), points, normals, strict=True))

@@ -52,7 +52,7 @@ def test_limbs_are_named_by_body_and_link(c):
     assert names[:4] == ("body 0/link0", "body 1/link0", "body 2/link0", "body 3/link0")
     assert {"dumpUrdf 5/left_knee", "dumpUrdf 5/neck"} <= set(names)
     for name, place in zip(names, mirror.limb_places, strict=True):
-        assert name == mirror.client.place_name(place)
+        assert name == mirror.client.link_name(place)
     p.stepSimulation(physicsClientId=c)
     mirror.sync()
     assert mirror.limbs.names == names

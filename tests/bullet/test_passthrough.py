@@ -10,7 +10,7 @@ import support.pybullet_scenes as scenes
 
 import cylcollide as cc
 from cylcollide.bullet import Mirror, crash_guard
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BodyLink, Client
 
 STOCK = (
     *("r2d2.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", "laikago/laikago_toes.urdf", "laikago/laikago.urdf"),
@@ -190,8 +190,8 @@ def test_capsules_that_end_the_process_are_not_asked_about(c, tmp_path, geoms):
     path.write_text(MJCF.format(geoms))
     p.loadMJCF(str(path), physicsClientId=c)  # without URDF_USE_IMPLICIT_CYLINDER: swept balls
     harmless = scenes.body(c, 0, [3, 0, 0], np.random.default_rng(0))  # its margin is 0 too
-    bad = crash_guard.crashing(Client(c), [Place(harmless, -1), Place(0, -1), Place(harmless, -1)])
-    assert bad == {Place(0, -1)}, "if this fails, PyBullet was mended"
+    bad = crash_guard.crashing(Client(c), [BodyLink(harmless, -1), BodyLink(0, -1), BodyLink(harmless, -1)])
+    assert bad == {BodyLink(0, -1)}, "if this fails, PyBullet was mended"
     mirror = Mirror(c, mesh="wrap")
     assert mirror.limb_places == [(harmless, -1)]
     p.performCollisionDetection(physicsClientId=c)
