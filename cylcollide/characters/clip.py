@@ -3,19 +3,24 @@
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Literal
+from weakref import ref
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
-from cylcollide.characters import bvh_file, deepmimic, quaternions
+from cylcollide.bones.frames import Followers, Frames, pose_frames
+from cylcollide.characters import bvh_file, deepmimic, followers, quaternions
 from cylcollide.characters.skeleton import Immutable, Skeleton, checked_names
 from cylcollide.limbs import files
 
 Up = Literal["y", "z"]
 
 Pose = tuple[Float64Array, Float64Array, Float64Array]
+
+RIGS = 8
+"""A clip remembers which bones follow it in so many rigs."""
 
 
 class Clip(Immutable):
@@ -35,6 +40,10 @@ class Clip(Immutable):
     times: Float64Array
     root_positions: Float64Array
     orientations: Float64Array
+
+    _frames: Frames
+    _own: Followers
+    _known: tuple[tuple["ref[Skeleton]", Followers], ...]
 
     def __init__(
         self,
@@ -79,7 +88,9 @@ class Clip(Immutable):
             root_positions=frames,
             orientations=turns.reshape(len(frames), b, 4),
         )
-        vars(self).update(bone_names=names)
+        own = followers.own(b)
+        motion = Frames(self.root_positions, self.orientations)
+        vars(self).update(bone_names=names, _frames=motion, _own=own, _known=())
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -177,40 +188,30 @@ class Clip(Immutable):
         Raises
         ------
         ValueError
-            If times are not finite, or the rig has none of the clip's bones.
+            If times are not finite, or the rig has none of the bones that move.
+
+        Warns
+        -----
+        UserWarning
+            If the rig has fewer than half of the bones that move: it names the others, once a rig.
         """
         numbers = validate.as_numbers(times, "times", "(n,) or one number")
         seconds = validate.per_row(numbers, "times", numbers.size if numbers.ndim else 1)
+        chosen = self._own if rig is None else self._followers(rig)
         first, second, share, _ = frames_around(self.times, seconds, loop)
-        positions = (1.0 - share)[:, None] * self.root_positions[first] + share[:, None] * self.root_positions[second]
-        turns = quaternions.nlerp(self.orientations[first], self.orientations[second], share[:, None])
-        roots = turns[:, 0].copy()
-        turns[:, 0] = quaternions.IDENTITY
-        return (positions, roots, turns) if rig is None else self._mapped(rig, positions, roots, turns)
-
-    def _mapped(self, rig: Skeleton, positions: Float64Array, roots: Float64Array, turns: Float64Array) -> Pose:
-        """The same poses for the bones of a rig."""
-        if not isinstance(rig, Skeleton):
-            raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
-        rows = [self.bone_names.index(name) if name in self.bone_names else -1 for name in rig.bone_names]
-        if max(rows) < 0:
-            raise ValueError(
-                f"rig: expected some of the clip's bones {', '.join(self.bone_names[:6])} ..., got "
-                f"{', '.join(rig.bone_names[:6])} ...; rename the rig's bones"
-            )
-        joints = np.tile(quaternions.normalised(rig.rest_orientations), (len(turns), 1, 1))
-        named = [bone for bone, row in enumerate(rows) if row > 0]
-        joints[:, named] = turns[:, [rows[bone] for bone in named]]
-        root_bone = rows.index(0) if 0 in rows else -1
-        if root_bone >= 0 and rig.parents[root_bone] < 0:
-            joints[:, root_bone] = quaternions.IDENTITY
-        elif root_bone >= 0:
-            top = root_bone
-            while rig.parents[top] >= 0:
-                top = int(rig.parents[top])
-            roots = quaternions.product(roots, quaternions.conjugate(rig.rest.orientations[root_bone]))
-            positions = positions - quaternions.rotated(roots, rig.rest.positions[root_bone] - rig.rest.positions[top])
+        k = len(seconds)
+        positions, roots, joints = np.empty((k, 3)), np.empty((k, 4)), np.empty((k, len(chosen.source), 4))
+        pose_frames(self._frames, chosen, first, second, share, positions, roots, joints)
         return positions, roots, joints
+
+    def _followers(self, rig: Skeleton) -> Followers:
+        """The bones of a rig that follow the motion; kept for the last rigs, while these live."""
+        for known, found in self._known:
+            if known() is rig:
+                return found
+        found = followers.of_rig(self.bone_names, self._frames, rig)
+        vars(self)["_known"] = ((ref(rig), found), *self._known[: RIGS - 1])
+        return found
 
 
 def frames_around(

@@ -196,6 +196,64 @@ def test_wrong_clips_are_refused(change, message):
         cc.Clip(**good | change)
 
 
+NAMES = ["hips", "left", "right", "spine", "head", "hair"]
+
+
+def moving(bones, turning, name_of=NAMES):
+    """A clip in which some bones turn, and the root when it is named."""
+    rng = np.random.default_rng(4)
+    turns = np.tile(unit(rng, 1, bones), (3, 1, 1))
+    turns[:, turning] = unit(rng, 3, len(turning))
+    return cc.Clip(name_of[:bones], [-1] + [0] * (bones - 1), np.zeros((bones, 3)), [0, 1, 2], np.zeros((3, 3)), turns)
+
+
+def test_few_matched_bones_are_a_warning_that_names_the_others():
+    clip = moving(6, [1, 2, 3, 4])
+    rig = rig_of(["hips", "left", "hair"], [-1, 0, 0], np.zeros((3, 3)))
+    with pytest.warns(UserWarning, match=r"3 of 4 bones that move .*: right, spine, head \(3 in all\); rename the rig's bones") as caught:
+        posed = clip.at([0.5], rig)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    for one, other in zip(clip.at([0.5], rig), posed, strict=True):  # once a rig
+        np.testing.assert_array_equal(one, other)
+    with pytest.warns(UserWarning, match="clip: 3 of 4"):
+        clip.at([0.5], rig_of(["hips", "left", "hair"], [-1, 0, 0], np.zeros((3, 3))))
+
+
+def test_half_of_the_moving_bones_is_no_warning():
+    clip = moving(6, [1, 2, 3, 4])
+    clip.at([0.5], rig_of(["hips", "left", "head"], [-1, 0, 0], np.zeros((3, 3))))
+    still = moving(6, [])  # nothing moves: all bones count
+    still.at([0.5], rig_of(NAMES[:3], [-1, 0, 0], np.zeros((3, 3))))
+
+
+def test_only_bones_that_do_not_move_are_an_error():
+    clip = moving(6, [1, 2])
+    with pytest.raises(ValueError, match=r"expected some of the clip's bones left, right \(2 in all\), got hips, spine"):
+        clip.at([0.5], rig_of(["hips", "spine"], [-1, 0], np.zeros((2, 3))))
+
+
+def test_many_names_are_cut_in_messages():
+    names = [f"bone{k}" for k in range(30)]
+    clip = moving(30, list(range(1, 30)), names)
+    with pytest.raises(ValueError, match=r"bone12 \(29 in all\), got pelvis"):
+        clip.at([0.5], rig_of(["pelvis"], [-1], [[0, 0, 0]]))
+
+
+def test_a_clip_remembers_the_last_rigs_only():
+    import gc
+
+    clip = moving(6, [1, 2])
+    rigs = [rig_of(NAMES[:3], [-1, 0, 0], np.full((3, 3), float(k))) for k in range(20)]
+    for rig in rigs:
+        clip.at([0.5], rig)
+    assert len(clip._known) == 8
+    assert clip._known[0][0]() is rigs[-1]
+    del rigs, rig
+    gc.collect()
+    assert all(known() is None for known, _ in clip._known)
+
+
 def test_wrong_questions_are_refused(clip):
     with pytest.raises(ValueError, match=r"times: expected finite.*row 1"):
         clip.at([0.0, np.nan])

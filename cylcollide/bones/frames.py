@@ -1,0 +1,102 @@
+"""Recorded motions: the loop that poses the bones of rigs between two frames of a motion."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Blocks, Column, Float64Array, Quaternions, Vectors
+from cylcollide.bones.bone import Quaternion
+from cylcollide.bones.bone_rows import as_quaternion
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.ray import as_vector
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.simd import square_root
+
+
+class Frames(NamedTuple):
+    """The frames of a motion of b bones, the root first. Never changed once in use."""
+
+    positions: Vectors  # of the root, (frames, 3)
+    orientations: Blocks[np.float64]  # of each bone in the frame of its parent, (frames, b, 4), of length 1
+
+
+class Followers(NamedTuple):
+    """The bones of a rig that follow a motion. Never changed once in use."""
+
+    source: Column[np.int32]  # (bones,): the bone of the motion that a bone follows; 0, the root, and less: none
+    rest: Quaternions  # (bones, 4): the joints of those that follow none
+    undone: Quaternions  # (1, 4): turn of the bone that follows the root, to be undone in the rig's root; or (0, 4)
+    shift: Vectors  # (1, 3): where that bone is, seen from the rig's root; or (0, 3)
+
+
+@inlined
+def _product(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Hamilton's product a b."""
+    return (
+        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
+        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
+        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
+        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
+    )
+
+
+@inlined
+def _rotated(q: Quaternion, v: Vector) -> Vector:
+    """A vector turned by a unit quaternion: v + w t + q × t with t = 2 q × v."""
+    tx = 2.0 * (q[1] * v[2] - q[2] * v[1])
+    ty = 2.0 * (q[2] * v[0] - q[0] * v[2])
+    tz = 2.0 * (q[0] * v[1] - q[1] * v[0])
+    return (
+        v[0] + q[3] * tx + (q[1] * tz - q[2] * ty),
+        v[1] + q[3] * ty + (q[2] * tx - q[0] * tz),
+        v[2] + q[3] * tz + (q[0] * ty - q[1] * tx),
+    )
+
+
+@compiled
+def _between(a: Float64Array, b: Float64Array, bone: int, share: float) -> Quaternion:
+    """A bone's turn between two frames: linear, the short way, then normalised."""
+    p, q = as_quaternion(a, bone), as_quaternion(b, bone)
+    product = ((p[0] * q[0] + p[1] * q[1]) + p[2] * q[2]) + p[3] * q[3]
+    m, n = 1.0 - share, -share if product < 0.0 else share
+    x, y, z, w = m * p[0] + n * q[0], m * p[1] + n * q[1], m * p[2] + n * q[2], m * p[3] + n * q[3]
+    length = square_root(((x * x + y * y) + z * z) + w * w)
+    return x / length, y / length, z / length, w / length
+
+
+@compiled_loop
+def pose_frames(
+    frames: Frames,
+    followers: Followers,
+    first: Column[np.int64],
+    second: Column[np.int64],
+    shares: Column[np.float64],
+    positions: Vectors,
+    roots: Quaternions,
+    joints: Blocks[np.float64],
+) -> None:
+    """Write k poses of a rig, as `pose_bones` takes them, at shares of the way from a first frame to a second.
+
+    Parameters
+    ----------
+    first, second, shares
+        Rows of frames, and the share of the way between both, (k,).
+    positions, roots, joints
+        Results: the root's positions (k, 3) and turns (k, 4), and joints (k, bones, 4).
+    """
+    for i in range(first.shape[0]):
+        a, b, share = first[i], second[i], shares[i]
+        m, p, q = 1.0 - share, as_vector(frames.positions, a), as_vector(frames.positions, b)
+        x, y, z = m * p[0] + share * q[0], m * p[1] + share * q[1], m * p[2] + share * q[2]
+        root = _between(frames.orientations[a], frames.orientations[b], 0, share)
+        if followers.shift.shape[0] > 0:
+            root = _product(root, as_quaternion(followers.undone, 0))
+            v = _rotated(root, as_vector(followers.shift, 0))
+            x, y, z = x - v[0], y - v[1], z - v[2]
+        positions[i, 0], positions[i, 1], positions[i, 2] = x, y, z
+        roots[i, 0], roots[i, 1], roots[i, 2], roots[i, 3] = root
+        for bone in range(joints.shape[1]):
+            turn, source = as_quaternion(followers.rest, bone), followers.source[bone]
+            if source > 0:
+                turn = _between(frames.orientations[a], frames.orientations[b], source, share)
+            joints[i, bone, 0], joints[i, bone, 1], joints[i, bone, 2], joints[i, bone, 3] = turn

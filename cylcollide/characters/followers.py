@@ -1,0 +1,85 @@
+"""Which bones of a rig follow those of a clip, by name; and what of a motion they leave out."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.bones.frames import Followers, Frames
+from cylcollide.characters import quaternions
+from cylcollide.characters.skeleton import Skeleton
+
+STILL = 1e-6
+"""Bones whose quaternions stay within this distance of that of the first frame do not move."""
+
+SHOWN = 12
+"""Most names in a message."""
+
+NO_TURN: Float64Array = np.empty((0, 4))
+NO_SHIFT: Float64Array = np.empty((0, 3))
+
+
+def own(bones: int) -> Followers:
+    """The bones of the clip itself: each follows its own motion, and the root that of the character."""
+    return Followers(np.arange(bones, dtype=np.int32), np.tile(quaternions.IDENTITY, (bones, 1)), NO_TURN, NO_SHIFT)
+
+
+def moving(frames: Frames) -> list[int]:
+    """The bones that move, the root also by its way; all of them if none does."""
+    first = frames.orientations[:1]
+    near = np.where(quaternions.dot(frames.orientations, first) < 0.0, -1.0, 1.0)[..., None]
+    turns = np.abs(near * frames.orientations - first).max(axis=(0, 2)) > STILL
+    turns[0] |= bool(np.ptp(frames.positions, axis=0).any())
+    return np.flatnonzero(turns if turns.any() else ~turns).tolist()
+
+
+def of_rig(names: Sequence[str], frames: Frames, rig: Skeleton) -> Followers:
+    """The bones of a rig that have names of a clip; a warning where these are fewer than half of those that move.
+
+    Raises
+    ------
+    ValueError
+        If it is no rig, or has none of the bones that move.
+    """
+    if not isinstance(rig, Skeleton):
+        raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
+    row_of = {name: row for row, name in enumerate(names)}
+    source = np.array([row_of.get(name, -1) for name in rig.bone_names], np.int32)
+    moved = moving(frames)
+    _check(names, moved, [row for row in moved if row in set(source.tolist())], rig)
+    rest = quaternions.normalised(rig.rest_orientations)
+    root_bone = int((source == 0).argmax()) if (source == 0).any() else -1
+    if root_bone < 0:
+        return Followers(source, rest, NO_TURN, NO_SHIFT)
+    if rig.parents[root_bone] < 0:
+        rest[root_bone] = quaternions.IDENTITY
+        return Followers(source, rest, NO_TURN, NO_SHIFT)
+    top = root_bone
+    while rig.parents[top] >= 0:
+        top = int(rig.parents[top])
+    undone = quaternions.conjugate(rig.rest.orientations[[root_bone]])
+    return Followers(source, rest, undone, rig.rest.positions[[root_bone]] - rig.rest.positions[top])
+
+
+def _check(names: Sequence[str], moved: list[int], matched: list[int], rig: Skeleton) -> None:
+    """Raise or warn if few of the bones that move have one of their name; the rig's root follows the clip's anyway."""
+    remedy = "rename the rig's bones"
+    if not matched:
+        raise ValueError(
+            f"rig: expected some of the clip's bones {_listed([names[row] for row in moved])}, got "
+            f"{_listed(rig.bone_names)}; {remedy}"
+        )
+    left_out = [row for row in moved if row not in matched and row != 0]
+    if 2 * len(left_out) > len(moved):
+        warnings.warn(
+            f"clip: {len(left_out)} of {len(moved)} bones that move have no bone of their name in the rig and are left "
+            f"out: {_listed([names[row] for row in left_out])}; {remedy}",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names for a message, and how many there are."""
+    return f"{', '.join(names[:SHOWN])} ({len(names)} in all)"
