@@ -48,7 +48,7 @@ def flight(
     step: ArrayLike | None = None,
     t0: ArrayLike = 0.0,
 ) -> FlightPath:
-    """Flights of bullets as straight pieces; the acceleration is gravity - drag |v| v.
+    """Flights of bullets as straight pieces; the acceleration is `gravity - drag |v| v`.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
     """The time that a client saw when it sent the message that arrives now: now - round_trip - buffer.
 
     The message was sent at now - up. The newest state that the client had received by then was of now - up - down: it
-    needed the way down. The client drew `buffer` behind that. However both ways share the round trip, their sum counts.
+    needed the way down. The client drew `buffer` behind that. However both share the round trip, their sum counts::
 
           seen       newest      sent        now
         ---|-----------|-----------|-----------|--->  time of the server

@@ -60,7 +60,7 @@ class Queries(ABC):
     def cast_rays(self, request: RayRequest) -> RayHits:
         """The first limb along each ray; origins, directions (n, 3), or (3,) for all; directions of any length but 0.
 
-        `max_distance` (one, or one a ray, in metres) limits `fraction` to max_distance / |direction|.
+        `max_distance` (one, or one a ray, in metres) limits `fraction` to `max_distance / |direction|`.
         """
         return closest(self.snapshot(), request, request.threads)
 

@@ -1,0 +1,87 @@
+"""The documentation site: `sphinx-build -c docs . site`. Its pages are those of the repository, where they stand.
+
+The front page is README.md. Its contents are the sections of docs/README.md, so that each page is listed once.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from sphinx.application import Sphinx
+from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
+
+import cylcollide
+
+DOCS = Path(__file__).parent
+
+project = "cylcollide"
+author = "The cylcollide developers"
+copyright = f"2026, {author}"
+release = cylcollide.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinxcontrib.programoutput",
+    "sphinx_gallery.gen_gallery",
+]
+root_doc = "README"
+include_patterns = ["*.md", "docs/*.md", "docs/reference/*", "docs/gallery/*.rst", "benchmarks/README.md"]
+myst_heading_anchors = 4
+default_role = "code"
+suppress_warnings = ["config.cache"]  # the scraper below is a function
+
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": "int, tuple, dict, object",
+    "member-order": "groupwise",
+}
+autodoc_class_signature = "separated"  # so that a page can leave out the constructor of what queries make
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 100
+nitpick_ignore_regex = [("py:.*", r"(?!cylcollide).*")]  # types of other packages
+
+
+def figures_of_example(block: Any, variables: dict[str, Any], settings: dict[str, Any]) -> str:
+    """The figures that an example has made: pyplot's, and the one named `figure`, if any."""
+    figure = variables["example_globals"].pop("figure", None)
+    if not isinstance(figure, Figure):
+        return matplotlib_scraper(block, variables, settings)
+    path = next(variables["image_path_iterator"])
+    figure.savefig(path, bbox_inches="tight")
+    return figure_rst([path], settings["src_dir"])
+
+
+sphinx_gallery_conf = {
+    "image_scrapers": (figures_of_example,),
+    "examples_dirs": "docs/examples",
+    "gallery_dirs": "docs/gallery",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 60,
+}
+
+html_theme = "furo"
+html_title = f"cylcollide {release}"
+html_static_path: list[str] = []
+
+
+def contents_of_readme(_: Sphinx, page: str, source: list[str]) -> None:
+    """Append a table of contents for each section of docs/README.md to the front page."""
+    if page == "docs/README":
+        source[0] = f"---\norphan: true\n---\n{source[0]}"
+    if page != root_doc:
+        return
+    for caption, section in re.findall(r"\*\*(.+)\*\*\n\n((?:.+\n)+)", (DOCS / "README.md").read_text()):
+        links = re.findall(r"^- \[.*?\]\((.+?)\)", section, re.MULTILINE)
+        pages = [(DOCS / link).resolve().relative_to(DOCS.parent).with_suffix("") for link in links]
+        entries = "\n".join(f"/{page}" for page in pages)
+        source[0] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{entries}\n```\n"
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", contents_of_readme)
