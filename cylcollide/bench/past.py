@@ -8,13 +8,23 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.bench.runner import BASE
 from cylcollide.bench.timing import Work
-from cylcollide.bench.workloads import FRAME, SPEED, STEPS, WORKLOADS, Segments, Workload, cast_limbs, crowd_of
+from cylcollide.bench.workloads import (
+    FRAME,
+    SPEED,
+    STEPS,
+    WORKLOADS,
+    Segments,
+    Workload,
+    cast_limbs,
+    crowd_of,
+    points_near,
+)
 from cylcollide.characters.rig import Rig
 from cylcollide.history import PoseHistory
 from cylcollide.world import HitWorld
 
 TICKS = 64
-SHOTS, PLAYERS = 200, 64
+SHOTS, POINTS, PLAYERS = 200, 2000, 64
 PAST = f"{BASE}, {TICKS} ticks"
 
 SWING = {"upper_arm": 0.5, "forearm": 0.25, "thigh": -0.5, "shank": -0.3}
@@ -87,6 +97,7 @@ def past_works(rays: int) -> dict[str, dict[str, Work]]:
     arena_of = crowd_of(17 * PLAYERS)
     arena = RecordedCrowd(arena_of, TICKS)
     shots = arena_of.segments(arena.world, SHOTS)
+    points, when = points_near(arena.world.limbs, POINTS), arena.times(POINTS)
     poses, times = crowd.poses(), count(float(crowd.history.times[-1]) + FRAME, FRAME)
     return {
         f"past: {rays:,} rays, {len(crowd.world):,} limbs": {
@@ -94,6 +105,10 @@ def past_works(rays: int) -> dict[str, dict[str, Work]]:
             PAST: crowd.cast_past(segments),
         },
         f"past: {SHOTS} shots, {PLAYERS} characters": {BASE: arena.cast_present(shots), PAST: arena.cast_past(shots)},
+        f"past: {POINTS:,} points, {PLAYERS} characters": {
+            BASE: lambda: arena.world.contains_points(points, threads=1),
+            PAST: lambda: arena.history.contains_points(points, when, threads=1),
+        },
         f"record, {len(crowd.world):,} limbs": {
             BASE: lambda: crowd.world.set_poses(crowd.ids, *poses),
             PAST: lambda: crowd.history.record(next(times)),

@@ -8,7 +8,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.characters.judge import ShotRequest, judge_flight
 from cylcollide.characters.judged import Judged
@@ -37,8 +37,9 @@ from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.chords import pieces_of_lists
 from cylcollide.query.loops.columns import CompressedRows, ray_of_each
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.query.points import PointHits, contains_listed
+from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
 from cylcollide.query.request import batch_rows
+from cylcollide.query.results import gather
 from cylcollide.world.hit_world import HitWorld
 
 
@@ -79,9 +80,27 @@ class Past:
         return found.rewound(self.times, self.present)
 
     def contains(self) -> PointHits:
-        """The limb that contains each point, in whatever layer it is."""
-        limbs, lists = self._listed(all_layers=True)
-        return contains_listed(limbs, self.rays.first, lists).rewound(self.times, None)
+        """The limb that contains each point."""
+        ring, rays = self.ring, self.rays
+        args = rays, ring.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection
+        columns, points = located_recorded(*args), rays.batch.rays.origin
+        if (undecided := np.flatnonzero(columns.undecided)).size:
+            offsets, near = self._near(undecided)
+            limbs = self._limbs(undecided[ray_of_each(offsets)], near)
+            of_each = np.split(np.arange(len(near)), offsets[1:-1])
+            placed = [own[limbs.kernel_rows.mask[own] != 0].tolist() for own in of_each]
+            resolve_points(points, limbs.table, dict(zip(undecided.tolist(), placed, strict=True)).__getitem__, columns)
+            columns.limb[undecided] = gather(near, columns.limb[undecided], NO_LIMB)
+        return PointHits(columns.limb, columns.limb_count, partial(self._distances, points, columns.limb)).rewound(
+            self.times, None
+        )
+
+    def _distances(self, points: Float64Array, row: Int32Array) -> Float64Array:
+        """The squared distance of each point from the axis of the limb in a row of its tick, -1.0 for none."""
+        hit, limb = np.flatnonzero(row >= 0), np.full(len(row), NO_LIMB, np.int32)
+        limb[hit] = np.arange(len(hit))
+        limbs = self._limbs(hit, row[hit])
+        return axis_distances(points, limbs.table, limbs.kernel_rows, limb)
 
     def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
         """The limbs on the list of each of these rays that it does not certainly miss."""
@@ -92,17 +111,17 @@ class Past:
         """Rows of states, each where it was at the moment of its ray."""
         return RewoundLimbs(self.ring, self.place[ray], self.times.alpha[ray], row)
 
-    def _listed(self, all_layers: bool = False) -> tuple[RewoundLimbs, CompressedRows]:
+    def _listed(self) -> tuple[RewoundLimbs, CompressedRows]:
         """The limbs that each ray may hit, placed for it alone, and the list of each ray."""
         self.rays.copy_checked(0, len(self.place))
-        offsets, row = self._near(slice(None), all_layers)
+        offsets, row = self._near(slice(None))
         return self._limbs(ray_of_each(offsets), row), (offsets, np.arange(len(row), dtype=np.int32))
 
-    def _near(self, rays: Int64Array | slice, all_layers: bool = False) -> CompressedRows:
+    def _near(self, rays: Int64Array | slice) -> CompressedRows:
         """The rows of the limbs that each of these rays may hit."""
         protection = self.protection._replace(time=self.protection.time[rays])
         batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
-        return rows_near_rays(batch, self.ring.recorded, self.place[rays], protection, all_layers, stack)
+        return rows_near_rays(batch, self.ring.recorded, self.place[rays], protection, False, stack)
 
 
 class PastQueries(ABC):

@@ -35,21 +35,21 @@ NOBODY: Protected = np.empty(0, np.int64), np.empty(0)
 
 
 class PointOptions(TypedDict, total=False):
-    """Options of `PoseHistory.contains_points`."""
+    """Options of `PoseHistory.contains_points`; those that a world's queries have, mean the same."""
 
     tick: ArrayLike
     alpha: ArrayLike
     on_old: OnOld
     protected_since: ProtectedSince | None
     threads: int | None
+    mask: ArrayLike
+    ignore_character: ArrayLike | None
 
 
 class PastOptions(PointOptions, total=False):
-    """Options of the queries of a `PoseHistory`; those that a world's queries have, mean the same."""
+    """Options of the queries of a `PoseHistory` about rays."""
 
     inside: InsidePolicy
-    mask: ArrayLike
-    ignore_character: ArrayLike | None
 
 
 PastRequest: TypeAlias = tuple[RayRequest, Asked, Protected]
@@ -110,7 +110,8 @@ def past_ray_shots(
 def past_points(points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]) -> PastRequest:
     """A request about points (n, 3) at times."""
     asked, places = asked_times(time, options, PointOptions), validate.vectors(points, "points")
-    return segment_request(places, places, threads=options.get("threads")), asked, protected_by(options)
+    filters = options.get("mask", ALL_LAYERS), options.get("ignore_character"), options.get("threads")
+    return segment_request(places, places, "hit", *filters), asked, protected_by(options)
 
 
 def asked_times(time: ArrayLike | None, options: PointOptions, known: type) -> Asked:

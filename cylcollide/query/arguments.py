@@ -24,7 +24,11 @@ def arguments_of(
     defaults = {one.name: one.default for one in given if one.default is not one.empty}
     names = [f"**{one.name}" if one.kind is one.VAR_KEYWORD else one.name for one in given]
     declared = [f"{name}=defaults['{name}']" if name in defaults else name for name in names]
-    text = f"lambda self, {', '.join(declared)}: answer(self, make({', '.join(names)}))"
+    by_name = [one.name for one in given if one.kind is one.KEYWORD_ONLY]
+    if by_name:
+        declared.insert(names.index(by_name[0]), "*")
+    passed = [f"{name}={name}" if name in by_name else name for name in names]
+    text = f"lambda self, {', '.join(declared)}: answer(self, make({', '.join(passed)}))"
 
     def decorate(answer: Callable[[Owner, Request], Answer]) -> Callable[Concatenate[Owner, P], Answer]:
         method: Any = wraps(answer)(eval(text, {"answer": answer, "make": make, "defaults": defaults}))

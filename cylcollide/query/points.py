@@ -7,18 +7,22 @@ from functools import cached_property, partial
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Int32Array, Int64Array, Side
+from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Side
+from cylcollide.bvh.layout import Tree
 from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
 from cylcollide.exact.numbers import squared_distance_from_line
-from cylcollide.kernels.limb_table import LimbRows, LimbTable
+from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import points as point_loops
-from cylcollide.query.loops.columns import CompressedRows
-from cylcollide.query.loops.inputs import INVALID
+from cylcollide.query.loops.inputs import INVALID, PointFilters, filter_of
 from cylcollide.query.loops.points import POINT_DTYPES, PointColumns, limbs_near_point
-from cylcollide.query.request import LabelledLimbs, State, raise_changed
+from cylcollide.query.loops.ray_sort import sorted_by_tick
+from cylcollide.query.loops.recorded import Protection
+from cylcollide.query.loops.recorded_points import locate_recorded
+from cylcollide.query.request import PointRequest, RayRequest, State, raise_changed
 from cylcollide.query.results import Result
-from cylcollide.query.scratch import scratch_for_points
+from cylcollide.query.scratch import scratch_for_points, scratch_for_recorded
+from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
@@ -63,25 +67,27 @@ class PointHits(Result):
         return self.axis_distance_squared[rows]
 
 
-def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
-    """Which limbs contain each point; `raw` (n, 3) is not checked yet, and may be the caller's memory."""
-    n, tree = len(raw), state.tree
+def contains(state: State, request: PointRequest) -> PointHits:
+    """Which limbs contain each point."""
+    (raw, filters, threads), tree = request, state.tree
+    n = len(raw)
     if n < SMALLEST_BATCH:
-        points, columns, status = locate_single(state, raw)
+        points, columns, status = locate_single(state, raw, filters)
         statuses = [status]
     else:
         points, columns = memory.rows(raw.shape), PointColumns(*memory.columns(n, *POINT_DTYPES))
 
         def task(begin: int, end: int) -> int:
             scratch = scratch_for_points(tree)
-            return point_loops.locate_points(state.kernel_rows, tree, raw, points, *scratch, begin, end, columns)
+            buffers = points, *scratch
+            return point_loops.locate_points(state.kernel_rows, tree, raw, filters, *buffers, begin, end, columns)
 
         statuses = in_chunks(n, threads, task)
     if INVALID in statuses:
         validate.vectors(raw, "points")
         raise_changed("points")
     if any(statuses):
-        resolve_points(points, state.table, lambda row: limbs_near_point(points[row], tree), columns)
+        resolve_points(points, state.table, partial(considered_near, state, points, filters), columns)
     return PointHits(
         columns.limb,
         columns.limb_count,
@@ -89,7 +95,14 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
     )
 
 
-def locate_single(state: State, raw: Float64Array) -> tuple[Float64Array, PointColumns, int]:
+def considered_near(state: State, points: Float64Array, filters: PointFilters, row: int) -> list[int]:
+    """The limbs near a point that it considers."""
+    table, (mask, ignored) = state.table, filter_of(filters, row)
+    near = limbs_near_point(points[row], state.tree)
+    return [k for k in near if is_considered(table.character.item(k), table.mask.item(k), mask, ignored)]
+
+
+def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tuple[Float64Array, PointColumns, int]:
     """Points located one after another by `locate_single_points`.
 
     Returns their copies, what was found, and how many are undecided, or INVALID.
@@ -97,20 +110,35 @@ def locate_single(state: State, raw: Float64Array) -> tuple[Float64Array, PointC
     n, tree = len(raw), state.tree
     memory = np.empty(3 * n + tree.stack_size + TREE_WIDTH)
     columns = PointColumns(*[np.empty(n, kind) for kind in POINT_DTYPES])
-    status = point_loops.locate_single_points(*state.packed, raw, memory, columns)
+    status = point_loops.locate_single_points(*state.packed, raw, filters, memory, columns)
     return memory[: 3 * n].reshape(n, 3), columns, status
 
 
-def contains_listed(limbs: LabelledLimbs, points: Float64Array, lists: CompressedRows) -> PointHits:
-    """The limbs of each point's list that contain it."""
-    columns = PointColumns(*memory.columns(len(points), *POINT_DTYPES))
-    table, (offsets, listed) = limbs.table, lists
-    if point_loops.locate_listed(points, limbs.kernel_rows, offsets, listed, columns):
-        near, ends = listed.tolist(), offsets.tolist()
-        resolve_points(points, table, lambda row: near[ends[row] : ends[row + 1]], columns)
-    row, limb = limbs.state_row, columns.limb
-    shown = limb if row is None or not len(row) else np.where(limb >= 0, row[limb], -1).astype(np.int32)
-    return PointHits(shown, columns.limb_count, partial(axis_distances, points, table, limbs.kernel_rows, limb))
+def located_recorded(
+    request: RayRequest,
+    recorded: Recorded,
+    deepest: Tree,
+    place: Int32Array,
+    alpha: Float64Array,
+    protection: Protection,
+) -> PointColumns:
+    """The limbs that contain each point, a segment without length, as rows of its tick, as far as float64 decides it.
+
+    The points are copied and checked. Other arguments are as of `closest_recorded`.
+    """
+    n, batch = len(place), request.batch
+    order, is_valid = sorted_by_tick(request.raw, batch.rays, place, alpha, len(recorded.address))
+    if not is_valid:
+        request.raise_invalid()
+    columns = PointColumns(np.full(n, NO_LIMB, np.int32), np.zeros(n, np.int32), np.zeros(n, np.bool_))
+
+    def task(begin: int, end: int) -> None:
+        points, pairs, queue = scratch_for_points(deepest)
+        buffers = points, pairs, deepest.stack_size, queue.queued, scratch_for_recorded()
+        locate_recorded(batch, recorded, order, protection, *buffers, begin, end, columns)
+
+    in_chunks(n, request.threads, task)
+    return columns
 
 
 def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs: Int32Array) -> Float64Array:

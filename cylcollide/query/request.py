@@ -3,7 +3,7 @@
 A pass over all rays of its own would cost as much as a limb; and threads that share the work share this, too.
 """
 
-from typing import NoReturn, Protocol, TypeVar
+from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
-from cylcollide.query.loops.inputs import INVALID, RayBatch, RayOptions, copy_checked_rows
+from cylcollide.query.loops.inputs import INVALID, PointFilters, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
 from cylcollide.validate import ARE_VECTORS
 
@@ -144,6 +144,29 @@ def ray_request(
         origins, directions = validate.as_pairs(origins, directions, ("origins", "directions"))
     distance = _distances(max_distance, len(origins))  # type: ignore[arg-type]
     return RayRequest(origins, directions, False, distance, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
+
+
+class PointRequest(NamedTuple):
+    """Points, not yet checked, possibly in the caller's memory; and what they may be in."""
+
+    points: Float64Array
+    filters: PointFilters
+    threads: int | None
+
+
+def point_request(
+    points: ArrayLike,
+    threads: int | None = None,
+    *,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+) -> PointRequest:
+    """A request about points, (n, 3)."""
+    places = validate.as_vectors(points, "points")
+    layers = validate.EVERY_LAYER if mask is ALL_LAYERS else validate.masks(mask, len(places))
+    nobody = ignore_character is None
+    ignored = validate.IGNORE_NONE if nobody else validate.ignored_characters(ignore_character, len(places))
+    return PointRequest(places, PointFilters(layers, ignored), None if threads is None else validate.workers(threads))
 
 
 def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:

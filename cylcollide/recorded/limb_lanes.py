@@ -10,7 +10,7 @@ import numpy as np
 from cylcollide._types import Column
 from cylcollide.bones.bone import carried, rotation_of, turn_between, vector_between
 from cylcollide.kernels.limb_table import Limb, limb_between
-from cylcollide.recorded.limbs import BONE_SIZE, TickRows, model_of
+from cylcollide.recorded.limbs import BONE_SIZE, BOX, TickRows, model_of
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import load, load_rows, prefetch
 
@@ -30,6 +30,15 @@ def make_lane_rows(count: int) -> LaneRows:
     """A list of `count` limbs."""
     ray, row, model, bone, following = np.zeros((5, count), np.int32)
     return LaneRows(ray, row, model, bone, following, np.zeros(count))
+
+
+@inlined
+def goes_in_lanes(by_ends: bool, here: TickRows, row: int) -> bool:
+    """Whether the limb is not a box, and a bone of an ordinary character carries it."""
+    owner = here.limb[row]["owner"]
+    if owner < 0 or by_ends or model_of(here, row)["kind"] == BOX:
+        return False
+    return bool(here.character[owner]["is_ordinary"] != 0)
 
 
 @inlined

@@ -3,9 +3,6 @@
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-from numpy.typing import ArrayLike
-
-from cylcollide import validate
 from cylcollide._types import BoolArray
 from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_shots, segment_shots
 from cylcollide.characters.judged import Judged
@@ -15,7 +12,7 @@ from cylcollide.query.chords import Chords, chords
 from cylcollide.query.closest import closest, occluded
 from cylcollide.query.hits import RayHits
 from cylcollide.query.points import PointHits, contains
-from cylcollide.query.request import RayRequest, ray_request, segment_request
+from cylcollide.query.request import PointRequest, RayRequest, point_request, ray_request, segment_request
 
 
 class WorldState(GroupedState, Protocol):
@@ -104,6 +101,7 @@ class Queries(ABC):
         """Which limb of each ray counts, and what the shot does; as `judge_segments`. A wall is a `max_distance`."""
         return judge(self.snapshot(), request)
 
-    def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
+    @arguments_of(point_request)
+    def contains_points(self, request: PointRequest) -> PointHits:
         """The limb that contains each point (n, 3): lowest index, its squared axis distance; and how many limbs do."""
-        return contains(self.snapshot(), validate.as_vectors(points, "points"), validate.workers(threads))
+        return contains(self.snapshot(), request)

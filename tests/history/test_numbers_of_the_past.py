@@ -48,7 +48,10 @@ def test_an_arm_that_swings_beyond_the_accepted_numbers_is_hidden(others: int):
         hits, want = history.cast_segments(*shots, alpha), fresh.cast_segments(*shots)
         assert hits.limb.tolist() == want.limb.tolist()
         assert hits.fraction.tolist() == want.fraction.tolist()
-        assert history.contains_points(limbs.p2, alpha).count.tolist() == fresh.contains_points(limbs.p2).count.tolist()
+        held = history.contains_points(limbs.p2, alpha)
+        assert held.count.tolist() == fresh.contains_points(limbs.p2).count.tolist()
+        assert not np.isin(held.limb, np.flatnonzero(gone)).any()
+        assert (held.limb >= 0).any()
         if alpha == 0.5:
             assert hits.hit[~gone].all()
             assert not np.isin(hits.limb, np.flatnonzero(gone)).any()

@@ -50,13 +50,15 @@ def ways(smallest: int) -> Iterator[Counter[str]]:
         yield taken
 
 
-def both_ways(world: cc.HitWorld, points: Array, threads: int | None = 1) -> tuple[cc.PointHits, cc.PointHits]:
+def both_ways(
+    world: cc.HitWorld, points: Array, threads: int | None = 1, **filters: Any
+) -> tuple[cc.PointHits, cc.PointHits]:
     """Return the answers of one by one and of together."""
     with ways(1 << 60) as taken:
-        one_by_one = world.contains_points(points, threads=threads)
+        one_by_one = world.contains_points(points, threads=threads, **filters)
     assert set(taken) == {FEW}
     with ways(0) as taken:
-        all_at_once = world.contains_points(points, threads=threads)
+        all_at_once = world.contains_points(points, threads=threads, **filters)
     assert set(taken) == {MANY}
     return one_by_one, all_at_once
 
@@ -168,6 +170,41 @@ def test_what_float64_cannot_be_trusted_with():
         assert all_at_once.count.tolist() == [len(holders) for holders in truth]
         assert all_at_once.limb.tolist() == [min(holders, default=-1) for holders in truth]
         assert (all_at_once.limb[:30] >= 0).all()
+
+
+def test_layers_and_characters_that_are_left_out():
+    """As each limb says by itself, of those that a point considers; a limb in no layer holds nothing, as for rays."""
+    rng, crowd = np.random.default_rng(8), make_crowd(33)
+    hidden = cc.Limbs.tubes(crowd.p1[:3], crowd.p2[:3], 0.5, 0.01, mask=0)
+    limbs = cc.Limbs.concat([crowd, hidden, cc.Limbs.spheres(crowd.p2[:3], 0.4, mask=6)])
+    points, world, total = points_near(limbs, LARGEST), cc.HitWorld(limbs), Counter[str]()
+    masks, ignored = rng.choice([0, 1, 2, 3, 0xFFFFFFFF], LARGEST), rng.integers(-1, 5, LARGEST)
+    for mask, who in ((masks, ignored), (masks, None), (2, ignored), (0xFFFFFFFF, None), (0, None)):
+        one_by_one, all_at_once = both_ways(world, points, mask=mask, ignore_character=who)
+        assert not differing(one_by_one, all_at_once)
+        layers, ids = np.broadcast_to(mask, LARGEST), np.broadcast_to(-1 if who is None else who, LARGEST)
+        for i in range(0, LARGEST, 1 + LARGEST // 40):
+            considered = ((limbs.mask & layers[i]) != 0) & ((limbs.character != ids[i]) | (ids[i] < 0))
+            inside = limbs.classify_points(points[i]) != cc.Side.OUTSIDE
+            holders = np.flatnonzero(inside & considered)
+            assert all_at_once.count[i] == len(holders)
+            assert all_at_once.limb[i] == (holders[0] if len(holders) else -1)
+            total.update(held=len(holders), left_out=int((inside & ~considered).sum()))
+    assert min(total["held"], total["left_out"]) > 5
+    on_hidden = hidden.p1 + 0.5 * (hidden.p2 - hidden.p1) + [0.0, 0.0, 0.2]
+    assert (world.contains_points(on_hidden).limb < 0).any()
+    with pytest.raises(TypeError):
+        world.contains_points(points, 1, 2)  # keywords alone
+
+
+def test_points_on_surfaces_consider_no_more():
+    """What bounds leave undecided is asked of the considered limbs alone."""
+    ball = cc.Limbs.spheres([[0, 0, 0], [0, 0, 0], [2, 0, 0]], 1.0, mask=[1, 2, 4], character=[3, 4, 5])
+    world, points = cc.HitWorld(ball), np.tile([1.0, 0.0, 0.0], (4, 1))
+    one_by_one, all_at_once = both_ways(world, points, mask=[1, 6, 7, 0], ignore_character=[-1, 5, 3, -1])
+    assert not differing(one_by_one, all_at_once)
+    assert all_at_once.limb.tolist() == [0, 1, 1, -1]
+    assert all_at_once.count.tolist() == [1, 1, 2, 0]
 
 
 def test_more_pairs_than_a_step(monkeypatch: pytest.MonkeyPatch):

@@ -116,9 +116,9 @@ def queries() -> Iterator[Call]:
                 query = _bound(getattr(history(), name), policy)
                 yield Call(f"PoseHistory.{name}", query, {**way, **filters, **energy, **when})
     for asked in (world(), world().snapshot()):
-        yield Call(f"{type(asked).__name__}.contains_points", asked.contains_points, {"points": PLACE})
+        yield Call(f"{type(asked).__name__}.contains_points", asked.contains_points, {"points": PLACE, **filters})
     for when in times:
-        yield Call("PoseHistory.contains_points", history().contains_points, {"points": PLACE, **when})
+        yield Call("PoseHistory.contains_points", history().contains_points, {"points": PLACE, **filters, **when})
     flight: Arrays = {"starts": PLACE, "ends": END, "t0": FIRST, "t1": LATER, "target_t0": FIRST, "target_t1": LATER}
     yield Call("PoseHistory.cast_moving", history().cast_moving, {**flight, **filters})
     end: Arrays = {"start": PLACE[0], "end": END[0]}

@@ -50,9 +50,16 @@ class RayBatch(NamedTuple):
     policy: int
 
 
+class PointFilters(NamedTuple):
+    """What points may be in; one entry a point, or one for all."""
+
+    mask: LayerMasks
+    ignored: Column[np.int64]  # character, -1 for none
+
+
 @inlined
-def filter_of(batch: RayBatch, i: int) -> tuple[int, int]:
-    """The mask of ray i and the character that it ignores."""
+def filter_of(batch: RayBatch | PointFilters, i: int) -> tuple[int, int]:
+    """The mask of ray or point i and the character that it ignores."""
     return int(batch.mask[broadcast_index(batch.mask, i)]), int(batch.ignored[broadcast_index(batch.ignored, i)])
 
 

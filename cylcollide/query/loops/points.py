@@ -14,10 +14,10 @@ from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
 from cylcollide.bvh.traverse import Stack, make_stack, stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import LimbRows, limb_at
+from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
-from cylcollide.query.loops.inputs import INVALID, copy_in_range
+from cylcollide.query.loops.inputs import INVALID, PointFilters, copy_in_range, filter_of
 from cylcollide.query.loops.packets import (
     PAIR_BATCH,
     SHAPES,
@@ -50,6 +50,7 @@ def locate_points(
     table: LimbRows,
     tree: Tree,
     raw: Vectors,
+    filters: PointFilters,
     points: Vectors,
     place: Rows[np.float32],
     pairs: Pairs,
@@ -66,13 +67,13 @@ def locate_points(
     queue.queued[:] = 0  # an earlier call may have ended by an error
     queue.row[:] = begin  # lanes without a pair read some point and limb of this query
     queue.limb[:] = 0
-    undecided = 0
+    accepts_all, undecided = all_points_accept(table, filters), 0
     for first in range(begin, end, BLOCK_RAYS):
         last = min(first + BLOCK_RAYS, end)
         valid, _ = copy_in_range(raw, points, first, last)
         if not valid:
             return INVALID
-        query = table, points, queue, columns
+        query = table, points, filters, accepts_all, queue, columns
         undecided = visit_at_points(tree, points, first, last, place, pairs, test_or_enqueue, query, undecided)
     for shape in range(SHAPES):
         if queue.queued[shape] > 0:
@@ -82,14 +83,25 @@ def locate_points(
 
 @inlined
 def test_or_enqueue(
-    query: tuple[LimbRows, Float64Array, PairQueue, PointColumns], limb: int, i: int, undecided: int
+    query: tuple[LimbRows, Float64Array, PointFilters, bool, PairQueue, PointColumns], limb: int, i: int, undecided: int
 ) -> int:
-    """Queue a pair of point i and a limb, and test a queue that is full; how many pairs are undecided by then."""
-    table, points, queue, columns = query
-    prefetch_limb(table.rows, limb)
-    if enqueue_pair(queue, table.kernel_shape[limb], i, limb) == PAIR_BATCH:
-        undecided += test_pair_batch(table.kernel_shape[limb], points, table.rows, queue, columns)
+    """Queue a pair of point i and a limb that it considers, and test a queue that is full.
+
+    Returns how many pairs are undecided by then.
+    """
+    table, points, filters, accepts_all, queue, columns = query
+    if accepts_all or is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i)):
+        prefetch_limb(table.rows, limb)
+        if enqueue_pair(queue, table.kernel_shape[limb], i, limb) == PAIR_BATCH:
+            undecided += test_pair_batch(table.kernel_shape[limb], points, table.rows, queue, columns)
     return undecided
+
+
+@inlined
+def all_points_accept(table: LimbRows, filters: PointFilters) -> bool:
+    """Whether every point certainly considers every limb."""
+    is_shared = filters.mask.size == 1 and filters.ignored.size == 1
+    return is_shared and all_are_considered(table, int(filters.mask[0]), int(filters.ignored[0]))
 
 
 @compiled
@@ -132,7 +144,12 @@ def sides(
 
 @compiled_loop
 def locate_single_points(
-    table: LimbRows, tree: Tree, raw: Vectors, memory: Column[np.float64], columns: PointColumns
+    table: LimbRows,
+    tree: Tree,
+    raw: Vectors,
+    filters: PointFilters,
+    memory: Column[np.float64],
+    columns: PointColumns,
 ) -> int:
     """Copy and check points, and find which limbs contain each, one point after another.
 
@@ -146,36 +163,24 @@ def locate_single_points(
         return INVALID
     stack, undecided_rows = stack_in(memory[3 * n :], tree.stack_size), 0
     for i in range(n):
-        point = as_vector(points, i)
-        found = visit_at_point(tree, stack, point, test_point, (point, table), (NO_LIMB, 0, False))
+        point, (mask, ignored) = as_vector(points, i), filter_of(filters, i)
+        query = point, table, mask, ignored
+        found = visit_at_point(tree, stack, point, test_point, query, (NO_LIMB, 0, False))
         columns.limb[i], columns.limb_count[i], columns.undecided[i] = found
         undecided_rows += found[2]
     return undecided_rows
 
 
 @inlined
-def test_point(query: tuple[Vector, LimbRows], k: int, found: tuple[int, int, bool]) -> tuple[int, int, bool]:
+def test_point(query: tuple[Vector, LimbRows, int, int], k: int, found: tuple[int, int, bool]) -> tuple[int, int, bool]:
     """The lowest limb that contains a point, how many do, and whether any is undecided; with limb k by now."""
-    (point, table), (lowest, count, is_open) = query, found
+    (point, table, mask, ignored), (lowest, count, is_open) = query, found
+    if not is_considered(table.character[k], table.mask[k], mask, ignored):
+        return found
     status = point_limb(point, limb_at(table.rows, table.kernel_shape, k))
     if status == HIT:
         lowest, count = k if count == 0 else min(lowest, k), count + 1
     return lowest, count, is_open or status == UNDECIDED
-
-
-@compiled_loop
-def locate_listed(
-    points: Vectors, table: LimbRows, lists: Column[np.int64], limbs: Column[np.int32], columns: PointColumns
-) -> int:
-    """The limbs of each point's list that contain it, given offsets and limbs; how many points are undecided."""
-    count = 0
-    for i in range(columns.limb.size):
-        query, found = (as_vector(points, i), table), (NO_LIMB, 0, False)
-        for position in range(lists[i], lists[i + 1]):
-            found = test_point(query, limbs[position], found)
-        columns.limb[i], columns.limb_count[i], columns.undecided[i] = found
-        count += found[2]
-    return count
 
 
 def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Column, Float64Array, Rows, Shape
+from cylcollide._types import Aim, Column, Float64Array, Rows
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP
 from cylcollide.bvh.stream import no_list, visit_on_rays
@@ -34,12 +34,19 @@ from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue
 from cylcollide.query.loops.ray_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.stream import setup_in_order
-from cylcollide.recorded.limb_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
+from cylcollide.recorded.limb_lanes import (
+    LaneRows,
+    copy_lane,
+    goes_in_lanes,
+    limbs_at_moments,
+    make_lane_rows,
+    set_lane,
+)
 from cylcollide.recorded.limbs import SHARED_LAYERS, Recorded, TickRows, model_of, place_one, tick_rows
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, store_rows
 
-BOX, CLOSEST = int(Shape.BOX), int(Aim.CLOSEST)
+CLOSEST = int(Aim.CLOSEST)
 QUEUE = STREAM_RAYS + 2 * STEP + 2 * PAIR_BATCH
 """Pairs of one shape that are queued at most: those of a step, a list of rays and items of others; two batches."""
 SPARE = STREAM_RAYS + LANES
@@ -78,15 +85,6 @@ class TickQuery(NamedTuple):
     alpha: Float64Array  # in the order of `rays.number`
     protection: Protection
     scratch: RecordedScratch
-
-
-@inlined
-def goes_in_lanes(query: TickQuery, row: int) -> bool:
-    """Whether the limb is not a box, and a bone of an ordinary character carries it."""
-    here, owner = query.here, query.here.limb[row]["owner"]
-    if owner < 0 or query.by_ends or model_of(here, row)["kind"] == BOX:
-        return False
-    return bool(here.character[owner]["is_ordinary"] != 0)
 
 
 @inlined
@@ -144,7 +142,7 @@ def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
     """Queue a pair of a ray and a limb that it considers, and prefetch its bones; or test it at once."""
     rays, place = query.rays, query.rays.base + ray
     if rays.accepts_all or may_be_hit(query.here, row, rays.batch, query.protection, False, rays.number[place]):
-        if goes_in_lanes(query, row):
+        if goes_in_lanes(query.by_ends, query.here, row):
             shape, queued = model_of(query.here, row)["kernel_shape"], rays.state.pairs.queued
             k = shape * QUEUE + queued[shape]
             set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.alpha[place])
@@ -180,7 +178,7 @@ def place_hits(query: TickQuery, count: int, placed: int) -> int:
         for ray in range(count if in_lanes or alone > 0 else 0):
             row = int(state.best[ray, LIMB])
             if row >= 0 and not is_undecided(closest_of(state, ray)):
-                if goes_in_lanes(query, row) != in_lanes:
+                if goes_in_lanes(query.by_ends, query.here, row) != in_lanes:
                     alone += 1
                 else:
                     scratch.row[hits], scratch.ray[hits] = row, ray

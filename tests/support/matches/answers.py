@@ -77,7 +77,8 @@ def queries(policy: int, on_rays: bool) -> dict[str, Ask]:
         return asked.chords_segments(v.start, v.end, **filters(v), **options)
 
     def points(asked: Any, v: Volley, options: dict) -> Any:
-        return asked.contains_points(v.start, **{key: value for key, value in options.items() if key != "inside"})
+        others = {key: value for key, value in options.items() if key != "inside"}
+        return asked.contains_points(v.start, **filters(v), **others)
 
     return {
         "cast_segments": lambda w, v, o: columns(w.cast_segments(v.start, v.end, **filters(v), **o), HIT),
