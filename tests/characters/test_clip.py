@@ -210,7 +210,8 @@ def moving(bones, turning, name_of=NAMES):
 def test_few_matched_bones_are_a_warning_that_names_the_others():
     clip = moving(6, [1, 2, 3, 4])
     rig = rig_of(["hips", "left", "hair"], [-1, 0, 0], np.zeros((3, 3)))
-    with pytest.warns(UserWarning, match=r"3 of 4 bones that move .*: right, spine, head \(3 in all\); rename the rig's bones") as caught:
+    message = r"3 of 4 bones that move .*: right, spine, head \(3 in all\); rename the rig's bones"
+    with pytest.warns(UserWarning, match=message) as caught:
         posed = clip.at([0.5], rig)
     assert len(caught) == 1
     assert caught[0].filename == __file__
