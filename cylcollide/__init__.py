@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from cylcollide.history import Admission, MissExplanation, PoseHistory, RewindLimits, ViewClock, estimate_time
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
+    from cylcollide.process.info import Info, info, warm_up
     from cylcollide.query.chords import Chords
     from cylcollide.query.hits import RayHit, RayHits
     from cylcollide.query.points import PointHits
-    from cylcollide.runtime.info import Info, info, warm_up
 
 __all__ = [
     "Admission",
@@ -65,7 +65,7 @@ _LAZY = {
     "query.hits": ("RayHit", "RayHits"),
     "query.points": ("PointHits",),
     "query.chords": ("Chords",),
-    "runtime.info": ("Info", "info", "warm_up"),
+    "process.info": ("Info", "info", "warm_up"),
 }
 """Modules, and their names that are imported at first use."""
 

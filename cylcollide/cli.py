@@ -34,8 +34,8 @@ COMMANDS = {
         "crosscheck",
         "what was finished is printed, no file is changed; give the same command again, or --row for one case",
     ),
-    "info": Command("cylcollide.runtime.info", "print_info", "crosscheck", "nothing was done"),
-    "warm-up": Command("cylcollide.runtime.info", "print_nothing_to_warm_up", "crosscheck", "nothing was done"),
+    "info": Command("cylcollide.process.info", "print_info", "crosscheck", "nothing was done"),
+    "warm-up": Command("cylcollide.process.info", "print_nothing_to_warm_up", "crosscheck", "nothing was done"),
     "bench": Command(
         "cylcollide.bench.command",
         "bench",

@@ -207,54 +207,6 @@ static PyObject *are_vectors(PyObject *module, PyObject *const *given, Py_ssize_
     Py_RETURN_TRUE;
 }
 
-/* Write the vectors with which a state begins: a position and a quaternion into a row of seven, two corners into six. */
-static int write_state(const Loop *loop, PyObject *state, int64_t *row, int64_t width) {
-    Reader reader = {loop, width == 7 ? "(ddd)(dddd)" : "(ddd)(ddd)", row};
-    return PyTuple_Check(state) && PyTuple_Size(state) >= 2 && read_argument(&reader, PyTuple_GetItem(state, 0)) &&
-           read_argument(&reader, PyTuple_GetItem(state, 1));
-}
-
-/* Write what a call returned, a state or a tuple of states, into rows (address, m, 7 or 6) from the first one on. */
-static int write_states(const Loop *loop, PyObject *states, const int64_t *frames, Py_ssize_t first) {
-    PyObject *item = PyTuple_Check(states) && PyTuple_Size(states) > 0 ? PyTuple_GetItem(states, 0) : NULL;
-    if (item == NULL || !PyTuple_Check(item) || PyTuple_Size(item) == 0) return 0;
-    const int is_one = !PyTuple_Check(PyTuple_GetItem(item, 0));
-    const Py_ssize_t count = is_one ? 1 : PyTuple_Size(states);
-    if (frames[2] < 6 || frames[2] > 7 || first < 0 || first + count > frames[1]) return 0;
-    for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *state = is_one ? states : PyTuple_GetItem(states, k);
-        if (!write_state(loop, state, (int64_t *)(intptr_t)frames[0] + frames[2] * (first + k), frames[2])) return 0;
-    }
-    return 1;
-}
-
-/* read_frames(calls, frames): make each call, a tuple (function, arguments, first), and write the states that it returns
-into the rows of frames (m, 7) from its first one on; or boxes into (m, 6). False, with some rows written, if one returns
-anything else. */
-static PyObject *read_frames(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    static const Loop loop = {"read_frames", "[f82", NULL};
-    int64_t words[3]; /* address, m, 7 or 6 */
-    Reader reader = {&loop, loop.format, words};
-    if (count != 2 || !PyTuple_Check(given[0]))
-        return PyErr_Format(PyExc_TypeError, "read_frames: expected a tuple of calls, and an array (m, 7) of float64");
-    if (!read_argument(&reader, given[1])) return NULL;
-    for (Py_ssize_t k = 0; k < PyTuple_Size(given[0]); k++) {
-        PyObject *call = PyTuple_GetItem(given[0], k), *function, *arguments;
-        Py_ssize_t first;
-        if (!PyTuple_Check(call)) return PyErr_Format(PyExc_TypeError, "read_frames: expected tuples as calls");
-        if (!PyArg_ParseTuple(call, "OO!n", &function, &PyTuple_Type, &arguments, &first)) return NULL;
-        PyObject *states = PyObject_CallObject(function, arguments);
-        if (states == NULL) return NULL;
-        const int written = write_states(&loop, states, words, first);
-        Py_DECREF(states);
-        if (!written) {
-            PyErr_Clear();
-            Py_RETURN_FALSE;
-        }
-    }
-    Py_RETURN_TRUE;
-}
-
 #define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
 #define LOOP(name, format) {#name, FAST(call_##name), NULL},
 
@@ -262,7 +214,6 @@ static PyMethodDef methods[] = {
 #include LOOPS
     {"are_vectors", FAST(are_vectors), "Whether arguments are arrays of float64 in C order, (n, 3), equally long."},
     {"pack", pack, METH_O, "A tuple of arrays and numbers, read once: it stands for the tuple in calls of loops."},
-    {"read_frames", FAST(read_frames), "Call functions, and write the states that they return into rows of an array."},
     {"supported", supported, METH_NOARGS, "Whether this processor can run the loops of this module."},
     {NULL, NULL, 0, NULL},
 };

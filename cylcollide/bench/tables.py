@@ -18,7 +18,7 @@ from rich.table import Table
 from cylcollide.bench.runner import Row
 from cylcollide.bench.scaling import PastPoint, Point
 from cylcollide.bench.tasks import TaskRow
-from cylcollide.runtime.info import info
+from cylcollide.process.info import info
 from cylcollide.runtime.levels import CHOICE
 from cylcollide.terminal import table
 

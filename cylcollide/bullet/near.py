@@ -174,7 +174,8 @@ class Near:
             for body, link, fraction, x, y, z, u, v, w in memory.answer[: len(starts)].tolist()
         ]
         if self._meshes:
-            read_frames(tuple(chain.from_iterable(compress(self._boxes, near))), memory.boxes)
+            for box_of, arguments, row in chain.from_iterable(compress(self._boxes, near)):
+                memory.boxes[row] = np.ravel(box_of(*arguments))
             if enters_mesh(shapes, packed, starts, ends, PADDING):
                 wrapped = [link for links in compress(self._wrapped, near) for link in links]
                 meshes = Wrapped(client, wrapped, bounding_boxes(client, wrapped))

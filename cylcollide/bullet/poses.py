@@ -20,10 +20,10 @@ from cylcollide.bullet.pose_loops import (
     SPHERE,
     Posed,
     pose_shapes,
+    write_frame,
 )
 from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.shapes import rotation_matrices
 
 FRAME = 7
@@ -31,9 +31,6 @@ FRAME = 7
 
 Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], int]
 """A function of PyBullet that returns a state, or a tuple of states, its arguments, and the row of the first state."""
-
-READ_FRAMES: Callable[[tuple[Call, ...], Float64Array], bool] | None = getattr(MACHINE_CODE, "read_frames", None)
-"""`read_frames` for tuples of floats, which PyBullet makes, in a fraction of the time; else False."""
 
 
 def by_body(body_links: Iterable[BodyLink]) -> dict[int, list[int]]:
@@ -68,12 +65,14 @@ def frame_calls(client: Client, links: Mapping[int, list[int]]) -> tuple[Call, .
 
 
 def read_frames(calls: tuple[Call, ...], frames: Float64Array) -> None:
-    """Make calls, and write position and quaternion of each state into `frames` (m, 7), or corners of boxes (m, 6)."""
-    if READ_FRAMES is None or not READ_FRAMES(calls, frames):
-        for function, arguments, row in calls:  # what PyBullet makes of a body is released before the next one is read
-            found = function(*arguments)
-            states = found if isinstance(found[0][0], tuple) else (found,)
-            frames[row : row + len(states)] = [[*state[0], *state[1]] for state in states]
+    """Make calls, and write position and quaternion of each state into `frames` (m, 7)."""
+    for function, arguments, row in calls:
+        found = function(*arguments)
+        if isinstance(found[0][0], float):
+            write_frame(found, frames, row)
+        else:
+            for k, state in enumerate(found, row):
+                write_frame(state[:2], frames, k)
 
 
 def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:

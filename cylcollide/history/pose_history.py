@@ -17,7 +17,7 @@ from cylcollide.history.queries import PastQueries
 from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
 from cylcollide.limbs.figures import new_figure
 from cylcollide.limbs.outlines import COLORS, fill_outlines, group_colors, surface_points
-from cylcollide.runtime.threads import OwnLock
+from cylcollide.process.tasks import OwnLock
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.layout import WorldLayout
 

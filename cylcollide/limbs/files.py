@@ -21,7 +21,7 @@ from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Sh
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, UNIT_ROUNDOFF
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.limbs import tables
-from cylcollide.runtime.threads import uninterrupted
+from cylcollide.process.tasks import uninterrupted
 from cylcollide.shapes import SHAPE_RECORDS, Solids
 
 LABELS = ("character", "mask", "hit_group")

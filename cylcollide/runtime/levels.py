@@ -58,13 +58,9 @@ def module_of(level: str) -> ModuleType:
     return import_module(_name(level))
 
 
-def _is_supported(level: str) -> bool:
-    return bool(module_of(level).supported())
-
-
 def usable() -> list[str]:
     """The installed levels that this processor has, best first."""
-    return list(filter(_is_supported, installed()))
+    return [level for level in installed() if module_of(level).supported()]
 
 
 def digest_of_files(names: list[str]) -> str:
@@ -85,33 +81,28 @@ def choose(requested: str | None) -> Choice:
     ImportError
         If the requested level is not installed, or this processor lacks it.
     """
-    there, asks = installed(), f"CYLCOLLIDE_LEVEL asks for {requested}"
     if requested == PLAIN:
         return Choice(PLAIN, "CYLCOLLIDE_LEVEL asks for it")
-    if requested is None:
-        if best := next(filter(_is_supported, there), None):
-            return _unless_stale(best, "the best one that is installed and that this processor has")
-        if there:
-            return _plain(f"this processor has none of the installed levels, {', '.join(there)}", REMEDY)
-        if FREE_THREADED:
-            return _plain("this Python is free-threaded, which machine code is not made for", "use another one")
-        return _plain("no machine code is installed", REMEDY)
-    if requested not in known():
+    there, asks = installed(), f"CYLCOLLIDE_LEVEL asks for {requested}"
+    if requested not in (None, *known()):
         raise ValueError(f"{asks}: expected {', '.join(known())} or {PLAIN}; unset it for the best one")
-    if requested not in there:
+    if requested not in (None, *there):
         raise ImportError(f"{asks}, which is not installed; {', '.join(there) or 'no level'} is: unset it, or {REMEDY}")
-    if not _is_supported(requested):
+    level = next((one for one in there if requested in (None, one) and module_of(one).supported()), None)
+    if requested and not level:
         raise ImportError(f"{asks}, which this processor lacks; it has {', '.join(usable()) or PLAIN}: unset it")
-    return _unless_stale(requested, "CYLCOLLIDE_LEVEL asks for it")
-
-
-def _unless_stale(level: str, reason: str) -> Choice:
-    """A level, unless sources of an editable installation differ from those that it was made of."""
+    if not level and there:
+        return _plain(f"this processor has none of the installed levels, {', '.join(there)}", REMEDY)
+    if not level and FREE_THREADED:
+        return _plain("this Python is free-threaded, which machine code is not made for", "use another one")
+    if not level:
+        return _plain("no machine code is installed", REMEDY)
     module = module_of(level)
     digest, *names = module.sources.split() or [""]  # in a wheel there are none
     if names and digest_of_files(names) != digest:
         return _plain("sources have changed since machine code was built", "build it again by `pip install -e .`")
-    return Choice(level, reason, module)
+    best = "the best one that is installed and that this processor has"
+    return Choice(level, "CYLCOLLIDE_LEVEL asks for it" if requested else best, module)
 
 
 def _plain(reason: str, remedy: str) -> Choice:

@@ -1,15 +1,10 @@
-"""Work in threads: chunks of rows, by the caller and a shared pool; and functions that no signal may cut short."""
+"""Work in threads: chunks of rows, by the caller and a shared pool."""
 
-import _thread
-import atexit
 import os
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from cylcollide.constants import RAYS_PER_TASK, RAYS_SHARED, SMALLEST_STREAM
@@ -18,114 +13,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 Result = TypeVar("Result")
-
-_forks = 0
-"""How many forks lead to this process."""
-
-
-class OwnLock:
-    """What `with lock():` holds: a lock of this process. The child of a fork, copies and pickles have new ones.
-
-    Threads that held it before a fork do not exist in the child, and have changed nothing there.
-    """
-
-    def __init__(self) -> None:
-        self._of_forks = {_forks: Lock()}
-
-    def __call__(self) -> Lock:
-        """The lock."""
-        return self._of_forks.get(_forks) or self._of_forks.setdefault(_forks, Lock())
-
-    def __reduce__(self) -> tuple[type["OwnLock"], tuple[()]]:
-        """A lock that nobody holds."""
-        return OwnLock, ()
-
-
-def _count_fork() -> None:
-    """In the child of a fork."""
-    global _forks  # noqa: PLW0603  # a fact of the process
-    _forks += 1
-    shared_pool.cache_clear()  # a fork has no threads but the one that forked
-
-
-class Task:
-    """A function in a thread of its own. Python waits for its end at exit, and others may wait for it.
-
-    It is no `threading.Thread`: an exception that a handler raises while `threading` starts a thread may block that
-    wait for ever, or is lost where the thread object is deleted. One call of C code starts this thread.
-
-    Raises
-    ------
-    RuntimeError
-        If no more threads can be started, or Python is exiting.
-    """
-
-    def __init__(self, function: Callable[[], object]) -> None:
-        self._function, self._forks, self._has_ended, self._end = function, _forks, False, Lock()
-        self._end.acquire()
-        if _exiting:
-            raise RuntimeError("Python is exiting: no thread can be started")
-        _thread.start_new_thread(self._run, ())
-
-    def _run(self) -> None:
-        _running.append(self)
-        try:
-            if not _exiting:  # else nothing waits for the end
-                self._function()
-        except BaseException:
-            threading.excepthook(threading.ExceptHookArgs([*sys.exc_info(), None]))
-        finally:
-            _running.remove(self)
-            self._has_ended = True
-            self._end.release()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it has not ended; never in the child of a fork, which has no such thread."""
-        return not self._has_ended and self._forks == _forks
-
-    def wait(self) -> None:
-        """Return when it has ended."""
-        if self.is_running:
-            with self._end:
-                pass
-
-
-_running: deque[Task] = deque()
-_exiting = False
-
-
-@atexit.register
-def _exit() -> None:
-    """Start no more tasks and wait for those that run: compiled code must not run while Python is torn down."""
-    global _exiting  # noqa: PLW0603  # a fact of the process
-    _exiting = True
-    for task in list(_running):
-        task.wait()
-
-
-def uninterrupted(function: Callable[[], Result]) -> Result:
-    """Call a function in a thread, where Python runs no signal handler: none can end the function half-way.
-
-    An exception that a handler raises meanwhile is raised here; the function runs to its end.
-    """
-    results: list[Result] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(function())
-        except BaseException as error:
-            errors.append(error)
-
-    try:
-        task = Task(run)
-    except RuntimeError:  # Python is exiting, or no more threads can be started
-        return function()
-    task.wait()
-    if errors:
-        raise errors[0]
-    return results[0] if results else function()  # Python began to exit before the function did
 
 
 def in_chunks(
@@ -182,5 +69,5 @@ def shared_pool(threads: int) -> "ThreadPoolExecutor":
     return ThreadPoolExecutor(threads, "cylcollide")
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count_fork)
+if hasattr(os, "register_at_fork"):  # a fork has no threads but the one that forked
+    os.register_at_fork(after_in_child=shared_pool.cache_clear)

@@ -16,8 +16,8 @@ from cylcollide.characters.rig import Rig
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
+from cylcollide.process.tasks import OwnLock, Task
 from cylcollide.runtime.levels import MACHINE_CODE
-from cylcollide.runtime.threads import OwnLock, Task
 from cylcollide.world import snapshot as states
 from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scratch
 from cylcollide.world.pose_columns import PoseColumns

@@ -18,8 +18,8 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
-from cylcollide.runtime import threads
-from cylcollide.runtime.threads import Task
+from cylcollide.process import tasks
+from cylcollide.process.tasks import Task
 from cylcollide.world import hit_world, snapshot
 
 Array = np.ndarray
@@ -57,7 +57,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
 
 
 def rebuilding() -> list[Task]:
-    return list(threads._running)
+    return list(tasks._running)
 
 
 def check_answers(world: cc.HitWorld, limbs: cc.Limbs) -> None:
@@ -195,7 +195,7 @@ def test_where_no_thread_is_to_be_had_the_update_builds(crowd: cc.Limbs, monkeyp
         raise RuntimeError("can't start new thread")
 
     world = cc.HitWorld(crowd)
-    monkeypatch.setattr(threads._thread, "start_new_thread", start)
+    monkeypatch.setattr(tasks._thread, "start_new_thread", start)
     limbs = leap(world, 1)
     assert same_tree(world, limbs)
     world.finish_rebuild()

@@ -95,9 +95,3 @@ def test_wrong_arguments_are_refused(name: str):
     arrays = [*arrays_in(good)]
     assert named >= 4 * len(arrays)
     assert not any(array.any() for array in arrays)
-
-
-@pytest.mark.parametrize("given", [(), ((),), ((), 2), ((), 2, 0), ([], np.empty((2, 7))), ((3,), np.empty((2, 7)))])
-def test_frames_are_read_by_complete_arguments(given: tuple[Any, ...]):
-    with pytest.raises(TypeError, match="read_frames: expected"):
-        levels.MACHINE_CODE.read_frames(*given)

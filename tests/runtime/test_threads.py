@@ -19,9 +19,10 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
+from cylcollide.process.tasks import Task
 from cylcollide.query import chords
 from cylcollide.runtime.simd import LANES
-from cylcollide.runtime.threads import Task, in_chunks
+from cylcollide.runtime.threads import in_chunks
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
@@ -135,7 +136,7 @@ def test_a_question_within_a_question(crosses_more: bool, monkeypatch: pytest.Mo
 
 EXITS_MEANWHILE = """
 import signal, sys, time
-from cylcollide.runtime.threads import Task, uninterrupted
+from cylcollide.process.tasks import Task, uninterrupted
 
 def task():
     time.sleep(0.5)
