@@ -9,7 +9,7 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import Real, absolute, larger, select
+from cylcollide.runtime.simd import Real, absolute, larger, select, smaller, square_root
 
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 
@@ -102,6 +102,19 @@ def box_outside_by(point: Vector, limb: Limb) -> Real:
     beyond_y = absolute(dot(x, axes[1])) - half[1]
     beyond_z = absolute(dot(x, axes[2])) - half[2]
     return larger(larger(beyond_x, beyond_y), beyond_z)
+
+
+@inlined
+def box_distance(point: Vector, limb: Limb) -> Real:
+    """Signed distance of a point from the surface, negative inside; metres."""
+    (axes, half), v = box_axes(limb), from_centre(point, limb)
+    x, y, z = (
+        absolute(dot(v, axes[0])) - half[0],
+        absolute(dot(v, axes[1])) - half[1],
+        absolute(dot(v, axes[2])) - half[2],
+    )
+    outside = larger(x, 0.0), larger(y, 0.0), larger(z, 0.0)
+    return square_root(dot(outside, outside)) + smaller(larger(larger(x, y), z), 0.0)
 
 
 @inlined

@@ -17,7 +17,7 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import axis_approach, capped, line_about, slab, within
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import Real, absolute, larger, select, smaller
+from cylcollide.runtime.simd import Real, absolute, larger, select, smaller, square_root
 
 SIDE, BORE = float(Face.SIDE), float(Face.BORE)
 
@@ -103,6 +103,26 @@ def cylinder_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
 def tube_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """Distance of a point beyond the caps or the wall, or within the bore, the largest; metres, negative inside."""
     return larger(cylinder_outside_by(height, distance, limb), limb.radius2 - distance)
+
+
+@inlined
+def cylinder_distance(height: Real, distance: Real, limb: Limb) -> Real:
+    """Signed distance of a point from the surface, negative inside; metres."""
+    return rectangle_distance(absolute(height) - limb.half_length, distance - limb.radius)
+
+
+@inlined
+def tube_distance(height: Real, distance: Real, limb: Limb) -> Real:
+    """Signed distance of a point from the surface, negative between wall and bore; metres."""
+    beyond_walls = larger(distance - limb.radius, limb.radius2 - distance)
+    return rectangle_distance(absolute(height) - limb.half_length, beyond_walls)
+
+
+@inlined
+def rectangle_distance(x: Real, y: Real) -> Real:
+    """Signed distance from a rectangle, given by how far beyond its sides a point is along both axes."""
+    out_x, out_y = larger(x, 0.0), larger(y, 0.0)
+    return square_root(out_x * out_x + out_y * out_y) + smaller(larger(x, y), 0.0)
 
 
 @inlined

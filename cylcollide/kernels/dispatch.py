@@ -16,7 +16,7 @@ from cylcollide.kernels.double_double import (
     as_double_double,
     vector_difference,
 )
-from cylcollide.kernels.interval import Span, undecided_where
+from cylcollide.kernels.interval import Interval, Span, undecided_where
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
@@ -172,6 +172,38 @@ def other_outside_by(point: Vector, limb: Limb) -> Real:
     if limb.kind == TAPERED:
         return revolution.tapered_outside_by(height, distance, limb)
     return cylinder.tube_outside_by(height, distance, limb)
+
+
+@inlined
+def distance_to(point: Vector, limb: Limb) -> Interval:
+    """Bounds of the signed distance of a point from the limb's surface, negative inside, up to rounding; metres."""
+    if limb.kind == CYLINDER:
+        height, distance = height_and_distance(point, limb)
+        return exactly(cylinder.cylinder_distance(height, distance, limb))
+    return other_distance_to(point, limb)
+
+
+@compiled
+def other_distance_to(point: Vector, limb: Limb) -> Interval:
+    """`distance_to` for shapes other than the cylinder."""
+    if limb.kind == BOX:
+        return exactly(box.box_distance(point, limb))
+    height, distance = height_and_distance(point, limb)
+    if limb.kind == SPHERE:
+        return exactly(distance - limb.radius)
+    if limb.kind == CAPSULE:
+        return exactly(capsule.capsule_outside_by(height, distance, limb))
+    if limb.kind == ELLIPSOID:
+        return revolution.ellipsoid_distance(height, distance, limb)
+    if limb.kind == TAPERED:
+        return exactly(revolution.tapered_distance(height, distance, limb))
+    return exactly(cylinder.tube_distance(height, distance, limb))
+
+
+@inlined
+def exactly(number: Real) -> Interval:
+    """The interval of one number."""
+    return number, number
 
 
 @compiled

@@ -47,6 +47,13 @@ HALVINGS = 120
 """From the size of a limb to below its last digit, with as many again for a growth near zero."""
 
 
+SECULAR_STEPS = 5
+"""Steps to the place of an ellipsoid that is nearest to a point. They double the digits; if they do not suffice, the
+bounds stay apart."""
+SMALLEST_SHIFT, FLATTEST = 2.0**-100, 1e-300
+"""Stand in for zero where it would be divided by: of the shorter half axis squared, and of a slope."""
+
+
 @inlined
 def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> Interval:
     """The interval in which a s² + 2 b s + c <= 0. Of two half lines, the one that intersects `between`.
@@ -204,6 +211,72 @@ def ellipsoid_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     h = limb.half_length
     x, z = distance / limb.radius, height / h
     return (square_root(x * x + z * z) - 1.0) * smaller(limb.radius, h)
+
+
+@inlined
+def tapered_distance(height: Real, distance: Real, limb: Limb) -> Real:
+    """Signed distance of a point from the surface, negative inside; metres.
+
+    In the half plane of axis and point the limb has three sides: two caps and the wall. Inside, the nearest of their
+    lines counts; outside, the nearest side.
+    """
+    length, taper = 2.0 * limb.half_length, limb.radius2 - limb.radius
+    slant = square_root(length * length + taper * taper)
+    along, across = length / slant, taper / slant
+    x, y = height + limb.half_length, distance - limb.radius
+    off_wall, on_wall = y * along - x * across, x * along + y * across
+    beyond = larger(larger(-x, x - length), off_wall)
+    past_wall = on_wall - smaller(larger(on_wall, 0.0), slant)
+    past_rim1, past_rim2 = larger(y, 0.0), larger(distance - limb.radius2, 0.0)
+    from_caps = smaller(x * x + past_rim1 * past_rim1, (x - length) * (x - length) + past_rim2 * past_rim2)
+    nearest = square_root(smaller(from_caps, off_wall * off_wall + past_wall * past_wall))
+    return select(beyond < 0.0, beyond, nearest)
+
+
+@inlined
+def ellipsoid_distance(height: Real, distance: Real, limb: Limb) -> Interval:
+    """Bounds of the signed distance of a point from the surface, up to rounding; metres.
+
+    With half axes a, b and the point (x, y) in the half plane, t(x²/(a² + t) + y²/(b² + t) - 1) is never above the
+    squared distance for t >= -min(a², b²), and equal at its largest (Lagrange's dual). The place of the surface that
+    belongs to t bounds the distance from above, whatever t is.
+    """
+    a, b, x, y = limb.half_length, limb.radius, absolute(height), distance
+    least = smaller(a, b)
+    more_a, more_b = (a - least) * (a + least), (b - least) * (b + least)
+    ax, by, floor = a * x, b * y, least * least * SMALLEST_SHIFT
+    s = ellipse_shift(ax, by, more_a, more_b, least * least)
+    t, from_a, from_b = s - least * least, s + more_a, s + more_b
+    dual = t * (x * (x / from_a) + y * (y / from_b) - 1.0)
+    below = square_root(larger(dual, 0.0))
+    # the place (a u, b v) with u² + v² = 1; where s stays at its floor, the shorter axis makes up for the rest
+    u, v = ax / from_a, by / from_b
+    is_medial = s <= floor
+    u, v = (
+        select(is_medial & (a < b), square_root(larger(1.0 - v * v, 0.0)), u),
+        select(is_medial & (a >= b), square_root(larger(1.0 - u * u, 0.0)), v),
+    )
+    size = square_root(u * u + v * v)
+    off_x, off_y = x - a * (u / size), y - b * (v / size)
+    above = square_root(off_x * off_x + off_y * off_y)
+    is_outside = t > 0.0
+    return select(is_outside, below, -above), select(is_outside, above, -below)
+
+
+@inlined
+def ellipse_shift(ax: Real, by: Real, more_a: Real, more_b: Real, least: Real) -> Real:
+    """The s > 0 at which (a x / (s + more_a))² + (b y / (s + more_b))² = 1; near 0 if there is none.
+
+    A step is Newton's for the reciprocal of the root of the left side. That is concave and rises, so that every step
+    comes nearer from below (J. J. Moré, D. C. Sorensen, "Computing a trust region step", 1983).
+    """
+    s = larger(larger(ax - more_a, by - more_b), least * SMALLEST_SHIFT)
+    for _ in range(SECULAR_STEPS):
+        u, v = ax / (s + more_a), by / (s + more_b)
+        square = u * u + v * v
+        fall = u * u / (s + more_a) + v * v / (s + more_b)
+        s = s + larger(square * (square_root(square) - 1.0) / larger(fall, FLATTEST), 0.0)
+    return s
 
 
 @compiled

@@ -1,0 +1,242 @@
+"""The place of a limb's surface that is nearest to a point, in double-double: distance, position, normal and face.
+
+Errors are below 2⁻⁹⁰ of the limb's size and its distance from the point (`docs/numerics.md`). What they may reverse
+is uncertain: which side of the surface, which of two places that are equally near, which face.
+"""
+
+from math import inf, nan
+from typing import NamedTuple
+
+from cylcollide._types import Face, Shape
+from cylcollide.constants import LARGEST_SAFE
+from cylcollide.kernels.box import box_axes
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    as_double_double,
+    dd_add,
+    dd_divide,
+    dd_dot,
+    dd_multiply,
+    dd_square_root,
+    dd_subtract,
+    high_words,
+    vector_difference,
+)
+from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.profile import UNKNOWN, ZERO, AboutAxis, Foot, foot_on_ellipse, foot_on_walls, sign_beyond
+from cylcollide.kernels.ray import largest_component
+from cylcollide.runtime.compile import compiled, inlined, noinline
+
+SIDE, CAP1, CAP2, NEG_X = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.NEG_X)
+CAPSULE, SPHERE, BOX, ELLIPSOID = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX), int(Shape.ELLIPSOID)
+
+PLACE_ERROR = 2.0**-90
+"""Bound of the errors of lengths, relative to the limb's size and distance."""
+SIGN_ERROR = 2.0**-96
+"""Bound of the error of a scalar product, relative to the largest components of both factors."""
+CLEAR_OF_AXIS = 2.0**40
+"""Of the bound of errors: the direction from the axis to a point is known to 2⁻⁵⁹ from this distance on."""
+SKEW_MARGIN = 16.0
+"""How much the slight skew of a box's axes may move a place from one of its features to the next, times that skew."""
+
+
+class Place(NamedTuple):
+    """The nearest place of the surface; if it is not certain, the rest is meaningless."""
+
+    certain: bool
+    distance: float  # negative inside
+    position: Vector
+    normal: Vector
+    face: float
+
+
+UNCERTAIN = Place(False, nan, (nan, nan, nan), (nan, nan, nan), SIDE)
+
+
+@noinline
+def nearest_place(point: Vector, limb: Limb) -> Place:
+    """The place of the limb's surface that is nearest to a point."""
+    if limb.extent == inf or not largest_component(point) <= LARGEST_SAFE:
+        return UNCERTAIN
+    if limb.kind == BOX:
+        return place_on_box(point, limb)
+    x = vector_difference(point, limb.p1)
+    if limb.kind == SPHERE:
+        return place_on_ball(point, x, limb.radius, SIDE)
+    at, radial, axis = about_axis(point, x, limb)
+    if limb.kind == CAPSULE:
+        if at.below == UNKNOWN or at.above == UNKNOWN:
+            return UNCERTAIN
+        if at.below <= 0.0:
+            return place_on_ball(point, x, limb.radius, CAP1)
+        if at.above >= 0.0:
+            return place_on_ball(point, vector_difference(point, limb.p2), limb.radius, CAP2)
+        distance = dd_subtract(at.distance, (limb.radius, 0.0))
+        foot = Foot(abs(distance[0]) > at.error, distance, ZERO, (1.0, 0.0), SIDE)
+    elif limb.kind == ELLIPSOID:
+        foot = foot_on_ellipse(at, limb)
+    else:
+        foot = foot_on_walls(at, limb)
+    if not foot.certain or (foot.across[0] != 0.0 and not at.distance[0] > CLEAR_OF_AXIS * at.error):
+        return UNCERTAIN
+    along, across = dd_divide(foot.along, at.length), ZERO
+    if foot.across[0] != 0.0:
+        across = dd_divide(foot.across, at.distance)
+    normal = combined(combined((ZERO, ZERO, ZERO), along, axis), across, radial)
+    return place_along(point, foot.distance, normal, foot.face)
+
+
+@inlined
+def about_axis(
+    point: Vector, x: DoubleDoubleVector, limb: Limb
+) -> tuple[AboutAxis, DoubleDoubleVector, DoubleDoubleVector]:
+    """The point about the axis, the vector from the axis to it, and the axis; x is the way from p1 to the point."""
+    axis, back = vector_difference(limb.p2, limb.p1), vector_difference(point, limb.p2)
+    square, product = dd_dot(axis, axis), dd_dot(x, axis)
+    length, share = dd_square_root(square), dd_divide(product, square)
+    radial = combined(x, (-share[0], -share[1]), axis)
+    size = largest_component(high_words(x)) + largest_component(high_words(axis)) + limb.radius + limb.radius2
+    at = AboutAxis(
+        dd_divide(product, length),
+        sign_of_product(x, axis, product),
+        sign_of_product(back, axis, dd_dot(back, axis)),
+        dd_square_root(dd_dot(radial, radial)),
+        length,
+        PLACE_ERROR * size,
+    )
+    return at, radial, axis
+
+
+@inlined
+def sign_of_product(a: DoubleDoubleVector, b: DoubleDoubleVector, product: DoubleDouble) -> float:
+    """The sign of a scalar product, or UNKNOWN; 0 if all its terms are."""
+    u, v = high_words(a), high_words(b)
+    if (u[0] == 0.0 or v[0] == 0.0) and (u[1] == 0.0 or v[1] == 0.0) and (u[2] == 0.0 or v[2] == 0.0):
+        return 0.0
+    return sign_beyond(product, SIGN_ERROR * largest_component(u) * largest_component(v))
+
+
+@inlined
+def combined(v: DoubleDoubleVector, factor: DoubleDouble, w: DoubleDoubleVector) -> DoubleDoubleVector:
+    """The sum v + factor w."""
+    return (
+        dd_add(v[0], dd_multiply(factor, w[0])),
+        dd_add(v[1], dd_multiply(factor, w[1])),
+        dd_add(v[2], dd_multiply(factor, w[2])),
+    )
+
+
+@inlined
+def place_along(point: Vector, distance: DoubleDouble, normal: DoubleDoubleVector, face: float) -> Place:
+    """The certain place from which a point is at a distance along a unit normal."""
+    way = combined(as_double_double(point), (-distance[0], -distance[1]), normal)
+    return Place(True, distance[0], high_words(way), high_words(normal), face)
+
+
+@compiled
+def place_on_ball(point: Vector, x: DoubleDoubleVector, radius: float, face: float) -> Place:
+    """The place on a ball from whose centre the point is at x; uncertain next to the surface and the centre."""
+    size = largest_component(high_words(x)) + radius
+    from_centre = dd_square_root(dd_dot(x, x))
+    distance, error = dd_subtract(from_centre, (radius, 0.0)), PLACE_ERROR * size
+    if not (abs(distance[0]) > error and from_centre[0] > error):
+        return UNCERTAIN
+    per_length = dd_divide((1.0, 0.0), from_centre)
+    return place_along(point, distance, combined((ZERO, ZERO, ZERO), per_length, x), face)
+
+
+@compiled
+def place_on_box(point: Vector, limb: Limb) -> Place:
+    """The place on a box. Its axes are unit vectors at right angles but for their rounding, which is corrected."""
+    (u, v, w), half = box_axes(limb)
+    x, axes = vector_difference(point, limb.centre), (as_double_double(u), as_double_double(v), as_double_double(w))
+    error = PLACE_ERROR * (largest_component(high_words(x)) + half[0] + half[1] + half[2])
+    a, b, c = dd_dot(x, axes[0]), dd_dot(x, axes[1]), dd_dot(x, axes[2])
+    i, j, k = with_sign_of(axes[0], a), with_sign_of(axes[1], b), with_sign_of(axes[2], c)
+    out = beyond_face(a, half[0]), beyond_face(b, half[1]), beyond_face(c, half[2])
+    long_i, long_j, long_k = skew(i, i, 1.0), skew(j, j, 1.0), skew(k, k, 1.0)
+    ij, jk, ki = skew(i, j, 0.0), skew(j, k, 0.0), skew(k, i, 0.0)
+    most = max(abs(long_i), abs(long_j), abs(long_k), abs(ij), abs(jk), abs(ki))
+    if most == 0.0 and is_aligned(u) and is_aligned(v) and is_aligned(w):
+        error = 0.0  # the axes are the world's: all of this is exact
+    faces = NEG_X + (a[0] > 0.0), NEG_X + 2.0 + (b[0] > 0.0), NEG_X + 4.0 + (c[0] > 0.0)
+    margin = error + SKEW_MARGIN * most * max(out[0][0], out[1][0], out[2][0])
+    if max(out[0][0], out[1][0], out[2][0]) < -error:
+        sizes = abs(a[0]), abs(b[0]), abs(c[0])
+        return place_within_box(point, (i, j, k), out, sizes, (long_i, long_j, long_k), faces, error)
+    if error > 0.0 and min(abs(out[0][0]), abs(out[1][0]), abs(out[2][0])) <= margin:
+        return UNCERTAIN
+    p, q, r = positive(out[0]), positive(out[1]), positive(out[2])
+    # the multipliers solve (1 + skew) m = (p, q, r); the square of the skew is below all that counts
+    m = (
+        dd_subtract(p, (long_i * p[0] + ij * q[0] + ki * r[0], 0.0)),
+        dd_subtract(q, (ij * p[0] + long_j * q[0] + jk * r[0], 0.0)),
+        dd_subtract(r, (ki * p[0] + jk * q[0] + long_k * r[0], 0.0)),
+    )
+    m = m[0] if p[0] > 0.0 else ZERO, m[1] if q[0] > 0.0 else ZERO, m[2] if r[0] > 0.0 else ZERO
+    way = combined(combined(combined((ZERO, ZERO, ZERO), m[0], i), m[1], j), m[2], k)
+    distance = dd_square_root(dd_dot(way, way))
+    if not distance[0] > error:
+        return UNCERTAIN
+    per_length = dd_divide((1.0, 0.0), distance)
+    face = faces[0] if out[0][0] >= 0.0 else faces[1] if out[1][0] >= 0.0 else faces[2]
+    return place_along(point, distance, combined((ZERO, ZERO, ZERO), per_length, way), face)
+
+
+@compiled
+def place_within_box(
+    point: Vector,
+    outward: tuple[DoubleDoubleVector, DoubleDoubleVector, DoubleDoubleVector],
+    out: tuple[DoubleDouble, DoubleDouble, DoubleDouble],
+    sizes: Vector,
+    longer: Vector,
+    faces: Vector,
+    error: float,
+) -> Place:
+    """The place on the nearest face of a box that holds the point; of equals, the lowest face, or uncertain."""
+    best, second, at = (-inf, 0.0), -inf, 0
+    for k in range(3):
+        depth = dd_multiply(out[k], (1.0 - 0.5 * longer[k], 0.0))  # one over the length of the axis
+        if depth[0] > best[0] or (depth[0] == best[0] and depth[1] > best[1]):
+            best, second, at = depth, best[0], k
+        elif depth[0] > second:
+            second = depth[0]
+    if error > 0.0 and not (best[0] - second > error and sizes[at] > error):
+        return UNCERTAIN
+    normal = outward[at]
+    return place_along(point, best, combined(normal, (-0.5 * longer[at], 0.0), normal), faces[at])
+
+
+@inlined
+def is_aligned(axis: Vector) -> bool:
+    """Whether an axis is parallel to one of the world's."""
+    return (axis[0] == 0.0) + (axis[1] == 0.0) + (axis[2] == 0.0) == 2
+
+
+@inlined
+def with_sign_of(v: DoubleDoubleVector, number: DoubleDouble) -> DoubleDoubleVector:
+    """The vector, turned over unless the number is positive."""
+    if number[0] > 0.0:
+        return v
+    return (-v[0][0], -v[0][1]), (-v[1][0], -v[1][1]), (-v[2][0], -v[2][1])
+
+
+@inlined
+def beyond_face(coordinate: DoubleDouble, half: float) -> DoubleDouble:
+    """How far a coordinate is beyond the nearer of two faces."""
+    size = coordinate if coordinate[0] > 0.0 else (-coordinate[0], -coordinate[1])
+    return dd_subtract(size, (half, 0.0))
+
+
+@inlined
+def skew(a: DoubleDoubleVector, b: DoubleDoubleVector, expected: float) -> float:
+    """By how much the scalar product of two axes differs from what it ought to be."""
+    return float(dd_subtract(dd_dot(a, b), (expected, 0.0))[0])
+
+
+@inlined
+def positive(number: DoubleDouble) -> DoubleDouble:
+    """The number, 0 if it is negative."""
+    return number if number[0] > 0.0 else ZERO

@@ -1,0 +1,157 @@
+"""Bounds of signed distances, and the nearest places in double-double, against 90 digits."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from support.cases.near_points import MAKERS, any_limb, near_points
+from support.oracle.nearest import signed_distance
+
+import cylcollide as cc
+from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.kernels.distance import distance_bounds
+from cylcollide.kernels.limb_table import plain_limb
+from cylcollide.kernels.place import nearest_place
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+FAR = (0.0, 1.0, 1e3)
+
+
+def ulp_of(*vectors):
+    """The last digit of the largest coordinate."""
+    return float(np.spacing(np.abs(np.concatenate([np.ravel(v) for v in vectors])).max()))
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("count", [2, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("shape", MAKERS)
+def test_bounds_hold_and_are_close(shape, count, record_property):
+    rng, used, wide, tried = np.random.default_rng(20261124), 0.0, 0, 0
+    for far in FAR:
+        limbs = any_limb(shape, rng, far)
+        limb = plain_limb(limbs.table, 0)
+        for point in near_points(limbs, rng, count):
+            true = signed_distance(limbs, 0, point)
+            lower, upper = distance_bounds(tuple(point.tolist()), limb)
+            delta = ROUNDING_BOUND * (np.abs(point).max() + limb.extent)
+            assert lower <= true <= upper, (limbs, point, float(true))
+            middle = (Decimal(float(lower)) + Decimal(float(upper))) / 2
+            used, wide, tried = (
+                max(used, abs(float(true - middle)) / delta),
+                wide + (upper - lower > 3 * delta),
+                tried + 1,
+            )
+    record_property("share of the rounding bound used", used)
+    assert wide <= tried // 10
+    assert tried == 7 * count * len(FAR)
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("count", [2, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("shape", MAKERS)
+def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_property):
+    rng, worst, certain, tried = np.random.default_rng(20261125), 0.0, 0, 0
+    for far in FAR:
+        limbs = any_limb(shape, rng, far)
+        limb = plain_limb(limbs.table, 0)
+        for point in near_points(limbs, rng, count):
+            place, tried = nearest_place(tuple(point.tolist()), limb), tried + 1
+            if place.certain:
+                true, ulp = signed_distance(limbs, 0, point), ulp_of(point, limbs.p1, limbs.p2, place.position)
+                assert place.distance * float(true) > 0.0
+                off = [float(Decimal(float(place.distance)) - true), float(signed_distance(limbs, 0, place.position))]
+                way = point.astype(np.longdouble) - np.array(place.position)
+                off.append(float(np.sqrt(way @ way)) - abs(float(true)))
+                worst = max(worst, *np.abs(off) / max(ulp, np.spacing(abs(float(true)))))
+                assert np.linalg.norm(place.normal) == pytest.approx(1.0, abs=4e-16)
+                if abs(place.distance) > 1e-6:
+                    assert np.array(way, float) == pytest.approx(place.distance * np.array(place.normal), abs=8 * ulp)
+                certain += 1
+    record_property("worst error in ulp", worst)
+    assert worst <= 4.0
+    assert certain >= 0.5 * tried
+
+
+def test_numbers_that_products_do_not_hold_are_left_to_exact_arithmetic():
+    limb = plain_limb(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e-20]], 1e-18).table, 0)
+    assert distance_bounds((1.0, 0.0, 0.0), limb) == (-np.inf, np.inf)
+    assert not nearest_place((1.0, 0.0, 0.0), limb).certain
+    assert not nearest_place((1e30, 0.0, 0.0), plain_limb(cc.Limbs.spheres([[0, 0, 0]], 1.0).table, 0)).certain
+
+
+UP = [[0, 0, 0]], [[0, 0, 4]]  # an axis from p1 to p2
+CUBE = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [1.0, 1.0, 1.0])
+BRICK = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [1.0, 2.0, 3.0])
+CASES = [  # limb, point, distance, position, normal, face
+    (cc.Limbs.cylinders(*UP, 1.0), (3, 0, 1), 2, (1, 0, 1), (1, 0, 0), "SIDE"),
+    (cc.Limbs.cylinders(*UP, 1.0), (4, 0, 8), 5, (1, 0, 4), (0.6, 0, 0.8), "CAP2"),
+    (cc.Limbs.cylinders(*UP, 1.0), (3, 0, 0), 2, (1, 0, 0), (1, 0, 0), "CAP1"),  # the rim belongs to the cap
+    (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 2), -0.5, (1, 0, 2), (1, 0, 0), "SIDE"),
+    (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 0.5), -0.5, (0, 0, 0), (0, 0, -1), "CAP1"),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (0.5, 0, 2), 0.5, (1, 0, 2), (-1, 0, 0), "BORE"),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (1.25, 0, 2), -0.25, (1, 0, 2), (-1, 0, 0), "BORE"),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (1.75, 0, 2), -0.25, (2, 0, 2), (1, 0, 0), "SIDE"),
+    (cc.Limbs.tubes(*UP, 5.0, 4.0), (1, 0, 8), 5, (4, 0, 4), (-0.6, 0, 0.8), "CAP2"),
+    (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 9, -3), 5, (0, 5, 0), (0, 0.8, -0.6), "CAP1"),
+    (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 2, 5), 1, (0, 2, 4), (0, 0, 1), "CAP2"),
+    (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 7.5, 4), 4.4, (0, 3.98, 1.36), (0, 0.8, 0.6), "SIDE"),
+    (cc.Limbs.cones(*UP, 3.0), (0, 0, 6), 2, (0, 0, 4), (0, 0, 1), "CAP2"),
+    (cc.Limbs.cones(*UP, 3.0), (0, 3, 8), 5, (0, 0, 4), (0, 0.6, 0.8), "CAP2"),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 3, 0), 2, (0, 1, 0), (0, 1, 0), "CAP1"),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 0.5, 2), -0.5, (0, 1, 2), (0, 1, 0), "SIDE"),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 3, 8), 4, (0, 0.6, 4.8), (0, 0.6, 0.8), "CAP2"),
+    (cc.Limbs.spheres([[1, 0, 0]], 1.0), (1, 0, 0.5), -0.5, (1, 0, 1), (0, 0, 1), "SIDE"),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 7), 3, (0, 0, 4), (0, 0, 1), "SIDE"),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (3, 0, 2), 2, (1, 0, 2), (1, 0, 0), "SIDE"),
+    (cc.Limbs.ellipsoids(*UP, 4.0), (5, 0, 2), 1, (4, 0, 2), (1, 0, 0), "SIDE"),
+    (BRICK, (1, 3, 0), 1, (1, 2, 0), (0, 1, 0), "POS_X"),  # an edge belongs to the lowest face
+    (BRICK, (-4, 6, 0), 5, (-1, 2, 0), (-0.6, 0.8, 0), "NEG_X"),
+    (BRICK, (0.25, -1.5, 0), -0.5, (0.25, -2, 0), (0, -1, 0), "NEG_Y"),
+    (CUBE, (0, 0, 0), -1, (-1, 0, 0), (-1, 0, 0), "NEG_X"),
+    (CUBE, (0.5, 0.5, -0.5), -0.5, (1, 0.5, -0.5), (1, 0, 0), "POS_X"),
+]
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("case", CASES)
+def test_places_of_simple_numbers(case):
+    limbs, point, distance, position, normal, face = case
+    place = nearest_place(tuple(map(float, point)), plain_limb(limbs.table, 0))
+    assert (place.certain, cc.Face(int(place.face)).name) == (True, face)
+    assert (place.distance, *place.position, *place.normal) == pytest.approx((distance, *position, *normal), abs=1e-15)
+
+
+TURN = [0.1, 0.2, 0.3, 0.9]
+TILTED = [[0, 0, 0]], [[1, 1, 1]]
+TURNED = cc.Limbs.boxes([[0, 0, 0]], TURN, [1.0, 1.0, 1.0])
+OPEN = [  # what rounding could reverse
+    (cc.Limbs.cylinders(*UP, 1.0), (1, 0, 2)),  # on the surface
+    (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 0)),
+    (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 2)),  # on the axis: any direction
+    (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 1)),  # wall and cap equally near
+    (cc.Limbs.cylinders(*TILTED, 0.1), (1, 1, -2)),  # perhaps in a cap's plane
+    (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 9, 3)),  # perhaps the rim
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 0, 2)),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 1.5, 2)),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 0, 4)),
+    (cc.Limbs.capsules(*TILTED, 0.1), (1, 1, -2)),
+    (cc.Limbs.spheres([[1, 0, 0]], 1.0), (1, 0, 0)),
+    (cc.Limbs.spheres([[1, 0, 0]], 1.0), (1, 1, 0)),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 2)),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 1, 2)),
+    (cc.Limbs.ellipsoids(*UP, 4.0), (1, 0, 2)),
+    (CUBE, (1, 0, 0)),
+    (TURNED, (0, 0, 0)),
+    (TURNED, TURNED.box_axes[0, 0] + 3.0 * TURNED.box_axes[0, 1]),  # in the plane of a face
+    (cc.Limbs.boxes([[0, 0, 0]], TURN, [1.0, 2.0, 3.0]), (0, 0, 0)),  # two faces equally near
+]
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("case", OPEN)
+def test_what_rounding_may_reverse_is_uncertain(case):
+    limbs, point = case
+    assert not nearest_place(tuple(map(float, point)), plain_limb(limbs.table, 0)).certain
+    true, (lower, upper) = signed_distance(limbs, 0, point), distance_bounds(point, plain_limb(limbs.table, 0))
+    assert lower <= true <= upper
