@@ -49,7 +49,7 @@ def write_places(
     for i in range(limbs.size):
         place = MISSED
         if limbs[i] != NO_LIMB:
-            place = nearest_place(as_vector(points, i), limb_at(table.rows, table.solid, limbs[i]))
+            place = nearest_place(as_vector(points, i), limb_at(table.rows, table.kernel_shape, limbs[i]))
         uncertain[i] = not place.certain
         count += not place.certain
         write_place(places, i, place)
@@ -60,5 +60,5 @@ def write_places(
 def bound_distances(points: Vectors, table: LimbRows, lower: Column[np.float64], upper: Column[np.float64]) -> None:
     """Bounds of the signed distance of point i from limb i, or of all points from the only limb."""
     for i in range(lower.size):
-        limb = i if table.solid.size > 1 else 0
-        lower[i], upper[i] = distance_bounds(as_vector(points, i), limb_at(table.rows, table.solid, limb))
+        limb = i if table.kernel_shape.size > 1 else 0
+        lower[i], upper[i] = distance_bounds(as_vector(points, i), limb_at(table.rows, table.kernel_shape, limb))
