@@ -230,7 +230,8 @@ def test_half_of_the_moving_bones_is_no_warning():
 
 def test_only_bones_that_do_not_move_are_an_error():
     clip = moving(6, [1, 2])
-    with pytest.raises(ValueError, match=r"expected some of the clip's bones left, right \(2 in all\), got hips, spine"):
+    message = r"expected some of the clip's bones left, right \(2 in all\), got hips, spine"
+    with pytest.raises(ValueError, match=message):
         clip.at([0.5], rig_of(["hips", "spine"], [-1, 0], np.zeros((2, 3))))
 
 
