@@ -1,7 +1,7 @@
 """The nearest place of a limb's profile to a point of the half plane of axis and point, in double-double.
 
 A point is at a height above p1, along the axis, and at a distance from the axis. What errors may reverse is uncertain:
-`exact/nearest.py` decides it.
+`exact/` decides it.
 """
 
 from typing import NamedTuple
