@@ -95,9 +95,19 @@ def rays(rng, n):
     return starts, starts + rng.choice([0.5, 3.0, 10.0]) * rng.normal(size=(n, 3))
 
 
-@pytest.mark.parametrize("way", ["follow", "watch", "patched"])
+WAYS = ["follow", "watch", "patched"]
+POLICIES = [("ignore", 0.0), ("hit", 0.0), ("exit", 0.0), ("bullet", 0.0), ("ignore", 1e-2)]
+USUAL = [("follow", *POLICIES[0]), ("watch", *POLICIES[2]), ("patched", *POLICIES[3]), ("watch", *POLICIES[4])]
+"""Each way and each policy but "hit", which differs from "exit" by a start inside alone."""
+
+
 @pytest.mark.parametrize(
-    ("inside", "tolerance"), [("ignore", 0.0), ("hit", 0.0), ("exit", 0.0), ("bullet", 0.0), ("ignore", 1e-2)]
+    ("way", "inside", "tolerance"),
+    [
+        pytest.param(way, *policy, marks=() if (way, *policy) in USUAL else pytest.mark.long)
+        for way in WAYS
+        for policy in POLICIES
+    ],
 )
 def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
     rng = np.random.default_rng(1)

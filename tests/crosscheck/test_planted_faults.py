@@ -1,5 +1,7 @@
 """Faults are planted in every field that an engine tells: the scoreboard counts them, and a case replays them."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from support.planted import DONE, ELSEWHERE, FAULTS, FIELDS, TO
@@ -9,8 +11,10 @@ from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.cases.wording import headline
 from cylcollide.crosscheck.compare.disagreements import Kind
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.crosscheck.report.page import write_page
+from cylcollide.crosscheck.run import scoreboard as board
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan, PosesPlan
 from cylcollide.crosscheck.run.run import run_plan
@@ -38,8 +42,18 @@ def _registered():
 
 @pytest.fixture(scope="module")
 def found():
-    """The score of every fault, asked at once: what is true is computed for all of them once."""
-    scores = scoreboard(["planted"], 150 * len(ASKED), 3)
+    """The score of every fault, asked at once: scenes are drawn, and what is true is computed, once for all."""
+    truths: dict[int, Truth] = {}
+
+    def truth_of(scene):
+        if id(scene) not in truths:
+            truths[id(scene)] = Truth(scene)
+        return truths[id(scene)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(board, "draw_chunk", cache(board.draw_chunk))
+        patch.setattr(board, "Truth", truth_of)
+        scores = scoreboard(["planted"], 80 * len(ASKED), 3)
     return {score.engine.removeprefix("planted, "): score for score in scores}
 
 

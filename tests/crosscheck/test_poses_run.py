@@ -16,7 +16,7 @@ from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, local_processes, 
 from cylcollide.engines import EngineHits
 from cylcollide.engines.bullet import BulletEngine
 
-RAYS = 4000
+RAYS = 2500
 PLAN = PosesPlan(RAYS, 7, ("walk", "cartwheel"))
 
 

@@ -118,7 +118,7 @@ def test_an_engine_that_fails_says_so_and_has_no_counts(scores, name, words):
 @pytest.mark.usefixtures("planted")
 def test_equal_seeds_give_equal_scores():
     def counts(seed):
-        return [replace(score, speed=0.0) for score in scoreboard_by_name("inflated", "open", seed=seed)]
+        return [replace(score, speed=0.0) for score in scoreboard_by_name("inflated", seed=seed)]
 
     assert counts(1) == counts(1)
     assert counts(1) != counts(2)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from support.runs.scoreboard import scoreboard_by_name
 
 from cylcollide import cli, engines
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
 from cylcollide.crosscheck.report.tables import score_tables
-from cylcollide.crosscheck.run.scoreboard import Score
+from cylcollide.crosscheck.run.scoreboard import ASKED, Score
 
 # The command ----------------------------------------------------------------------------------------------------------
 
@@ -27,7 +28,10 @@ def crosscheck(monkeypatch, *options):
 
 
 @pytest.mark.usefixtures("planted")
-def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, capsys, scores):
+def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, capsys):
+    names = ("inflated", "blind", "single", "raising")
+    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=60 * len(ASKED))}
+    scores["absent"] = Score("absent", {}, "No module named 'no_such_package'")
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
     assert crosscheck(monkeypatch, "--engines", "all", "--out", tmp_path / "a") == 0
     text = capsys.readouterr().out

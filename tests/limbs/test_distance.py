@@ -174,10 +174,10 @@ def test_a_start_far_away_loses_nothing(far: float):
 
 @pytest.mark.parametrize("far", [0.0, 1e7])
 def test_the_nearest_of_many_is_the_least_of_all(far: float):
-    limbs, rng = mixed(56, seed=2).limbs(), np.random.default_rng(4)
+    limbs, rng = mixed(35, seed=2).limbs(), np.random.default_rng(4)
     limbs = limbs.moved(limbs.p1 + far, limbs.p2 + far)
     asked = 0
-    for _ in range(12):
+    for _ in range(8):
         start = rng.uniform(-8, 8, 3) + far
         end = start + rng.normal(size=3)
         if limbs.cast_segments(start, end).hit.any():
@@ -188,7 +188,7 @@ def test_the_nearest_of_many_is_the_least_of_all(far: float):
         assert found.gap == min(gaps)
         assert found.limb == rows[int(np.argmin(gaps))]
         asked += 1
-    assert asked > 12 // 2
+    assert asked > 4
 
 
 def test_of_equal_limbs_the_first_is_nearest():

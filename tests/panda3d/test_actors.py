@@ -156,6 +156,8 @@ def test_what_is_no_actor_of_this_rig_is_refused(base, rig):
     assert len(world.characters) == 0
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 def test_the_demo_plays_without_a_window(tmp_path):
     picture = tmp_path / "picture.png"
     figure = Path(__file__).parents[2] / "docs" / "figures" / "panda.py"  # it plays demos/panda.py

@@ -22,7 +22,7 @@ def run(*arguments, code=None):
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     out = tmp_path_factory.mktemp("crosscheck") / "a" / "report"
-    options = ["--rays", 3000, "--seed", 3, "--motion", "walk", "--motion", "kick", "--jobs", 2]
+    options = ["--rays", 1200, "--seed", 3, "--motion", "walk", "--motion", "kick", "--jobs", 2]
     return run("crosscheck", *options, "--out", out), out
 
 
@@ -44,7 +44,7 @@ def test_crosscheck_prints_the_table(finished):
 def test_crosscheck_writes_the_folder(finished):
     _, out = finished
     summary = json.loads((out / "summary.json").read_text())
-    assert (summary["rays"], summary["seed"], summary["motions"]) == (3000, 3, ["walk", "kick"])
+    assert (summary["rays"], summary["seed"], summary["motions"]) == (1200, 3, ["walk", "kick"])
     assert summary["families"][-1]["phantom"] > 0
     assert "<html" in (out / "index.html").read_text()
     assert len(list((out / "repro").glob("*.py"))) == 10

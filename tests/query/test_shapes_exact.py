@@ -164,28 +164,6 @@ def check_distance(solid: Solid, point: list[float], inside: bool, squared: floa
 
 @pytest.mark.machine_code
 @pytest.mark.parametrize("name", PLANS)
-def test_mixed_worlds_credit_in_exact_order(name: str):
-    seen: Counter[object] = Counter()
-    for seed in range(4):
-        s = scene(name, sized(50), seed)
-        world, found = cc.HitWorld(s.limbs.limbs()), world_truths(s.limbs.solids(), s.queries())
-        seen.update(asked.solids[k].kind for asked in found for k, _ in asked.found)
-        for inside in POLICIES:
-            hits = world.cast_segments(s.start, s.end, inside=inside)
-            tally = compare_hits(hits, found, inside)
-            assert not tally.problems, f"{name} {seed=} " + tally.report()
-            assert np.array_equal(world.occluded_segments(s.start, s.end, inside=inside), hits.hit)
-            count, problems = compare_chords(world.chords_segments(s.start, s.end, inside=inside), found, inside)
-            assert not problems, f"{name} {seed=} {len(problems)} rays differ: {problems[0]}"
-            seen[inside] += tally.hits
-            seen["chords"] += count
-    assert min(seen[inside] for inside in POLICIES) > 5
-    assert seen["chords"] > sized(200)
-    assert all(seen[kind] > 3 for kind in SHAPE_ROWS)
-
-
-@pytest.mark.machine_code
-@pytest.mark.parametrize("name", PLANS)
 def test_mixed_worlds_are_brute_force(name: str):
     """The tree finds what asking every limb finds, and who holds a point."""
     for seed in range(5, 8):

@@ -205,7 +205,7 @@ def cost(world: cc.HitWorld) -> float:
 @pytest.mark.parametrize(("side", "copies"), [(6, 1), (6, 40)])
 def test_hammer(side: int, copies: int):
     """Small batches, which go one by one, and large ones, which go as streams."""
-    seen = hammer(2.5, side, copies)
+    seen = hammer(1.0, side, copies)
     assert seen.pop("rebuilds") == 0
     assert min(seen.values()) >= 1, seen
 
@@ -214,7 +214,7 @@ def test_hammer(side: int, copies: int):
 def test_hammer_with_rebuilds(side: int, monkeypatch: pytest.MonkeyPatch):
     """Trees are built in the background, one after another, and put in place between the moves."""
     monkeypatch.setattr(hit_world, "REBUILT_AT_ONCE", 0)
-    seen = hammer(2.5, side, 1, shuffled=True)
+    seen = hammer(1.2, side, 1, shuffled=True)
     assert min(seen.values()) >= 1, seen
 
 
