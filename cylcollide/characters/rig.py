@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from cylcollide.characters.rig_parts import OtherShapes
     from cylcollide.characters.skin.gauges import Least
+    from cylcollide.characters.skin.gltf import Names, Space
 
 
 class Rig(EditableRig):
@@ -200,8 +201,9 @@ class Rig(EditableRig):
         """Limbs fitted to a skin: for each bone, of the allowed shapes, the one of least size that covers its part.
 
         A piece of skin belongs to the bone that carries most of it, so limbs end at the joints. Bones that mirror each
-        other by name, place and skin get limbs that do so, fitted to both parts at once. `characters.skin.skin_report`
-        says how well all of it fits; docs/characters.md, which shapes do best.
+        other by name, place and skin get limbs that do so, fitted to both parts at once. The rig keeps the skin as
+        `skin`, and `characters.skin.skin_report(rig)` says how well all of it fits; docs/characters.md, which shapes do
+        best.
 
         Parameters
         ----------
@@ -232,11 +234,25 @@ class Rig(EditableRig):
 
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
         numbers = fit.group_numbers(skin, groups, bone_groups)
-        return cls(*skin.bone_columns, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
+        rig = cls(*skin.bone_columns, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
+        rig._keep(skin)
+        return rig
 
     @classmethod
-    def from_gltf(cls, path: str | PathLike[str], **options: Any) -> "Rig":
+    def from_gltf(
+        cls,
+        path: str | PathLike[str],
+        *,
+        meshes: str | Sequence[str] | None = None,
+        without: str | Sequence[str] = (),
+        names: "Names" = "file",
+        space: "Space" = "auto",
+        **options: Any,
+    ) -> "Rig":
         """Limbs fitted to the skin of a glTF 2.0 file, as `from_skin` does it with these options.
+
+        `meshes`, `without`, `names` and `space` are those of `characters.skin.Skin.from_gltf`: which meshes are read,
+        what bones are called, and whether limbs have the units of the scene. The skin is the rig's `skin`.
 
         Raises
         ------
@@ -249,7 +265,7 @@ class Rig(EditableRig):
         """
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported when asked for
 
-        skin = Skin.from_gltf(path)
+        skin = Skin.from_gltf(path, meshes=meshes, without=without, names=names, space=space)
         return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.bone_columns, **options)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -37,6 +37,8 @@ class RigData(Skeleton):
     """The bones as loops read them."""
     rest_offsets: Float64Array
     """Where the bones are at rest, as loops read it: (1, b, 3), of roots from the first one."""
+    skin: Skeleton | None = None
+    """The `Skin` that the limbs were fitted to, None of other rigs, and of rigs from files, pickles and copies."""
 
     def __init__(
         self,
@@ -72,6 +74,10 @@ class RigData(Skeleton):
             return NotImplemented
         pairs = zip(self.arguments, other.arguments, strict=True)
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    def _keep(self, skin: Skeleton | None) -> None:
+        """Set the skin; for who makes the rig, alone."""
+        vars(self).update(skin=skin)
 
     @property
     def limb_names(self) -> tuple[str, ...]:

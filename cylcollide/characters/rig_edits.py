@@ -75,8 +75,9 @@ class EditableRig(RigData):
         for row, name in enumerate(names):
             if name is not None:
                 column[row] = _number(name, numbers)
-        limbs = Limbs(self.limbs.table, column, self.limbs.names)
-        return self._with(limbs=limbs, groups=numbers)
+        rig = self._with(limbs=Limbs(self.limbs.table, column, self.limbs.names), groups=numbers)
+        rig._keep(self.skin)
+        return rig
 
     def pruned(self) -> tuple[Self, Int64Array]:
         """The rig of those bones that carry limbs and of their common root, and the rows of these bones, (kept,).

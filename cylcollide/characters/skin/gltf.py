@@ -1,129 +1,199 @@
-"""Skins from glTF 2.0 files: pygltflib gives structures and bytes, and this module interprets them.
+"""Skins from glTF 2.0 files, one of all meshes whose skins have joints in common.
 
-A joint's rest is the inverse of its inverse bind matrix, so vertices and bones are in the space of the mesh, in its
-units. The pose of the nodes, and the place of the mesh in its scene, do not count.
+A joint's rest is the inverse of its inverse bind matrix. So vertices and bones are in the space of the mesh. If all
+joints of the scene stand as bound, one transform leads from there to the scene.
 """
 
+from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cylcollide._types import Float64Array
-from cylcollide.characters import quaternions
+from cylcollide import validate
+from cylcollide._types import Float64Array, Int64Array
+from cylcollide.characters import gltf_file, quaternions
+from cylcollide.characters.gltf_file import ArgumentError, GltfFile
+from cylcollide.characters.name_patterns import matched
 
-if TYPE_CHECKING:
-    from pygltflib import GLTF2
-
-DTYPES = {5120 + code: np.dtype(kind) for code, kind in enumerate("bBhHiIf")}
-LARGEST = {"b": 127.0, "B": 255.0, "h": 32767.0, "H": 65535.0}
-"""The integers that mean 1 where integers are normalised."""
-
-WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
-TRIANGLES = 4
+Names: TypeAlias = Literal["file", "vrm"]
+Space: TypeAlias = Literal["auto", "scene", "mesh"]
 
 RIGID = 1e-3
 """Largest distance of a bind matrix from a rotation with one scale, relative to that scale."""
 
 
-def read(path: str | PathLike[str]) -> tuple[Any, ...]:
-    """The arguments of `Skin` for the meshes of the first skin; see `Skin.from_gltf`."""
-    try:
-        import pygltflib  # noqa: PLC0415  # an extra
-    except ImportError as missing:
-        raise ImportError(
-            f"pygltflib is needed to read glTF and could not be imported ({missing}); install it with: "
-            "pip install 'cylcollide[gltf]'"
-        ) from missing
-    file = Path(path)
-    file.open("rb").close()  # pygltflib prints what it cannot open
-    try:
-        document = pygltflib.GLTF2().load(file)
-        if document is None or not document.skins:
-            raise ValueError("it has no skin; export the mesh with its armature")
-        return _skin(document)
-    except FileNotFoundError:
-        raise
-    except Exception as error:  # damaged files raise what json, struct, dataclasses and numpy raise
-        raise ValueError(
-            f"{file}: expected a glTF 2.0 file with a skinned mesh, got one that cannot be read "
-            f"({type(error).__name__}: {str(error)[:160]})"
-        ) from None
+class Choice(NamedTuple):
+    """What of a file is read, and how; see `Skin.from_gltf`."""
+
+    meshes: str | Sequence[str] | None
+    without: str | Sequence[str]
+    names: Names
+    space: Space
 
 
-def _skin(document: "GLTF2") -> tuple[Any, ...]:
-    joints, parents = _ordered_joints(document)
-    original = document.skins[0].joints
-    rank = np.empty(len(original), dtype=np.int64)  # of a joint as vertices number it
-    for row, joint in enumerate(joints):
-        rank[original.index(joint)] = row
+def read(path: str | PathLike[str], choice: Choice) -> tuple[Any, ...]:
+    """The arguments of `Skin` for the skinned meshes of a file; see `Skin.from_gltf`."""
+    validate.one_of(choice.names, "names", "file", "vrm")
+    validate.one_of(choice.space, "space", "auto", "scene", "mesh")
+    return gltf_file.read(path, "a skinned mesh", lambda file: _skin(file, choice))
+
+
+def _skin(file: GltfFile, choice: Choice) -> tuple[Any, ...]:
+    if not file.document.skins:
+        raise ValueError("it has no skin; export the mesh with its armature")
+    nodes = _chosen(file, choice)
+    if not nodes:
+        raise ValueError("no triangles refer to the first skin")
+    binds, spaces = _bound(file, [file.document.nodes[node].skin for node in nodes])
+    joints, parents = _ordered(file, list(binds))
+    matrices = np.stack([binds[joint] for joint in joints])
     vertices, faces, weights, count = [], [], [], 0
-    for node in document.nodes:
-        if node.skin != 0 or node.mesh is None:
+    for node in nodes:
+        skin = file.document.nodes[node].skin
+        if skin not in spaces:
             continue
-        for primitive in document.meshes[node.mesh].primitives:
-            if primitive.mode not in (None, TRIANGLES):
+        rank = np.array([joints.index(joint) for joint in file.document.skins[skin].joints])
+        for primitive in file.document.meshes[file.document.nodes[node].mesh].primitives:
+            points = file.attribute(primitive, "POSITION")
+            triangles = file.triangles(primitive, 0 if points is None else len(points))
+            if points is None or not len(triangles):
                 continue
-            points = _accessor(document, primitive.attributes.POSITION).astype(np.float64)
-            rows = np.arange(len(points))
-            if primitive.indices is not None:
-                rows = _accessor(document, primitive.indices).ravel().astype(np.int64)
-            vertices.append(points)
-            faces.append(rows.reshape(-1, 3) + count)
-            weights.append(_weights(document, primitive.attributes, rank, len(points)))
+            vertices.append(_moved(spaces[skin], points.astype(np.float64)))
+            faces.append(triangles + count)
+            weights.append(_weights(file, primitive, rank, len(points), len(joints)))
             count += len(points)
     if not vertices:
         raise ValueError("no triangles refer to the first skin")
-    names = [document.nodes[joint].name or f"joint_{joint}" for joint in joints]
-    positions, orientations = _rest(document, rank, parents)
-    return np.vstack(vertices), np.vstack(faces), np.vstack(weights), names, parents, positions, orientations
+    points = np.vstack(vertices)
+    scene = _to_scene(file, joints, matrices, points, choice.space)
+    rest = _rest(scene @ matrices, parents)
+    return (
+        _moved(scene, points),
+        np.vstack(faces),
+        np.vstack(weights),
+        _names(file, joints, choice.names),
+        parents,
+        *rest,
+    )
 
 
-def _ordered_joints(document: "GLTF2") -> tuple[list[int], list[int]]:
+def _chosen(file: GltfFile, choice: Choice) -> list[int]:
+    """Nodes of skinned meshes that have a chosen name, of the node or of the mesh."""
+    document = file.document
+    nodes = [row for row, node in enumerate(document.nodes) if node.skin is not None and node.mesh is not None]
+    names = [(document.nodes[row].name or "", document.meshes[document.nodes[row].mesh].name or "") for row in nodes]
+    try:
+        kept = [True] * len(nodes) if choice.meshes is None else matched(choice.meshes, names, "meshes")
+        left_out = matched(choice.without, names, "without")
+    except ValueError as error:
+        raise ArgumentError(str(error)) from None
+    chosen = [row for row, keep, leave in zip(nodes, kept, left_out, strict=True) if keep and not leave]
+    if nodes and not chosen:
+        raise ArgumentError("without: expected to leave a mesh, got patterns that match all of them")
+    return chosen
+
+
+def _bound(file: GltfFile, skins: Sequence[int]) -> tuple[dict[int, Float64Array], dict[int, Float64Array]]:
+    """Bind matrices of joints, and the transform of each skin's vertices, in the space of the first skin.
+
+    These are of all skins that have a joint in common with the first one, or with one of these.
+    """
+    binds: dict[int, Float64Array] = {}
+    spaces: dict[int, Float64Array] = {}
+    left = list(dict.fromkeys(skins))
+    while left:
+        skin = next((row for row in left if not spaces or set(file.document.skins[row].joints) & set(binds)), None)
+        if skin is None:
+            break
+        left.remove(skin)
+        joints, inverse = file.document.skins[skin].joints, _inverse_binds(file, skin)
+        shared = next((row for row, joint in enumerate(joints) if joint in binds), None)
+        spaces[skin] = np.eye(4) if shared is None else binds[joints[shared]] @ inverse[shared]
+        for joint, matrix in zip(joints, inverse, strict=True):
+            binds.setdefault(joint, spaces[skin] @ np.linalg.inv(matrix))
+    return binds, spaces
+
+
+def _inverse_binds(file: GltfFile, skin: int) -> Float64Array:
+    """The matrices from the space of a mesh to its joints, (joints, 4, 4)."""
+    joints, binding = file.document.skins[skin].joints, file.document.skins[skin].inverseBindMatrices
+    if binding is None:
+        return np.tile(np.eye(4), (len(joints), 1, 1))
+    found: Float64Array = file.accessor(binding).astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
+    if len(found) < len(joints):
+        raise ValueError(f"expected {len(joints)} inverse bind matrices, got {len(found)}")
+    return found[: len(joints)]
+
+
+def _ordered(file: GltfFile, joints: list[int]) -> tuple[list[int], list[int]]:
     """Nodes of the joints, parents before children, and for each the row of its nearest ancestor among them, or -1."""
-    joints = document.skins[0].joints
-    above = {child: row for row, node in enumerate(document.nodes) for child in node.children or ()}
-
-    def ancestors(node: int) -> list[int]:
-        path: list[int] = []
-        while node in above and len(path) <= len(document.nodes):
-            node = above[node]
-            path.append(node)
-        return path
-
-    paths = {joint: [node for node in ancestors(joint) if node in joints] for joint in joints}
+    known = set(joints)
+    paths = {joint: [node for node in file.ancestors(joint) if node in known] for joint in joints}
     ordered = sorted(joints, key=lambda joint: len(paths[joint]))
-    return ordered, [ordered.index(paths[joint][0]) if paths[joint] else -1 for joint in ordered]
+    rows = {joint: row for row, joint in enumerate(ordered)}
+    return ordered, [rows[paths[joint][0]] if paths[joint] else -1 for joint in ordered]
 
 
-def _weights(document: "GLTF2", attributes: Any, rank: NDArray[np.int64], count: int) -> Float64Array:
-    """Weights of all joints in their order, (n, b); up to eight a vertex."""
-    weights = np.zeros((count, len(rank)))
+def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones: int) -> Float64Array:
+    """Weights of all joints in their order, (n, b); up to sixteen a vertex."""
+    weights = np.zeros((count, bones))
     vertex = np.arange(count)[:, None]
-    for number in range(2):
-        joints, shares = (getattr(attributes, f"{name}_{number}", None) for name in ("JOINTS", "WEIGHTS"))
-        if joints is None or shares is None:
-            if number == 0:
-                raise ValueError("a mesh of the skin has no JOINTS_0 and WEIGHTS_0")
-            continue
-        np.add.at(weights, (vertex, rank[_accessor(document, joints).astype(np.int64)]), _accessor(document, shares))
+    for number in range(4):
+        joints, shares = (file.attribute(primitive, f"{name}_{number}") for name in ("JOINTS", "WEIGHTS"))
+        if joints is not None and shares is not None:
+            np.add.at(weights, (vertex, rank[joints.astype(np.int64)]), shares)
+        elif number == 0:
+            raise ValueError("a mesh of the skin has no JOINTS_0 and WEIGHTS_0")
     return weights
 
 
-def _rest(document: "GLTF2", rank: NDArray[np.int64], parents: list[int]) -> tuple[Float64Array, Float64Array]:
-    """Positions (b, 3) and orientations (b, 4) of the joints relative to their parents."""
-    binding = document.skins[0].inverseBindMatrices
-    inverse = np.tile(np.eye(4), (len(rank), 1, 1))
-    if binding is not None:
-        inverse[rank] = _accessor(document, binding).reshape(-1, 4, 4).transpose(0, 2, 1)
-    matrices = np.linalg.inv(inverse)
+def _to_scene(
+    file: GltfFile, joints: list[int], binds: Float64Array, points: Float64Array, space: Space
+) -> Float64Array:
+    """The transform (4, 4) of vertices and bind matrices; with "auto" none, if the scene shows no joint as bound.
+
+    It has the scene's scale, and shows the first root where the scene does.
+    """
+    if space == "mesh":
+        return np.eye(4)
+    found = np.stack([file.world(joint) for joint in joints]) @ np.linalg.inv(binds)
+    first = np.asarray(found[0])
+    if space == "scene":
+        _similar(first)
+        return first
+    extent = float(np.ptp(points, axis=0).max())
+    apart = np.abs((found - first) @ np.diag([extent, extent, extent, 1.0])).max()
+    scale = float(np.cbrt(abs(np.linalg.det(first[:3, :3]))))
+    together = scale > 0.0 and apart <= RIGID * scale * extent
+    return first if together and _is_similar(first[:3, :3]) else np.eye(4)
+
+
+def _is_similar(matrix: Float64Array) -> bool:
+    """Whether a matrix (3, 3) is a rotation with one scale > 0."""
+    scale = float(np.cbrt(np.linalg.det(matrix)))
+    return scale > 0.0 and bool(np.abs(matrix @ matrix.T / scale**2 - np.eye(3)).max() < RIGID)
+
+
+def _similar(matrix: Float64Array) -> None:
+    if not _is_similar(matrix[:3, :3]):
+        raise ArgumentError(
+            "space: expected 'mesh', since the scene shows the skin mirrored or scaled by axes, got 'scene'"
+        )
+
+
+def _moved(matrix: Float64Array, points: Float64Array) -> Float64Array:
+    """Points (n, 3) after a transform."""
+    return np.asarray(points @ matrix[:3, :3].T + matrix[:3, 3])
+
+
+def _rest(matrices: Float64Array, parents: list[int]) -> tuple[Float64Array, Float64Array]:
+    """Positions (b, 3) and orientations (b, 4) of joints relative to their parents."""
     scale = np.cbrt(np.linalg.det(matrices[:, :3, :3]))
     turns: Float64Array = matrices[:, :3, :3] / scale[:, None, None]
     if not (scale > 0.0).all() or not np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID:
         raise ValueError("a joint is bound mirrored, sheared or scaled by axes; apply its scale before the export")
-    positions: Float64Array = matrices[:, :3, 3].astype(np.float64)
+    positions: Float64Array = matrices[:, :3, 3].copy()
     orientations = turns.copy()
     for row, parent in enumerate(parents):
         if parent >= 0:
@@ -132,21 +202,15 @@ def _rest(document: "GLTF2", rank: NDArray[np.int64], parents: list[int]) -> tup
     return positions, quaternions.of_matrices(orientations)
 
 
-def _accessor(document: "GLTF2", number: int) -> NDArray[Any]:
-    """The rows of an accessor, (count, width); normalised integers become numbers up to 1."""
-    accessor = document.accessors[number]
-    if accessor.sparse is not None or accessor.bufferView is None:
-        raise ValueError(f"accessor {number} is sparse or compressed; export without")
-    view = document.bufferViews[accessor.bufferView]
-    data = document.get_data_from_buffer_uri(document.buffers[view.buffer].uri)
-    dtype, width = DTYPES[accessor.componentType], WIDTHS[accessor.type]
-    rows: NDArray[Any] = np.ndarray(
-        (accessor.count, width),
-        dtype.newbyteorder("<"),
-        buffer=data,
-        offset=(view.byteOffset or 0) + (accessor.byteOffset or 0),
-        strides=(view.byteStride or width * dtype.itemsize, dtype.itemsize),
-    )
-    if accessor.normalized:
-        rows = np.maximum(rows / LARGEST[dtype.char], -1.0)
-    return rows
+def _names(file: GltfFile, joints: list[int], names: Names) -> list[str]:
+    """The names of joints; with "vrm" those that the file gives to the bones of its person."""
+    own = [file.joint_name(joint) for joint in joints]
+    if names == "file":
+        return own
+    known = file.humanoid
+    if not known:
+        raise ArgumentError("names: expected 'file', since this is no VRM file, got 'vrm'")
+    taken = set(known.values())
+    return [
+        known.get(joint, f"{name}_{joint}" if name in taken else name) for joint, name in zip(joints, own, strict=True)
+    ]

@@ -71,14 +71,19 @@ class SkinReport(NamedTuple):
         return "\n".join([head, *rows, f"without limbs: {', '.join(self.without_limbs) or 'none'}"])
 
 
-def skin_report(rig: RigData, skin: Skin) -> SkinReport:
-    """Compare the limbs of a rig with a skin of the same bones, at rest.
+def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
+    """Compare the limbs of a rig with a skin of the same bones, at rest; by default with that which it was fitted to.
 
     Raises
     ------
     ValueError
-        If rig and skin have other bones, or the rig has no limbs.
+        If there is no such skin, rig and skin have other bones, or the rig has no limbs.
     """
+    if skin is None and isinstance(rig.skin, Skin):
+        skin = rig.skin
+    if not isinstance(skin, Skin):
+        got = "none, and the rig was fitted to none" if skin is None else type(skin).__name__
+        raise ValueError(f"skin: expected a Skin, got {got}; make it with Skin(...) or Skin.from_gltf(path)")
     if rig.bone_names != skin.bone_names:
         raise ValueError(
             f"rig: expected the {len(skin.bone_names)} bones of the skin in their order, got {len(rig.bone_names)}, "

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,9 @@ from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.characters.skeleton import Skeleton
 from cylcollide.limbs import files
+
+if TYPE_CHECKING:
+    from cylcollide.characters.skin.gltf import Names, Space
 
 
 class Skin(Skeleton):
@@ -65,8 +68,29 @@ class Skin(Skeleton):
         return f"Skin({len(self.vertices)} vertices, {len(self.faces)} triangles, {len(self.bone_names)} bones)"
 
     @classmethod
-    def from_gltf(cls, path: str | PathLike[str]) -> "Skin":
-        """Read the skinned meshes of a glTF 2.0 file, .gltf or .glb, that share its first skin; metres, y up.
+    def from_gltf(
+        cls,
+        path: str | PathLike[str],
+        *,
+        meshes: str | Sequence[str] | None = None,
+        without: str | Sequence[str] = (),
+        names: "Names" = "file",
+        space: "Space" = "auto",
+    ) -> "Skin":
+        """Read the skinned meshes of a glTF 2.0 file, .gltf, .glb or .vrm, whose skins share joints; metres, y up.
+
+        Parameters
+        ----------
+        path
+            The file.
+        meshes, without
+            Patterns (`fnmatch`) of the names of meshes or of their nodes, one or several: those to read (None: all),
+            and out of these, those to leave out, such as hair and glasses.
+        names
+            "vrm" gives the bones of a VRM file's person their VRM names (hips, leftUpperArm ...); others keep theirs.
+        space
+            "scene": scaled and placed as the scene shows the first root. "mesh": as the mesh has it. "auto": as in the
+            scene if the joints there stand as bound, otherwise as in the mesh.
 
         Raises
         ------
@@ -75,12 +99,14 @@ class Skin(Skeleton):
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
-            If it is no glTF, has no skin, or one that the constructor refuses.
+            If it is no glTF, requires an extension that cannot be read, has no skin, or one that the constructor
+            refuses; if a pattern matches nothing. EXT_meshopt_compression and KHR_draco_mesh_compression need the extra
+            `gltf-compressed`.
         """
         from cylcollide.characters.skin import gltf  # noqa: PLC0415  # which needs an extra
 
         with files.named_in_errors(path):
-            return cls(*gltf.read(path))
+            return cls(*gltf.read(path, gltf.Choice(meshes, without, names, space)))
 
     def posed(self, positions: ArrayLike, orientations: ArrayLike) -> Float64Array:
         """The vertices, (v, 3), for bones in the world: positions (b, 3), orientations (b, 4); linear blend skinning.

@@ -1,0 +1,26 @@
+"""Things chosen by patterns of their names."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+
+def matched(patterns: str | Sequence[str], names: Sequence[tuple[str, ...]], argument: str) -> list[bool]:
+    """Which of some things, each with its names, match one of the patterns (`fnmatch`; case counts), or one pattern.
+
+    Raises
+    ------
+    ValueError
+        If these are no strings, or one of them matches nothing.
+    """
+    several = [patterns] if isinstance(patterns, str) else patterns
+    if not isinstance(several, Sequence) or not all(isinstance(pattern, str) for pattern in several):
+        raise ValueError(f"{argument}: expected a pattern of names or a list of these, got {patterns!r}")
+    found = [False] * len(names)
+    for pattern in several:
+        rows = [row for row, own in enumerate(names) if any(fnmatchcase(name, pattern) for name in own)]
+        if not rows:
+            known = ", ".join(dict.fromkeys(name for own in names for name in own if name)) or "no names"
+            raise ValueError(f"{argument}: expected patterns of {known[:400]}, got {pattern!r}, which matches none")
+        for row in rows:
+            found[row] = True
+    return found
