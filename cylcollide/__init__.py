@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cylcollide.characters.judged import Judged
     from cylcollide.characters.policy import Policy
     from cylcollide.characters.rig import Rig
+    from cylcollide.characters.round_poses import round_poses
     from cylcollide.history import Admission, MissExplanation, PoseHistory, RewindLimits, ViewClock, estimate_time
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from cylcollide.query.chords import Chords
     from cylcollide.query.hits import RayHit, RayHits
     from cylcollide.query.points import PointHits
+    from cylcollide.shotlog.logged import LoggedShot, LoggedShots
+    from cylcollide.shotlog.rejudged import Rejudged
+    from cylcollide.shotlog.shot_log import ShotLog
 
 __all__ = [
     "Admission",
@@ -33,6 +37,8 @@ __all__ = [
     "Info",
     "Judged",
     "Limbs",
+    "LoggedShot",
+    "LoggedShots",
     "MissExplanation",
     "PointHits",
     "Policy",
@@ -40,9 +46,11 @@ __all__ = [
     "RayHit",
     "RayHits",
     "Reason",
+    "Rejudged",
     "RewindLimits",
     "Rig",
     "Shape",
+    "ShotLog",
     "Side",
     "Snapshot",
     "ViewClock",
@@ -51,6 +59,7 @@ __all__ = [
     "flight",
     "info",
     "quaternions",
+    "round_poses",
     "warm_up",
 ]
 
@@ -59,6 +68,7 @@ _LAZY = {
     "characters.judged": ("Judged",),
     "characters.policy": ("Policy",),
     "characters.rig": ("Rig",),
+    "characters.round_poses": ("round_poses",),
     "history": ("Admission", "MissExplanation", "PoseHistory", "RewindLimits", "ViewClock", "estimate_time"),
     "history.flight": ("FlightPath", "flight"),
     "limbs.explain": ("Explanation",),
@@ -66,6 +76,9 @@ _LAZY = {
     "query.points": ("PointHits",),
     "query.chords": ("Chords",),
     "process.info": ("Info", "info", "warm_up"),
+    "shotlog.logged": ("LoggedShot", "LoggedShots"),
+    "shotlog.rejudged": ("Rejudged",),
+    "shotlog.shot_log": ("ShotLog",),
 }
 """Modules, and their names that are imported at first use."""
 

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
 from cylcollide.characters.policy_checks import KINDS
@@ -195,6 +196,18 @@ class Judged(HitFields["Judged"]):
     def _spots(self) -> Columns:
         position, normal = self.impacts.entry_surface(self._shots.chord)
         return {"position": position, "normal": normal}
+
+    def trace(self) -> dict[str, tuple[NDArray[Any], ...]]:
+        """The arrays that the answer consists of, by what they say. They hold no state of a world."""
+        impacts, chord = self.impacts, self._shots.chord
+        numbers = ("entry_fraction", "exit_fraction", "thickness", "energy_in", "energy_out", "damage")
+        return {
+            "verdict": (chord >= 0,),
+            "limb": (self.limb,),
+            "face": (impacts.entry_face, impacts.exit_face),
+            "order": (impacts.offsets, impacts.limb, impacts.reason),
+            "numbers": (*(getattr(impacts, name) for name in numbers), self.damage, self.energy_left),
+        }
 
     def by_shot(self) -> ShotTotals:
         """Sums over the pellets of each shot: their number, hits and damage, and the damage to each character."""

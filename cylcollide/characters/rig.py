@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -291,7 +292,7 @@ class Rig(EditableRig):
         from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported when asked for
 
         with named_in_errors(path, json_text.SEE.format("rig.schema.json")):
-            return cls(*rig_files.read(path))
+            return cls(*rig_files.read(Path(path).read_bytes()))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """A figure of the rig at rest, from the front and from the side; written to a file if a path is given.

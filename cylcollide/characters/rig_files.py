@@ -40,6 +40,12 @@ T = TypeVar("T", list[Any], str, int)
 
 def write(path: str | PathLike[str], rig: RigData) -> None:
     """Write a rig; the file is replaced when all is written."""
+    text = text_of(rig, indent=1)
+    files.replace(Path(path), lambda stream: stream.write(text.encode()))
+
+
+def text_of(rig: RigData, indent: int | None = None) -> str:
+    """A rig as JSON."""
     names, columns = rig.bone_names, (rig.parents, rig.rest_positions, rig.rest_orientations)
     bones = [
         {"name": name, "parent": names[parent] if parent >= 0 else None, "position": at, "orientation": turn}
@@ -47,8 +53,7 @@ def write(path: str | PathLike[str], rig: RigData) -> None:
     ]
     content = {"format": FORMAT, "version": json_text.VERSION, "groups": dict(rig.groups), "bones": bones}
     rows = [_limb(rig.limbs, i, names[bone]) for i, bone in enumerate(rig.limb_bone.tolist())]
-    text = json.dumps({**content, "limbs": rows}, indent=1)
-    files.replace(Path(path), lambda stream: stream.write(text.encode()))
+    return json.dumps({**content, "limbs": rows}, indent=indent)
 
 
 def _limb(limbs: Limbs, i: int, bone: str) -> dict[str, Any]:
@@ -67,17 +72,12 @@ def _limb(limbs: Limbs, i: int, bone: str) -> dict[str, Any]:
     return {**kept, "bone": bone, "shape": shape.name.lower(), **sizes}
 
 
-def read(path: str | PathLike[str]) -> tuple[Any, ...]:
-    """The arguments of `Rig.__init__` in a file; their form is checked, and the limbs, but not the skeleton.
+def read(text: bytes) -> tuple[Any, ...]:
+    """The arguments of `Rig.__init__` in JSON; their form is checked, and the limbs, but not the skeleton.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-    ValueError
-        If it is no file of a rig, or holds limbs that no constructor takes: with field and row.
+    ValueError if it is no rig, or holds limbs that no constructor takes: with field and row.
     """
-    content = json_text.content_of(Path(path).read_bytes(), FORMAT, ("bones", "limbs"), ("groups",))
+    content = json_text.content_of(text, FORMAT, ("bones", "limbs"), ("groups",))
     bones, rows = (_typed(list, field, content[field]) for field in ("bones", "limbs"))
     for i, bone in enumerate(bones):
         check_fields(f"bones[{i}]", bone, BONE)

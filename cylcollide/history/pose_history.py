@@ -1,5 +1,6 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
+from contextlib import nullcontext
 from copy import copy
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
@@ -17,9 +18,10 @@ from cylcollide.history.queries import PastQueries
 from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
 from cylcollide.limbs.figures import new_figure
 from cylcollide.limbs.outlines import COLORS, fill_outlines, group_colors, surface_points
-from cylcollide.process.tasks import OwnLock
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.layout import WorldLayout
+from cylcollide.world.observers import ChangeLock
+from cylcollide.world.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,7 +75,11 @@ class PoseHistory(PastQueries):
             raise ValueError("ticks: expected 1 or more, got 0")
         self._ring: Ring | None = None
         self._recorded_layout: WorldLayout | None = None
-        self._recording = OwnLock()
+        self._recording = ChangeLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies have a lock of their own, and nobody observes them."""
+        return {**vars(self), "_recording": ChangeLock()}
 
     def __len__(self) -> int:
         return len(self._kept_ticks)
@@ -112,18 +118,25 @@ class PoseHistory(PastQueries):
             If the time is not finite, or not after that of the last tick.
         """
         moment = float(validate.in_range(validate.per_row(time, "time", 1), "time")[0])
-        with self._recording():
+        observed = bool(self._recording.observers)  # then no change of the world may come between
+        with self._recording.changing(), self._world._lock() if observed else nullcontext():
             ring = self._ring
             if ring is not None and moment <= ring.ticks[-1].time:
                 raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
-            number, state = 0 if ring is None else ring.last + 1, self._world.snapshot()
-            structure = None if ring is None else ring.ticks[-1].structure
-            if structure is None or state.layout is not self._recorded_layout:
-                structure = structure_of(state, structure)
-            tick = tick_of(state, number, moment, self._interpolate, structure)
-            self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
-            self._recorded_layout = state.layout
+            number = 0 if ring is None else ring.last + 1
+            self._keep(self._world.snapshot(), number, moment)
+            self._recording.tell("record", time=moment, number=number)
             return number
+
+    def _keep(self, state: Snapshot, number: int, time: float) -> None:
+        """Keep a state as a tick with this number."""
+        ring = self._ring
+        structure = None if ring is None else ring.ticks[-1].structure
+        if structure is None or state.layout is not self._recorded_layout:
+            structure = structure_of(state, structure)
+        tick = tick_of(state, number, time, self._interpolate, structure)
+        self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
+        self._recorded_layout = state.layout
 
     def _kept(self) -> Ring:
         if self._ring is None:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import partial
-from typing import Unpack
+from typing import Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +41,7 @@ from cylcollide.query.points import PointHits, axis_distances, located_recorded,
 from cylcollide.query.request import batch_rows
 from cylcollide.query.results import gather
 from cylcollide.world.hit_world import HitWorld
+from cylcollide.world.observers import ChangeLock, JudgedCall
 
 
 class Past:
@@ -128,6 +129,7 @@ class PastQueries(ABC):
     """The queries of a history. Beside those of a world they take a time for each ray, and other options."""
 
     _world: HitWorld
+    _recording: ChangeLock
 
     @abstractmethod
     def _kept(self) -> Ring:
@@ -176,12 +178,12 @@ class PastQueries(ABC):
         """Every limb that each ray crosses at its time; as `HitWorld.chords_rays`."""
         return self._past(request).chords()
 
-    @arguments_of(past_segment_shots)
+    @arguments_of(past_segment_shots, before="_before_shots")
     def judge_segments(self, request: tuple[PastRequest, ShotRequest]) -> Judged:
         """Which limb of each closed segment counts at its time; as `HitWorld.judge_segments`."""
         return self._judge(*request)
 
-    @arguments_of(past_ray_shots)
+    @arguments_of(past_ray_shots, before="_before_shots")
     def judge_rays(self, request: tuple[PastRequest, ShotRequest]) -> Judged:
         """Which limb of each ray counts at its time; as `HitWorld.judge_rays`."""
         return self._judge(*request)
@@ -196,8 +198,17 @@ class PastQueries(ABC):
         return Past(self._world, self._kept(), request)
 
     def _judge(self, request: PastRequest, shots: ShotRequest) -> Judged:
-        rows = shots.weapons.rows(self._kept().ticks[-1].roster.groups)
-        return judge_flight(self._past(request).chords(), shots, rows)
+        ring = self._kept()
+        rows = shots.weapons.rows(ring.ticks[-1].roster.groups)
+        judged = judge_flight(Past(self._world, ring, request).chords(), shots, rows)
+        for observer in self._recording.observers:
+            observer.tell_shots(JudgedCall(shots, judged, tick=ring.last, past=request[1:]))
+        return judged
+
+    def _before_shots(self) -> Self:
+        for observer in self._recording.observers:
+            observer.admit(True)
+        return self
 
     def cast_moving(
         self,

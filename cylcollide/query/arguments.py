@@ -12,12 +12,13 @@ Request = TypeVar("Request")
 
 
 def arguments_of(
-    make: Callable[P, Request],
+    make: Callable[P, Request], before: str = ""
 ) -> Callable[[Callable[[Owner, Request], Answer]], Callable[Concatenate[Owner, P], Answer]]:
     """Decorate a method of a request, so that it takes the arguments of `make` instead.
 
-    Signature and annotations name these arguments. The method is compiled from text, as those of dataclasses are: to
-    pass on `*args` and `**kwargs` would add 7 % to a query of one ray.
+    Signature and annotations name these arguments. `before` names a method that is called first, and returns its
+    object. The method is compiled from text, as those of dataclasses are: to pass on `*args` and `**kwargs` would add
+    7 % to a query of one ray.
     """
     taken = signature(make)
     given = taken.parameters.values()
@@ -28,13 +29,14 @@ def arguments_of(
     if by_name:
         declared.insert(names.index(by_name[0]), "*")
     passed = [f"{name}={name}" if name in by_name else name for name in names]
-    text = f"lambda self, {', '.join(declared)}: answer(self, make({', '.join(passed)}))"
+    owner = f"self.{before}()" if before else "self"
+    text = f"lambda self, {', '.join(declared)}: answer({owner}, make({', '.join(passed)}))"
 
     def decorate(answer: Callable[[Owner, Request], Answer]) -> Callable[Concatenate[Owner, P], Answer]:
         method: Any = wraps(answer)(eval(text, {"answer": answer, "make": make, "defaults": defaults}))
         returned = signature(answer).return_annotation
-        owner = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-        method.__signature__ = taken.replace(parameters=[owner, *given], return_annotation=returned)
+        first = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+        method.__signature__ = taken.replace(parameters=[first, *given], return_annotation=returned)
         method.__annotations__ = {**make.__annotations__, "return": returned}
         return method  # type: ignore[no-any-return]
 

@@ -16,18 +16,18 @@ from cylcollide.characters.rig import Rig
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
-from cylcollide.process.tasks import OwnLock, Task
+from cylcollide.process.tasks import Task
 from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.world import snapshot as states
 from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scratch
+from cylcollide.world.observers import ChangeLock, ObservedQueries
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses, poses_by_matrices
-from cylcollide.world.queries import Queries
 from cylcollide.world.roster import UNPOSED, Roster, as_jumps, as_layers
 from cylcollide.world.snapshot import Snapshot, Spare
 
 
-class HitWorld(Queries):
+class HitWorld(ObservedQueries):
     """Limbs and characters that move, and the queries on their present state.
 
     Bare limbs are given at the start and moved by `set_endpoints`. Characters come by `spawn`, are posed by `set_poses`
@@ -40,20 +40,18 @@ class HitWorld(Queries):
     """
 
     def __init__(self, limbs: Limbs | None = None) -> None:
-        if limbs is None:
-            limbs = Limbs.spheres(np.empty((0, 3)), np.empty(0))
+        limbs = Limbs.spheres(np.empty((0, 3)), np.empty(0)) if limbs is None else limbs
         if not isinstance(limbs, Limbs):
             raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
         self._present = Present(Snapshot.of(limbs))
         self._spare: Spare | None = None
         self._scratch: PoseScratch | None = None
-        self._moved_rows = 0
-        self._lock = OwnLock()
+        self._moved_rows, self._lock = 0, ChangeLock()
         self._rebuild: Task | None = None
 
     def __reduce__(self) -> tuple[Callable[..., "HitWorld"], tuple[Any, ...]]:
         """A copy or pickle has the limbs and characters where they are now, and a newly built tree."""
-        return _restored, (type(self), self.snapshot())
+        return world_in, (type(self), self.snapshot())
 
     def __repr__(self) -> str:
         living = len(self._present.roster.ids)
@@ -78,18 +76,18 @@ class HitWorld(Queries):
         ValueError
             On bad numbers, a wrong number of rows, p1 = p2, or a bad index; the world is left as it was.
         """
-        with self._lock():
+        with self._lock.changing():
             bare = self._present.layout.bare
             chosen = None if limbs is None else validate.indices(limbs, "limbs", len(bare))
             first, last = checked_ends(bare.table.kind, p1, p2, chosen)
-            place = slice(0, len(bare)) if chosen is None else chosen
             rows = np.arange(len(bare), dtype=np.int32) if chosen is None else np.sort(chosen).astype(np.int32)
-            nothing = rows[:0]
+            place, nothing = slice(0, len(bare)) if chosen is None else chosen, rows[:0]
 
             def write(columns: PoseColumns) -> None:
                 columns.p1[place], columns.p2[place] = first, last
 
             self._move(Parts(rows, nothing, nothing), write)
+            self._lock.tell("set_endpoints", p1=first, p2=last, limbs=chosen)
 
     def spawn(self, rig: Rig, count: int = 1) -> Int32Array:
         """Let characters live; they are hit once they are posed.
@@ -112,10 +110,11 @@ class HitWorld(Queries):
             If `rig` is no Rig or gives the name of a hit group another number than a rig of this world did before, or
             if there are not so many ids left; the world is left as it was.
         """
-        with self._lock():
+        with self._lock.changing():
             before = self._present.roster
             roster = before.spawned(rig, count)
             self._put(self.snapshot().with_roster(roster))
+            self._lock.tell("spawn", rig=rig, ids=roster.ids[len(before.ids) :])
             return roster.ids[len(before.ids) :].copy()
 
     def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: Flags = False) -> None:
@@ -155,21 +154,22 @@ class HitWorld(Queries):
         self._pose(ids, lambda roster, index: poses_by_matrices(roster, index, matrices, order), teleport)
 
     def _pose(self, ids: ArrayLike, poses_of: Callable[[Roster, Int64Array], Poses], teleport: Flags) -> None:
-        with self._lock():
+        with self._lock.changing():
             present, layout = self._present.roster, self._present.layout  # not the snapshot: it would have to be held
             index = present.index_of(ids)
             poses, jumps = poses_of(present, index), as_jumps(teleport, len(index))
             if len(index) == 0:
                 return
             are_posed = present.are_posed(index)
-            if are_posed and jumps is False and self._moved_in_place(poses):
-                return
-            roster = present.with_poses(index, jumps) if jumps is not False or not are_posed else present
-            if not are_posed:
-                self._restructure(roster, poses)
-            else:
-                changed = poses.changed(roster, layout)
-                self._move(changed, lambda columns: poses.write(columns, roster, layout), roster)
+            if not (are_posed and jumps is False and self._moved_in_place(poses)):
+                roster = present.with_poses(index, jumps) if jumps is not False or not are_posed else present
+                if not are_posed:
+                    self._restructure(roster, poses)
+                else:
+                    changed = poses.changed(roster, layout)
+                    self._move(changed, lambda columns: poses.write(columns, roster, layout), roster)
+            if self._lock.observers:
+                self._lock.tell("set_poses", **poses.given(jumps))
 
     def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
         """Give characters other layers, in place of the masks of their limbs; they last through `set_poses`.
@@ -186,10 +186,11 @@ class HitWorld(Queries):
         ValueError
             On ids that are unknown, despawned or named twice, and on bad masks; the world is left as it was.
         """
-        with self._lock():
+        with self._lock.changing():
             roster = self._present.roster
             index = roster.index_of(ids)
             self._put(states.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
+            self._lock.tell("set_layers", ids=roster.ids[index], mask=self._present.roster.layers[index])
 
     def despawn(self, ids: ArrayLike) -> None:
         """Let characters go, (k,) or one; their ids are never used again.
@@ -199,7 +200,7 @@ class HitWorld(Queries):
         ValueError
             On ids that are unknown, despawned already or named twice; the world is left as it was.
         """
-        with self._lock():
+        with self._lock.changing():
             before = self._present.roster
             index = before.index_of(ids)
             roster = before.without(index)
@@ -207,6 +208,10 @@ class HitWorld(Queries):
                 self._put(self.snapshot().with_roster(roster))
             else:
                 self._restructure(roster, None)
+            self._lock.tell("despawn", ids=before.ids[index])
+
+    def _is_present(self, state: Snapshot) -> bool:
+        return self._present.published is state
 
     def _moved_in_place(self, poses: Poses) -> bool:
         """Overwrite the current columns if nobody else holds them; whether characters were moved so.
@@ -308,7 +313,7 @@ def _rebuild(of: ReferenceType[HitWorld], state: Snapshot | None) -> None:
         del world
 
 
-def _restored(kind: type[HitWorld], state: Snapshot) -> HitWorld:
+def world_in(kind: type[HitWorld], state: Snapshot) -> HitWorld:
     """A world in the given state."""
     world = kind(state.layout.bare)
     world._present = Present(state)

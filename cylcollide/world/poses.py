@@ -1,12 +1,12 @@
 """Poses of some characters of a world, checked and written into the columns of a state."""
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Int64Array
+from cylcollide._types import BoolArray, Int64Array
 from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs
 from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
 from cylcollide.characters.poses import bone_poses, raise_misplaced
@@ -53,6 +53,12 @@ class Poses:
     def bones(self) -> Bones:
         """Copies of their bones, one character after another."""
         return Bones(self._at.reshape(-1, 3).copy(), self._turn.reshape(-1, 4).copy())
+
+    def given(self, jumps: BoolArray | bool) -> dict[str, Any]:
+        """The arguments of `set_poses` that are these; `jumps`: which characters are teleported, in the order given."""
+        teleport = jumps if isinstance(jumps, bool) else jumps[self._order]
+        ids = self._roster.ids[self._index]
+        return {"ids": ids, "positions": self._at, "orientations": self._turn, "teleport": teleport}
 
     def changed(self, roster: Roster, layout: WorldLayout) -> Parts:
         """What belongs to these characters in a state; they are posed in its roster, which has the same characters."""

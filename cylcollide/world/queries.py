@@ -1,7 +1,7 @@
 """The queries of a world and of its snapshots."""
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Protocol, Self
 
 from cylcollide._types import BoolArray
 from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_shots, segment_shots
@@ -85,7 +85,7 @@ class Queries(ABC):
         """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
         return chords(self.snapshot(), request, request.threads)
 
-    @arguments_of(segment_shots)
+    @arguments_of(segment_shots, before="_before_shots")
     def judge_segments(self, request: ShotRequest) -> Judged:
         """Which limb of each closed segment counts, and what the shot does; `energy` at the start, one or (n,).
 
@@ -94,11 +94,18 @@ class Queries(ABC):
         `chords_segments`, in that order: one that contains the start is entered there, if `inside` does not leave it
         out.
         """
-        return judge(self.snapshot(), request)
+        return self._judge(request)
 
-    @arguments_of(ray_shots)
+    @arguments_of(ray_shots, before="_before_shots")
     def judge_rays(self, request: ShotRequest) -> Judged:
         """Which limb of each ray counts, and what the shot does; as `judge_segments`. A wall is a `max_distance`."""
+        return self._judge(request)
+
+    def _before_shots(self) -> Self:
+        """Itself; called before shots are judged, whose arguments may be refused."""
+        return self
+
+    def _judge(self, request: ShotRequest) -> Judged:
         return judge(self.snapshot(), request)
 
     @arguments_of(point_request)

@@ -74,7 +74,7 @@ class Snapshot(Queries):
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
         """The limbs with a newly built tree, and no characters."""
-        made = _restored(Roster.of(limbs), limbs, limbs, np.empty((0, 3)), np.empty((0, 4)))
+        made = snapshot_of(Roster.of(limbs), limbs, limbs, np.empty((0, 3)), np.empty((0, 4)))
         vars(made)["limbs"] = limbs
         return made
 
@@ -97,7 +97,8 @@ class Snapshot(Queries):
 
     def __reduce__(self) -> tuple[Callable[..., "Snapshot"], tuple[Any, ...]]:
         """A copy or pickle has the same limbs and characters, and a newly built tree; answers are the same."""
-        return _restored, (self.roster, self.layout.bare, self.limbs, self.columns.positions, self.columns.orientations)
+        bones = self.columns.positions, self.columns.orientations
+        return snapshot_of, (self.roster, self.layout.bare, self.limbs, *bones)
 
     @property
     def fits(self) -> bool:
@@ -130,7 +131,7 @@ class Snapshot(Queries):
         return self
 
 
-def _restored(
+def snapshot_of(
     roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
 ) -> Snapshot:
     """A snapshot of all limbs, of which the first ones are bare and the others the roster's."""

@@ -1,0 +1,1 @@
+"""Judged shots in a file: written while a match goes on, read and judged again afterwards."""

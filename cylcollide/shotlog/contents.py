@@ -1,0 +1,93 @@
+"""What a log keeps once, by content: rigs, policies and limbs."""
+
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+from cylcollide.characters import rig_files
+from cylcollide.characters.policy import Policy
+from cylcollide.characters.rig import Rig
+from cylcollide.limbs import files, tables
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.shotlog.values import packed, unpacked
+
+Kept: TypeAlias = Rig | Policy | Limbs
+KINDS: dict[str, type[Kept]] = {"rig": Rig, "policy": Policy, "limbs": Limbs}
+DIGEST_SIZE = 16
+
+
+def digest_of(*parts: bytes) -> bytes:
+    """The digest of some bytes, one part after another."""
+    state = blake2b(digest_size=DIGEST_SIZE)
+    for part in parts:
+        state.update(len(part).to_bytes(8, "little"))
+        state.update(part)
+    return state.digest()
+
+
+def content_of(kept: Kept) -> tuple[str, bytes]:
+    """The kind of an object, and bytes that it can be made of again."""
+    if isinstance(kept, Rig):
+        return "rig", rig_files.text_of(kept).encode()
+    if isinstance(kept, Policy):
+        return "policy", kept.to_json().encode()
+    columns = {**tables.given_columns(kept.table), "hit_group": kept.hit_group}
+    return "limbs", packed({"columns": columns, "names": list(kept.names)})
+
+
+def object_of(kind: str, content: bytes) -> Kept:
+    """The object whose content this is; ValueError if it is none."""
+    if kind == "rig":
+        return Rig(*rig_files.read(content))
+    if kind == "policy":
+        return Policy.from_json(content.decode())
+    if kind != "limbs":
+        raise ValueError(f"expected a rig, a policy or limbs, got {kind!r}")
+    value = unpacked(content)
+    return Limbs(*files.checked_columns(value["columns"], value["names"]))
+
+
+class NewContents:
+    """Digests of objects, and the contents of those that are new since they were last taken."""
+
+    def __init__(self) -> None:
+        self._of_object: dict[int, tuple[Kept, str]] = {}
+        self._of_policy: dict[Policy, str] = {}
+        self._known: set[str] = set()
+        self._new: list[tuple[str, str, bytes]] = []
+
+    def digest(self, kept: Kept) -> str:
+        """The digest of an object, in hexadecimal; its content becomes new if it was not seen before."""
+        if isinstance(kept, Policy):  # equal ones may be made for every shot
+            found = self._of_policy.get(kept)
+            return found if found is not None else self._of_policy.setdefault(kept, self._add(kept))
+        known = self._of_object.get(id(kept))
+        if known is None:
+            known = self._of_object[id(kept)] = kept, self._add(kept)
+        return known[1]
+
+    def _add(self, kept: Kept) -> str:
+        kind, content = content_of(kept)
+        digest = digest_of(kind.encode(), content).hex()
+        if digest not in self._known:
+            self._known.add(digest)
+            self._new.append((digest, kind, content))
+        return digest
+
+    def take(self) -> list[tuple[str, str, bytes]]:
+        """Digest, kind and content of all that are new; none is new any more."""
+        new, self._new = self._new, []
+        return new
+
+
+class KnownContents:
+    """Objects by their digests, made when they are first asked for."""
+
+    def __init__(self, content_by_digest: Any) -> None:
+        """`content_by_digest`: a function from a digest to kind and content."""
+        self._find, self._made = content_by_digest, dict[str, Kept]()
+
+    def __getitem__(self, digest: str) -> Any:
+        """The object; ValueError if there is none, or if it is damaged."""
+        if digest not in self._made:
+            self._made[digest] = object_of(*self._find(digest))
+        return self._made[digest]

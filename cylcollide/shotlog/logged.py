@@ -1,0 +1,223 @@
+"""LoggedShots: what a log holds, read-only; and all of it judged again."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from os import PathLike
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from cylcollide import validate
+from cylcollide._types import Float64Array, Int64Array
+from cylcollide._version import __version__
+from cylcollide.characters.judged import Judged
+from cylcollide.characters.policy import Policy
+from cylcollide.shotlog.contents import KnownContents
+from cylcollide.shotlog.pages import PageReader
+from cylcollide.shotlog.rejudged import Rejudged, Span, SpanResult, joined, judge_span, spans_of
+from cylcollide.shotlog.replay import Replay
+from cylcollide.shotlog.shots import arguments_of_call, judged_again
+from cylcollide.shotlog.source import Source
+from cylcollide.shotlog.states import Values
+
+Progress = Callable[[int, int], None]
+RunSpans = Callable[[Any, list[Span]], Iterable[SpanResult]]
+"""Applies a function to all spans, in whatever processes, and gives the results in their order."""
+
+
+class LoggedShot(NamedTuple):
+    """One logged shot: one ray of a judged call."""
+
+    number: int
+    """Of the shot, in the log."""
+    row: int
+    """In its call."""
+    rays: int
+    """How many the call has."""
+    tick: int
+    """The last tick before the call; -1 for none."""
+    note: Mapping[str, Any] | None
+    """What `ShotLog.note` said about the call."""
+    start: Float64Array
+    """Start of the segment, or origin of the ray; (3,)."""
+    end: Float64Array
+    """End of the segment; of a ray the origin plus the direction; (3,)."""
+    time: float | None
+    """The time that was asked for; None for the present, or if a tick was asked for."""
+    policy: Policy
+    energy: float
+    limb: int
+    """Row of the limb that counted, -1 for a miss."""
+
+    @property
+    def hit(self) -> bool:
+        """Whether a limb counted."""
+        return self.limb >= 0
+
+
+class LoggedShots:
+    """The shots of a log, read-only: `len(log)`, `log[i]`; `log.judged(i)` and `log.rejudge()` judge again.
+
+    A log that was cut or damaged has the shots of its first ticks, all of which a chain of digests confirms. Neither
+    the file nor those beside it are changed. A log that is still being written is copied, with what is committed.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is no log, one of a newer version, or damaged from the start.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._source = Source(path)
+        self._pages = list(self._source.confirmed_pages())
+        if not self._pages or not self._pages[0].state:
+            self._source.close()
+            raise ValueError(f"{path}: expected a log, got a damaged file (no whole state that its digest confirms)")
+        shots = [page.shots for page in self._pages]
+        self._first: Int64Array = np.concatenate([[0], np.cumsum(shots)]).astype(np.int64)
+        self.objects = KnownContents(self._source.content_of)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._source.close()
+
+    def __repr__(self) -> str:
+        return f"LoggedShots({len(self)} shots, {len(self.ticks)} ticks, by cylcollide {self.version} at {self.level})"
+
+    @property
+    def version(self) -> str:
+        """Of the cylcollide that wrote the log."""
+        return str(self._source.about["cylcollide"])
+
+    @property
+    def level(self) -> str:
+        """Of the machine code that judged."""
+        return str(self._source.about["level"])
+
+    @cached_property
+    def ticks(self) -> Int64Array:
+        """Numbers of the ticks that are whole, ascending."""
+        return np.array([page.tick for page in self._pages if page.tick is not None], np.int64)
+
+    @cached_property
+    def times(self) -> Float64Array:
+        """Their times."""
+        return np.array([page.time for page in self._pages if page.tick is not None], np.float64)
+
+    def __len__(self) -> int:
+        return int(self._first[-1])
+
+    def __iter__(self) -> Iterator[LoggedShot]:
+        """One shot after another."""
+        return (shot for place in range(len(self._pages)) for shot in self._of_page(place))
+
+    def __getitem__(self, number: int) -> LoggedShot:
+        """A shot by its number; IndexError if there is none."""
+        place, _ = self._place_of(number)
+        return self._of_page(place)[range(len(self))[number] - int(self._first[place])]
+
+    def _place_of(self, number: int) -> tuple[int, int]:
+        """The page of a shot, and its number in the log."""
+        if not validate.is_integer(number) or not -len(self) <= int(number) < len(self):
+            raise IndexError(f"shot: expected {-len(self)} to {len(self) - 1}, got {number!r}; the log has {len(self)}")
+        shot = range(len(self))[number]
+        return int(np.searchsorted(self._first, shot, "right")) - 1, shot
+
+    def _of_page(self, place: int) -> list[LoggedShot]:
+        """The shots of a page."""
+        last = self._pages[place - 1].tick if place else None
+        found: list[LoggedShot] = []
+        for name, call in PageReader(self.objects).calls(self._source.page(place)):
+            if name == "shots":
+                self._add(found, call, int(self._first[place]), -1 if last is None else last)
+        return found
+
+    def _add(self, found: list[LoggedShot], call: Values, first: int, last: int) -> None:
+        arguments = arguments_of_call(call, self.objects)
+        n, start = len(call["first"]), call["first"]
+        end = call["second"] if call["segments"] else start + call["second"]
+        note = None if call["note"] is None else json.loads(call["note"])
+        time, energy, policy = arguments.get("time"), arguments["energy"], arguments["policy"]
+        for row in range(n):
+            found.append(
+                LoggedShot(
+                    first + len(found), row, n, call.get("tick", last), note, start[row], end[row], _of_row(time, row),
+                    policy if isinstance(policy, Policy) else policy[row], _of_row(energy, row), call["limb"].item(row),
+                )
+            )  # fmt: skip
+
+    # Judged again -----------------------------------------------------------------------------------------------------
+
+    def judged(self, number: int) -> Judged:
+        """A shot judged again, in the state of its moment: one row, which `judged.explain(0)` explains."""
+        return self._again(number)[0]
+
+    def _again(self, number: int) -> tuple[Judged, Any, Values, int]:
+        """A shot judged again, what it asked, its call, and its row."""
+        place, shot = self._place_of(number)
+        span = [one for one in self._spans if one.begin <= place][-1]
+        replay, first = Replay(self._source.about, self.objects), span.shots
+        for _, calls in replay.pages(self._source, range(span.first, span.end)):
+            for call, asked in calls:
+                if _ < span.begin:
+                    continue
+                n = len(call["first"])
+                if shot < first + n:
+                    row = shot - first
+                    return judged_again(call, asked, self.objects)[row : row + 1], asked, call, row
+                first += n
+        raise ValueError(f"shot: expected shot {shot} in page {place}, got none")
+
+    @cached_property
+    def _spans(self) -> list[Span]:
+        about = self._source.about["history"]
+        return spans_of(self._pages, about["ticks"] if about else 0)
+
+    def rejudge(self, policy: Policy | None = None, run: RunSpans = map, progress: Progress | None = None) -> Rejudged:
+        """Judge all shots again, and compare.
+
+        Parameters
+        ----------
+        policy
+            Judge by this one, too; `result.other` of what is returned counts what it would have done.
+        run
+            How spans of the log are worked on: `map` in this process, or that of an executor.
+        progress
+            Is told how many of how many shots are done.
+        """
+        excuses = self.version != __version__
+        work = _Work(self._source.file, self._source.is_copy, excuses, policy)
+        results, done = [], 0
+        for result in run(work, self._spans):
+            results.append(result)
+            done += result.shots
+            if progress is not None:
+                progress(done, len(self))
+        return Rejudged(joined(results), len(self.ticks), self.version, not excuses)
+
+
+class _Work(NamedTuple):
+    """Judges spans of a log again; may be sent to another process."""
+
+    file: Any
+    is_copy: bool
+    excuses_numbers: bool
+    policy: Policy | None
+
+    def __call__(self, span: Span) -> SpanResult:
+        return judge_span(self.file, self.is_copy, span, self.excuses_numbers, self.policy)
+
+
+def _of_row(value: Any, row: int) -> Any:
+    """What a row has of a column, or of a number for all."""
+    array = None if value is None else np.asarray(value).reshape(-1)
+    return None if array is None else array.item(row if len(array) > 1 else 0)

@@ -1,0 +1,169 @@
+"""A page: all that was logged up to one tick, as the bytes of one row of the file; and the same entries again."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.characters.rig import Rig
+from cylcollide.history.ticks import Ring
+from cylcollide.shotlog.contents import NewContents
+from cylcollide.shotlog.pose_codec import PoseCodec
+from cylcollide.shotlog.shots import HeldCall, values_of_call
+from cylcollide.shotlog.states import Values, values_of_state, values_of_ticks
+from cylcollide.shotlog.values import packed, unpacked
+from cylcollide.world.snapshot import Snapshot
+
+Change = tuple[str, dict[str, Any]]
+"""Name and arguments of what came into effect. "state": a whole state, with the ring of the history."""
+Entry = Change | HeldCall
+NO_STATE, WORLD_ALONE, WHOLE = 0, 1, 2
+"""What a page may begin with. Reading begins at one of the last two; with WORLD_ALONE the history has no ticks yet."""
+
+
+class _Group:
+    """Poses of characters with equally many bones, each of them once; they are encoded together."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+        self.numbers: list[Float64Array] = []
+
+    def add(self, ids: list[int], positions: Float64Array, orientations: Float64Array) -> None:
+        self.ids += ids
+        self.numbers.append(np.concatenate([np.moveaxis(positions, -1, 0), np.moveaxis(orientations, -1, 0)]))
+
+
+class PageWriter:
+    """Collects entries, and turns them into the bytes of a page."""
+
+    def __init__(self) -> None:
+        self.contents = NewContents()
+        self._codec, self._rigs = PoseCodec(), dict[int, Rig]()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._entries: list[Any] = []
+        self._groups: list[_Group] = []
+        self._open: dict[int, int] = {}
+        self._states: dict[int, tuple[Snapshot, int]] = {}
+        self.shots = 0
+        """How many there are in this page."""
+
+    @property
+    def begins_with(self) -> int:
+        """What the page begins with: a whole state, a state of the world alone, or neither of them."""
+        name, values = self._entries[0] if self._entries else ("", {})
+        return NO_STATE if name != "state" else WHOLE if values["whole"] else WORLD_ALONE
+
+    def __bool__(self) -> bool:
+        return bool(self._entries)
+
+    def add(self, entry: Entry) -> None:
+        """Take an entry; its arrays are read when the page is finished, and must not be written any more."""
+        if isinstance(entry, HeldCall):
+            self._add_call(entry)
+            return
+        name, what = entry
+        if name == "state":
+            self._add_state(**what)
+        elif name == "spawn":
+            self._rigs |= dict.fromkeys(what["ids"].tolist(), what["rig"])
+            self._entries.append([name, {**what, "rig": self.contents.digest(what["rig"])}])
+        elif name == "set_poses":
+            self._add_poses(**what)
+        else:
+            self._entries.append([name, what])
+
+    def _add_state(self, state: Snapshot, ring: Ring | None, whole: bool) -> None:
+        if not self._entries:
+            self._codec.forget()
+        roster, digest = state.roster, self.contents.digest
+        self._rigs = {one: roster.rigs[rig] for one, rig in zip(roster.ids.tolist(), roster.rig.tolist(), strict=True)}
+        values = {"world": values_of_state(state, digest), "ticks": values_of_ticks(ring, digest), "whole": whole}
+        self._entries.append(["state", values])
+
+    def _add_poses(self, ids: Any, positions: Float64Array, orientations: Float64Array, teleport: Any) -> None:
+        each, bones = ids.tolist(), positions.shape[1]
+        number = self._open.get(bones)
+        if number is None or not set(each).isdisjoint(self._groups[number].ids):
+            number = self._open[bones] = len(self._groups)
+            self._groups.append(_Group())
+        group = self._groups[number]
+        self._entries.append(
+            ["set_poses", {"group": number, "first": len(group.ids), "count": len(each), "teleport": teleport}]
+        )
+        group.add(each, positions, orientations)
+
+    def _add_call(self, call: HeldCall) -> None:
+        values = values_of_call(call, self.contents.digest)
+        if call.state is not None:
+            values["own_state"] = self._state_number(call.state)
+        self._entries.append(["shots", values])
+        self.shots += len(values["first"])
+
+    def _state_number(self, state: Snapshot) -> int:
+        """The number of a state that is kept in this page for shots alone."""
+        known = self._states.get(id(state))
+        if known is None:
+            known = self._states[id(state)] = state, len(self._states)
+        return known[1]
+
+    def finished(self) -> tuple[bytes, list[tuple[str, str, bytes]]]:
+        """The bytes of the page, and the contents that are new in it; the next page begins."""
+        groups = [self._encoded(group) for group in self._groups]
+        states = [values_of_state(state, self.contents.digest) for state, _ in self._states.values()]
+        page = packed({"poses": groups, "states": states, "entries": self._entries})
+        self._clear()
+        return page, self.contents.take()
+
+    def _encoded(self, group: _Group) -> Values:
+        numbers = np.ascontiguousarray(np.concatenate(group.numbers, axis=1))
+        form, data = self._codec.encoded(group.ids, [self._rigs[one] for one in group.ids], numbers)
+        return {"ids": np.array(group.ids, np.int32), "form": form, "data": data}
+
+
+class PageReader:
+    """Turns pages into their entries, one page after another from one that begins anew."""
+
+    def __init__(self, objects: Any) -> None:
+        """`objects`: rigs, policies and limbs by their digests."""
+        self.objects = objects
+        self._codec, self._rigs = PoseCodec(), dict[int, Rig]()
+
+    def entries(self, page: bytes) -> Iterable[tuple[str, Values]]:
+        """Names and values, in the order of their effect; of "set_poses" the arguments of the call."""
+        content = unpacked(page)
+        entries: list[tuple[str, Values]] = content["entries"]
+        if entries and entries[0][0] == "state":
+            self._codec.forget()
+        for name, values in entries:
+            if name == "spawn":
+                self._rigs |= dict.fromkeys(values["ids"].tolist(), self.objects[values["rig"]])
+            elif name == "state":
+                self._know_rigs_of(values["world"])
+        groups = [self._decoded(group) for group in content["poses"]]
+        for name, values in entries:
+            if name == "set_poses":
+                ids, numbers = groups[values["group"]]
+                rows = slice(values["first"], values["first"] + values["count"])
+                poses = np.ascontiguousarray(np.moveaxis(numbers[:, rows], 0, -1))
+                at, turn = np.ascontiguousarray(poses[..., :3]), np.ascontiguousarray(poses[..., 3:])
+                yield name, {"ids": ids[rows], "positions": at, "orientations": turn, "teleport": values["teleport"]}
+            elif "own_state" in values:
+                yield name, {**values, "own_state": content["states"][values["own_state"]]}
+            else:
+                yield name, values
+
+    def calls(self, page: bytes) -> Iterable[tuple[str, Values]]:
+        """Names and values without the poses: of one page, wherever it is."""
+        return ((name, values) for name, values in unpacked(page)["entries"])
+
+    def _know_rigs_of(self, world: Values) -> None:
+        rigs = [self.objects[digest] for digest in world["rigs"]]
+        pairs = zip(world["ids"].tolist(), world["rig"].tolist(), strict=True)
+        self._rigs |= {one: rigs[rig] for one, rig in pairs}
+
+    def _decoded(self, group: Values) -> tuple[Any, Float64Array]:
+        ids = group["ids"].tolist()
+        return group["ids"], self._codec.decoded(group["form"], group["data"], ids, [self._rigs[one] for one in ids])

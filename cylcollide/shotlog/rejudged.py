@@ -1,0 +1,197 @@
+"""Judging a log again: in spans that begin at whole states, each by any process; and what came out."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide.characters.judged import Judged
+from cylcollide.characters.policy import Policy
+from cylcollide.shotlog.contents import KnownContents
+from cylcollide.shotlog.pages import NO_STATE, WORLD_ALONE
+from cylcollide.shotlog.replay import Replay
+from cylcollide.shotlog.shots import PARTS, SAME_EVERYWHERE, differences, judged_again
+from cylcollide.shotlog.source import Page, Source
+from cylcollide.shotlog.states import Values
+
+
+class Span(NamedTuple):
+    """Pages that are judged in one go."""
+
+    first: int
+    """The page where reading begins."""
+    begin: int
+    """The first page whose shots are judged: before it the history gets its ticks."""
+    end: int
+    """The page behind the last one."""
+    shots: int
+    """Number of the first shot of page `begin`."""
+
+
+class Difference(NamedTuple):
+    """A judged call whose answer is another one now."""
+
+    part: str
+    """"verdict", "limb", "face", "order" or "numbers": the first of them that differs."""
+    shot: int
+    """The shot that differs; of a call of several whose limbs are the same, the first one."""
+    rays: int
+    """How many the call has."""
+    tick: int
+    logged: int
+    """Row of the limb that counted, -1 for a miss."""
+    now: int
+
+    def __str__(self) -> str:
+        of = "" if self.rays == 1 else f" (in a call of {self.rays})"
+        limbs = f": logged {_limb(self.logged)}, now {_limb(self.now)}" if self.logged != self.now else ""
+        return f"shot {self.shot}{of}, after tick {self.tick}: {self.part} differs{limbs}"
+
+
+def _limb(row: int) -> str:
+    return "a miss" if row < 0 else f"limb {row}"
+
+
+class Tally(NamedTuple):
+    """What shots did, by one policy."""
+
+    hits: int = 0
+    damage: float = 0.0
+    groups: dict[str, int] = {}  # noqa: RUF012  # hits by hit group; never written
+
+
+class SpanResult(NamedTuple):
+    """What came out of a span, or of several."""
+
+    shots: int
+    calls: int
+    differing: int
+    """Calls with any difference."""
+    first: Difference | None
+    """The first that the version does not excuse."""
+    numbers_differ: int
+    """Calls in which numbers alone differ."""
+    logged: Tally
+    other: Tally
+    """By another policy, if one was given."""
+    changed: int
+    """Shots for which another limb counts by it, or none."""
+
+
+class Rejudged(NamedTuple):
+    """A log judged again; `print` it."""
+
+    result: SpanResult
+    ticks: int
+    version: str
+    """Of the cylcollide that wrote the log."""
+    is_same_version: bool
+
+    @property
+    def shots(self) -> int:
+        """How many were judged."""
+        return self.result.shots
+
+    @property
+    def first(self) -> Difference | None:
+        """The first difference, None if there is none."""
+        return self.result.first
+
+    @property
+    def identical(self) -> bool:
+        """Whether verdicts, limbs, faces and orders are the same; by the same version also every bit."""
+        return self.result.first is None
+
+    def __str__(self) -> str:
+        r = self.result
+        head = f"{r.shots:,} shots in {r.calls:,} calls, {self.ticks:,} ticks"
+        if not self.identical:
+            return f"{head}: {r.differing:,} calls differ; the first: {r.first}"
+        numbers = ""
+        if r.numbers_differ:
+            numbers = f"; numbers of {r.numbers_differ:,} calls differ in bits from those of cylcollide {self.version}"
+        return f"{head}: judged again identically{numbers}"
+
+
+def spans_of(pages: Sequence[Page], warm: int) -> list[Span]:
+    """All pages in spans; `warm`: ticks that a history keeps, 0 for none."""
+    first_shot = np.concatenate([[0], np.cumsum([page.shots for page in pages])]).tolist()
+    starts: list[tuple[int, int]] = []
+    for page in pages:
+        if page.state == NO_STATE:
+            continue
+        begin = page.place + (warm if page.state == WORLD_ALONE else 0)
+        if begin < len(pages) and (not starts or begin > starts[-1][1]):
+            starts.append((page.place, begin))
+    ends = [begin for _, begin in starts[1:]] + [len(pages)]
+    return [Span(first, begin, end, first_shot[begin]) for (first, begin), end in zip(starts, ends, strict=True)]
+
+
+def judge_span(
+    path: Path, is_copy: bool, span: Span, excuses_numbers: bool, policy: Policy | None = None
+) -> SpanResult:
+    """Judge the shots of a span again; by any process."""
+    source = Source(path, is_copy)
+    try:
+        objects = KnownContents(source.content_of)
+        return _judged(source, Replay(source.about, objects), span, excuses_numbers, policy)
+    finally:
+        source.close()
+
+
+def _judged(source: Source, replay: Replay, span: Span, excuses_numbers: bool, policy: Policy | None) -> SpanResult:
+    results = []
+    number = span.shots
+    for place, calls in replay.pages(source, range(span.first, span.end)):
+        for call, asked in calls:
+            if place < span.begin:
+                continue
+            results.append(_compared(call, asked, replay.objects, number, excuses_numbers, policy))
+            number += len(call["first"])
+    return joined(results)
+
+
+def _compared(
+    call: Values, asked: Any, objects: Any, number: int, excuses_numbers: bool, policy: Policy | None
+) -> SpanResult:
+    judged = judged_again(call, asked, objects)
+    found, first, numbers_differ = differences(call, judged), None, 0
+    named = [part for part in PARTS if part in found]
+    if named:
+        if excuses_numbers and named[0] not in SAME_EVERYWHERE:
+            numbers_differ, named = 1, []
+        else:
+            row = found[named[0]]
+            limbs = call["limb"].item(row), judged.limb.item(row)
+            first = Difference(named[0], number + row, len(judged), call.get("tick", -1), *limbs)
+    logged, other, changed = Tally(), Tally(), 0
+    if policy is not None:
+        again = judged_again(call, asked, objects, policy)
+        logged, other = tally_of(judged), tally_of(again)
+        changed = int(np.count_nonzero(judged.limb != again.limb))
+    return SpanResult(len(judged), 1, int(bool(named)), first, numbers_differ, logged, other, changed)
+
+
+def tally_of(judged: Judged) -> Tally:
+    """What shots did."""
+    groups, counts = np.unique(judged.hit_group[judged.hit], return_counts=True)
+    by_group = dict(zip(map(str, groups.tolist()), counts.tolist(), strict=True))
+    return Tally(int(judged.hit.sum()), float(judged.damage.sum()), by_group)
+
+
+def joined(results: Iterable[SpanResult]) -> SpanResult:
+    """The results of several spans, or calls, in their order."""
+    every = list(results)
+    sums = [sum(one[k] for one in every) for k in (0, 1, 2, 4, 7)]  # type: ignore[misc]
+    first = next((one.first for one in every if one.first is not None), None)
+    logged, other = (_summed([one[k] for one in every]) for k in (5, 6))  # type: ignore[misc]
+    return SpanResult(sums[0], sums[1], sums[2], first, sums[3], logged, other, sums[4])
+
+
+def _summed(tallies: list[Tally]) -> Tally:
+    groups: dict[str, int] = {}
+    for tally in tallies:
+        for group, count in tally.groups.items():
+            groups[group] = groups.get(group, 0) + count
+    return Tally(sum(one.hits for one in tallies), sum(one.damage for one in tallies), groups)

@@ -1,0 +1,107 @@
+"""A match from its log: a world and a history that go through the same changes again."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.history.ticks import Ring
+from cylcollide.shotlog.pages import PageReader
+from cylcollide.shotlog.source import Source
+from cylcollide.shotlog.states import Values, fill_history, state_of, world_of
+from cylcollide.world.hit_world import HitWorld
+from cylcollide.world.snapshot import Snapshot
+
+MOST_RINGS = 16
+"""Earlier rings of the history that are kept: a thread may have judged by one while another thread recorded."""
+
+
+class Replay:
+    """The world and its history at one moment of a log."""
+
+    def __init__(self, about: dict[str, Any], objects: Any) -> None:
+        self.world, self.history = HitWorld(), None if about["history"] is None else PoseHistory(HitWorld())
+        self._about, self.objects = about["history"], objects
+        self._rings: dict[int, Ring] = {}
+        self._early: list[Values] = []
+        """Calls whose tick is not there yet."""
+        self._is_first = True
+
+    def pages(self, source: Source, places: Iterable[int]) -> Iterator[tuple[int, Iterator[tuple[Values, Any]]]]:
+        """Go through pages; yields, of each, the judged calls and what they asked, in the state that it was in then.
+
+        What is asked must be asked before the next step.
+        """
+        reader = PageReader(self.objects)
+        for place in places:
+            yield place, self._steps(reader.entries(source.page(place)))
+
+    def _steps(self, entries: Iterable[tuple[str, Values]]) -> Iterator[tuple[Values, Any]]:
+        for name, values in entries:
+            if name != "shots":
+                self.apply(name, values)
+                due, self._early = self._early, []
+            else:
+                due = [values]
+            for call in due:
+                asked = self.asked(call)
+                if asked is None:
+                    self._early.append(call)
+                else:
+                    yield call, asked
+
+    def apply(self, name: str, values: Values) -> None:
+        """Let a change come into effect."""
+        if name == "state":
+            if self._is_first or values["whole"]:
+                self._begin(values)
+        elif name == "record":
+            self._record(values["time"], values["number"])
+        elif name == "spawn":
+            ids = self.world.spawn(self.objects[values["rig"]], len(values["ids"]))
+            if not np.array_equal(ids, values["ids"]):
+                raise ValueError(f"spawn: expected characters {values['ids'].tolist()}, got {ids.tolist()}")
+        elif name in CHANGES:
+            getattr(self.world, name)(**values)
+        else:
+            raise ValueError(f"expected a change that this version knows, got {name!r}")
+
+    def _begin(self, values: Values) -> None:
+        self._is_first = False
+        self.world, self._rings = world_of(values["world"], self.objects), {}
+        about = self._about
+        if about is not None:
+            distance = np.inf if about["teleport_distance"] is None else about["teleport_distance"]
+            self.history = PoseHistory(self.world, about["ticks"], about["interpolate"], distance)
+            fill_history(self.history, values["ticks"], self.objects)
+            self._keep_ring()
+
+    def _record(self, time: float, number: int) -> None:
+        if self.history is None:
+            raise ValueError("record: expected a log of a history, got one without")
+        self.history._keep(self.world.snapshot(), number, time)
+        self._keep_ring()
+
+    def _keep_ring(self) -> None:
+        ring = self.history and self.history._ring
+        if ring:
+            self._rings[ring.last] = ring
+            self._rings.pop(ring.last - MOST_RINGS, None)
+
+    def asked(self, call: Values) -> HitWorld | Snapshot | PoseHistory | None:
+        """What a call asked; None if that is not there yet."""
+        if "own_state" in call:
+            return state_of(call["own_state"], self.objects)
+        if "tick" not in call:
+            return self.world
+        if self.history is None or self.history._ring is None or call["tick"] > self.history._ring.last:
+            return None
+        if call["tick"] == self.history._ring.last:
+            return self.history
+        past = PoseHistory(self.world, self.history._most, self.history._interpolate, self.history._distance)
+        past._ring = self._rings.get(call["tick"])
+        return past
+
+
+CHANGES = ("set_poses", "set_layers", "set_endpoints", "despawn")

@@ -1,0 +1,261 @@
+"""ShotLog: every judged shot of a match in one file, with all that is needed to judge it again."""
+
+import json
+import os
+from collections.abc import Mapping
+from os import PathLike
+from threading import local
+from time import sleep
+from typing import TYPE_CHECKING, Any, Literal, Self
+from weakref import finalize
+
+import numpy as np
+
+from cylcollide import validate
+from cylcollide._version import __version__
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.process.info import info
+from cylcollide.shotlog.file_format import FORMAT, VERSION
+from cylcollide.shotlog.shots import held
+from cylcollide.shotlog.writer import EndOfTick, Writer
+from cylcollide.world.hit_world import HitWorld
+from cylcollide.world.observers import JudgedCall
+
+if TYPE_CHECKING:
+    from cylcollide.shotlog.logged import LoggedShots
+
+WhenFull = Literal["raise", "wait", "drop"]
+STATE_EACH = 600
+"""Ticks from one whole state to the next: judging again may begin at each."""
+MOST_ENTRIES = 256
+"""Entries that may wait for each tick that may."""
+POLL = 0.001
+"""Seconds between two looks whether there is room again."""
+
+
+class ShotLog:
+    """Every judged shot of a world and its history in one SQLite file, so that all can be judged again.
+
+    It hooks these objects: changes and calls of `judge_segments` and `judge_rays` are logged in the order of their
+    effect, until `close`. Copies and snapshots of them are not logged. A thread writes; a call costs a copy of its
+    arrays.
+
+    A transaction ends at `history.record`, or at `tick(time)` without a history. Shots after tick k are committed with
+    tick k + 1, and by `close`.
+
+    Parameters
+    ----------
+    path
+        Of the new file; `-wal` and `-shm` are beside it while it is written.
+    world, history
+        What is logged, from its present state on. The history must be of this world.
+    synchronous
+        "normal": what is acknowledged survives the end of the process, by whatever signal. "full": it also survives
+        the end of the machine; each tick then waits for the disk.
+    queue
+        How many ticks may wait to be written.
+    when_full
+        What a logged call does when so many wait. "raise": a RuntimeError before it has any effect; "wait"; or "drop":
+        it is not logged and counts in `gaps`, and the log goes on with a whole state when there is room again.
+
+    Raises
+    ------
+    FileExistsError
+        If there is such a file.
+    OSError, sqlite3.Error
+        If it cannot be written. An error of the writing thread is raised by each logged call from then on, before it
+        has any effect, until `close`.
+    ValueError
+        For other arguments.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        world: HitWorld,
+        history: PoseHistory | None = None,
+        *,
+        synchronous: Literal["normal", "full"] = "normal",
+        queue: int = 256,
+        when_full: WhenFull = "raise",
+    ) -> None:
+        if not isinstance(world, HitWorld):
+            raise ValueError(f"world: expected a HitWorld, got {type(world).__name__}")
+        if history is not None and not (isinstance(history, PoseHistory) and history.world is world):
+            raise ValueError("history: expected None or a PoseHistory of this world, got another object")
+        validate.one_of(synchronous, "synchronous", "normal", "full")
+        validate.one_of(when_full, "when_full", "raise", "wait", "drop")
+        self._queue, self._when_full = validate.index(queue, "queue", 2**31), when_full
+        if self._queue == 0:
+            raise ValueError("queue: expected 1 or more, got 0")
+        self._world, self._history, self._process = world, history, os.getpid()
+        self._of_thread, self._lost_track, self._gaps, self._last_time = local(), False, 0, -np.inf
+        self._ticks, self._is_open, self._raised = 0, True, False
+        self._writer = Writer(path, synchronous, self._about())
+        with world._lock():
+            self._put_state()
+            self._writer.write_page()
+            self._writer.start()
+            world._lock.observers += (self,)
+        if history is not None:
+            history._recording.observers += (self,)
+        self._finish = finalize(self, self._writer.finish)
+
+    def _about(self) -> dict[str, Any]:
+        about = {
+            "format": FORMAT,
+            "version": VERSION,
+            "cylcollide": __version__,
+            "level": info().level,
+            "history": None,
+        }
+        h = self._history
+        if h is not None:
+            distance = None if h._distance == np.inf else h._distance
+            about["history"] = {"ticks": h._most, "interpolate": h._interpolate, "teleport_distance": distance}
+        return about
+
+    @staticmethod
+    def open(path: str | PathLike[str]) -> "LoggedShots":
+        """The shots of a log, read-only; neither it nor the files beside it are changed. See `LoggedShots`."""
+        from cylcollide.shotlog.logged import LoggedShots  # noqa: PLC0415  it knows this module
+
+        return LoggedShots(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "open" if self._is_open else "closed"
+        return f"ShotLog({state}, tick {self.acknowledged} acknowledged, {self.gaps} gaps)"
+
+    @property
+    def acknowledged(self) -> int:
+        """The last tick that is on disk; -1 if none is."""
+        return self._writer.acknowledged
+
+    @property
+    def gaps(self) -> int:
+        """How many changes, ticks and judged calls were dropped."""
+        return self._gaps
+
+    def note(self, mapping: Mapping[str, Any]) -> None:
+        """Say more about this thread's next call that judges, such as its player; kept as JSON.
+
+        It belongs to the next call even if that is refused. ValueError for what is no mapping, or not JSON.
+        """
+        if not isinstance(mapping, Mapping):
+            raise ValueError(f"note: expected a mapping, got {type(mapping).__name__}")
+        try:
+            self._of_thread.next = json.dumps(dict(mapping), allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"note: expected what JSON can hold, got {type(error).__name__}: {error}") from None
+
+    def tick(self, time: float) -> int:
+        """End a transaction, if there is no history; returns the number of the tick, counted from 0.
+
+        ValueError if the time is not after the last one, or if there is a history, whose ticks count.
+        """
+        if self._history is not None:
+            raise ValueError("tick: expected a log without a history; call history.record, which ends a tick")
+        moment = float(validate.in_range(validate.per_row(time, "time", 1), "time")[0])
+        with self._world._lock.changing():
+            if moment <= self._last_time:
+                raise ValueError(f"time: expected more than {self._last_time}, that of the last tick, got {moment}")
+            number, self._last_time, self._ticks = self._ticks, moment, self._ticks + 1
+            if self._is_open:
+                self.tell("tick", time=moment, number=number)
+        return number
+
+    def close(self) -> None:
+        """Commit the rest, and stop to log. An error of the writer that no call has raised is raised here."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        for lock in (self._world._lock, self._history and self._history._recording):
+            if lock:
+                lock.observers = tuple(one for one in lock.observers if one is not self)
+        self._finish()
+        if self._writer.error is not None and not self._raised:
+            raise self._writer.error
+
+    # What the world and the history tell ------------------------------------------------------------------------------
+
+    def admit(self, has_shots: bool) -> None:
+        """Refuse what comes next, or wait until there is room for it."""
+        if has_shots:
+            self._of_thread.note, self._of_thread.next = getattr(self._of_thread, "next", None), None
+        while self._logs_here:
+            if self._writer.error is not None:
+                self._raised = True
+                raise self._writer.error
+            if self._when_full == "drop" or not self._is_full:
+                return
+            if self._when_full == "raise":
+                raise RuntimeError(
+                    f"ShotLog: expected less than {self._queue} ticks that wait to be written, got "
+                    f"{self._writer.ticks_waiting}; let the queue be longer, or say when_full='wait' or 'drop'"
+                )
+            sleep(POLL)
+
+    @property
+    def _logs_here(self) -> bool:
+        """Whether this process writes the log; a fork of it does not."""
+        return self._is_open and os.getpid() == self._process
+
+    @property
+    def _is_full(self) -> bool:
+        writer = self._writer
+        return writer.ticks_waiting >= self._queue or len(writer.waiting) >= MOST_ENTRIES * self._queue
+
+    def tell(self, name: str, **what: Any) -> None:
+        """Log a change."""
+        if not self._logs_here or self._drops():
+            return
+        is_end = name in ("record", "tick")
+        if self._lost_track:
+            self._put_state()
+        elif name != "tick":
+            self._writer.put((name, {key: _own(value) for key, value in what.items()}))
+        if is_end:
+            self._writer.put(EndOfTick(what["number"], what["time"]))
+            if (what["number"] + 1) % STATE_EACH == 0:
+                self._put_state(whole=False)
+
+    def tell_shots(self, call: JudgedCall) -> None:
+        """Log a judged call."""
+        if not self._logs_here or self._drops():
+            return
+        if self._lost_track and call.state is not None and call.is_present:
+            self._put_state()
+        if self._lost_track:
+            self._gaps += 1
+            return
+        note = getattr(self._of_thread, "note", None)
+        self._writer.put(held(call, note))
+
+    def lose_track(self) -> None:
+        """Log a whole state before anything else."""
+        self._lost_track = True
+
+    def _drops(self) -> bool:
+        """Whether there is no room, and what comes is to be dropped."""
+        drops = self._writer.error is not None or (self._when_full == "drop" and self._is_full)
+        if drops:
+            self._gaps += 1
+            self._lost_track = True
+        return drops
+
+    def _put_state(self, whole: bool = True) -> None:
+        """Log a state of the world, whose lock is held; a whole one has the ticks of the history, too."""
+        ring = self._history._ring if whole and self._history is not None else None
+        self._writer.put(("state", {"state": self._world.snapshot(), "ring": ring, "whole": whole}))
+        self._lost_track = False
+
+
+def _own(value: Any) -> Any:
+    """A copy of an array, which its owner may write."""
+    return value.copy() if isinstance(value, np.ndarray) else value

@@ -1,0 +1,126 @@
+"""Judged calls as values: what was asked, and digests of the answer; and the same call made again."""
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide import validate
+from cylcollide.characters.judged import Judged
+from cylcollide.characters.policy import Policy
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.shotlog.states import Values
+from cylcollide.world.hit_world import HitWorld
+from cylcollide.world.observers import JudgedCall
+from cylcollide.world.snapshot import Snapshot
+
+PARTS = ("verdict", "limb", "face", "order", "numbers")
+"""What an answer says, in the order in which a difference is named."""
+SAME_EVERYWHERE = PARTS[:4]
+"""The parts that are identical on every machine, at every level and in every version of the same meaning."""
+
+RAY = ("start", "end"), ("origin", "direction")
+"""What a ray is made of: of `judge_segments` and of `judge_rays`."""
+
+
+class HeldCall(NamedTuple):
+    """A judged call as the caller's thread leaves it: arrays that nobody writes any more."""
+
+    call: JudgedCall  # without its answer and state
+    answer: dict[str, tuple[NDArray[Any], ...]]
+    state: Snapshot | None  # if the state that was read is not the present one
+    note: str | None
+
+
+def held(call: JudgedCall, note: str | None) -> HeldCall:
+    """What is kept of a call until it is written; it must not hold the state of the world."""
+    own_state = None if call.is_present else call.state
+    return HeldCall(call._replace(judged=None, state=None), call.judged.trace(), own_state, note)  # type: ignore[arg-type]
+
+
+def values_of_call(held: HeldCall, digest: Callable[[Policy], str]) -> Values:
+    """All that a judged call was given, as it was judged, and what it answered."""
+    call, shots = held.call, held.call.shots
+    rays, weapons = shots.rays, shots.weapons
+    is_segment, distance, mask, ignored, _ = rays.options
+    values: Values = {
+        "segments": bool(is_segment), "first": rays.batch.rays.origin, "second": rays.batch.rays.second,
+        "inside": rays.inside, "mask": _one(mask), "ignored": _one(ignored), "distance": _one(distance),
+        "policies": [digest(one) for one in weapons.policies],
+        "which": None if len(weapons.policies) == 1 else weapons.which, "energy": _one(shots.energies),
+        "shot": shots.ids, "note": held.note, "limb": held.answer["limb"][0].astype(np.int32),
+        "digests": {part: digest_of_arrays(held.answer[part]) for part in PARTS},
+    }  # fmt: skip
+    if call.past is not None:
+        past: Any = call.past
+        (time, tick, alpha, on_old), protected = past
+        times = [None if one is None else validate.as_numbers(one, "time", "") for one in (time, tick, alpha)]
+        values |= {"past": [*times, on_old], "tick": call.tick, "protected": list(protected)}
+    return values
+
+
+def _one(column: NDArray[Any]) -> Any:
+    """The entry of a column that has one for all rays; else the column."""
+    return column.item() if len(column) == 1 else column
+
+
+def digest_of_arrays(arrays: tuple[NDArray[Any], ...]) -> str:
+    """A digest of numbers and shapes, in hexadecimal."""
+    state = blake2b(digest_size=8)
+    for array in arrays:
+        kind = np.float64 if array.dtype.kind == "f" else np.int64
+        state.update(len(array).to_bytes(8, "little"))
+        state.update(np.ascontiguousarray(array, kind).tobytes())
+    return state.hexdigest()
+
+
+def arguments_of_call(values: Values, objects: Any, policy: Policy | None = None) -> dict[str, Any]:
+    """The arguments of the call by their names; `policy`: judge by this one instead."""
+    policies = [objects[digest] for digest in values["policies"]]
+    which = values["which"]
+    chosen = policies[0] if which is None else [policies[one] for one in which.tolist()]
+    arguments: dict[str, Any] = {
+        "policy": chosen if policy is None else policy, "energy": values["energy"], "shot": values["shot"],
+        "inside": values["inside"], "mask": values["mask"],
+        "ignore_character": values["ignored"],
+    }  # fmt: skip
+    names = ("starts", "ends") if values["segments"] else ("origins", "directions")
+    arguments |= dict(zip(names, (values["first"], values["second"]), strict=True))
+    if not values["segments"]:
+        arguments["max_distance"] = values["distance"]
+    if "past" in values:
+        time, tick, alpha, on_old = values["past"]
+        given = {"time": time, "tick": tick, "alpha": alpha, "on_old": on_old}
+        arguments |= {name: _plain(value) for name, value in given.items() if value is not None}
+        ids, since = (column.tolist() for column in values["protected"])
+        arguments["protected_since"] = dict(zip(ids, since, strict=True)) or None
+    return arguments
+
+
+def _plain(value: Any) -> Any:
+    """A number for an array without dimensions."""
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def judged_again(
+    values: Values, asked: HitWorld | Snapshot | PoseHistory, objects: Any, policy: Policy | None = None
+) -> Judged:
+    """The answer to the same call, of an object that must be in the same state."""
+    arguments = arguments_of_call(values, objects, policy)
+    judge: Any = asked.judge_segments if values["segments"] else asked.judge_rays
+    judged: Judged = judge(**arguments)
+    return judged
+
+
+def differences(values: Values, judged: Judged) -> dict[str, int]:
+    """The parts in which an answer differs from the logged one, each with the first row that is known to, or 0."""
+    answer = judged.trace()
+    found = {part: 0 for part in PARTS if digest_of_arrays(answer[part]) != values["digests"][part]}
+    if found:
+        logged, limb = values["limb"], answer["limb"][0]
+        for part, rows in (("verdict", (logged >= 0) != (limb >= 0)), ("limb", logged != limb)):
+            if part in found:
+                found[part] = int(rows.argmax())
+    return found

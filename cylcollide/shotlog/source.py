@@ -1,0 +1,153 @@
+"""A log as it is read: a copy if it is still being written, and no page that the chain of digests does not confirm."""
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from cylcollide.shotlog.contents import digest_of
+from cylcollide.shotlog.file_format import APPLICATION_ID, COLUMNS, FORMAT, VERSION, first_link, next_link
+
+SQLITE = b"SQLite format 3\0"
+ID_AT = slice(68, 72)
+"""Where the header of an SQLite file has the application's number."""
+SALTS = 32
+"""Bytes of the head of a write-ahead log, which change whenever it begins anew."""
+TRIES = 20
+
+
+class Page(NamedTuple):
+    """What is known of a page without its content."""
+
+    place: int
+    tick: int | None
+    time: float | None
+    shots: int
+    state: int
+
+
+class Source:
+    """The files of a log, open for reading. Neither is changed: one with a write-ahead log is copied first."""
+
+    def __init__(self, path: str | PathLike[str], is_copy: bool = False) -> None:
+        """`is_copy`: nobody writes it any more, and files beside it may change.
+
+        OSError if it cannot be read; ValueError if it is no log, or damaged from the start.
+        """
+        self.path = Path(path)
+        with self.path.open("rb") as stream:
+            head = stream.read(100)
+        if head[:16] != SQLITE or int.from_bytes(head[ID_AT], "big") != APPLICATION_ID:
+            raise ValueError(f"{path}: expected a file that ShotLog wrote, got another one")
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        wal = self.path.with_name(self.path.name + "-wal")
+        self.is_copy = is_copy or _size(wal) > 0
+        self.file = self._copied(wal) if self.is_copy and not is_copy else self.path
+        self._connection = self._connected()
+        try:
+            self.about = self._read_about()
+        except BaseException:
+            self.close()
+            raise
+
+    def _copied(self, wal: Path) -> Path:
+        """A copy of both files, made while nothing was moved from one into the other for good."""
+        self._folder = tempfile.TemporaryDirectory(prefix="cylcollide-log-")
+        copy = Path(self._folder.name) / "log"
+        for _ in range(TRIES):
+            salts = _head_of(wal)
+            shutil.copyfile(self.path, copy)
+            with suppress(FileNotFoundError):
+                shutil.copyfile(wal, f"{copy}-wal")
+            if _head_of(wal) == salts:
+                return copy
+        raise OSError(f"{self.path}: is written so fast that it cannot be copied; close the log first")
+
+    def _connected(self) -> sqlite3.Connection:
+        how = "mode=ro" if self.is_copy else "mode=ro&immutable=1"
+        connection = sqlite3.connect(f"file:{quote(str(self.file))}?{how}", uri=True, check_same_thread=False)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        with suppress(sqlite3.Error):
+            connection.execute("PRAGMA writable_schema = ON")  # else a file that was cut is refused as a whole
+        return connection
+
+    def _read_about(self) -> dict[str, Any]:
+        try:
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            (text,) = self._connection.execute("SELECT content FROM about").fetchone()
+            about: dict[str, Any] = json.loads(text)
+            if about["format"] != FORMAT:
+                raise ValueError(f"format {about['format']!r}")
+        except (sqlite3.Error, ValueError, TypeError, KeyError) as error:
+            raise ValueError(f"{self.path}: expected a log, got a damaged file ({_word(error)})") from None
+        if VERSION not in (version, about["version"]) or max(version, about["version"]) > VERSION:
+            got = max(version, about["version"])
+            raise ValueError(
+                f"{self.path}: expected a log of version {VERSION}, got version {got}; install a newer cylcollide"
+            )
+        self._chain = first_link(text)
+        return about
+
+    def close(self) -> None:
+        """Close the file, and remove a copy."""
+        self._connection.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def confirmed_pages(self) -> Iterator[Page]:
+        """All pages from the first one on, up to one that is missing or that the chain does not confirm."""
+        chain = self._chain
+        with suppress(sqlite3.Error, ValueError, TypeError, OverflowError, MemoryError):
+            rows = self._connection.execute(f"SELECT {COLUMNS} FROM pages ORDER BY place")
+            with closing(rows):
+                for place, (*row, link) in enumerate(rows):
+                    chain = next_link(chain, tuple(row))
+                    if row[0] != place or link != chain:
+                        return
+                    for digest in json.loads(row[5]):
+                        self.content_of(digest)
+                    yield Page(*row[:5])
+
+    def page(self, place: int) -> bytes:
+        """The content of a page, which is confirmed."""
+        row = self._connection.execute("SELECT content FROM pages WHERE place = ?", (place,)).fetchone()
+        if row is None:
+            raise ValueError(f"{self.path}: expected page {place}, got none; the file has changed")
+        content: bytes = row[0]
+        return content
+
+    def content_of(self, digest: str) -> tuple[str, bytes]:
+        """Kind and content of an object; ValueError if there is none, or another one."""
+        row = self._connection.execute("SELECT kind, content FROM objects WHERE digest = ?", (digest,)).fetchone()
+        if row is None or digest_of(row[0].encode(), row[1]).hex() != digest:
+            raise ValueError(
+                f"{self.path}: expected the object {digest}, got {'none' if row is None else 'another one'}"
+            )
+        kind, content = row
+        return kind, content
+
+
+def _size(file: Path) -> int:
+    try:
+        return os.stat(file).st_size  # noqa: PTH116
+    except FileNotFoundError:
+        return 0
+
+
+def _head_of(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(SALTS)
+    except FileNotFoundError:
+        return b""
+
+
+def _word(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error)[:80]}"

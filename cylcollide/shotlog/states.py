@@ -1,0 +1,98 @@
+"""Whole states of a world and the ticks of its history as values, and the same objects made of them again."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.characters.rig import Rig
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.history.rewound import RewoundLimbs
+from cylcollide.history.ticks import Ring, Tick
+from cylcollide.kernels.limb_table import LimbTable, make_table
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.world.hit_world import HitWorld, world_in
+from cylcollide.world.layout import WorldLayout
+from cylcollide.world.roster import Roster
+from cylcollide.world.snapshot import Snapshot, snapshot_of
+
+Values = dict[str, Any]
+DigestOf = Callable[[Rig | Limbs], str]
+
+COLUMNS = ("ids", "rig", "layers", "place", "teleports")
+"""The columns of a `Roster`."""
+
+
+def values_of_state(state: Snapshot, digest: DigestOf) -> Values:
+    """All that a state is made of but its tree, which changes no answer."""
+    return _values(state.roster, state.layout.bare, state.table, *state.columns[4:6], digest)
+
+
+def _values(
+    roster: Roster, bare: Limbs, table: LimbTable, positions: Float64Array, orientations: Float64Array, digest: DigestOf
+) -> Values:
+    n = len(bare)
+    ends = table.p1[:n], table.p2[:n]
+    stayed = all(np.array_equal(a.view(np.int64), b.view(np.int64)) for a, b in zip(ends, bare.table[1:3], strict=True))
+    return {
+        "rigs": [digest(rig) for rig in roster.rigs],
+        **{name: getattr(roster, name) for name in COLUMNS},
+        "groups": dict(roster.groups), "first_id": roster.first_id, "next_id": roster.next_id,
+        "bare": digest(bare), "bare_ends": None if stayed else list(ends),
+        "ends": [table.p1[n:], table.p2[n:]], "boxes": table.boxes[len(bare.table.boxes) :],
+        "positions": positions, "orientations": orientations,
+    }  # fmt: skip
+
+
+def values_of_ticks(ring: Ring | None, digest: DigestOf) -> list[Values]:
+    """The ticks that are kept, each as a state with its number and time."""
+    if ring is None:
+        return []
+    return [_values_of_tick(ring, place, tick, digest) for place, tick in enumerate(ring.ticks)]
+
+
+def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Values:
+    rows = np.arange(tick.structure.rows, dtype=np.int32)
+    limbs = RewoundLimbs(ring, np.full_like(rows, place), np.zeros(len(rows)), rows)
+    bare = tick.structure.models.bare
+    if tick.by_ends:  # bones are not kept but the first one of each, from which a jump is told
+        layout = tick.roster.layout(bare)
+        positions, orientations = np.zeros((layout.bones, 3)), np.tile([0.0, 0.0, 0.0, 1.0], (layout.bones, 1))
+        positions[layout.first.bones] = tick.roots
+    else:
+        positions, orientations = tick.bones[:-1, :3], tick.bones[:-1, 3:7]
+    state = _values(tick.roster, bare, limbs.table, positions, orientations, digest)
+    return {"number": tick.number, "time": tick.time, **state}
+
+
+def state_of(values: Values, objects: Any) -> Snapshot:
+    """The state of which these are the values; `objects`: rigs and limbs by their digests."""
+    bare, rigs = objects[values["bare"]], tuple(objects[digest] for digest in values["rigs"])
+    columns = {name: values[name].copy() for name in COLUMNS}
+    roster = Roster(
+        rigs=rigs, groups=values["groups"], first_id=values["first_id"], next_id=values["next_id"], **columns
+    )
+    layout = roster.layout(bare)
+    first = bare.table[1:3] if values["bare_ends"] is None else values["bare_ends"]
+    p1, p2 = (np.concatenate(pair) for pair in zip(first, values["ends"], strict=True))
+    boxes = np.concatenate([bare.table.boxes, values["boxes"]])
+    bones = values["positions"].copy(), values["orientations"].copy()
+    return snapshot_of(roster, bare, _limbs(layout, p1, p2, boxes), *bones)
+
+
+def _limbs(layout: WorldLayout, p1: Float64Array, p2: Float64Array, boxes: Float64Array) -> Limbs:
+    kind, radius, radius2 = layout.shapes
+    table = make_table(kind, p1, p2, radius, radius2, layout.box, boxes, layout.character, layout.mask)
+    return Limbs(table, layout.hit_group, tuple(layout.names.tolist()))
+
+
+def world_of(values: Values, objects: Any) -> HitWorld:
+    """A world in the state of which these are the values."""
+    return world_in(HitWorld, state_of(values, objects))
+
+
+def fill_history(history: PoseHistory, ticks: list[Values], objects: Any) -> None:
+    """Let an empty history keep these ticks."""
+    for values in ticks:
+        history._keep(state_of(values, objects), values["number"], values["time"])

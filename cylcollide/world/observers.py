@@ -1,0 +1,126 @@
+"""Who is told what happens to a world or a history: each change in the order of its effect, each judged shot."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from threading import Lock
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
+
+from cylcollide.characters.judge import ShotRequest, judge
+from cylcollide.characters.judged import Judged
+from cylcollide.process.tasks import OwnLock
+from cylcollide.world.queries import Queries
+from cylcollide.world.snapshot import Snapshot
+
+MOST_WAIT = 0.005
+"""Seconds that a judged call waits to learn whether the state that it read is still the present one. A signal handler
+may judge in the middle of a change, whose lock it will not get."""
+
+
+class JudgedCall(NamedTuple):
+    """A call of `judge_segments` or `judge_rays`, and its answer."""
+
+    shots: ShotRequest
+    judged: Judged
+    state: Snapshot | None = None
+    """The state of the world that was read; None for a history."""
+    is_present: bool = True
+    """Whether no change came after the state that was read, as far as is known."""
+    tick: int = -1
+    """The last tick of the history that was read; -1 for a world."""
+    past: object = None
+    """What a history was asked besides: times and protected characters."""
+
+
+class Observer(Protocol):
+    """What is told of all that happens to a world and its history."""
+
+    def admit(self, has_shots: bool) -> None:
+        """Raise an error to refuse the change, or the call that judges, which comes next; nothing has changed yet."""
+
+    def tell(self, name: str, **what: object) -> None:
+        """Take note of a change that has just come into effect; the lock of what changed is held."""
+
+    def tell_shots(self, call: JudgedCall) -> None:
+        """Take note of judged shots; if `is_present` is known, the world's lock is held."""
+
+    def lose_track(self) -> None:
+        """A change was interrupted: nobody knows whether it came into effect."""
+
+
+class ChangeLock(OwnLock):
+    """The lock that changes hold, and who is told of them. Copies and pickles have a new one, without observers."""
+
+    observers: tuple[Observer, ...] = ()
+
+    def __reduce__(self) -> tuple[type["ChangeLock"], tuple[()]]:
+        """A lock that nobody holds, and nobody observes."""
+        return ChangeLock, ()
+
+    def changing(self) -> "Lock | _Observed":
+        """What a change holds."""
+        return _Observed(self(), self.observers) if self.observers else self()
+
+    def tell(self, name: str, **what: object) -> None:
+        """Tell all observers of a change that has just come into effect."""
+        for observer in self.observers:
+            observer.tell(name, **what)
+
+    def tell_shots(self, call: JudgedCall, is_present: Callable[[], bool]) -> None:
+        """Tell all observers of judged shots, and whether the state that was read is the present one."""
+        lock = self()
+        held = lock.acquire(timeout=MOST_WAIT)
+        try:
+            call = call._replace(is_present=held and is_present())
+            for observer in self.observers:
+                observer.tell_shots(call)
+        finally:
+            if held:
+                lock.release()
+
+
+class _Observed:
+    """A lock that observers admit to, and that tells them of a change that was cut short."""
+
+    def __init__(self, lock: Lock, observers: tuple[Observer, ...]) -> None:
+        self._lock, self._observers = lock, observers
+
+    def __enter__(self) -> Self:
+        for observer in self._observers:
+            observer.admit(False)
+        self._lock.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and not issubclass(kind, ValueError):  # a ValueError changes nothing
+            for observer in self._observers:
+                observer.lose_track()
+        self._lock.release()
+
+
+class ObservedQueries(Queries):
+    """The queries of a world, whose judged shots observers are told of."""
+
+    _lock: ChangeLock
+
+    @abstractmethod
+    def snapshot(self) -> Snapshot:
+        """An immutable view of the present state; queries on it are safe while the world moves on."""
+
+    @abstractmethod
+    def _is_present(self, state: Snapshot) -> bool:
+        """Whether no change came after this state; the lock is held."""
+
+    def _before_shots(self) -> Self:
+        for observer in self._lock.observers:
+            observer.admit(True)
+        return self
+
+    def _judge(self, request: ShotRequest) -> Judged:
+        state = self.snapshot()
+        judged = judge(state, request)
+        if self._lock.observers:
+            self._lock.tell_shots(JudgedCall(request, judged, state), lambda: self._is_present(state))
+        return judged

@@ -1,0 +1,42 @@
+"""What was logged of random lives is judged again identically, and the log has each shot as it was judged."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import make_crowd
+from support.check_cylinders import sized
+from support.logged_life import LoggedLife
+
+import cylcollide as cc
+from cylcollide.shotlog import shot_log
+
+
+def lived(path: Path, seed: int, steps: int) -> LoggedLife:
+    """Log a random life."""
+    bare = make_crowd(3) if seed % 2 else cc.HitWorld().limbs
+    life = LoggedLife(path, seed, bare)
+    with life.log as log:
+        for _ in range(steps):
+            life.step()
+    assert log.acknowledged == life.history.ticks[-1]
+    assert log.gaps == 0
+    return life
+
+
+@pytest.mark.parametrize("seed", range(sized(3)))
+def test_a_life_is_judged_again_identically(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shot_log, "STATE_EACH", 7)
+    life = lived(tmp_path / "log", seed, 18)
+    with cc.ShotLog.open(tmp_path / "log") as log:
+        assert len(log) == len(life.answers) > 200
+        assert log.ticks.tolist() == list(range(log.ticks[0], log.ticks[0] + 18))
+        assert log.times[-1] == life.time
+        again = log.rejudge()
+        assert again.identical, again
+        assert again.shots == len(log)
+        assert [shot.limb for shot in log] == [limb for limb, _ in life.answers]
+        for i in np.linspace(0, len(log) - 1, 12).astype(int).tolist():
+            assert str(log.judged(i).explain(0)).partition(", ")[2] == life.answers[i][1]
+            assert log[i].number == i
+    assert sum(limb >= 0 for limb, _ in life.answers) > 20
