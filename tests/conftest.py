@@ -24,6 +24,23 @@ def crowd() -> cc.Limbs:
     return make_crowd()
 
 
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Run `cylcollide` in this process as a user types it: its status, its output and its errors."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        from cylcollide import cli
+
+        monkeypatch.setattr(sys, "argv", ["cylcollide", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        said = capsys.readouterr()
+        return stopped.value.code, said.out, said.err
+
+    monkeypatch.setenv("COLUMNS", "100")
+    return run
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _no_client_is_left():
     """Interventions keep PyBullet clients for each other; other files count on finding none."""

@@ -1,14 +1,13 @@
 """`mirror.explain`: names, clearance, cause and the least move; files that `cylcollide replay` takes."""
 
 import json
-import sys
+from functools import partial
 
 import numpy as np
 import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
 
-from cylcollide import cli
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.differences import CAUSES, causes_of
 from cylcollide.bullet.explain import CAUSE_NAMES
@@ -34,16 +33,8 @@ BESIDE = ([0.3 + 4e-4, -1, 1.05], [0.3 + 4e-4, 1, 0.95])
 
 
 @pytest.fixture
-def replay(monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["cylcollide", "replay", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        said = capsys.readouterr()
-        return stopped.value.code, said.out, said.err
-
-    monkeypatch.setenv("COLUMNS", "100")
-    return run
+def replay(command):
+    return partial(command, "replay")
 
 
 def test_limbs_are_named_by_body_and_link(c):

@@ -1,13 +1,11 @@
 """Files given to ``cylcollide replay``: whatever is in them, the answer is a table or one line, never a traceback."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
 from support.cases.one_case import RECORD
 
-from cylcollide import cli
 from cylcollide.crosscheck.cases.case import Case, read_cases, read_chosen
 
 DEEP = 100_000
@@ -24,14 +22,12 @@ AWKWARD = (
 
 
 @pytest.fixture
-def replay(monkeypatch, capsys):
-    """The command in this process: its status and its lines on standard error."""
+def replay(command):
+    """Its status and its lines on standard error."""
 
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["cylcollide", "replay", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        return stopped.value.code, capsys.readouterr().err.splitlines()
+    def run(file):
+        status, _, said = command("replay", file)
+        return status, said.splitlines()
 
     return run
 

@@ -16,8 +16,7 @@ from cylcollide.crosscheck.engine import PlainEngine
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
 from cylcollide.crosscheck.run.chunk_store import Chunk, ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.crosscheck.run.run import local_processes, run_plan, write_numbers
-from cylcollide.crosscheck.run.tally import Tally
+from cylcollide.crosscheck.run.run import run_plan, write_numbers
 
 pytestmark = pytest.mark.long  # half a minute of whole commands; asked for by .ci/run
 
@@ -178,14 +177,6 @@ def alone():
     return run_plan(PLAN)
 
 
-def test_jobs_change_nothing_and_the_seed_decides(alone):
-    assert len(PLAN.keys) == 2
-    with local_processes(2) as executor:
-        assert timeless(run_plan(PLAN, executor)) == timeless(alone)
-    other = run_plan(FamiliesPlan(("rim",), 500, 3))
-    assert timeless(other)["families"] != timeless(run_plan(FamiliesPlan(("rim",), 500, 2)))["families"]
-
-
 def test_a_resumed_run_gives_the_same(alone, tmp_path):
     run_plan(FamiliesPlan(PLAN.families, PLAN.rays, PLAN.seed, tried=PLAN.tried), folder=tmp_path)
     chunks = sorted((tmp_path / "chunks").iterdir())
@@ -197,14 +188,6 @@ def test_a_resumed_run_gives_the_same(alone, tmp_path):
     assert len(said) == 1
     # All from disk: the same to the letter, in the order of the fields, which is that of columns in tables.
     assert json.dumps(timeless(run_plan(PLAN, folder=tmp_path))) == json.dumps(timeless(alone))
-
-
-def test_chunks_tally_alike_in_any_order(alone):
-    chunks = dict(alone.tally.chunks)
-    turned = Tally({key: chunks[key] for key in reversed(chunks)})
-    assert turned.rows() == alone.tally.rows()
-    assert turned.calibrations == alone.tally.calibrations
-    assert [case.place for case in turned.cases] == [case.place for case in alone.tally.cases]
 
 
 def test_more_chunks_are_more_of_the_same_families():
@@ -280,19 +263,3 @@ def test_the_command_runs_families_and_resumes(tmp_path):
     assert "is damaged" in done.stderr
     second = json.loads((tmp_path / "summary.json").read_text())
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--families", "nope"], "got 'nope'"),
-        (["--families", "rim", "--motion", "walk"], "--motion does not go with --families"),
-        (["--scheduler", "tcp://nowhere:1"], "--scheduler goes with --families"),
-    ],
-)
-def test_bad_options_are_one_line(tmp_path, options, message):
-    done = command(*options, "--out", tmp_path / "out")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert message in done.stderr
-    assert list(tmp_path.iterdir()) == []

@@ -11,8 +11,6 @@ from support.faulty_engines import ExactEngine
 from support.html_page import Page, numbers, page_alone
 from support.runs.families import paged, with_summary
 
-from cylcollide.crosscheck.cases.wording import CAUSES
-from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.engine import PlainEngine
 from cylcollide.crosscheck.report.chart_style import COLORS
 from cylcollide.crosscheck.report.figures import earlier_than_bound, early_bound
@@ -81,12 +79,6 @@ def test_what_is_open_is_said(result):
     assert "only 7 of these is proved by rational arithmetic. 5 segments got no answer at all." in words
     assert "and 2 left unexplained" in words
     assert "here is why" not in words
-
-
-def test_every_cause_is_explained_with_names_of_facts():
-    assert set(CAUSES) == set(Cause)
-    for text in CAUSES.values():
-        assert "{" not in text["explained"].format(engine="E", stop="1 mm", rim="1 mm", big="10 m")
 
 
 def test_figures_hold_the_numbers_of_the_summary(result, page):

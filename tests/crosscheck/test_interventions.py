@@ -202,12 +202,3 @@ def test_cases_replay_from_their_file(tmp_path):
         outcome = ask_both(BulletClient, CaseVariant.of(case))[0]
         assert (outcome.limb_true, outcome.limb_engine) == (case.limb_true, case.limb_engine)
         assert outcome.causes[case.kind_code] == case.cause_code
-
-
-@pytest.mark.parametrize("text", ["", "{", "[1]", '[{"family": "rim"}]', "{}x"])
-def test_a_corrupt_case_file_is_one_line(tmp_path, text):
-    path = tmp_path / "cases.json"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=r"cases\.json: expected cases as .*; write the file anew$") as raised:
-        read_cases(path)
-    assert "\n" not in str(raised.value)

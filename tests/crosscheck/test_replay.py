@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +12,8 @@ from support.faulty_engines import InflatedEngine
 from support.runs.poses import swept
 from support.runs.replay import cases, made, of_each_kind_and_cause
 
-from cylcollide import cli
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import answers_apart, recast
-from cylcollide.crosscheck.cases.wording import CAUSES, length, why
 from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.engine import BulletClient, PlainEngine
 from cylcollide.crosscheck.run.run import write_numbers
@@ -24,18 +23,8 @@ pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is 
 
 
 @pytest.fixture
-def replay(monkeypatch, capsys):
-    """The command as a user types it, in this process: its status, its output and its errors."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["cylcollide", "replay", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        said = capsys.readouterr()
-        return stopped.value.code, said.out, said.err
-
-    monkeypatch.setenv("COLUMNS", "100")
-    return run
+def replay(command):
+    return partial(command, "replay")
 
 
 @pytest.fixture
@@ -134,40 +123,6 @@ def test_json_is_for_machines(replay, saved):
     assert record["explained"][0].startswith("limb 0, cylinder")
 
 
-def spoiled(record, **changes):
-    return json.dumps(record | changes)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", "JSONDecodeError"),
-        ("[]", "at least one case"),
-        ("[1]", "expected an object with the fields"),
-        ('{"kind": "missed"}', "family: expected a value, got none"),
-        ({"kind": "shy"}, "kind: expected one of"),
-        ({"cause": "magic"}, "cause: expected one of"),
-        ({"start": [0.0, 1.0]}, "start: expected three numbers"),
-        ({"start": [0.0, 1.0, float("nan")]}, "start: expected three numbers"),
-        ({"limb_true": 7}, "limb_true: expected -1 to 0, got 7"),
-        ({"radius": []}, "radius: expected numbers"),
-        ({"setup": {"construction": "lego"}}, "construction: expected one of"),
-        ({"setup": {"spin": "much"}}, "setup's spin: expected radians, got 'much'"),
-        ({"options": 3}, "options: expected names with plain values"),
-        ({"row": "x"}, "row: expected a whole number"),
-        ({"engine": "mujoco", "options": {"sides": 3}}, "mujoco"),
-        ({"engine": "nonesuch"}, "engine: expected one of"),
-    ],
-)
-def test_a_file_that_is_no_case(replay, tmp_path, text, expected):
-    path = tmp_path / "bad.json"
-    path.write_text(text if isinstance(text, str) else spoiled(cases("rim")[0].record(), **text))
-    status, out, err = replay(path)
-    assert (status, out) == (2, "")
-    assert len(err.splitlines()) == 1
-    assert expected in err
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -195,19 +150,6 @@ def test_an_engine_that_is_not_installed(replay, tmp_path, monkeypatch):
     assert "ghost" in err
 
 
-def test_a_process_of_its_own_says_so_in_one_line(tmp_path):
-    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 cut short")
-    run = subprocess.run(
-        [sys.executable, "-m", "cylcollide", "replay", tmp_path / "bad.npz"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 2
-    assert len(run.stderr.splitlines()) == 1
-    assert "expected rays as `cylcollide crosscheck` writes them" in run.stderr
-
-
 def test_a_planted_engine_is_asked_like_any_other():
     engine_of = PlainEngine(InflatedEngine)
     line = (-1.01, 0.2013, 0.1003), (1.02, 0.2013, 0.1203)
@@ -215,18 +157,6 @@ def test_a_planted_engine_is_asked_like_any_other():
     assert case.cause == Cause.SHAPE.label
     assert recast(case, engine_of).again == case
     assert recast(case, BulletClient).again is None
-
-
-def test_every_cause_has_words():
-    assert set(CAUSES) == set(Cause)
-    known = {"stop": 1e-3, "rim": 1e-3, "big": 1.0}
-    for case in cases("rim"):
-        text = why(case, known)
-        assert text.startswith(CAUSES[case.cause_code]["explained"][:12].replace("{engine}", "PyBullet")[:8])
-        said = [length(abs(number)) for number in (case.measured, case.bound) if number is not None]
-        assert case.kind == "normal" or all(number in text for number in said)
-        assert "nan" not in text
-        assert "{" not in text
 
 
 @pytest.mark.long

@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from support.runs.scoreboard import scoreboard_by_name
 
-from cylcollide import cli, engines
+from cylcollide import engines
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
 from cylcollide.crosscheck.report.tables import score_tables
 from cylcollide.crosscheck.run.scoreboard import ASKED, Score
@@ -20,21 +21,20 @@ from cylcollide.crosscheck.run.scoreboard import ASKED, Score
 # The command ----------------------------------------------------------------------------------------------------------
 
 
-def crosscheck(monkeypatch, *options):
-    monkeypatch.setattr(sys, "argv", ["x", "crosscheck", *map(str, options)])
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    return stopped.value.code
+@pytest.fixture
+def crosscheck(command):
+    return partial(command, "crosscheck")
 
 
 @pytest.mark.usefixtures("planted")
-def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, capsys):
+def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, crosscheck):
     names = ("inflated", "blind", "single", "raising")
     scores = {score.engine: score for score in scoreboard_by_name(*names, rays=60 * len(ASKED))}
     scores["absent"] = Score("absent", {}, "No module named 'no_such_package'")
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
-    assert crosscheck(monkeypatch, "--engines", "all", "--out", tmp_path / "a") == 0
-    text = capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "80")
+    status, text, _ = crosscheck("--engines", "all", "--out", tmp_path / "a")
+    assert status == 0
     for score in scores.values():
         assert score.engine in text
     assert "…" not in text  # fits in 80 columns
@@ -52,32 +52,33 @@ def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("planted")
-def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, capsys):
+def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, crosscheck):
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: [Score("E", {}, "", rays=9, unproved=2)])
-    assert crosscheck(monkeypatch, "--engines", "exact", "--out", tmp_path) == 1
-    assert "2 disagreements with E are NOT confirmed" in capsys.readouterr().err
+    status, _, said = crosscheck("--engines", "exact", "--out", tmp_path)
+    assert status == 1
+    assert "2 disagreements with E are NOT confirmed" in said
 
 
 @pytest.mark.usefixtures("planted")
-def test_an_unknown_engine_is_one_line_that_names_the_known(monkeypatch, tmp_path, capsys):
-    assert crosscheck(monkeypatch, "--engines", "havok", "--out", tmp_path / "a") == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("cylcollide: no engine 'havok'; known engines: cylcollide, exact, ")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.usefixtures("planted")
-def test_a_folder_that_cannot_be_written_is_one_line(monkeypatch, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--engines", "havok"], "no engine 'havok'; known engines: cylcollide, exact, "),
+        (["--engines", "exact", "--out", "taken/report"], "cannot write to"),
+        (["--engines", "all", "--motion", "walk"], "--motion does not go with --engines"),
+        (["--families", "nope"], "expected families out of all, "),
+        (["--families", "rim", "--motion", "walk"], "--motion does not go with --families"),
+        (["--scheduler", "tcp://nowhere:1"], "--scheduler goes with --families"),
+    ],
+)
+def test_what_cannot_be_is_one_line(tmp_path, monkeypatch, crosscheck, options, message):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").write_text("")
-    assert crosscheck(monkeypatch, "--engines", "exact", "--out", tmp_path / "taken" / "report") == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("cylcollide: cannot write to")
-
-
-@pytest.mark.usefixtures("planted")
-def test_a_motion_does_not_go_with_engines(monkeypatch, tmp_path, capsys):
-    assert crosscheck(monkeypatch, "--engines", "all", "--motion", "walk", "--out", tmp_path) == 2
-    assert "--motion does not go with --engines" in capsys.readouterr().err
+    status, _, said = crosscheck("--out", "new/report", *options)
+    assert status == 2
+    assert said.startswith(f"cylcollide: {message}")
+    assert said.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
 def test_markup_in_an_error_is_text():

@@ -55,28 +55,15 @@ def test_version():
     assert (done.returncode, done.stdout.strip()) == (0, f"cylcollide {cc.__version__}")
 
 
-@pytest.fixture
-def here(monkeypatch, capsys):
-    """The command in this process: its status, and what it wrote to both streams."""
-
-    def run_here(*arguments):
-        monkeypatch.setattr(sys, "argv", ["cylcollide", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        return stopped.value.code, *capsys.readouterr()
-
-    return run_here
-
-
-def test_help_names_the_command_and_its_options(here):
-    assert "crosscheck" in here("--help")[1]
-    text = here("crosscheck", "--help")[1]
+def test_help_names_the_command_and_its_options(command):
+    assert "crosscheck" in command("--help")[1]
+    text = command("crosscheck", "--help")[1]
     for option in ("--rays", "--seed", "--motion", "--out", "--jobs"):
         assert option in text
 
 
-def test_unknown_motion_names_the_known(here, tmp_path):
-    status, _, said = here("crosscheck", "--motion", "moonwalk", "--out", tmp_path / "report")
+def test_unknown_motion_names_the_known(command, tmp_path):
+    status, _, said = command("crosscheck", "--motion", "moonwalk", "--out", tmp_path / "report")
     assert status == 2
     assert len(said.splitlines()) == 1
     assert "'moonwalk'" in said
@@ -84,9 +71,9 @@ def test_unknown_motion_names_the_known(here, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_in_the_way_of_the_folder_stops_before_computing(here, tmp_path):
+def test_a_file_in_the_way_of_the_folder_stops_before_computing(command, tmp_path):
     (tmp_path / "taken").write_text("")
-    status, _, said = here("crosscheck", "--out", tmp_path / "taken" / "report")
+    status, _, said = command("crosscheck", "--out", tmp_path / "taken" / "report")
     assert status == 2
     assert len(said.splitlines()) == 1
     assert "cannot write to" in said
@@ -119,9 +106,9 @@ class WrongWorld(cc.HitWorld):
         return hits
 
 
-def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, here, tmp_path):
+def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, command, tmp_path):
     monkeypatch.setattr(truth, "HitWorld", WrongWorld)
-    status, _, said = here("crosscheck", "--rays", 400, "--motion", "run", "--jobs", 1, "--out", tmp_path)
+    status, _, said = command("crosscheck", "--rays", 400, "--motion", "run", "--jobs", 1, "--out", tmp_path)
     assert status == 1
     assert "NOT confirmed" in said
     with np.load(tmp_path / "rays.npz") as rays:
