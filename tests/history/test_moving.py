@@ -10,7 +10,9 @@ from support.oracle.moving_bullets import Bullet, Ticks
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
+from cylcollide.history.moving.exact import first_contact
 from cylcollide.history.moving.hits import MovingHit, MovingHits
+from cylcollide.history.moving.request import MovingRequest
 
 pytestmark = pytest.mark.plain_python
 
@@ -79,6 +81,27 @@ def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
     assert found > (20 if IS_COMPILED else 1)
     assert hits.rechecked < 0.2 * N
     assert len(set(hits.tick.tolist())) > 3
+
+
+@pytest.mark.machine_code
+def test_a_protection_that_begins_in_flight_ends_the_stretch_there():
+    """As exact arithmetic finds, entries and exits; and no bullet needs it that did not without a protection."""
+    life, history = recorded_life(4, "bones")
+    start, end, t0, t1 = flights(history, life.rng, N)
+    since = {int(who): life.rng.uniform(*history.times[[0, -1]]) for who in set(history.limbs_at(t0[0]).character)}
+    since = {who: time for who, time in since.items() if who >= 0}
+    free, hits = history.cast_moving(start, end, t0, t1), history.cast_moving(start, end, t0, t1, protected_since=since)
+    assert hits.rechecked <= free.rechecked + 1
+    request = MovingRequest(history._kept(), start, end, (t0, t1), (None, None), {"protected_since": since})
+    for i in range(N):
+        found, _ = first_contact(request, i, request.intervals.offsets.item(i))
+        assert hits.hit[i] == (found is not None)
+        if found is not None:
+            assert hits.limb[i] == request.limbs.table.row[found.pair.limb]
+            assert abs(hits.fraction[i] - found.contact.entry.rounded()) <= 2.0**-52
+            assert abs(hits.exit_fraction[i] - found.end()[1].exit.rounded()) <= 2.0**-52
+    assert hits.hit.sum() > (20 if IS_COMPILED else 1)
+    assert (free.hit & ~hits.hit).any()
 
 
 @pytest.mark.machine_code

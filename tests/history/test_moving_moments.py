@@ -161,6 +161,10 @@ def test_a_character_is_ignored_and_protected():
         assert history.cast_moving(*UP, 0.0, 1.0, protected_since={0: since}).hit[0] == hit, since
     assert history.cast_moving(*UP, 0.0, 1.0, protected_since={0: 0.5}).exit_fraction[0] == 0.5
     assert history.cast_moving(*UP, 0.0, 1.0, protected_since={7: 0.0}).hit[0]
+    contact = history.cast_moving(*UP, 0.0, 1.0).time[0]
+    for since, hit in ((np.nextafter(contact, 0.0), False), (np.nextafter(contact, 1.0), True)):
+        near = history.cast_moving(*UP, 0.0, 1.0, protected_since={0: since})
+        assert (near.hit[0], near.rechecked) == (hit, 1)  # too near for float64
     # the targets' time is what counts
     assert history.cast_moving(*UP, 5.0, 6.0, 0.0, 0.2, protected_since={0: 0.3}).hit[0]
     assert not history.cast_moving(*UP, 5.0, 6.0, 0.0, 1.0, protected_since={0: 0.3}).hit[0]

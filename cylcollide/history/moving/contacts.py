@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.history.moving.exact import BulletInterval, FirstContact, contact_with, first_contact
@@ -24,6 +25,9 @@ COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 5, *[np.int64] * 3, np.in
 
 EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool_)]
 """Of fraction, time, duration, piece and accurate."""
+
+PROTECTION_MARGIN = 2.0**-48
+"""Of the largest time of a piece: far above the rounding of the time at a fraction of it."""
 
 
 def first_contacts(request: MovingRequest) -> MovingHits:
@@ -87,19 +91,27 @@ def _exits(
     request: MovingRequest, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, FirstContact]
 ) -> Columns:
     """Where bullets leave the limbs that they hit."""
-    n, characters = request.bullets, request.limbs.table.character
+    n = request.bullets
     fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
     exits = ExitRows(fraction, time, duration, piece, accurate)
     find_exits(request.query, bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
-    is_protected = np.isin(characters[bounded.limb[hit]], [*request.until])
-    for i in hit[~accurate[hit] | is_protected].tolist():
+    for i in hit[~accurate[hit] | _may_be_protected(request, bounded.limb[hit], piece[hit], fraction[hit])].tolist():
         one = exact.get(i) or contact_with(request, i, bounded.interval.item(i), bounded.limb.item(i))
         last, contact = one.end()
         begins, ends = _moment(one.pair.interval, one.contact.entry), _moment(last, contact.exit)
         piece[i], fraction[i] = last.piece, contact.exit.rounded()
         time[i], duration[i] = float(ends), float(ends - begins)
     return {"exit_piece": piece, "exit_fraction": fraction, "exit_time": time, "duration": duration}
+
+
+def _may_be_protected(request: MovingRequest, limb: Int32Array, piece: Int64Array, fraction: Float64Array) -> BoolArray:
+    """Whether each of these limbs may be protected at a fraction of a piece, (n,) each."""
+    begin, end = request.flights.target_t0[piece], request.flights.target_t1[piece]
+    with np.errstate(invalid="ignore"):  # a fraction that is not known is infinite, and not accurate
+        time = begin + fraction * (end - begin) + PROTECTION_MARGIN * np.maximum(abs(begin), abs(end))
+    since = [request.until.get(who, np.inf) for who in request.limbs.table.character[limb].tolist()]
+    return ~(time < np.array(since, np.float64))
 
 
 def _moment(interval: BulletInterval, s: Algebraic) -> Fraction:

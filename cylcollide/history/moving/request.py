@@ -35,6 +35,9 @@ from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 INTERVAL_COLUMNS = [np.dtype(kind) for kind in (np.int64, np.int64, np.bool_, np.bool_)]
 """Of piece, tick, is_last, is_open."""
 
+NEVER = np.array([np.inf])
+"""`Candidates.until` where no one is protected."""
+
 TARGET_TIMES = ("target_t0", "target_t1")
 
 Times: TypeAlias = tuple[ArrayLike | None, ArrayLike | None]
@@ -84,9 +87,11 @@ class MovingRequest:
         self.intervals = _intervals_of(self.flights, self.offsets, kept)
         offsets, tick, row = self._near_rows()
         self.limbs, number = _distinct(ring, tick, row)
+        until = NEVER
         if self.until:
-            number = np.where(self._is_hit(np.diff(offsets), number), number, np.int32(LEFT_OUT))
-        candidates = Candidates(offsets, number, memory.rows((len(number),)))
+            until = self._protected_from(np.diff(offsets), number)
+            number = np.where(until > 0.0, number, np.int32(LEFT_OUT))
+        candidates = Candidates(offsets, number, memory.rows((len(number),)), until)
         self.query = MovingQuery(self.flights, self.intervals, self.limbs.table, candidates, mask, ignored, resolution)
         """The same for loops."""
 
@@ -104,8 +109,8 @@ class MovingRequest:
         )
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
-    def _is_hit(self, count: Int64Array, number: Int32Array) -> BoolArray:
-        """Of pairs of intervals and limbs whether characters are hit at the beginnings; opens intervals."""
+    def _protected_from(self, count: Int64Array, number: Int32Array) -> Float64Array:
+        """Of pairs of intervals and limbs, the u of the interval from which on characters are not hit; 0: all of it."""
         intervals, flights, limbs = self.intervals, self.flights, self.limbs
         since = np.array([self.until.get(who, np.inf) for who in limbs.table.character.tolist()])[number]
         interval = np.repeat(np.arange(len(count)), count)
@@ -113,10 +118,11 @@ class MovingRequest:
         after = np.where(k + 1 == len(times), np.inf, times[np.minimum(k + 1, len(times) - 1)])
         begin = np.maximum(flights.target_t0[intervals.piece[interval]], times[k])
         end = np.minimum(flights.target_t1[intervals.piece[interval]], after)
-        is_hit: BoolArray = begin < since
         ends_in_it = (since < end) | ((since == end) & intervals.is_last[interval])
-        intervals.is_open[interval[is_hit & ends_in_it]] = True
-        return is_hit
+        until: Float64Array = np.where(begin < since, np.inf, 0.0)
+        cut = np.flatnonzero((begin < since) & ends_in_it)
+        until[cut] = (since[cut] - begin[cut]) / (end[cut] - begin[cut])
+        return until
 
 
 def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:

@@ -7,6 +7,8 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, Column, Face, Rows
 from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, is_undecided, no_hit
+from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.ray import broadcast_index
 from cylcollide.moving.bounds import certain_miss, moving_hit_bounds
 from cylcollide.moving.box import first_contact, relative_flight
 from cylcollide.query.loops.moving_pair import (
@@ -24,6 +26,9 @@ from cylcollide.runtime.compile import compiled, compiled_loop
 from cylcollide.runtime.simd import LANES, lane, movemask, prefetch
 
 NONE = int(Face.NONE)
+
+ROUNDING_OF_UNTIL = 2.0**-48
+"""Of `Candidates.until`, four times: contacts so near to the beginning of a protection are left to exact arithmetic."""
 
 
 class PairLanes(NamedTuple):
@@ -124,16 +129,31 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
             least, nearest = candidates.earliest[pair], pair
     if nearest >= 0:
         k = candidates.limb[nearest]
-        best = closer(best, float(k), limb_bounds(query, j, k))
+        best = closer(best, float(k), bounds_until_protected(query, j, nearest))
     for pair in range(begin, end):
         k = candidates.limb[pair]
         if pair != nearest and candidates.earliest[pair] <= best[2].upper and is_candidate(query, k, i):
-            best = closer(best, float(k), limb_bounds(query, j, k))
+            best = closer(best, float(k), bounds_until_protected(query, j, pair))
     # the last moment of an interval that is not the last belongs to the next one
     limb, next_possible, hit = best
     is_possible = (limb >= 0.0) | (next_possible < inf)
     ends_late = (hit.upper >= 1.0) & (not query.intervals.is_last[j])
     return best, is_undecided(best) | (is_possible & ends_late) | (query.intervals.is_open[j] & (nearest >= 0))
+
+
+@compiled
+def bounds_until_protected(query: MovingQuery, j: int, pair: int) -> HitBounds:
+    """`limb_bounds` of a candidate, which is not hit from the moment on at which its protection begins."""
+    candidates = query.candidates
+    bounds, until = (
+        limb_bounds(query, j, candidates.limb[pair]),
+        candidates.until[broadcast_index(candidates.until, pair)],
+    )
+    if bounds.lower > until + ROUNDING_OF_UNTIL:
+        return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
+    if bounds.upper < until - ROUNDING_OF_UNTIL:
+        return bounds
+    return HitBounds(bounds.possible, False, bounds.lower, inf, bounds.inside, bounds.face)
 
 
 @compiled

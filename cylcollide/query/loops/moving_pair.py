@@ -41,6 +41,7 @@ class Candidates(NamedTuple):
     offsets: Column[np.int64]  # (n + 1,)
     limb: Column[np.int32]  # or LEFT_OUT
     earliest: Column[np.float64]  # u of the interval before which it is certainly not hit
+    until: Column[np.float64]  # u from which on it is protected, inf for none; within 2⁻⁵⁰. Or (1,) for all
 
 
 class MovingQuery(NamedTuple):
