@@ -101,6 +101,12 @@ def test_few_files_stand_at_the_top():
     assert top == {"tests/README.md", "tests/conftest.py"}
 
 
+def test_only_extension_modules_are_beside_the_package_of_machine_code():
+    """What the build once wrote beside them came into a wheel."""
+    beside = {path.name for path in (ROOT / "cylcollide" / "machine_code").iterdir() if path.is_file()}
+    assert {name for name in beside if not name.endswith((".so", ".pyd"))} == {"__init__.py"}
+
+
 def test_every_helper_of_tests_is_in_their_contents():
     """By itself, or with its folder."""
     helpers = [Path(name).relative_to("tests/support") for name in python_files("tests/support/")]
