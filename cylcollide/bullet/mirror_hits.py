@@ -10,7 +10,8 @@ from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, numbered
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
-from cylcollide.query.results import Columns, Field
+from cylcollide.process.files import Columns
+from cylcollide.query.result import Field
 from cylcollide.runtime.threads import in_chunks
 
 

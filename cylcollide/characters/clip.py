@@ -13,7 +13,7 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bones.frames import Followers, Frames, pose_frames
 from cylcollide.characters import bvh_file, deepmimic, followers, quaternions
 from cylcollide.characters.skeleton import Immutable, Skeleton, checked_names
-from cylcollide.limbs import files
+from cylcollide.process import files
 
 Up = Literal["y", "z"]
 

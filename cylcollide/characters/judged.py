@@ -2,18 +2,20 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
 from cylcollide.characters.policy_checks import KINDS
+from cylcollide.process.files import Columns
 from cylcollide.query.chords import Chords
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
 from cylcollide.query.request import take_rays
-from cylcollide.query.results import Columns, Field, HitFields, gather
+from cylcollide.query.result import Field
+from cylcollide.query.results import HitFields, gather
 
 PENETRATION = "penetration"
 """The kind of policy under which energy is lost on the way."""
@@ -94,6 +96,8 @@ class Impacts(Chords):
     be written. `impacts[i]` has those of ray i, as `chords[i]`.
     """
 
+    fields: ClassVar[tuple[str, ...]] = (*Chords.fields, "energy_in", "energy_out", "damage", "reason")
+
     energy_in = Field[Float64Array]("Energy at the entry.")
     energy_out = Field[Float64Array]("Energy at the exit, 0 where the shot ends.")
     damage = Field[Float64Array]("Damage that is done.")
@@ -111,7 +115,7 @@ class Impacts(Chords):
         chords = Chords(take_rays(self._batch, rows), self._limbs, take_rays_of_chords(self._rows, rows))
         return Impacts(chords, columns._replace(union_first=first))
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         return f"Impacts({len(self)} impacts of {self._count} rays)"
 
     @property
@@ -158,6 +162,11 @@ class Judged(HitFields["Judged"]):
     index, a slice, a mask or an array of indices chooses rays, as `Judged`.
     """
 
+    fields: ClassVar[tuple[str, ...]] = (
+        *("shot", "hit", "distance", "position", "normal", "limb", "limb_name", "hit_group", "character", "bone"),
+        *("rig_limb", "local_position", "local_normal", "damage", "energy_left"),
+    )
+
     damage = Field[Float64Array]("Damage done, summed over impacts in the order of the flight; (n,).")
     energy_left = Field[Float64Array]("Energy at the end of the flight, 0 for a shot that ends in a limb; (n,).")
     shot = Field[Int64Array](
@@ -181,7 +190,7 @@ class Judged(HitFields["Judged"]):
         chord = np.where(columns.chord >= 0, columns.chord - self.impacts.offsets[rows] + begins, columns.chord)
         return Judged(impacts, columns._replace(chord=chord), energy, self.shot[rows], kinds)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         kinds = ", ".join(KINDS[kind] for kind in np.unique(self._kinds).tolist()) or "no policy"
         return f"Judged({len(self)} rays by {kinds}, {np.count_nonzero(self.hit)} hits)"
 

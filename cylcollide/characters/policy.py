@@ -14,7 +14,7 @@ import numpy as np
 from cylcollide.characters import json_text, policy_checks
 from cylcollide.characters.json_text import refuse, shown
 from cylcollide.characters.policy_checks import DEFAULT, KINDS, Group, Kind, Weights
-from cylcollide.limbs import files
+from cylcollide.process import files
 from cylcollide.query.loops.judge import PolicyRows
 
 FORMAT = "cylcollide policy"

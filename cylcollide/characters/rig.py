@@ -16,8 +16,8 @@ from cylcollide.bones.skeleton import pose_bones
 from cylcollide.characters import poses
 from cylcollide.characters.rig_data import bone_offsets
 from cylcollide.characters.rig_edits import EditableRig
-from cylcollide.limbs.files import named_in_errors
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.process.files import named_in_errors
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy,
 from cylcollide.characters.judge import Policies, ShotRequest
 from cylcollide.history.ticks import Ring
 from cylcollide.query.request import RayRequest, ray_request, segment_request
-from cylcollide.query.results import chosen_rows
+from cylcollide.query.result import chosen_rows
 from cylcollide.recorded.sample_times import find_moments
 from cylcollide.runtime.memory import frozen
 

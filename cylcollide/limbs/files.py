@@ -1,17 +1,8 @@
-"""Limbs in files: columns in an .npz archive, checked on the way in as a constructor's arguments are.
-
-No signal handler runs while an archive is read or written. An exception that a handler raises in zipfile's or numpy's
-destructors, or in the middle of zipfile's bookkeeping, would be lost or become another error.
-"""
+"""Limbs in files: columns in an .npz archive, checked on the way in as a constructor's arguments are."""
 
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from os import PathLike
-from pathlib import Path
-from threading import Event
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +12,15 @@ from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Sh
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, UNIT_ROUNDOFF
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.limbs import tables
-from cylcollide.process.tasks import uninterrupted
+from cylcollide.process.files import (
+    Columns,
+    file_of,
+    named_in_errors,
+    read_columns,
+    refuse,
+    texts_as_bytes,
+    write_columns,
+)
 from cylcollide.shapes import SHAPE_RECORDS, Solids
 
 LABELS = ("character", "mask", "hit_group")
@@ -30,68 +29,11 @@ LABELS = ("character", "mask", "hit_group")
 AXES_ERROR = 64.0 * UNIT_ROUNDOFF
 """Of the products of a box's axes: computed from a quaternion, these err by 8 u a component (`kernels.axis.MARGIN`)."""
 
-Columns = Mapping[str, NDArray[Any]]
-
-
-def file_of(path: str | PathLike[str]) -> Path:
-    """The file that a path names: with the suffix .npz, which is added if it is missing."""
-    file = Path(path)
-    return file if file.name.endswith(".npz") else file.with_name(file.name + ".npz")
-
-
-@contextmanager
-def named_in_errors(source: str | PathLike[str], ending: str = "") -> Iterator[None]:
-    """Make the message of each ValueError raised inside begin with the source, a file or a word; and end with this."""
-    try:
-        yield
-    except ValueError as error:
-        if str(error).startswith(str(Path(source))):
-            raise
-        raise ValueError(f"{Path(source)}: {error}{ending}") from None
-
 
 def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
     """Write limbs to a file; see `replace`."""
     columns: dict[str, Any] = {**tables.given_columns(table), "hit_group": hit_group}
-    columns["names"] = np.frombuffer(json.dumps(names).encode(), np.uint8)  # text arrays lose zeros at the end
-    replace(file_of(path), lambda stream: np.savez_compressed(stream, **columns))
-
-
-def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
-    """Write a file by a function of an open stream, and replace the old one when all is written.
-
-    A failure or an interrupt leaves the old file, and no unfinished one: no signal handler runs meanwhile.
-    """
-    interrupted = Event()
-    try:
-        uninterrupted(lambda: _replace(file, write_to, interrupted))
-    except BaseException:
-        interrupted.set()
-        raise
-
-
-def _replace(file: Path, write_to: Callable[[BinaryIO], object], interrupted: Event) -> None:
-    """Write beside a file, and put it in that file's place unless interrupted."""
-    import tempfile  # noqa: PLC0415  imported when asked for
-
-    handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=file.suffix, dir=file.parent)
-    try:
-        with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
-            write_to(stream)
-        mode = os.stat(file).st_mode & 0o777 if file.exists() else 0o666 & ~_umask()  # noqa: PTH116
-        os.chmod(unfinished, mode)  # noqa: PTH101
-        if not interrupted.is_set():
-            os.replace(unfinished, file)  # noqa: PTH105
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(unfinished)  # noqa: PTH108
-
-
-def _umask() -> int:
-    """The process' mask of permissions, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    write_columns(path, {**columns, "names": texts_as_bytes(names)})
 
 
 def read(path: str | PathLike[str]) -> tuple[LimbTable, Int32Array, tuple[str, ...]]:
@@ -105,8 +47,8 @@ def read(path: str | PathLike[str]) -> tuple[LimbTable, Int32Array, tuple[str, .
         If it is not a file of limbs, is damaged, or holds limbs that no constructor takes: with file, column and row.
     """
     file = file_of(path)
-    with file.open("rb") as stream, named_in_errors(file):
-        columns = uninterrupted(lambda: _columns(stream))
+    with named_in_errors(file):
+        columns = read_columns(file, "Limbs.save")
         missing = [name for name in (*tables.GIVEN, "hit_group", "names") if name not in columns]
         if missing:
             _refuse(f"one without the column {missing[0]!r}")
@@ -114,21 +56,7 @@ def read(path: str | PathLike[str]) -> tuple[LimbTable, Int32Array, tuple[str, .
 
 
 def _refuse(what: str) -> NoReturn:
-    raise ValueError(f"expected a file that Limbs.save wrote, got {what}; save the limbs again")
-
-
-def _columns(stream: Any) -> Columns:
-    """All columns of an archive, whatever they hold."""
-    from zipfile import is_zipfile  # noqa: PLC0415  imported when asked for
-
-    if not is_zipfile(stream):
-        _refuse("one that is no archive, or not a whole one")
-    stream.seek(0)
-    try:
-        with np.load(stream, allow_pickle=False) as archive:
-            return {name: np.asarray(archive[name]) for name in archive.files}
-    except Exception as error:  # damaged archives raise what zipfile, zlib, numpy, ast and struct raise
-        _refuse(f"one that cannot be read ({type(error).__name__}: {str(error)[:120]})")
+    refuse("Limbs.save", what)
 
 
 def _names(column: NDArray[Any]) -> Any:

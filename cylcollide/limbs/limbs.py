@@ -34,7 +34,7 @@ from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.points import axis_distances, resolve_point
 from cylcollide.query.request import RayRequest, ray_request, segment_request
-from cylcollide.query.results import chosen_rows
+from cylcollide.query.result import chosen_rows
 from cylcollide.shapes import Solids
 
 
@@ -171,8 +171,8 @@ class Limbs:
         return all(same) and self.names == other.names and np.array_equal(self.hit_group, other.hit_group)
 
     def __getitem__(self, rows: Any) -> "Limbs":
-        """The limbs of an index, a slice, a mask or an array of indices, as `Limbs`."""
-        chosen = chosen_rows(rows, len(self), "limbs")
+        """The limbs of an index, a slice, a mask, an array of indices, or all of a name, as `Limbs`."""
+        chosen = chosen_rows(tables.named_rows(self.names, rows), len(self), "limbs")
         names = tuple(self.names[i] for i in chosen)
         return Limbs(tables.chosen_rows(self.table, chosen), self.hit_group[chosen], names)
 

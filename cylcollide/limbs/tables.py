@@ -171,3 +171,12 @@ def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
         boxes[box] = grown.boxes
     t = table
     return make_table(t.kind, first, last, radius, radius2, t.box, boxes, t.character, t.mask)
+
+
+def named_rows(names: tuple[str, ...], rows: Any) -> Any:
+    """The rows whose limbs have a name; anything but a str is returned as it is."""
+    if not isinstance(rows, str):
+        return rows
+    if rows not in names:
+        raise KeyError(f"limbs: no limb is named {rows!r}; the names are {sorted(set(names))}")
+    return [row for row, name in enumerate(names) if name == rows]

@@ -1,8 +1,8 @@
 """Every limb along each ray: from a request to `Chords`, whose fields are mostly computed when they are first read."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from cylcollide._types import (
     Int64Array,
 )
 from cylcollide.constants import LIMBS_CROSSED
+from cylcollide.process.files import Columns
 from cylcollide.query import exact_fallback
 from cylcollide.query.closest import use_single_rays
 from cylcollide.query.loops import chords as chord_loops
@@ -38,7 +39,8 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.judge import ShotChords
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import LabelledLimbs, RayRequest, State, take_rays
-from cylcollide.query.results import Columns, Field, LimbFields, Surface, distances, gather, ray_lengths, surface_at
+from cylcollide.query.result import Field
+from cylcollide.query.results import LimbFields, Surface, distances, gather, ray_lengths, surface_at
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
@@ -63,6 +65,12 @@ class Chords(LimbFields):
     """
 
     _what = "chords"
+    fields: ClassVar[tuple[str, ...]] = (
+        *("ray", "limb", "limb_name", "hit_group", "character", "bone", "rig_limb"),
+        *("entry_fraction", "entry_distance", "entry_position", "entry_normal", "entry_face"),
+        *("local_position", "local_normal"),
+        *("exit_fraction", "exit_distance", "exit_position", "exit_normal", "exit_face", "thickness"),
+    )
 
     entry_fraction = Field[Float64Array](
         "Parameter at which the ray enters the limb, 0 if it starts there.", "_crossings"
@@ -98,11 +106,7 @@ class Chords(LimbFields):
     def _take(self, rows: Int64Array) -> Self:
         return type(self)(take_rays(self._batch, rows), self._limbs, take_rays_of_chords(self._rows, rows))
 
-    def __iter__(self) -> Iterator[Self]:
-        """The chords of one ray after another."""
-        return (self[i : i + 1] for i in range(self._count))
-
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         return f"Chords({len(self)} chords of {self._count} rays, {self.rechecked} rechecked)"
 
     def flight(self, needs_length: bool) -> ShotChords:
@@ -136,6 +140,10 @@ class Chords(LimbFields):
     def ray(self) -> Int64Array:
         """Row of the ray; int64, one a chord."""
         return frozen(ray_of_each(self._rows.offsets))
+
+    @property
+    def _ray_of_row(self) -> Int64Array:
+        return self.ray
 
     @cached_property
     def _length(self) -> Float64Array:

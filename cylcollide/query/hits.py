@@ -3,16 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int64Array
+from cylcollide.process.files import Columns
 from cylcollide.query import exact_fallback
 from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, take_rays
-from cylcollide.query.results import Columns, Field, HitFields, Surface, distances, ray_lengths, surface_at
+from cylcollide.query.result import Field
+from cylcollide.query.results import HitFields, Surface, distances, ray_lengths, surface_at
 from cylcollide.runtime.memory import frozen
 
 
@@ -54,6 +56,7 @@ class RayHits(HitFields[RayHit]):
     """
 
     _row_type = RayHit
+    fields: ClassVar[tuple[str, ...]] = tuple(RayHit.__annotations__)
 
     exit_fraction = Field[Float64Array](
         "Parameter where the ray leaves the limb or ends in it, inf for a miss; (n,).", "_exit_ends"
@@ -92,7 +95,7 @@ class RayHits(HitFields[RayHit]):
         known = None if resolved is None else take_rays_of_chords(resolved, rows)
         return type(self)(part, self._limbs, self._inside, resolved=known)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
 
     @property

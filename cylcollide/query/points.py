@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection
 from cylcollide.query.loops.recorded_points import locate_recorded
 from cylcollide.query.request import PointRequest, RayRequest, State, raise_changed
-from cylcollide.query.results import Result
+from cylcollide.query.result import Result
 from cylcollide.query.scratch import scratch_for_points, scratch_for_recorded
 from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime import memory
@@ -35,6 +36,7 @@ class PointHits(Result):
     """
 
     _what = "points"
+    fields: ClassVar[tuple[str, ...]] = ("limb", "count", "axis_distance_squared")
 
     def __init__(self, limb: Int32Array, count: Int32Array, distances: Callable[[], Float64Array]) -> None:
         self._limb, self._limb_count, self._distances, self._columns = limb, count, distances, {}
@@ -42,7 +44,7 @@ class PointHits(Result):
     def __len__(self) -> int:
         return len(self.limb)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         return f"PointHits({len(self)} points, {np.count_nonzero(self.count)} in a limb)"
 
     @property

@@ -1,20 +1,29 @@
-"""What all results share: columns and how to complete them, rows, moments in the past, and what is known of limbs."""
+"""Results with a limb, or a hit, in each row: what is known of the limb, and positions and normals on it."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
 from functools import cached_property
 from operator import index
-from typing import Any, Generic, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import (
+    Any,
+    Generic,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import NO_CHARACTER, NO_LIMB, BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.kernels.ray import Rays
+from cylcollide.process.files import Columns
 from cylcollide.query.labels import NO_BONE
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs
+from cylcollide.query.result import Field, Result
 from cylcollide.query.scratch import scratch_for_surface
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
@@ -22,108 +31,10 @@ from cylcollide.runtime.memory import frozen
 NO_HIT_GROUP = -1
 """The hit group of a miss."""
 
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
-"""Columns by name."""
-
 Surface: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and unit outward normals; (n, 3) each."""
 
-T = TypeVar("T")
 Row = TypeVar("Row")
-
-
-class Field(Generic[T]):
-    """A column of a result, which can be neither set nor written; `_columns` of the result has those that are known.
-
-    `by` names the method of the result that computes it, with others, when the first of them is read.
-    """
-
-    def __init__(self, doc: str, by: str = "") -> None:
-        self.__doc__, self._by = doc, by
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, result: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, result: Any, owner: type) -> T: ...
-    def __get__(self, result: Any, owner: type) -> Self | T:
-        """The column, computed if it is not known yet."""
-        if result is None:
-            return self
-        columns: dict[str, Any] = result._columns
-        if self._name not in columns:
-            columns.update(getattr(result, self._by)())
-        column: Any = frozen(columns[self._name])
-        return column  # type: ignore[no-any-return]
-
-    def __set__(self, result: object, value: object) -> NoReturn:
-        """Raise AttributeError."""
-        raise AttributeError(f"{type(result).__name__}.{self._name}: cannot be set")
-
-
-class SampleTimes(Protocol):
-    """The moments of rays or points in the past."""
-
-    def take(self, rows: Any) -> "SampleTimes":
-        """Those of some rows."""
-
-    def _asdict(self) -> dict[str, Any]: ...
-
-
-class Result(ABC):
-    """What a query answers, a row a ray or point.
-
-    A slice, a mask or an array of indices chooses rows. Results of a `PoseHistory` also have `time`, `tick`, `alpha`
-    and `clamped` of each row, and `present_position()` where they have positions; others raise AttributeError.
-    """
-
-    _what = "hits"  # in messages about rows
-    _sample_times: SampleTimes | None = None
-    _present: Callable[..., Float64Array] | None = None
-    _columns: dict[str, NDArray[Any]]
-    """Those that are known; `Field` reads and completes them."""
-
-    time = Field[Float64Array]("The time that was judged; (n,).", "_times")
-    tick = Field[Int64Array](
-        "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).",
-        "_times",
-    )
-    alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_times")
-    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_times")
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @property
-    def _count(self) -> int:
-        """How many rows can be chosen."""
-        return len(self)
-
-    @abstractmethod
-    def _take(self, rows: Int64Array) -> Self:
-        """The given rows, without moments."""
-
-    def __getitem__(self, rows: Any) -> Self:
-        """The rows that an index, a slice, a mask or an array of indices chooses."""
-        chosen = chosen_rows(rows, self._count, self._what)
-        part = self._take(chosen)
-        return part if self._sample_times is None else part.rewound(self._sample_times.take(chosen), self._present)
-
-    def rewound(self, times: SampleTimes, present: Callable[..., Float64Array] | None) -> Self:
-        """Add the moments of the rows of a query in the past; returns the result.
-
-        `present` finds the present positions of a result, from itself, its positions, the rows of its limbs and their
-        table.
-        """
-        self._sample_times, self._present = times, present
-        return self
-
-    def _times(self) -> Columns:
-        if self._sample_times is None:
-            raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
-        return self._sample_times._asdict()
 
 
 class LimbFields(Result):
@@ -282,22 +193,3 @@ def ray_lengths(rays: Rays) -> Float64Array:
 def distances(fraction: Float64Array, length: Float64Array) -> Float64Array:
     """Fraction * length with inf kept for misses of zero-length rays; cannot be written."""
     return frozen(np.multiply(fraction, length, out=fraction.copy(), where=np.isfinite(fraction)))
-
-
-def chosen_rows(rows: Any, n: int, what: str) -> Int64Array:
-    """Numbers of the rows, of n, that an index, a slice, a mask or an array of indices chooses; `what` has rows.
-
-    Raises
-    ------
-    IndexError
-        If they are none, out of range, masked, or of more than one dimension.
-    """
-    if np.ma.isMaskedArray(rows) or (isinstance(rows, list | tuple) and any(map(np.ma.isMaskedArray, rows))):
-        raise IndexError(f"{what}: expected indices, a slice or a mask, got masked ones; fill them first")
-    try:
-        chosen = np.atleast_1d(np.arange(n)[rows])
-    except (TypeError, ValueError) as error:
-        raise IndexError(f"{what}: expected indices, a slice or a mask, got {type(rows).__name__} ({error})") from None
-    if chosen.ndim != 1:
-        raise IndexError(f"{what}: expected indices, a slice or a mask of one dimension, got {chosen.ndim}")
-    return chosen

@@ -130,7 +130,7 @@ def test_rows_are_chosen_as_those_of_rays():
     start, end, t0, t1 = flights(history, life.rng, N)
     hits = history.cast_moving(start, end, t0, t1)
     assert len(hits) == N
-    assert repr(hits) == f"MovingHits({N} bullets, {hits.hit.sum()} hits, {hits.rechecked} rechecked)"
+    assert repr(hits).startswith(f"MovingHits({N} bullets, {hits.hit.sum()} hits, {hits.rechecked} rechecked)\n")
     for rows in (slice(2, 9), hits.hit, [3, 1, -2], slice(None, None, -3)):
         part = hits[rows]
         again = part[::-1]

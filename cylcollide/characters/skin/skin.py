@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.characters.skeleton import Skeleton
-from cylcollide.limbs import files
+from cylcollide.process import files
 
 if TYPE_CHECKING:
     from cylcollide.characters.skin.gltf import Names, Space

@@ -13,10 +13,11 @@ from cylcollide.history.moving.exact import BulletInterval, FirstContact, contac
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
+from cylcollide.process.files import Columns
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
 from cylcollide.query.loops.moving_exit import ExitRows, find_exits
 from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
-from cylcollide.query.results import Columns, gather
+from cylcollide.query.results import gather
 from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
 

@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, BoolArray, Float64Array, Int8Array, Int64Array
 from cylcollide.kernels.ray import Rays
+from cylcollide.process.files import Columns
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving_rows import FlightRows
 from cylcollide.query.loops.surface import write_exactly
 from cylcollide.query.request import LabelledLimbs
-from cylcollide.query.results import Columns, Field, HitFields
+from cylcollide.query.result import Field
+from cylcollide.query.results import HitFields
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 
 
@@ -58,6 +61,7 @@ class MovingHits(HitFields[MovingHit]):
     """
 
     _row_type = MovingHit
+    fields: ClassVar[tuple[str, ...]] = tuple(MovingHit.__annotations__)
 
     fraction = Field[Float64Array](
         "Where along its piece, from start to end, the bullet hits, 0 to 1; inf for a miss; (n,).", "_rounded"
@@ -110,7 +114,7 @@ class MovingHits(HitFields[MovingHit]):
     def _some_exits(self, rows: Int64Array) -> Columns:
         return {name: getattr(self, name)[rows] for name in ("exit_fraction", "exit_piece", "exit_time", "duration")}
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         undecided = int(self.undecided.sum())
         more = f", {undecided} undecided" if undecided else ""
         return f"MovingHits({len(self)} bullets, {int(self.hit.sum())} hits, {self.rechecked} rechecked{more})"

@@ -1,0 +1,119 @@
+"""Files of columns: `.npz` archives that are read without pickles, files that are replaced in one step, and messages.
+
+No signal handler runs while an archive is read or written. An exception that a handler raises in zipfile's or numpy's
+destructors, or in the middle of zipfile's bookkeeping, would be lost or become another error.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from threading import Event
+from typing import Any, BinaryIO, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide.process.tasks import uninterrupted
+
+Columns: TypeAlias = Mapping[str, NDArray[Any]]
+"""Columns by name."""
+
+
+def file_of(path: str | PathLike[str]) -> Path:
+    """The file that a path names: with the suffix .npz, which is added if it is missing."""
+    file = Path(path)
+    return file if file.name.endswith(".npz") else file.with_name(file.name + ".npz")
+
+
+@contextmanager
+def named_in_errors(source: str | PathLike[str], ending: str = "") -> Iterator[None]:
+    """Make the message of each ValueError raised inside begin with the source, a file or a word; and end with this."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith(str(Path(source))):
+            raise
+        raise ValueError(f"{Path(source)}: {error}{ending}") from None
+
+
+def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
+    """Write a file by a function of an open stream, and replace the old one when all is written.
+
+    A failure or an interrupt leaves the old file, and no unfinished one: no signal handler runs meanwhile.
+    """
+    interrupted = Event()
+    try:
+        uninterrupted(lambda: _replace(file, write_to, interrupted))
+    except BaseException:
+        interrupted.set()
+        raise
+
+
+def _replace(file: Path, write_to: Callable[[BinaryIO], object], interrupted: Event) -> None:
+    """Write beside a file, and put it in that file's place unless interrupted."""
+    import tempfile  # noqa: PLC0415  imported when asked for
+
+    handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=file.suffix, dir=file.parent)
+    try:
+        with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
+            write_to(stream)
+        mode = os.stat(file).st_mode & 0o777 if file.exists() else 0o666 & ~_umask()  # noqa: PTH116
+        os.chmod(unfinished, mode)  # noqa: PTH101
+        if not interrupted.is_set():
+            os.replace(unfinished, file)  # noqa: PTH105
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(unfinished)  # noqa: PTH108
+
+
+def _umask() -> int:
+    """The process' mask of permissions, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def write_columns(path: str | PathLike[str], columns: Columns) -> None:
+    """Write columns of numbers to an .npz file; see `replace`."""
+    replace(file_of(path), lambda stream: np.savez_compressed(stream, allow_pickle=False, **columns))
+
+
+def read_columns(path: str | PathLike[str], writer: str) -> Columns:
+    """All columns of an archive that `writer`, such as "Limbs.save", wrote.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If it is no archive, or damaged.
+    """
+    with file_of(path).open("rb") as stream:
+        return uninterrupted(lambda: _columns(stream, writer))
+
+
+def _columns(stream: Any, writer: str) -> Columns:
+    """All columns of an archive, whatever they hold."""
+    from zipfile import is_zipfile  # noqa: PLC0415  imported when asked for
+
+    if not is_zipfile(stream):
+        refuse(writer, "one that is no archive, or not a whole one")
+    stream.seek(0)
+    try:
+        with np.load(stream, allow_pickle=False) as archive:
+            return {name: np.asarray(archive[name]) for name in archive.files}
+    except Exception as error:  # damaged archives raise what zipfile, zlib, numpy, ast and struct raise
+        refuse(writer, f"one that cannot be read ({type(error).__name__}: {str(error)[:120]})")
+
+
+def refuse(writer: str, what: str) -> NoReturn:
+    """Raise the ValueError of a file that `writer` did not write."""
+    raise ValueError(f"expected a file that {writer} wrote, got {what}; save it again")
+
+
+def texts_as_bytes(texts: Any) -> NDArray[np.uint8]:
+    """A list of str and None as JSON in bytes: arrays of text lose zeros at the end."""
+    return np.frombuffer(json.dumps(texts).encode(), np.uint8)

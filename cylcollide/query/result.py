@@ -1,0 +1,243 @@
+"""What all results are: columns and how to complete them, rows, moments in the past; tables, files."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide.process.files import Columns
+from cylcollide.query import tables
+from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
+from cylcollide.runtime.memory import frozen
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+T = TypeVar("T")
+
+
+class Field(Generic[T]):
+    """A column of a result, which can be neither set nor written; `_columns` of the result has those that are known.
+
+    `by` names the method of the result that computes it, with others, when the first of them is read.
+    """
+
+    def __init__(self, doc: str, by: str = "") -> None:
+        self.__doc__, self._by = doc, by
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, result: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, result: Any, owner: type) -> T: ...
+    def __get__(self, result: Any, owner: type) -> Self | T:
+        """The column, computed if it is not known yet."""
+        if result is None:
+            return self
+        columns: dict[str, Any] = result._columns
+        if self._name not in columns:
+            columns.update(getattr(result, self._by)())
+        column: Any = frozen(columns[self._name])
+        return column  # type: ignore[no-any-return]
+
+    def __set__(self, result: object, value: object) -> NoReturn:
+        """Raise AttributeError."""
+        raise AttributeError(f"{type(result).__name__}.{self._name}: cannot be set")
+
+
+class SampleTimes(Protocol):
+    """The moments of rays or points in the past."""
+
+    def take(self, rows: Any) -> "SampleTimes":
+        """Those of some rows."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+class Result(ABC):
+    """What a query answers, a row a ray or point.
+
+    A slice, a mask or an array of indices chooses rows. Results of a `PoseHistory` also have `time`, `tick`, `alpha`
+    and `clamped` of each row, and `present_position()` where they have positions; others raise AttributeError.
+    """
+
+    fields: ClassVar[tuple[str, ...]]
+    """Names of the columns with an entry a row, as tables and files have them."""
+    _what = "hits"  # in messages about rows
+    _sample_times: SampleTimes | None = None
+    _present: Callable[..., Float64Array] | None = None
+    _columns: dict[str, NDArray[Any]]
+    """Those that are known; `Field` reads and completes them."""
+
+    time = Field[Float64Array]("The time that was judged; (n,).", "_times")
+    tick = Field[Int64Array](
+        "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).",
+        "_times",
+    )
+    alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_times")
+    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_times")
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def _summary(self) -> str:
+        """What the result is, in one line."""
+
+    def __repr__(self) -> str:
+        return tables.as_text(self._summary(), tables.first_rows(self._shown), len(self))
+
+    def _repr_html_(self) -> str:
+        return tables.as_html(self._summary(), tables.first_rows(self._shown), len(self))
+
+    @property
+    def _shown(self) -> Columns:
+        """The first rows of the columns that people see first."""
+        return {name: getattr(self, name)[: tables.ROWS_SHOWN] for name in tables.SHOWN if name in self.fields}
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are answers of one kind with equal columns; NaN equals NaN."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        same_kind = type(self).__name__ == type(other).__name__
+        return same_kind and tables.are_equal(self.to_dict(), other.to_dict())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        """Raise TypeError: a result is many arrays."""
+        raise TypeError(f"{type(self).__name__} is no array; use its columns, to_dict(), to_pandas() or save(path)")
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """All columns of `fields` by name, and of queries in the past `time`, `tick`, `alpha` and `clamped`."""
+        columns = {name: getattr(self, name) for name in self.fields}
+        if self._sample_times is not None:
+            times = self._times()
+            columns |= {name: frozen(column[self._ray_of_row]) for name, column in times.items() if name not in columns}
+        return columns
+
+    @property
+    def _ray_of_row(self) -> Any:
+        """The ray or point of each row."""
+        return slice(None)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A pandas.DataFrame, a row a row: vectors as three columns, faces and names as categories."""
+        return tables.to_pandas(self.to_dict())
+
+    def to_arrow(self) -> "pyarrow.Table":
+        """A pyarrow.Table, a row a row: vectors as three columns, faces and names as dictionaries."""
+        return tables.to_arrow(self.to_dict())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all columns to an .npz file, which needs no pickles; the suffix is added if it is missing."""
+        whole = {name: np.asarray(getattr(self, name)) for name in ("offsets", "rechecked") if hasattr(self, name)}
+        tables.save(path, type(self).__name__, self.to_dict() | whole)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read what `save` wrote: a result of this kind that has its columns and its rows, and nothing to complete.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened.
+        ValueError
+            If it is damaged, or holds another kind of result.
+        """
+        columns = tables.load(path, cls.__name__, cls.fields)
+        return read_from_file(cls, columns)  # type: ignore[no-any-return]
+
+    @property
+    def _count(self) -> int:
+        """How many rows can be chosen."""
+        return len(self)
+
+    @abstractmethod
+    def _take(self, rows: Int64Array) -> Self:
+        """The given rows, without moments."""
+
+    def __getitem__(self, rows: Any) -> Self:
+        """The rows that an index, a slice, a mask or an array of indices chooses."""
+        chosen = chosen_rows(rows, self._count, self._what)
+        part = self._take(chosen)
+        return part if self._sample_times is None else part.rewound(self._sample_times.take(chosen), self._present)
+
+    def __iter__(self) -> Iterator[Any]:
+        """One row, or the rows of one ray, after another."""
+        return (self[i] for i in range(self._count))
+
+    def rewound(self, times: SampleTimes, present: Callable[..., Float64Array] | None) -> Self:
+        """Add the moments of the rows of a query in the past; returns the result.
+
+        `present` finds the present positions of a result, from itself, its positions, the rows of its limbs and their
+        table.
+        """
+        self._sample_times, self._present = times, present
+        return self
+
+    def _times(self) -> Columns:
+        if self._sample_times is None:
+            raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
+        return self._sample_times._asdict()
+
+
+def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
+    """A result of a kind whose columns are known, and that can complete nothing else."""
+    whole = ("offsets", "rechecked")
+    offsets, fields = columns.get("offsets"), tuple(name for name in columns if name not in whole)
+
+    def init(self: Any, known: dict[str, NDArray[Any]]) -> None:
+        self._columns = known
+
+    def take(self: Any, rows: Int64Array) -> Any:
+        known, taken = dict(self._columns), rows
+        if offsets is not None:
+            known["offsets"], taken = chords_of_rays(self.offsets, rows)
+        known |= {name: known[name][taken] for name in fields}
+        if offsets is not None:
+            known["ray"] = ray_of_each(known["offsets"])
+        return type(self)(known)
+
+    def unknown(_: object, name: str) -> NoReturn:
+        raise AttributeError(f"{kind.__name__}.{name}: not in the file that this result was read from")
+
+    own = {
+        "fields": fields,
+        "__init__": init,
+        "__getattr__": unknown,
+        "__len__": lambda self: len(self._columns[fields[0]]),
+        "_count": property(lambda self: len(self) if offsets is None else len(self.offsets) - 1),
+        "_take": take,
+        "_summary": lambda self: f"{kind.__name__}({len(self)} rows read from a file)",
+    }
+    known: dict[str, Any] = {name: Field[Any](f"`{name}`, as it was saved.") for name in columns}
+    if "rechecked" in columns:
+        own["rechecked"] = columns["rechecked"].item()
+    return type(kind.__name__, (kind,), {**known, **own, "__module__": kind.__module__})(columns)
+
+
+def chosen_rows(rows: Any, n: int, what: str) -> Int64Array:
+    """Numbers of the rows, of n, that an index, a slice, a mask or an array of indices chooses; `what` has rows.
+
+    Raises
+    ------
+    IndexError
+        If they are none, out of range, masked, or of more than one dimension.
+    """
+    if np.ma.isMaskedArray(rows) or (isinstance(rows, list | tuple) and any(map(np.ma.isMaskedArray, rows))):
+        raise IndexError(f"{what}: expected indices, a slice or a mask, got masked ones; fill them first")
+    try:
+        chosen = np.atleast_1d(np.arange(n)[rows])
+    except (TypeError, ValueError) as error:
+        raise IndexError(f"{what}: expected indices, a slice or a mask, got {type(rows).__name__} ({error})") from None
+    if chosen.ndim != 1:
+        raise IndexError(f"{what}: expected indices, a slice or a mask of one dimension, got {chosen.ndim}")
+    return chosen

@@ -1,0 +1,156 @@
+"""Columns of results as tables: flat, for data frames and Arrow; as text and HTML, for people; in files."""
+
+import json
+from enum import IntEnum
+from html import escape
+from importlib import import_module
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide._types import Face, Reason
+from cylcollide.process import files
+from cylcollide.process.files import Columns
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
+    "face": Face,
+    "entry_face": Face,
+    "exit_face": Face,
+    "reason": Reason,
+}
+
+SHOWN: Final = (
+    *("ray", "time", "limb", "limb_name", "character", "face", "reason", "distance", "entry_distance", "thickness"),
+    *("damage", "position", "count"),
+)
+"""The columns that people see first, if a result has them."""
+
+ROWS_SHOWN = 5
+
+
+def flat(columns: Columns) -> dict[str, NDArray[Any]]:
+    """The columns, those of vectors as three: position_x, position_y, position_z."""
+    one_dimensional = {}
+    for name, column in columns.items():
+        parts = {name: column} if column.ndim == 1 else {f"{name}_{axis}": column[:, k] for k, axis in enumerate("xyz")}
+        one_dimensional.update(parts)
+    return one_dimensional
+
+
+def to_pandas(columns: Columns) -> "pandas.DataFrame":
+    """A data frame of flat columns; enumerations and names are categories."""
+    pandas = _package("pandas")
+
+    def series(name: str, column: NDArray[Any]) -> Any:
+        if name in ENUMERATIONS:
+            return pandas.Categorical.from_codes(column, [one.name for one in ENUMERATIONS[name]])
+        return pandas.Categorical(column) if column.dtype == object else column
+
+    return pandas.DataFrame({name: series(name, column) for name, column in flat(columns).items()})
+
+
+def to_arrow(columns: Columns) -> "pyarrow.Table":
+    """A table of flat columns; enumerations and names are dictionaries."""
+    pyarrow = _package("pyarrow")
+
+    def array(name: str, column: NDArray[Any]) -> Any:
+        if name in ENUMERATIONS:
+            return pyarrow.DictionaryArray.from_arrays(column, [one.name for one in ENUMERATIONS[name]])
+        if column.dtype == object:
+            return pyarrow.array(column.tolist(), pyarrow.string()).dictionary_encode()
+        return pyarrow.array(column)
+
+    return pyarrow.table({name: array(name, column) for name, column in flat(columns).items()})
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ImportError(f"{name} is not installed; the extra `tables` of cylcollide brings it") from None
+
+
+def are_equal(one: Columns, other: Columns) -> bool:
+    """Whether names, rows and numbers are the same; NaN equals NaN."""
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f") for name in one
+    )
+
+
+def first_rows(columns: Columns) -> list[list[str]]:
+    """A head and the first rows, as words."""
+    names = [name for name in SHOWN if name in columns]
+    rows = range(min(ROWS_SHOWN, len(columns[names[0]])))
+    return [names, *([_word(name, columns[name][row]) for name in names] for row in rows)]
+
+
+def _word(name: str, value: Any) -> str:
+    if name in ENUMERATIONS:
+        return ENUMERATIONS[name](value).name
+    if isinstance(value, np.ndarray):
+        return f"({', '.join(f'{number:.6g}' for number in value.tolist())})"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def as_text(summary: str, rows: list[list[str]], total: int) -> str:
+    """A summary and rows beneath it, in columns."""
+    if len(rows) == 1:
+        return summary
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  " + "  ".join(map(str.rjust, row, widths)) for row in rows]
+    return "\n".join([summary, *lines, *(["  …"] if total >= len(rows) else [])])
+
+
+def as_html(summary: str, rows: list[list[str]], total: int) -> str:
+    """The same for a notebook."""
+    lines = [f"<tr>{''.join(f'<{tag}>{escape(word)}</{tag}>' for word in row)}</tr>" for row, tag in _tagged(rows)]
+    more = "<p>…</p>" if total >= len(rows) else ""
+    return f"<p>{escape(summary)}</p><table>{''.join(lines)}</table>{more}"
+
+
+def _tagged(rows: list[list[str]]) -> list[tuple[list[str], str]]:
+    return [(row, "td" if k else "th") for k, row in enumerate(rows)]
+
+
+def save(path: str | PathLike[str], kind: str, columns: Columns) -> None:
+    """Write the columns of a result of some kind to an .npz file that is read without pickles."""
+    plain = {
+        name: column if column.dtype != object else files.texts_as_bytes(column.tolist())
+        for name, column in columns.items()
+    }
+    files.write_columns(path, {**plain, "kind": files.texts_as_bytes(kind)})
+
+
+def load(path: str | PathLike[str], kind: str, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    """The columns of a result of that kind.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If it is damaged, or no result of that kind was saved in it.
+    """
+    writer = f"{kind}.save"
+    with files.named_in_errors(files.file_of(path)):
+        columns = dict(files.read_columns(path, writer))
+        try:
+            saved = json.loads(columns.pop("kind").tobytes())
+            for name in {"limb_name"} & columns.keys():
+                columns[name] = np.array([*json.loads(columns[name].tobytes()), None], object)[:-1]
+        except (KeyError, ValueError, TypeError):
+            files.refuse(writer, "one without readable names")
+        if saved != kind:
+            files.refuse(writer, f"one of {saved}")
+        missing = [name for name in names if name not in columns]
+        if missing:
+            files.refuse(writer, f"one without the column {missing[0]!r}")
+        if len({len(columns[name]) for name in names}) != 1:
+            files.refuse(writer, "columns of different lengths")
+    return columns

@@ -1,0 +1,149 @@
+"""Results as tables, as text and in files: every column of every kind of result, and broken files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cylcollide as cc
+
+N = 40
+
+
+@pytest.fixture(scope="module")
+def results():
+    """A result of each kind, of the present and of the past."""
+    world, rig = cc.HitWorld(), cc.Rig.humanoid()
+    roots, joints = [[-1, 0, 0.95], [0, 0.3, 0.95], [1, 0, 0.95]], np.tile(rig.rest_orientations, (3, 1, 1))
+    world.set_poses(world.spawn(rig, 3), *rig.forward(roots, [[0, 0, 0, 1]] * 3, joints))
+    history = cc.PoseHistory(world)
+    history.record(0.0)
+    history.record(1.0)
+    rng = np.random.default_rng(1)
+    starts, ends = rng.uniform(-4, 4, (2, N, 3)) * [1, 1, 0.4] + [0, 0, 1]
+    policy, at = cc.Policy.penetration(3.0, damage={"default": 2.0}), rng.uniform(0, 1, N)
+    judged = world.judge_segments(starts, ends, policy, energy=5.0)
+    return [
+        world.cast_segments(starts, ends),
+        world.chords_segments(starts, ends),
+        world.contains_points(world.limbs.p1[:N]),
+        judged,
+        judged.impacts,
+        history.cast_segments(starts, ends, at),
+        history.chords_segments(starts, ends, at),
+        history.judge_segments(starts, ends, policy, at),
+        history.cast_moving(starts, ends, np.zeros(N), np.full(N, 0.5)),
+    ]
+
+
+@pytest.fixture(params=range(9))
+def result(request, results):
+    assert len(results[request.param])
+    return results[request.param]
+
+
+def test_a_dictionary_has_every_column(result):
+    columns = result.to_dict()
+    assert set(result.fields) <= set(columns)
+    for name in result.fields:
+        assert len(columns[name]) == len(result), name
+        assert np.array_equal(columns[name], getattr(result, name), equal_nan=columns[name].dtype.kind == "f"), name
+
+
+def test_frames_and_arrow_tables_have_the_numbers_of_the_columns(result):
+    frame, table, columns = result.to_pandas(), result.to_arrow(), result.to_dict()
+    assert list(frame.columns) == table.column_names
+    assert len(frame) == table.num_rows == len(result)
+    for name, column in columns.items():
+        if column.ndim == 2:
+            flat = frame[[f"{name}_{axis}" for axis in "xyz"]].to_numpy()
+            assert np.array_equal(flat, column, equal_nan=True), name
+        elif name.endswith("face"):
+            assert frame[name].tolist() == table[name].to_pylist() == [cc.Face(face).name for face in column], name
+        elif name == "reason":
+            assert table[name].to_pylist() == [cc.Reason(reason).name for reason in column]
+        elif name == "limb_name":
+            assert table[name].to_pylist() == column.tolist()
+            assert frame[name].isna().tolist() == [one is None for one in column]
+        else:
+            assert np.array_equal(frame[name], column, equal_nan=column.dtype.kind == "f"), name
+            assert np.array_equal(table[name].to_numpy(), column, equal_nan=column.dtype.kind == "f"), name
+
+
+def test_what_is_saved_is_read_again(result, tmp_path):
+    result.save(tmp_path / "kept")
+    again = type(result).load(tmp_path / "kept.npz")
+    assert isinstance(again, type(result))
+    assert again == result
+    assert again[3:11] == result[3:11]
+    assert again[[2, 0]] == result[[2, 0]]
+    with np.load(tmp_path / "kept.npz", allow_pickle=False) as archive:
+        assert all(archive[name].dtype != object for name in archive.files)
+    again.save(tmp_path / "twice")
+    assert type(result).load(tmp_path / "twice") == result
+    with pytest.raises(AttributeError, match="not in the file"):
+        _ = again.present_positions
+
+
+def test_equality_tells_any_column(result, tmp_path):
+    result.save(tmp_path / "kept")
+    again = type(result).load(tmp_path / "kept")
+    for name in result.fields:
+        columns = dict(again._columns)
+        changed = columns[name].copy()
+        changed.flat[-1] = "other" if name == "limb_name" else not changed.flat[-1] if changed.dtype == bool else 77
+        columns[name] = changed
+        assert type(again)(columns) != result, name
+    assert result != 3
+    assert result[:2] != result
+
+
+def test_text_and_html_show_the_first_rows(result):
+    text, html = repr(result), result._repr_html_()
+    assert text.startswith(type(result).__name__)
+    shown = text.splitlines()[2:-1] if len(result) > 5 else text.splitlines()[2:]
+    assert len(shown) == min(5, len(result))
+    assert html.count("<tr>") == 1 + len(shown)
+    if "limb_name" in result.fields:
+        for line, name in zip(shown, result.limb_name.tolist(), strict=False):
+            assert str(name) in line
+    assert len(repr(result[:0]).splitlines()) == 1
+
+
+def test_what_makes_arrays_of_objects_is_refused(result, tmp_path):
+    for make in (np.asarray, pd.DataFrame, lambda it: np.savez(tmp_path / "x.npz", it)):
+        with pytest.raises(TypeError, match=r"to_pandas\(\) or save"):
+            make(result)
+
+
+def test_other_files_are_refused_in_one_line(results, tmp_path):
+    hits, chords = results[:2]
+    path = tmp_path / "kept.npz"
+    chords.save(path)
+    with pytest.raises(ValueError, match="got one of Chords"):
+        cc.RayHits.load(path)
+    hits.save(path)
+    whole = path.read_bytes()
+    for broken in (b"", whole[: len(whole) // 2], whole[:-1], b"PK" + whole[:50]):
+        path.write_bytes(broken)
+        with pytest.raises(ValueError, match=r"kept\.npz: expected a file that RayHits\.save wrote, got [^\n]*$"):
+            cc.RayHits.load(path)
+    columns = hits.to_dict() | {"limb_name": np.zeros(3, np.uint8), "kind": np.frombuffer(b'"RayHits"', np.uint8)}
+    columns["limb_name"] = np.frombuffer(b'["a"]', np.uint8)
+    np.savez(path, **columns)
+    with pytest.raises(ValueError, match="columns of different lengths"):
+        cc.RayHits.load(path)
+    del columns["fraction"], columns["limb_name"]
+    np.savez(path, **columns)
+    with pytest.raises(ValueError, match="without the column 'fraction'"):
+        cc.RayHits.load(path)
+    with pytest.raises(FileNotFoundError):
+        cc.RayHits.load(tmp_path / "none")
+
+
+def test_limbs_are_chosen_by_name():
+    limbs = cc.Rig.humanoid().limbs
+    assert limbs["head"] == limbs[[limbs.names.index("head")]]
+    both = cc.Limbs.concat([limbs, limbs])
+    assert len(both["chest"]) == 2
+    with pytest.raises(KeyError, match="no limb is named 'wing'; the names are"):
+        _ = limbs["wing"]
