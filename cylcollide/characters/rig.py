@@ -217,7 +217,7 @@ class Rig(EditableRig):
             Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of sizes that differ by less
             than 2 % in volume the one that is named first.
         coverage
-            Share of a part that its limb covers, by area times weight of the bone; above 0, at most 1.
+            Share of the area of a part that its limb covers; above 0, at most 1.
         least_share
             A bone with a smaller share of the skin gets no limb, and its skin goes to its parent.
         least

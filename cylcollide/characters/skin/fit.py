@@ -7,13 +7,13 @@ from types import MappingProxyType
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Int32Array, Shape
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.rig_parts import MAKERS
 from cylcollide.characters.skeleton import from_bone, in_bone
 from cylcollide.characters.skin import symmetry
 from cylcollide.characters.skin.gauges import FAMILIES, Family, Least, Solid
-from cylcollide.characters.skin.samples import Pieces, divided_among_large, sample
+from cylcollide.characters.skin.samples import Pieces, centroids, divided, divided_among_large, sample
 from cylcollide.characters.skin.search import fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.characters.skin.symmetry import Mirror
@@ -28,8 +28,11 @@ HARDLY_LARGER = 1.007
 ROUNDING = 1.0 + 2.0**-36
 """Limbs are larger by this factor, so that rounding in a later query does not leave out what they just cover."""
 
+CHANCE = 0.002
+"""Limbs cover so much more than was asked: two standard deviations of a share of all points where it is measured."""
+
 Part = tuple[Float64Array, Float64Array]
-"""The skin of a bone: centroids (n, 3) in the frame of the bone, and areas times the weight of the bone, (n,)."""
+"""The skin of a bone: points (n, 3) in the frame of the bone, and areas of their pieces, (n,)."""
 
 
 def fit(
@@ -47,24 +50,22 @@ def fit(
     families = _families(shapes)
     validate.one_of(least, "least", "volume", "surface")
     share = _between(coverage, "coverage", 1.0)
-    pieces, kept = divided_among_large(sample(skin), skin, _between(least_share, "least_share", 0.5))
+    pieces, kept = divided_among_large(centroids(skin), skin, _between(least_share, "least_share", 0.5))
+    measured = divided(sample(skin), skin, kept)
     mirror = symmetry.find(skin, pieces)
     solids: dict[int, Solid] = {}
     for bone in np.flatnonzero(kept).tolist():
         if bone in solids:
             continue
-        parts, plane = [_part(skin, pieces, bone)], None
-        along = _direction(skin, pieces, bone, *parts[0])
-        twin = None if mirror is None else mirror.twins.get(bone)
-        if mirror is not None and twin is not None and kept[twin]:
-            points, areas = _part(skin, pieces, twin)
-            parts.append((in_bone(skin, bone, mirror.image(from_bone(skin, twin, points))), areas))
-            if twin == bone:  # the plane of symmetry is that of the limb, too
-                offset = mirror.offset - float(mirror.normal @ skin.rest.positions[bone])
-                plane = mirror.normal @ skin.rest_turns[bone], offset
-        points, areas = (np.concatenate(column) for column in zip(*parts, strict=True))
+        twin, plane = None if mirror is None else mirror.twins.get(bone), None
+        searched, counted = (_parts(skin, every, bone, twin, mirror, kept) for every in (pieces, measured))
+        along = _direction(skin, pieces, bone, *searched[0])
+        if mirror is not None and twin == bone:  # the plane of symmetry is that of the limb, too
+            offset = mirror.offset - float(mirror.normal @ skin.rest.positions[bone])
+            plane = mirror.normal @ skin.rest_turns[bone], offset
+        points, areas = (np.concatenate(column) for column in zip(*searched, strict=True))
         found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
-        solids[bone] = _smallest([_covering(solid, parts, share) for solid in found], least)
+        solids[bone] = _smallest([_covering(solid, counted or searched, share) for solid in found], least)
         if mirror is not None and twin is not None and twin != bone and kept[twin]:
             solids[twin] = _mirrored_solid(skin, solids[bone], bone, twin, mirror)
     bones = sorted(solids)
@@ -109,10 +110,16 @@ def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[st
     return {bone: int(groups[group]) for bone, group in bone_groups.items()}
 
 
-def _part(skin: Skin, pieces: Pieces, bone: int) -> Part:
-    """The skin of a bone in its own frame."""
+def _parts(
+    skin: Skin, pieces: Pieces, bone: int, twin: int | None, mirror: Mirror | None, kept: BoolArray
+) -> list[Part]:
+    """The skin of a bone in its own frame, and the mirror image of its twin's, if it has one."""
     rows = pieces.of(bone)
-    return in_bone(skin, bone, pieces.points[rows]), pieces.carried[rows]
+    parts = [(in_bone(skin, bone, pieces.points[rows]), pieces.areas[rows])]
+    if mirror is not None and twin is not None and kept[twin]:
+        rows = pieces.of(twin)
+        parts.append((in_bone(skin, bone, mirror.image(pieces.points[rows])), pieces.areas[rows]))
+    return [part for part in parts if len(part[1])]
 
 
 def _direction(skin: Skin, pieces: Pieces, bone: int, points: Float64Array, areas: Float64Array) -> Float64Array:
@@ -135,8 +142,9 @@ def _mirrored_solid(skin: Skin, solid: Solid, source: int, target: int, mirror: 
 
 
 def _covering(solid: Solid, parts: list[Part], coverage: float) -> Solid:
-    """The same limb at the scale that covers the share of each part; the last piece that counts then lies inside."""
-    scale = max(quantile(solid.gauge(points), areas, coverage) for points, areas in parts)
+    """The same limb at the scale that covers the share of each part; the last point that counts then lies inside."""
+    share = min(coverage + CHANCE, 1.0)
+    scale = max(quantile(solid.gauge(points), areas, share) for points, areas in parts)
     return solid._replace(scale=scale * ROUNDING)
 
 

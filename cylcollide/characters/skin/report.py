@@ -21,7 +21,7 @@ class Fit(NamedTuple):
     """How one bone's limbs, or all, fit the skin that belongs to them. Lengths are in the unit of the skin.
 
     A piece of skin belongs to the bone that carries most of it, or to the nearest ancestor of that bone with a limb.
-    Pieces count by their area times the weight of their bone.
+    Pieces count by their area.
     """
 
     name: str
@@ -100,7 +100,7 @@ def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
     nearest, volume = distances.min(axis=0), volumes(rig.limbs)
 
     def fit(name: str, rows: Int64Array, limb_volume: float, skin_volume: float) -> Fit:
-        areas, inside = pieces.carried[rows], own[rows] <= 0.0
+        areas, inside = pieces.areas[rows], own[rows] <= 0.0
         outside = nearest[rows] > 0.0
         protrusions, depths, total = nearest[rows][outside], -own[rows][inside], areas.sum()
         return Fit(

@@ -7,8 +7,9 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.skin.skin import Skin
 
-PIECES = 20_000
-"""About the number of pieces of a skin of equal triangles. Larger triangles are cut; small ones are not joined."""
+SEARCHED, MEASURED = 20_000, 60_000
+"""About the numbers of pieces of a skin of equal triangles, where limbs are searched, and where their coverage is
+measured. Larger triangles are cut; small ones are not joined."""
 
 MOST_CUTS = 64
 """Most parts of an edge of one triangle."""
@@ -17,19 +18,33 @@ MOST_CUTS = 64
 class Pieces(NamedTuple):
     """Pieces of the skin, s of them, divided among bones."""
 
-    points: Float64Array  # centroids, (s, 3)
+    points: Float64Array  # one in each, (s, 3)
     normals: Float64Array  # unit, outwards, (s, 3)
     areas: Float64Array  # (s,)
     weights: Float64Array  # of each bone, (s, b); rows add up to 1
-    bone: Int64Array  # the bone that each piece belongs to, (s,): the one that carries most of it
-    carried: Float64Array  # the area of each piece times the weight of its bone, (s,)
+    bone: Int64Array  # the bone that each piece belongs to, (s,): the one that carries most of its point
 
     def of(self, bone: int) -> Int64Array:
         """Rows of the pieces of one bone."""
         return np.flatnonzero(self.bone == bone)
 
 
+def centroids(skin: Skin) -> Pieces:
+    """The pieces where limbs are searched, each at its centroid."""
+    return _pieces(skin, SEARCHED, None)
+
+
 def sample(skin: Skin) -> Pieces:
+    """The pieces where coverage is measured, each at a point drawn evenly from it, from a fixed seed.
+
+    A limb that contains points of a share of the area contains that share of the area, but for chance. Of centroids it
+    would contain less, for it is convex; and less of those points by which it was chosen, for it is as small as these
+    allow.
+    """
+    return _pieces(skin, MEASURED, np.random.default_rng(0))
+
+
+def _pieces(skin: Skin, count: int, rng: np.random.Generator | None) -> Pieces:
     """Cut the triangles of a skin at rest into pieces of about equal edges, divided among all bones.
 
     Raises
@@ -43,9 +58,9 @@ def sample(skin: Skin) -> Pieces:
     if not areas.sum() > 0.0:
         raise ValueError("faces: expected triangles with an area, got none; check the vertices")
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    longest = np.sqrt(areas.sum() / PIECES) * 2.0  # the edge of an equilateral triangle of that area is 1.52 times
+    longest = np.sqrt(areas.sum() / count) * 2.0  # the edge of an equilateral triangle of that area is 1.52 times
     cuts = np.clip(np.ceil(edges / longest), 1, MOST_CUTS).astype(np.int64)
-    parts = [_cut(np.flatnonzero((cuts == k) & (areas > 0.0)), int(k)) for k in np.unique(cuts)]
+    parts = [_cut(np.flatnonzero((cuts == k) & (areas > 0.0)), int(k), rng) for k in np.unique(cuts)]
     triangle, inside = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(triangle, kind="stable")
     triangle, inside = triangle[order], inside[order]
@@ -54,19 +69,20 @@ def sample(skin: Skin) -> Pieces:
     points = np.einsum("sk,ski->si", inside, corners[triangle])
     normals = crosses[triangle] / (2.0 * areas[triangle, None])
     areas = areas[triangle] / cuts[triangle] ** 2
-    pieces = Pieces(points, normals, areas, np.asarray(weights), triangle, areas)
+    pieces = Pieces(points, normals, areas, np.asarray(weights), triangle)
     return divided(pieces, skin, np.ones(len(skin.parents), dtype=np.bool_))
 
 
-def _cut(triangles: Int64Array, k: int) -> tuple[Int64Array, Float64Array]:
-    """The k² equal pieces of each triangle: its row, and the piece's centroid in barycentric coordinates."""
+def _cut(triangles: Int64Array, k: int, rng: np.random.Generator | None) -> tuple[Int64Array, Float64Array]:
+    """The k² equal pieces of each triangle: its row, and in barycentric coordinates the piece's centroid or a point."""
     i, j = (axis.ravel() for axis in np.mgrid[:k, :k])
-    upright = i + j < k
-    flipped = i + j < k - 1
-    u = np.concatenate([i[upright] + 1 / 3, i[flipped] + 2 / 3]) / k
-    v = np.concatenate([j[upright] + 1 / 3, j[flipped] + 2 / 3]) / k
-    inside = np.stack([1.0 - u - v, u, v], axis=1)
-    return np.repeat(triangles, k * k), np.tile(inside, (len(triangles), 1))
+    upright, flipped = i + j < k, i + j < k - 1
+    drawn = np.full((len(triangles), k * k, 2), 1 / 3) if rng is None else rng.random((len(triangles), k * k, 2))
+    drawn = np.where(drawn.sum(axis=2, keepdims=True) > 1.0, 1.0 - drawn, drawn)  # of a square's half
+    corner = np.concatenate([np.stack([i, j], 1)[upright], np.stack([i, j], 1)[flipped] + 1])
+    inwards = np.repeat([1.0, -1.0], [upright.sum(), flipped.sum()])[:, None]
+    uv = ((corner + inwards * drawn) / k).reshape(-1, 2)
+    return np.repeat(triangles, k * k), np.column_stack([1.0 - uv.sum(axis=1), uv])
 
 
 def divided(pieces: Pieces, skin: Skin, kept: BoolArray) -> Pieces:
@@ -80,9 +96,7 @@ def divided(pieces: Pieces, skin: Skin, kept: BoolArray) -> Pieces:
         while heir >= 0 and not kept[heir]:
             heir = int(skin.parents[heir])
         weights[:, heir if heir >= 0 else int(kept.argmax())] += pieces.weights[:, bone]
-    owner = weights.argmax(axis=1)
-    carried = pieces.areas * np.take_along_axis(weights, owner[:, None], axis=1)[:, 0]
-    return pieces._replace(bone=owner, carried=carried)
+    return pieces._replace(bone=weights.argmax(axis=1))
 
 
 def divided_among_large(pieces: Pieces, skin: Skin, least_share: float) -> tuple[Pieces, BoolArray]:

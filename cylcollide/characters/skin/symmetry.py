@@ -58,9 +58,9 @@ def _same_skin(pieces: Pieces, a: int, b: int, mirror: Mirror) -> bool:
     rows = [pieces.of(bone) for bone in (a, b)]
     if not len(rows[0]) or not len(rows[1]):
         return len(rows[0]) == len(rows[1])
-    shares = [pieces.carried[row] / pieces.carried[row].sum() for row in rows]
+    shares = [pieces.areas[row] / pieces.areas[row].sum() for row in rows]
     one, other = (share @ pieces.points[row] for share, row in zip(shares, rows, strict=True))
     extent = np.sqrt(shares[0] @ ((pieces.points[rows[0]] - one) ** 2).sum(axis=1))
-    areas = sorted(float(pieces.carried[row].sum()) for row in rows)
+    areas = sorted(float(pieces.areas[row].sum()) for row in rows)
     near = np.linalg.norm(one - mirror.image(other[None])[0]) <= SKIN_APART * extent
     return bool(near and areas[1] <= (1.0 + SKIN_DIFFERS) * areas[0])

@@ -91,8 +91,36 @@ def test_each_bone_s_share_is_covered_and_hardly_more(shape, coverage):
         rows = pieces.of(bone)
         local = pieces.points[rows] - skin.rest.positions[bone]
         inside = rig.limbs[np.repeat(bone, len(rows))].classify_points(local) != Side.OUTSIDE
-        share = pieces.carried[rows][inside].sum() / pieces.carried[rows].sum()
+        share = pieces.areas[rows][inside].sum() / pieces.areas[rows].sum()
         assert coverage <= share < coverage + 0.01
+
+
+def random_points(skin, count):
+    """Points drawn evenly from the area of a skin, and the bone that carries most of each."""
+    rng, corners = np.random.default_rng(5), skin.vertices[skin.faces]
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    face, inside = rng.choice(len(areas), count, p=areas / areas.sum()), rng.dirichlet([1, 1, 1], count)
+    points = (inside[:, :, None] * corners[face]).sum(axis=1)
+    return points, (inside[:, :, None] * skin.weights[skin.faces[face]]).sum(axis=1).argmax(axis=1)
+
+
+def coarse():
+    """A prism of six sides on two bones, of triangles as long as it, and weights that change from end to end."""
+    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1], 0.2, 0.15, sides=6, rings=1)
+    share = points[:, 2]
+    places = [(0, 0, 0), (0, 0, 0.5)]
+    return skins.arguments((points, faces), np.stack([1 - share, share], 1), ("low", "high"), (-1, 0), places)
+
+
+@pytest.mark.parametrize("given", [coarse(), lumpy(np.random.default_rng(1))], ids=["coarse", "lumpy"])
+@pytest.mark.parametrize("coverage", [0.95, 0.8])
+def test_the_share_is_one_of_the_area(given, coverage):
+    rig = cc.Rig.from_skin(**given, coverage=coverage, shapes=[Shape.CYLINDER, Shape.CAPSULE])
+    points, owner = random_points(rig.skin, 200_000)
+    inside = rig.limbs[owner].classify_points(points - rig.skin.rest.positions[owner]) != Side.OUTSIDE
+    assert coverage - 0.001 <= inside.mean() < coverage + 0.01  # by chance a tenth of that
+    shares = np.bincount(owner, inside) / np.bincount(owner)
+    assert (shares >= coverage - 0.005).all()
 
 
 def test_limbs_end_at_the_joint():
@@ -186,7 +214,7 @@ def test_the_pair_is_fitted_to_both_sides():
     for bone in (1, 2):
         rows = pieces.of(bone)
         inside = limbs[np.repeat(bone, len(rows))].classify_points(pieces.points[rows]) != Side.OUTSIDE
-        shares.append(pieces.carried[rows][inside].sum() / pieces.carried[rows].sum())
+        shares.append(pieces.areas[rows][inside].sum() / pieces.areas[rows].sum())
     assert 0.9 <= min(shares) < 0.91
     assert shares[0] != shares[1]
 
