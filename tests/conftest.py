@@ -1,5 +1,6 @@
 """What all tests share: the hypothesis profiles and a humanoid-sized world."""
 
+import gc
 import os
 import sys
 
@@ -16,6 +17,11 @@ QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_to
 settings.register_profile("house", deadline=None, derandomize=True, max_examples=60, suppress_health_check=QUIET)
 settings.register_profile("explore", deadline=None, max_examples=5000, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+
+
+def pytest_collection_finish() -> None:
+    """Take what was collected out of the garbage collector's sight: it stays until the end."""
+    gc.freeze()
 
 
 @pytest.fixture

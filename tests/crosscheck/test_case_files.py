@@ -59,10 +59,10 @@ def test_the_record_is_a_case_that_replays(replay, tmp_path):
 PLACES = list(places(RECORD))[1:]
 
 
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("path", PLACES, ids=lambda path: ".".join(map(str, path)))
 def test_any_value_in_any_field_is_answered_or_refused_in_one_line(replay, tmp_path, path, step):
-    """By default every value in a third of the fields, and a third of the values in every field."""
+    """By default every value in a fifth of the fields, and a fifth of the values in every field."""
     refused, values = 0, AWKWARD[PLACES.index(path) % step :: step]
     for number, text in enumerate(values):
         file = tmp_path / f"{number}.json"

@@ -37,21 +37,6 @@ def test_quaternion_from_axis_angle_would_be_float32():
     assert abs(pybullet.getQuaternionFromAxisAngle([1, 0, 0], 1.0)[0] - np.sin(0.5)) > 1e-9
 
 
-def test_hit_miss_and_the_nearer_limb():
-    starts = [[-10, 0, 0.2], [-10, 0, 5], [10, 0.3, 0.0]]
-    ends = [[10, 0, 0.2], [10, 0, 5], [-10, 0.3, 0.0]]
-    with BulletEngine() as engine:
-        engine.build(crossed_pair())
-        hits = engine.cast_segments(np.array(starts), np.array(ends))
-    assert hits.limb.tolist() == [0, -1, 1]
-    # Bullet stops within a millimetre of the surface, and later only by its own rounding.
-    np.testing.assert_allclose(hits.position[0], [-0.5, 0, 0.2], atol=2e-3)
-    np.testing.assert_allclose(hits.fraction[[0, 2]], [9.5 / 20, 6.75 / 20], atol=2e-3 / 20)
-    np.testing.assert_allclose(hits.normal[2], [1, 0, 0], atol=0.1)
-    assert np.isnan(hits.fraction[1])
-    assert np.isnan([hits.position[1], hits.normal[1]]).all()
-
-
 def test_a_cap_is_where_the_limb_ends():
     # A flat face is the one thing Bullet hits exactly: the shape's ends must be p1 and p2.
     rng = np.random.default_rng(8)
@@ -86,22 +71,6 @@ def test_batch_is_below_the_limit():
     with BulletEngine() as engine:
         engine.build(crossed_pair())
         assert (engine.cast_segments(starts, -starts).limb == 0).all()
-
-
-def test_moved_limbs_are_hit_where_they_are():
-    with BulletEngine() as engine:
-        engine.build(crossed_pair())
-        # The second limb moves in front and grows longer.
-        engine.set_endpoints(np.array([[0, 0, -1.0], [-3, -5, 0]]), np.array([[0, 0, 1.0], [-3, 5, 0]]))
-        hits = engine.cast_segments(np.array([[-10.0, 4, 0], [-10, 0, 0]]), np.array([[10.0, 4, 0], [10, 0, 0]]))
-    assert hits.limb.tolist() == [1, 1]
-
-
-def test_other_number_of_limbs_is_refused():
-    with BulletEngine() as engine:
-        engine.build(crossed_pair())
-        with pytest.raises(ValueError, match="p1: expected 2 rows, got 1"):
-            engine.set_endpoints(np.zeros((1, 3)), np.ones((1, 3)))
 
 
 def test_closing_twice_and_many_times():

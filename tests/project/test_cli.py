@@ -71,15 +71,6 @@ def test_unknown_motion_names_the_known(command, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_in_the_way_of_the_folder_stops_before_computing(command, tmp_path):
-    (tmp_path / "taken").write_text("")
-    status, _, said = command("crosscheck", "--out", tmp_path / "taken" / "report")
-    assert status == 2
-    assert len(said.splitlines()) == 1
-    assert "cannot write to" in said
-    assert "--out" in said
-
-
 @pytest.mark.parametrize("package", ["typer", "rich", "pybullet", "jinja2", "plotly"])
 def test_without_the_extra_one_line_names_it(package):
     hidden = f"import sys; sys.modules[{package!r}] = None; sys.argv = ['x', 'crosscheck']"

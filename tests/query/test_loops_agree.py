@@ -6,14 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
-from support.cases.everyday_worlds import make_crowd
-from support.cases.everyday_worlds import shots as crowd_shots
 from support.cases.frames import Array
 from support.cases.hard_worlds import HARD, SHOTS, shots
 from support.cases.shape_rays import SHAPES
 from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
 from support.cases.shape_scenes import PLANS, scene
-from support.check_cylinders import FIELDS, same_bits, sized
+from support.check_cylinders import same_bits, sized
 from support.check_shapes import Asked, compare_chords, compare_hits, row_truths, world_truths
 from support.force_loop import BRUTE_FORCE, POLICIES, SHORT_STREAMS, SINGLE, STREAMS, WAYS, Seen, cast_all_ways, forced
 from support.oracle.brute_force import check_row_by_row
@@ -103,25 +101,6 @@ def everyday() -> tuple[cc.Limbs, Array, Array]:
 
 
 @pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("power", [-40, 1, 60])
-def test_a_power_of_two_leaves_everything_but_lengths(power: int):
-    c, n = make_crowd(), 2.0**power
-    start, end = crowd_shots(c, sized(300))
-    for inside in POLICIES:
-        one, two = (
-            cc.HitWorld(cc.Limbs.cylinders(c.p1 * f, c.p2 * f, c.radius * f)).cast_segments(
-                start * f, end * f, inside=inside
-            )
-            for f in (1.0, n)
-        )
-        lengths = {"distance", "position", "exit_distance", "exit_position", "thickness"}
-        for name in FIELDS:
-            x, y = getattr(one, name), getattr(two, name)
-            assert np.array_equal(x * n if name in lengths else x, y, equal_nan=x.dtype.kind == "f"), name
-        assert min(one.hit.sum(), (~one.hit).sum()) > 10
-
-
-@pytest.mark.usefixtures("way")
 def test_all_queries_tell_one_story(everyday: tuple[cc.Limbs, Array, Array]):
     """What is hit is blocked and has a chord; the first chord is the hit; who starts inside is held by a limb."""
     limbs, start, end = everyday
@@ -140,19 +119,6 @@ def test_all_queries_tell_one_story(everyday: tuple[cc.Limbs, Array, Array]):
     rays = world.cast_rays(start, end - start, max_distance=2.0)
     assert np.array_equal(rays.hit, world.occluded_rays(start, end - start, max_distance=2.0))
     assert 0 < rays.hit.sum() < world.cast_rays(start, end - start).hit.sum()
-
-
-@pytest.mark.usefixtures("way")
-def test_reversal_finds_the_last_chord(everyday: tuple[cc.Limbs, Array, Array]):
-    """A segment turned round hits what it left last; both ways are blocked alike."""
-    limbs, start, end = everyday
-    world = cc.HitWorld(limbs)
-    back, chords = world.cast_segments(end, start), world.chords_segments(start, end)
-    assert np.array_equal(back.hit, world.cast_segments(start, end).hit)
-    out = np.flatnonzero(back.hit & ~back.started_inside)
-    last = [chords.exit_fraction[a:b].max() for a, b in zip(chords.offsets[out], chords.offsets[out + 1], strict=True)]
-    assert np.abs(1 - back.fraction[out] - last).max() < 1e-13
-    assert len(out) > len(start) // 5
 
 
 @pytest.mark.usefixtures("way")
