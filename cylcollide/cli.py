@@ -34,6 +34,12 @@ COMMANDS = {
         "crosscheck",
         "what was finished is printed, no file is changed; give the same command again, or --row for one case",
     ),
+    "rejudge": Command(
+        "cylcollide.shotlog.command",
+        "rejudge",
+        "rejudge",
+        "the log is as it was; what was exported or drawn before is kept",
+    ),
     "info": Command("cylcollide.process.info", "print_info", "crosscheck", "nothing was done"),
     "warm-up": Command("cylcollide.process.info", "print_nothing_to_warm_up", "crosscheck", "nothing was done"),
     "bench": Command(
@@ -44,7 +50,18 @@ COMMANDS = {
     ),
 }
 
-EXTRA_PACKAGES = ("typer", "click", "rich", "pybullet", "pybullet_data", "jinja2", "plotly", "pydantic", "matplotlib")
+EXTRA_PACKAGES = (
+    "typer",
+    "click",
+    "rich",
+    "pybullet",
+    "pybullet_data",
+    "jinja2",
+    "plotly",
+    "pydantic",
+    "matplotlib",
+    "pyarrow",
+)
 """Packages that the extras install; a missing one is reported with the remedy."""
 
 

@@ -208,15 +208,18 @@ class Judged(HitFields["Judged"]):
 
     def trace(self) -> dict[str, tuple[NDArray[Any], ...]]:
         """The arrays that the answer consists of, by what they say. They hold no state of a world."""
-        impacts, chord = self.impacts, self._shots.chord
-        numbers = ("entry_fraction", "exit_fraction", "thickness", "energy_in", "energy_out", "damage")
+        impacts, shots = self.impacts, self._shots
+        chords, own = impacts._rows.chords, impacts._impacts
         return {
-            "verdict": (chord >= 0,),
+            "verdict": (shots.chord,),
             "limb": (self.limb,),
-            "face": (impacts.entry_face, impacts.exit_face),
-            "order": (impacts.offsets, impacts.limb, impacts.reason),
-            "numbers": (*(getattr(impacts, name) for name in numbers), self.damage, self.energy_left),
-        }
+            "face": (chords.entry_face, chords.exit_face),
+            "order": (impacts.offsets, impacts.limb, own.reason),
+            "numbers": (
+                chords.fraction, chords.exit[:, 0], chords.extent, own.energy_in, own.energy_out, own.damage,
+                shots.damage, shots.energy_left,
+            ),
+        }  # fmt: skip
 
     def by_shot(self) -> ShotTotals:
         """Sums over the pellets of each shot: their number, hits and damage, and the damage to each character."""

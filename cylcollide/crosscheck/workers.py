@@ -1,8 +1,9 @@
-"""Worker processes that ignore Ctrl-C at the terminal: the process that started them ends them."""
+"""Worker processes that ignore Ctrl-C at the terminal: the process that started them ends them. Or a Dask cluster."""
 
+import os
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, resource_tracker
 from typing import Any, ParamSpec, TypeVar
@@ -47,3 +48,35 @@ def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def local_processes(jobs: int) -> Iterator[Executor | None]:
+    """Worker processes of this machine; None, for this thread, if one job is enough."""
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    if jobs == 1:
+        yield None
+        return
+    with worker_processes(jobs) as pool:
+        yield pool
+
+
+@contextmanager
+def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | None]:
+    """Worker processes of this machine or, with the address of a Dask scheduler, its cluster.
+
+    ImportError for a scheduler without the extra ``cluster``, OSError if the cluster is not there.
+    """
+    if scheduler is None:
+        with local_processes(jobs or os.cpu_count() or 1) as executor:
+            yield executor
+        return
+    try:
+        from distributed import Client  # noqa: PLC0415  # an extra of its own
+    except ImportError as missing:
+        raise ImportError(
+            f"--scheduler needs distributed, which is missing ({missing}): pip install 'cylcollide[cluster]'"
+        ) from missing
+    with Client(scheduler) as client:
+        yield client.get_executor(retries=3)

@@ -14,6 +14,7 @@ from cylcollide._version import __version__
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.shotlog.contents import KnownContents
+from cylcollide.shotlog.explained import ShotExplanation, explanation_of
 from cylcollide.shotlog.pages import PageReader
 from cylcollide.shotlog.rejudged import Rejudged, Span, SpanResult, joined, judge_span, spans_of
 from cylcollide.shotlog.replay import Replay
@@ -134,26 +135,26 @@ class LoggedShots:
 
     def _of_page(self, place: int) -> list[LoggedShot]:
         """The shots of a page."""
-        last = self._pages[place - 1].tick if place else None
         found: list[LoggedShot] = []
         for name, call in PageReader(self.objects).calls(self._source.page(place)):
             if name == "shots":
-                self._add(found, call, int(self._first[place]), -1 if last is None else last)
+                found += self._of_call(call, int(self._first[place]) + len(found), place)
         return found
 
-    def _add(self, found: list[LoggedShot], call: Values, first: int, last: int) -> None:
-        arguments = arguments_of_call(call, self.objects)
-        n, start = len(call["first"]), call["first"]
+    def _of_call(self, call: Values, first: int, place: int) -> list[LoggedShot]:
+        """The shots of a call on a page; the number of the first one."""
+        arguments, before = arguments_of_call(call, self.objects), self._pages[place - 1].tick if place else None
+        n, start, tick = len(call["first"]), call["first"], call.get("tick", -1 if before is None else before)
         end = call["second"] if call["segments"] else start + call["second"]
         note = None if call["note"] is None else json.loads(call["note"])
         time, energy, policy = arguments.get("time"), arguments["energy"], arguments["policy"]
-        for row in range(n):
-            found.append(
-                LoggedShot(
-                    first + len(found), row, n, call.get("tick", last), note, start[row], end[row], _of_row(time, row),
-                    policy if isinstance(policy, Policy) else policy[row], _of_row(energy, row), call["limb"].item(row),
-                )
-            )  # fmt: skip
+        return [
+            LoggedShot(
+                first + row, row, n, tick, note, start[row], end[row], _of_row(time, row),
+                policy if isinstance(policy, Policy) else policy[row], _of_row(energy, row), call["limb"].item(row),
+            )
+            for row in range(n)
+        ]  # fmt: skip
 
     # Judged again -----------------------------------------------------------------------------------------------------
 
@@ -161,21 +162,34 @@ class LoggedShots:
         """A shot judged again, in the state of its moment: one row, which `judged.explain(0)` explains."""
         return self._again(number)[0]
 
+    def explain(self, number: int) -> ShotExplanation:
+        """Why a shot was judged so; `print` or `plot` it."""
+        return explanation_of(*self._again(number))
+
     def _again(self, number: int) -> tuple[Judged, Any, Values, int]:
         """A shot judged again, what it asked, its call, and its row."""
         place, shot = self._place_of(number)
         span = [one for one in self._spans if one.begin <= place][-1]
-        replay, first = Replay(self._source.about, self.objects), span.shots
-        for _, calls in replay.pages(self._source, range(span.first, span.end)):
-            for call, asked in calls:
-                if _ < span.begin:
-                    continue
-                n = len(call["first"])
-                if shot < first + n:
-                    row = shot - first
-                    return judged_again(call, asked, self.objects)[row : row + 1], asked, call, row
-                first += n
+        for first, _, call, asked in self._calls(span):
+            row = shot - first
+            if row < len(call["first"]):
+                return judged_again(call, asked, self.objects)[row : row + 1], asked, call, row
         raise ValueError(f"shot: expected shot {shot} in page {place}, got none")
+
+    def judged_calls(self) -> Iterator[tuple[list[LoggedShot], Judged]]:
+        """The shots of one call after another, and the call judged again."""
+        for span in self._spans:
+            for first, place, call, asked in self._calls(span):
+                yield self._of_call(call, first, place), judged_again(call, asked, self.objects)
+
+    def _calls(self, span: Span) -> Iterator[tuple[int, int, Values, Any]]:
+        """Number of the first shot and page of one call after another; the call, and what it asked, as it was then."""
+        first = span.shots
+        for place, calls in Replay(self._source.about, self.objects).pages(self._source, range(span.first, span.end)):
+            for call, asked in calls:
+                if place >= span.begin:
+                    yield first, place, call, asked
+                    first += len(call["first"])
 
     @cached_property
     def _spans(self) -> list[Span]:
@@ -195,7 +209,7 @@ class LoggedShots:
             Is told how many of how many shots are done.
         """
         excuses = self.version != __version__
-        work = _Work(self._source.file, self._source.is_copy, excuses, policy)
+        work = _Work(self._source.file.absolute(), self._source.is_copy, excuses, policy)
         results, done = [], 0
         for result in run(work, self._spans):
             results.append(result)

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.crosscheck.run.run import executor_of, run_plan
+from cylcollide.crosscheck.run.run import run_plan
+from cylcollide.crosscheck.workers import executor_of
 
 distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
 

@@ -15,8 +15,9 @@ from support.runs.families import PAGED, paged, with_summary
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.report.page import page_html, write_page
 from cylcollide.crosscheck.report.tables import DISAGREEMENTS, write_tables
-from cylcollide.crosscheck.run.run import local_processes, run_plan
+from cylcollide.crosscheck.run.run import run_plan
 from cylcollide.crosscheck.run.tally import Tally
+from cylcollide.crosscheck.workers import local_processes
 
 pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
 

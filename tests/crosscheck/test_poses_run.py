@@ -12,7 +12,8 @@ from cylcollide.crosscheck.compare.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS, spread_poses
 from cylcollide.crosscheck.run.plan import PosesPlan
-from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, local_processes, run_plan, write_numbers, wrong_bullets
+from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, run_plan, write_numbers, wrong_bullets
+from cylcollide.crosscheck.workers import local_processes
 from cylcollide.engines import EngineHits
 from cylcollide.engines.bullet import BulletEngine
 

@@ -16,9 +16,10 @@ from cylcollide.crosscheck.records import one_line, write_json
 from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.report.tables import ReportTable, run_tables, score_tables, write_score_csv, write_tables
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
-from cylcollide.crosscheck.run.run import Result, executor_of, run_plan, write_numbers, wrong_count
+from cylcollide.crosscheck.run.run import Result, run_plan, write_numbers, wrong_count
 from cylcollide.crosscheck.run.scoreboard import ALL, ASKED, Score, check_names, scoreboard
 from cylcollide.crosscheck.run.scoreboard import DEFAULT_RAYS as SCORED_RAYS
+from cylcollide.crosscheck.workers import executor_of
 from cylcollide.terminal import bars, make_writable, stop, table
 
 DEFAULT_RAYS = 200_000

@@ -1,12 +1,10 @@
 """Runs a plan: its chunks on an executor, trials of a sample of cases, and the summary."""
 
 import json
-import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -24,7 +22,6 @@ from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.run.plan import Plan, PosesPlan, stamp
 from cylcollide.crosscheck.run.tally import Tally, findings, sample
-from cylcollide.crosscheck.workers import worker_processes
 
 SCHEMA = 3
 """Version of ``summary.json``: raised when a field changes its meaning or goes away."""
@@ -139,38 +136,6 @@ def wrong_bullets(result: Result, plan: PosesPlan) -> dict[str, Any]:
         "depth": tally.column("depth")[of_verdict],
         **{name: tally.column(name) for name in ("ray", "pose", "start", "end", *sides, "clearance", "proved")},
     }
-
-
-@contextmanager
-def local_processes(jobs: int) -> Iterator[Executor | None]:
-    """Worker processes of this machine; None, for this thread, if one job is enough."""
-    if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got {jobs}")
-    if jobs == 1:
-        yield None
-        return
-    with worker_processes(jobs) as pool:
-        yield pool
-
-
-@contextmanager
-def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | None]:
-    """Worker processes of this machine or, with the address of a Dask scheduler, its cluster.
-
-    ImportError for a scheduler without the extra ``cluster``, OSError if the cluster is not there.
-    """
-    if scheduler is None:
-        with local_processes(jobs or os.cpu_count() or 1) as executor:
-            yield executor
-        return
-    try:
-        from distributed import Client  # noqa: PLC0415  # an extra of its own
-    except ImportError as missing:
-        raise ImportError(
-            f"--scheduler needs distributed, which is missing ({missing}): pip install 'cylcollide[cluster]'"
-        ) from missing
-    with Client(scheduler) as client:
-        yield client.get_executor(retries=3)
 
 
 def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:

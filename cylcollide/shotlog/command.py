@@ -1,0 +1,108 @@
+"""The command ``cylcollide rejudge``: a log in, whether all is judged again identically out."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from cylcollide.characters.policy import Policy
+from cylcollide.crosscheck.workers import executor_of
+from cylcollide.shotlog.export import write_parquet
+from cylcollide.shotlog.logged import LoggedShots
+from cylcollide.shotlog.rejudged import Rejudged, Tally
+from cylcollide.terminal import bars, stop, table
+
+TASKS = {"shots": "judging again", "export": "exporting"}
+MOST_JOBS = 1024
+PICTURE = "shot-{}.png"
+
+
+def rejudge(
+    log: Annotated[Path, typer.Argument(help="What cc.ShotLog wrote; no file is changed.", metavar="LOG")],
+    shot: Annotated[int | None, typer.Option(help="Explain this shot, in words and with a picture.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Of --shot. Default: shot-N.png.")] = None,
+    what_if: Annotated[Path | None, typer.Option(help="A policy, as JSON: count what it would have done.")] = None,
+    export: Annotated[Path | None, typer.Option(help="Write all shots to a Parquet file.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_JOBS, help="Worker processes. Default: one per processor.")
+    ] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler; its workers read LOG.")] = None,
+) -> None:
+    """Judge all shots of a log again and compare verdict, limb, face, order and, for the same version, every bit.
+
+    Exit status 0 if all is identical, 1 if anything differs, 2 for a bad file or option.
+    """
+    console = Console(highlight=False)
+    with _errors_in_one_line(), LoggedShots(log) as logged:
+        if shot is not None:
+            _explain(console, logged, shot, picture or Path(PICTURE.format(shot)))
+            return
+        policy = None if what_if is None else Policy.load(what_if)
+        with bars(console, TASKS, transient=True) as progress:
+            if export is not None:
+                write_parquet(logged, export, lambda done, of: progress("export", done, of))
+            with executor_of(jobs, scheduler) as executor:
+                run = map if executor is None else executor.map
+                found = logged.rejudge(policy, run, lambda done, of: progress("shots", done, of))
+        console.print(Text(f"{log}, by cylcollide {logged.version} at {logged.level}"))
+        console.print(Text(str(found), "green" if found.identical else "red"))
+        if export is not None:
+            console.print(f"Shots: {escape(str(export))}", soft_wrap=True)
+        if policy is not None:
+            _print_what_if(console, found)
+    if not found.identical:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        stop(f"cannot open {error.filename or 'a file'}: {error.strerror or error}; name another file")
+    except (ValueError, IndexError, sqlite3.Error) as error:
+        stop(" ".join(str(error).split()))
+    except ImportError as error:
+        stop(f"{' '.join(str(error).split())}; install it: pip install 'cylcollide[rejudge]'")
+
+
+def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) -> None:
+    one, why = logged[number], logged.explain(number)
+    note = "" if one.note is None else f", {one.note}"
+    console.print(Text(f"shot {one.number}, after tick {one.tick}{note}", "bold"))
+    console.print(Text(str(why)))
+    again = int(why.judged.limb[0])
+    same = again == one.limb
+    console.print(
+        Text("As logged." if same else f"Logged: row {one.limb}; now: row {again}.", "green" if same else "red")
+    )
+    if why.why is not None:
+        why.plot(picture)
+        console.print(f"Picture: {escape(str(picture))}", soft_wrap=True)
+    if not same:
+        raise typer.Exit(1)
+
+
+def _print_what_if(console: Console, found: Rejudged) -> None:
+    logged, other = found.result.logged, found.result.other
+    shown = table(["", "by its policies", "by the other one"][:1], ["by its policies", "by the other one"])
+    for name, (mine, theirs) in _rows(logged, other).items():
+        shown.add_row(name, mine, theirs)
+    console.print(shown)
+    console.print(f"{found.result.changed:,} of {found.shots:,} shots have another limb, or none.")
+
+
+def _rows(logged: Tally, other: Tally) -> dict[str, tuple[str, str]]:
+    groups = sorted({*logged.groups, *other.groups}, key=int)
+    by_group = {f"hit group {one}": tuple(f"{t.groups.get(one, 0):,}" for t in (logged, other)) for one in groups}
+    return {
+        "hits": (f"{logged.hits:,}", f"{other.hits:,}"),
+        **{name: (counts[0], counts[1]) for name, counts in by_group.items()},
+        "damage": (f"{logged.damage:,.6g}", f"{other.damage:,.6g}"),
+    }

@@ -1,0 +1,88 @@
+"""Why a logged shot was judged as it was: the decision in words, and the ray beside the limb that it hit or missed."""
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.characters.judged import Judged
+from cylcollide.history.miss_explanation import MissExplanation
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.limbs.explain import Explanation
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.shotlog.states import Values
+from cylcollide.world.hit_world import HitWorld, world_in
+from cylcollide.world.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BEYOND = 1.1
+"""A ray without an end is drawn so many times as far as its hit, or as the farthest limb."""
+
+
+class ShotExplanation(NamedTuple):
+    """Why a shot was judged as it was; `print` it, or `plot` it."""
+
+    judged: Judged
+    """The shot judged again, one row."""
+    why: Explanation | MissExplanation | None
+    """How the ray hits the limb that counts, or how far it misses all; None if there is nothing to hit."""
+
+    def __str__(self) -> str:
+        decision = str(self.judged.explain(0)).partition(", ")[2]
+        return decision if self.why is None else f"{decision}\n{self.why}"
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """A figure of the ray and the limb; written to a file if a path is given. ValueError if there is none.
+
+        ImportError without matplotlib: install `cylcollide[plot]`.
+        """
+        if self.why is None:
+            raise ValueError("plot: expected a shot with a limb to hit or to miss, got one without any")
+        return self.why.plot(path)
+
+
+def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, call: Values, row: int) -> ShotExplanation:
+    """Why this shot was judged so: a row of a call, judged again as `judged`, of what it asked."""
+    is_past = isinstance(asked, PoseHistory)
+    if is_past and judged.tick[0] < 0:
+        return ShotExplanation(judged, None)
+    time = float(judged.time[0]) if is_past else 0.0
+    history = asked if isinstance(asked, PoseHistory) else _history_of(asked)
+    limbs = history.limbs_at(time)
+    start, end = _segment(judged, call, row, limbs)
+    if judged.hit[0]:
+        return ShotExplanation(judged, limbs.explain_segment(start, end, int(judged.limb[0])))
+    filters: Any = {"mask": _of_row(call["mask"], row), "ignore_character": _of_row(call["ignored"], row)}
+    if is_past and call["protected"]:
+        filters["protected_since"] = dict(zip(*(column.tolist() for column in call["protected"]), strict=True))
+    return ShotExplanation(judged, history.explain_miss(start, end, time, **filters))
+
+
+def _history_of(state: HitWorld | Snapshot) -> PoseHistory:
+    """A history of one tick, at time 0."""
+    history = PoseHistory(state if isinstance(state, HitWorld) else world_in(HitWorld, state))
+    history.record(0.0)
+    return history
+
+
+def _segment(judged: Judged, call: Values, row: int, limbs: Limbs) -> tuple[Float64Array, Float64Array]:
+    """Start and end of a shot; of a ray without an end, as far as matters."""
+    start, second = call["first"][row], call["second"][row]
+    if call["segments"]:
+        return start, second
+    length, most = float(np.linalg.norm(second)), float(_of_row(call["distance"], row))
+    if not np.isfinite(most):
+        if judged.hit[0]:
+            most = BEYOND * length * float(judged.impacts.exit_fraction.max())
+        else:
+            far = np.concatenate([limbs.p1, limbs.p2]) - start
+            most = BEYOND * float(np.linalg.norm(far, axis=1).max(initial=length))
+    return start, start + second * (most / length)
+
+
+def _of_row(value: Any, row: int) -> Any:
+    """What a row has of a column, or of a number for all."""
+    return value[row].item() if isinstance(value, np.ndarray) else value

@@ -1,0 +1,299 @@
+"""ShotLog call by call: what is hooked, notes, ticks, a full queue, errors of the writer, threads."""
+
+import copy
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from inspect import signature
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.logging_server import POLICY, Match
+
+import cylcollide as cc
+
+START, END = [0.0, -5.0, 0.0], [0.0, 5.0, 0.0]
+FIRST = cc.Policy.first_surface()
+
+
+def ball_world() -> cc.HitWorld:
+    return cc.HitWorld(cc.Limbs.spheres([[0.0, 0, 0]], 1.0))
+
+
+def move(world: cc.HitWorld, x: float) -> None:
+    world.set_endpoints([[x, 0, 0]], [[x, 0, 0]])
+
+
+def rejudged(path: Path) -> int:
+    """How many shots are there, all judged again identically."""
+    with cc.ShotLog.open(path) as log:
+        again = log.rejudge()
+        assert again.identical, again
+        assert again.shots == len(log)
+        return len(log)
+
+
+def test_a_log_without_a_history_ends_ticks_by_itself(tmp_path: Path):
+    world = ball_world()
+    with cc.ShotLog(tmp_path / "log", world) as log:
+        assert log.acknowledged == -1
+        for number in range(5):
+            move(world, 0.5 * number)
+            assert log.tick(number / 2) == number
+            world.judge_rays(START, [0, 1, 0], FIRST)
+        with pytest.raises(ValueError, match="time: expected more than 2"):
+            log.tick(2.0)
+    assert log.acknowledged == 4
+    with cc.ShotLog.open(tmp_path / "log") as read:
+        assert read.times.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
+        assert [shot.tick for shot in read] == [0, 1, 2, 3, 4]
+        assert [shot.hit for shot in read] == [True, True, True, False, False]
+        assert str(read.explain(4)).startswith("first_surface, energy 1: 0 limbs crossed, no hit")
+        assert "miss: 1 beside" in str(read.explain(4))
+    assert rejudged(tmp_path / "log") == 5
+
+
+def test_a_note_belongs_to_the_next_call_of_its_thread(tmp_path: Path):
+    world = ball_world()
+    with cc.ShotLog(tmp_path / "log", world) as log:
+        log.note({"player": "ann"})
+        with pytest.raises(ValueError, match="starts: expected"):
+            world.judge_segments("x", END, FIRST)
+        world.judge_segments(START, END, FIRST)
+        log.note({"player": "bob", "at": [0.25]})
+        other = threading.Thread(target=world.judge_segments, args=(START, END, FIRST))
+        other.start()
+        other.join()
+        world.judge_segments(START, END, FIRST)
+        for wrong in ("ann", {"x": np.nan}, {"x": object()}):
+            with pytest.raises(ValueError, match="note: expected"):
+                log.note(wrong)  # type: ignore[arg-type]
+    with cc.ShotLog.open(tmp_path / "log") as read:
+        assert [shot.note for shot in read] == [None, None, {"player": "bob", "at": [0.25]}]
+
+
+def test_copies_and_other_objects_are_not_logged(tmp_path: Path):
+    match = Match(1)
+    match.tick(0)
+    with cc.ShotLog(tmp_path / "log", match.world, match.history):
+        for other in (copy.copy(match.history), copy.deepcopy(match.history), cc.PoseHistory(match.world)):
+            other.record(5.0)
+            other.judge_segments(START, END, POLICY, time=5.0)
+        match.world.snapshot().judge_segments(START, END, POLICY)
+        copy.deepcopy(match.world).despawn(match.ids)
+    match.tick(1)
+    match.shoot()
+    assert rejudged(tmp_path / "log") == 0
+
+
+def test_bad_arguments_leave_no_file(tmp_path: Path):
+    world, path = ball_world(), tmp_path / "log"
+    for arguments, options in (
+        ((None,), {}), ((world, 1), {}), ((world, cc.PoseHistory(ball_world())), {}), ((world,), {"queue": 0}),
+        ((world,), {"synchronous": "off"}), ((world,), {"when_full": "?"}), ((world,), {"queue": 1.5}),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="expected"):
+            cc.ShotLog(path, *arguments, **options)
+    path.write_text("kept")
+    with pytest.raises(FileExistsError, match="expected a new file"):
+        cc.ShotLog(path, world)
+    assert path.read_text() == "kept"
+    with pytest.raises(OSError, match="none"):
+        cc.ShotLog(tmp_path / "none" / "log", world)
+    with pytest.raises(ValueError, match=r"call history\.record"):
+        cc.ShotLog(tmp_path / "new", world, cc.PoseHistory(world)).tick(0.0)
+    with pytest.raises(OSError, match="none"):
+        cc.ShotLog.open(tmp_path / "none")
+
+
+class Stopped:
+    """A connection that waits before each commit, or fails."""
+
+    def __init__(self, file: sqlite3.Connection, error: Exception | None = None) -> None:
+        self.file, self.error, self.goes_on = file, error, threading.Event()
+
+    def execute(self, command: str, *arguments):
+        if command == "COMMIT":
+            if self.error is not None:
+                raise self.error
+            self.goes_on.wait()
+        return self.file.execute(command, *arguments)
+
+    def __getattr__(self, name: str):
+        return getattr(self.file, name)
+
+
+def stopped_log(path: Path, match: Match, error: Exception | None = None, **options) -> tuple[cc.ShotLog, Stopped]:
+    log = cc.ShotLog(path, match.world, match.history, **options)
+    log._writer._file = stopped = Stopped(log._writer._file, error)
+    return log, stopped
+
+
+def test_a_full_queue_raises_before_any_effect(tmp_path: Path):
+    match = Match(2)
+    log, stopped = stopped_log(tmp_path / "log", match, queue=3)
+
+    def play() -> None:
+        for number in range(100):
+            match.tick(number)
+            match.shoot()
+
+    with pytest.raises(RuntimeError, match="ShotLog: expected less than 3 ticks that wait"):
+        play()
+    there, limbs = match.history.ticks[-1], match.world.limbs
+    with pytest.raises(RuntimeError, match="when_full='wait'"):
+        match.tick(100)
+    with pytest.raises(RuntimeError, match="when_full='wait'"):
+        match.shoot()
+    assert match.world.limbs == limbs
+    assert match.history.ticks[-1] == there < 10
+    stopped.goes_on.set()
+    log.close()
+    assert log.acknowledged == there
+    match.tick(101)
+    rejudged(tmp_path / "log")
+
+
+def test_a_full_queue_waits(tmp_path: Path):
+    match = Match(3)
+    log, stopped = stopped_log(tmp_path / "log", match, queue=2, when_full="wait")
+    threading.Timer(0.1, stopped.goes_on.set).start()
+    for number in range(12):
+        match.tick(number)
+    assert stopped.goes_on.is_set()
+    log.close()
+    assert (log.acknowledged, log.gaps) == (11, 0)
+
+
+def test_a_full_queue_drops_and_the_log_goes_on_with_a_whole_state(tmp_path: Path):
+    match = Match(4)
+    log, stopped = stopped_log(tmp_path / "log", match, queue=2, when_full="drop")
+    for number in range(20):
+        match.tick(number)
+        match.shoot()
+    assert log.gaps > 20
+    gaps = log.gaps
+    stopped.goes_on.set()
+    while log._writer.ticks_waiting:
+        time.sleep(0.001)
+    match.shoot()  # at ticks that the log does not have
+    for number in range(20, 30):
+        match.tick(number)
+        match.shoot()
+        while log._writer.ticks_waiting:
+            time.sleep(0.001)
+    assert log.gaps == gaps + 1
+    log.close()
+    with cc.ShotLog.open(tmp_path / "log") as read:
+        assert 12 < len(read.ticks) < 20
+        assert read.ticks[-10:].tolist() == list(range(20, 30))
+        assert [shot.tick for shot in read][-20:] == [number for number in range(20, 30) for _ in range(2)]
+    assert rejudged(tmp_path / "log") > 20
+
+
+def test_an_error_of_the_writer_is_raised_by_the_next_calls(tmp_path: Path):
+    match, error = Match(5), sqlite3.OperationalError("disk is full")
+    log, _ = stopped_log(tmp_path / "log", match, error)
+    match.tick(0)
+    while log._writer.error is None:
+        time.sleep(0.001)
+    limbs = match.world.limbs
+    for call in (lambda: match.tick(1), match.shoot, lambda: match.world.spawn(match.rig)):
+        with pytest.raises(sqlite3.OperationalError, match="disk is full"):
+            call()
+    assert match.world.limbs == limbs
+    log.close()
+    match.tick(1)
+    silent, _ = stopped_log(tmp_path / "other", match, error)
+    match.tick(2)
+    with pytest.raises(sqlite3.OperationalError, match="disk is full"):
+        silent.close()
+
+
+def test_an_interrupted_change_is_followed_by_a_whole_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    match = Match(6)
+    with cc.ShotLog(tmp_path / "log", match.world, match.history) as log:
+        match.tick(0)
+        tell = log.tell
+
+        def interrupted(*_: object, **__: object) -> None:
+            monkeypatch.setattr(log, "tell", tell)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(log, "tell", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            match.tick(1)  # has moved all, and is not recorded
+        match.history.record(2.0)
+        match.shoot(8)
+        match.world.judge_rays(START, END, POLICY)
+    assert rejudged(tmp_path / "log") == 9
+
+
+def test_threads_judge_while_another_one_moves_and_records(tmp_path: Path):
+    match = Match(7)
+    match.tick(0)
+    with cc.ShotLog(tmp_path / "log", match.world, match.history, when_full="wait") as log:
+        done = threading.Event()
+
+        def shoot(seed: int) -> None:
+            rng = np.random.default_rng(seed)
+            while not done.is_set():
+                start, end = rng.uniform(-3, 3, (2, 3, 3))
+                log.note({"seed": seed})
+                match.world.judge_segments(start, end, POLICY)
+                match.history.judge_segments(start, end, POLICY, time=match.history.times[-1], on_old="clamp")
+
+        threads = [threading.Thread(target=shoot, args=(seed,)) for seed in range(2)]
+        for thread in threads:
+            thread.start()
+        for number in range(1, 150):
+            match.tick(number)
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert rejudged(tmp_path / "log") > 50
+
+
+def test_a_log_that_is_written_can_be_read(tmp_path: Path):
+    match = Match(8)
+    with cc.ShotLog(tmp_path / "log", match.world, match.history) as log:
+        for number in range(5):
+            match.tick(number)
+            match.shoot()
+        while log.acknowledged < 4:
+            time.sleep(0.001)
+        assert rejudged(tmp_path / "log") == 8
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["log"]
+
+
+def test_a_program_that_ends_without_closing_has_written_all(tmp_path: Path):
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[2])\n"
+        "from support.logging_server import Match; import cylcollide as cc\n"
+        "match = Match(1); log = cc.ShotLog(sys.argv[1], match.world, match.history)\n"
+        "for number in range(5): match.tick(number); match.shoot()"
+    )
+    tests = Path(__file__).parents[1]
+    subprocess.run([sys.executable, "-c", code, tmp_path / "log", tests], check=True, env=os.environ)
+    assert rejudged(tmp_path / "log") == 10
+
+
+KEPT = {
+    "policy", "energy", "shot", "inside", "mask", "ignore_character", "max_distance", "time", "options",
+    "starts", "ends", "origins", "directions",
+}  # fmt: skip
+OPTIONS = {"tick", "alpha", "on_old", "protected_since", "threads", "inside", "mask", "ignore_character"}
+
+
+def test_every_argument_of_a_judged_call_is_kept():
+    """A new one must be entered in `shotlog/shots.py`."""
+    from cylcollide.history.requests import PastOptions
+
+    for kind in (cc.HitWorld, cc.PoseHistory):
+        for name in ("judge_segments", "judge_rays"):
+            assert set(signature(getattr(kind, name)).parameters) - KEPT <= {"self", "threads"}
+    assert set(PastOptions.__annotations__) == OPTIONS

@@ -1,0 +1,136 @@
+"""`cylcollide rejudge`: identical or not, one shot in words and with a picture, another policy, bad files."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from support.logging_server import Match
+
+import cylcollide as cc
+from cylcollide import cli
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed log of 12 ticks."""
+    path, match = tmp_path_factory.mktemp("log") / "match.shots", Match(5)
+    with cc.ShotLog(path, match.world, match.history) as log:
+        for number in range(12):
+            match.tick(number)
+            log.note({"player": "ann"})
+            match.shoot(4)
+    return path
+
+
+@pytest.fixture
+def rejudge(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """The command in this process: its status, and what it wrote to both streams."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["cylcollide", "rejudge", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        return stopped.value.code, *capsys.readouterr()  # type: ignore[return-value]
+
+    return run
+
+
+def test_all_is_judged_again(rejudge, log: Path):
+    before = log.read_bytes(), sorted(log.parent.iterdir())
+    status, said, _ = rejudge(log, "--jobs", 1)
+    assert status == 0
+    assert "48 shots in 12 calls, 12 ticks: judged again identically" in said
+    assert (log.read_bytes(), sorted(log.parent.iterdir())) == before
+
+
+def test_a_shot_is_explained_in_words_and_with_a_picture(rejudge, log: Path, tmp_path: Path):
+    with cc.ShotLog.open(log) as logged:
+        hit = next(shot.number for shot in logged if shot.hit)
+        miss = next(shot.number for shot in logged if not shot.hit)
+    for number, word in ((hit, "judged by"), (miss, "miss: ")):
+        picture = tmp_path / f"{number}.png"
+        status, said, _ = rejudge(log, "--shot", number, "--picture", picture)
+        assert status == 0
+        assert f"shot {number}, after tick" in said
+        assert "'player': 'ann'" in said
+        assert word in said
+        assert "As logged." in said
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_another_policy_is_counted(rejudge, log: Path, tmp_path: Path):
+    policy = tmp_path / "policy.json"
+    cc.Policy.first_surface(damage={"head": 100.0}, default=0.0).save(policy)
+    status, said, _ = rejudge(log, "--jobs", 1, "--what-if", policy)
+    assert status == 0
+    assert "by the other one" in said
+    assert "of 48 shots have another limb" in said
+
+
+def test_a_difference_is_named(rejudge, log: Path, monkeypatch: pytest.MonkeyPatch):
+    from cylcollide.characters import judge as room
+
+    monkeypatch.setattr(room, "judge_chords", _turned(room.judge_chords))
+    status, said, _ = rejudge(log, "--jobs", 1)
+    assert status == 1
+    assert "calls differ; the first: shot" in " ".join(said.split())
+
+
+def _turned(judge):
+    """Judge, and let the last shot of several miss."""
+
+    def judged(policy, rays, energies, flight, impacts, shots):
+        judge(policy, rays, energies, flight, impacts, shots)
+        shots.chord[-1] = -1
+
+    return judged
+
+
+@pytest.mark.parametrize("kind", ["text", "sqlite", "newer", "none", "empty"])
+def test_what_is_no_log_is_refused_in_one_line(rejudge, log: Path, tmp_path: Path, kind: str):
+    import sqlite3
+
+    path = tmp_path / "file"
+    if kind == "text":
+        path.write_text("no log")
+    elif kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "sqlite":
+        file = sqlite3.connect(path)
+        file.execute("CREATE TABLE pages (place)")
+        file.commit()
+        file.close()
+    elif kind == "newer":
+        path.write_bytes(log.read_bytes())
+        file = sqlite3.connect(path)
+        file.execute("PRAGMA user_version = 7")
+        file.commit()
+        file.close()
+    status, said, error = rejudge(path)
+    assert (status, said) == (2, "")
+    assert len(error.splitlines()) == 1
+    assert error.startswith("cylcollide: ")
+    if kind == "newer":
+        assert "version 7" in error
+
+
+@pytest.mark.parametrize("options", [["--shot", 48], ["--what-if", "none.json"], ["--shot", "x"], ["--jobs", 0]])
+def test_bad_options_change_nothing(rejudge, log: Path, options: list[object]):
+    status, _, error = rejudge(log, *options)
+    assert status == 2
+    assert error
+
+
+@pytest.mark.long
+def test_all_processors_give_the_same(rejudge, log: Path):
+    assert rejudge(log, "--jobs", 2)[0] == 0
+
+
+def test_shots_are_exported(rejudge, log: Path, tmp_path: Path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra rejudge")
+    status, _, _ = rejudge(log, "--jobs", 1, "--export", tmp_path / "shots.parquet")
+    assert status == 0
+    table = parquet.read_table(tmp_path / "shots.parquet").to_pydict()
+    with cc.ShotLog.open(log) as logged:
+        assert table["limb"] == [shot.limb for shot in logged]
+        assert table["number"] == list(range(48))
