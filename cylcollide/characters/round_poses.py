@@ -22,13 +22,14 @@ def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64A
     ValueError
         On numbers that are not accepted, other shapes, and quaternions of length 0.
     """
-    at, turn = (
-        validate.in_range(validate.as_float64(validate.as_numbers(given, name, f"(..., {n})"), name), name)
-        for given, name, n in ((positions, "positions", 3), (orientations, "orientations", 4))
-    )
-    for array, name, n in ((at, "positions", 3), (turn, "orientations", 4)):
-        if array.ndim == 0 or array.shape[-1] != n:
-            raise ValueError(f"{name}: expected shape (..., {n}), got {array.shape}")
+    given = validate.as_numbers(positions, "positions", "(..., 3)")
+    turns = validate.as_numbers(orientations, "orientations", "(..., 4)")
+    if given.shape[-1:] != (3,):
+        raise ValueError(f"positions: expected shape (..., 3), got {given.shape}")
+    if turns.shape != (*given.shape[:-1], 4):
+        raise ValueError(f"orientations: expected shape {(*given.shape[:-1], 4)}, as of positions, got {turns.shape}")
+    at = validate.in_range(validate.as_float64(given, "positions"), "positions")
+    turn = validate.in_range(validate.as_float64(turns, "orientations"), "orientations")
     size = np.abs(turn).max(axis=-1, keepdims=True, initial=0.0)
     if not size.all():
         row = int(np.flatnonzero(size.reshape(-1) == 0.0)[0])

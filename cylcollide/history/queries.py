@@ -202,7 +202,7 @@ class PastQueries(ABC):
         rows = shots.weapons.rows(ring.ticks[-1].roster.groups)
         judged = judge_flight(Past(self._world, ring, request).chords(), shots, rows)
         for observer in self._recording.observers:
-            observer.tell_shots(JudgedCall(shots, judged, tick=ring.last, past=request[1:]))
+            observer.tell_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))
         return judged
 
     def _before_shots(self) -> Self:

@@ -20,13 +20,12 @@ from cylcollide.terminal import bars, stop, table
 
 TASKS = {"shots": "judging again", "export": "exporting"}
 MOST_JOBS = 1024
-PICTURE = "shot-{}.png"
 
 
 def rejudge(
     log: Annotated[Path, typer.Argument(help="What cc.ShotLog wrote; no file is changed.", metavar="LOG")],
     shot: Annotated[int | None, typer.Option(help="Explain this shot, in words and with a picture.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Of --shot. Default: shot-N.png.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Of --shot. Default: here, with the number of the shot.")] = None,
     what_if: Annotated[Path | None, typer.Option(help="A policy, as JSON: count what it would have done.")] = None,
     export: Annotated[Path | None, typer.Option(help="Write all shots to a Parquet file.")] = None,
     jobs: Annotated[
@@ -41,7 +40,7 @@ def rejudge(
     console = Console(highlight=False)
     with _errors_in_one_line(), LoggedShots(log) as logged:
         if shot is not None:
-            _explain(console, logged, shot, picture or Path(PICTURE.format(shot)))
+            _explain(console, logged, shot, picture or Path(f"shot-{shot}").with_suffix(".png"))
             return
         policy = None if what_if is None else Policy.load(what_if)
         with bars(console, TASKS, transient=True) as progress:

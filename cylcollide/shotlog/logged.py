@@ -17,7 +17,7 @@ from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.explained import ShotExplanation, explanation_of
 from cylcollide.shotlog.pages import PageReader
 from cylcollide.shotlog.rejudged import Rejudged, Span, SpanResult, joined, judge_span, spans_of
-from cylcollide.shotlog.replay import Replay
+from cylcollide.shotlog.replay import MOST_RINGS, Replay
 from cylcollide.shotlog.shots import arguments_of_call, judged_again
 from cylcollide.shotlog.source import Source
 from cylcollide.shotlog.states import Values
@@ -194,7 +194,7 @@ class LoggedShots:
     @cached_property
     def _spans(self) -> list[Span]:
         about = self._source.about["history"]
-        return spans_of(self._pages, about["ticks"] if about else 0)
+        return spans_of(self._pages, about["ticks"] + MOST_RINGS if about else 0)
 
     def rejudge(self, policy: Policy | None = None, run: RunSpans = map, progress: Progress | None = None) -> Rejudged:
         """Judge all shots again, and compare.

@@ -99,6 +99,8 @@ class PageWriter:
         values = values_of_call(call, self.contents.digest)
         if call.state is not None:
             values["own_state"] = self._state_number(call.state)
+        if call.ring is not None:
+            values["own_ticks"] = values_of_ticks(call.ring, self.contents.digest)
         self._entries.append(["shots", values])
         self.shots += len(values["first"])
 

@@ -8,12 +8,13 @@ import numpy as np
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.history.ticks import Ring
 from cylcollide.shotlog.pages import PageReader
+from cylcollide.shotlog.shots import MOST_LATE
 from cylcollide.shotlog.source import Source
 from cylcollide.shotlog.states import Values, fill_history, state_of, world_of
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.snapshot import Snapshot
 
-MOST_RINGS = 16
+MOST_RINGS = 2 * MOST_LATE
 """Earlier rings of the history that are kept: a thread may have judged by one while another thread recorded."""
 
 
@@ -70,10 +71,8 @@ class Replay:
     def _begin(self, values: Values) -> None:
         self._is_first = False
         self.world, self._rings = world_of(values["world"], self.objects), {}
-        about = self._about
-        if about is not None:
-            distance = np.inf if about["teleport_distance"] is None else about["teleport_distance"]
-            self.history = PoseHistory(self.world, about["ticks"], about["interpolate"], distance)
+        if self._about is not None:
+            self.history = self._empty_history()
             fill_history(self.history, values["ticks"], self.objects)
             self._keep_ring()
 
@@ -95,13 +94,22 @@ class Replay:
             return state_of(call["own_state"], self.objects)
         if "tick" not in call:
             return self.world
-        if self.history is None or self.history._ring is None or call["tick"] > self.history._ring.last:
+        ring = self.history and self.history._ring
+        if self.history is None or not ring or call["tick"] > ring.last:
             return None
-        if call["tick"] == self.history._ring.last:
+        if call["tick"] == ring.last:
             return self.history
-        past = PoseHistory(self.world, self.history._most, self.history._interpolate, self.history._distance)
-        past._ring = self._rings.get(call["tick"])
+        past = self._empty_history()
+        if "own_ticks" in call:
+            fill_history(past, call["own_ticks"], self.objects)
+        else:
+            past._ring = self._rings.get(call["tick"])
         return past
+
+    def _empty_history(self) -> PoseHistory:
+        about = self._about
+        distance = np.inf if about["teleport_distance"] is None else about["teleport_distance"]
+        return PoseHistory(self.world, about["ticks"], about["interpolate"], distance)
 
 
 CHANGES = ("set_poses", "set_layers", "set_endpoints", "despawn")

@@ -235,7 +235,8 @@ class ShotLog:
             self._gaps += 1
             return
         note = getattr(self._of_thread, "note", None)
-        self._writer.put(held(call, note))
+        last = -1 if call.ring is None or self._history is None else self._history._kept().last
+        self._writer.put(held(call, last, note))
 
     def lose_track(self) -> None:
         """Log a whole state before anything else."""

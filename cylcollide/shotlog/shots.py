@@ -11,6 +11,7 @@ from cylcollide import validate
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.history.pose_history import PoseHistory
+from cylcollide.history.ticks import Ring
 from cylcollide.shotlog.states import Values
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.observers import JudgedCall
@@ -31,13 +32,21 @@ class HeldCall(NamedTuple):
     call: JudgedCall  # without its answer and state
     answer: dict[str, tuple[NDArray[Any], ...]]
     state: Snapshot | None  # if the state that was read is not the present one
+    ring: Ring | None  # if the ticks that were read are not about the last ones
+    tick: int  # the last one of the history that was read
     note: str | None
 
 
-def held(call: JudgedCall, note: str | None) -> HeldCall:
-    """What is kept of a call until it is written; it must not hold the state of the world."""
-    own_state = None if call.is_present else call.state
-    return HeldCall(call._replace(judged=None, state=None), call.judged.trace(), own_state, note)  # type: ignore[arg-type]
+MOST_LATE = 16
+"""Ticks after which a call that read a history is logged with the ticks that it read. A replay keeps twice as many."""
+
+
+def held(call: JudgedCall, last_tick: int, note: str | None) -> HeldCall:
+    """What is kept of a call until it is written: not the state of the world, if that is known anyway."""
+    tick = -1 if call.ring is None else call.ring.last
+    own_state, is_late = None if call.is_present else call.state, last_tick - tick > MOST_LATE
+    asked = call._replace(judged=None, state=None, ring=None)  # type: ignore[arg-type]
+    return HeldCall(asked, call.judged.trace(), own_state, call.ring if is_late else None, tick, note)
 
 
 def values_of_call(held: HeldCall, digest: Callable[[Policy], str]) -> Values:
@@ -54,10 +63,9 @@ def values_of_call(held: HeldCall, digest: Callable[[Policy], str]) -> Values:
         "digests": {part: digest_of_arrays(held.answer[part]) for part in PARTS},
     }  # fmt: skip
     if call.past is not None:
-        past: Any = call.past
-        (time, tick, alpha, on_old), protected = past
+        (time, tick, alpha, on_old), protected = call.past
         times = [None if one is None else validate.as_numbers(one, "time", "") for one in (time, tick, alpha)]
-        values |= {"past": [*times, on_old], "tick": call.tick, "protected": list(protected)}
+        values |= {"past": [*times, on_old], "tick": held.tick, "protected": list(protected)}
     return values
 
 

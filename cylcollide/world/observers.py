@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from threading import Lock
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from cylcollide.characters.judge import ShotRequest, judge
 from cylcollide.characters.judged import Judged
@@ -26,9 +26,9 @@ class JudgedCall(NamedTuple):
     """The state of the world that was read; None for a history."""
     is_present: bool = True
     """Whether no change came after the state that was read, as far as is known."""
-    tick: int = -1
-    """The last tick of the history that was read; -1 for a world."""
-    past: object = None
+    ring: Any = None
+    """The ticks of the history that was read; None for a world."""
+    past: Any = None
     """What a history was asked besides: times and protected characters."""
 
 

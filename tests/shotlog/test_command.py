@@ -1,13 +1,11 @@
 """`cylcollide rejudge`: identical or not, one shot in words and with a picture, another policy, bad files."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from support.logging_server import Match
 
 import cylcollide as cc
-from cylcollide import cli
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +21,9 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def rejudge(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def rejudge(command):
     """The command in this process: its status, and what it wrote to both streams."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["cylcollide", "rejudge", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        return stopped.value.code, *capsys.readouterr()  # type: ignore[return-value]
-
-    return run
+    return lambda *words: command("rejudge", *words)
 
 
 def test_all_is_judged_again(rejudge, log: Path):

@@ -176,6 +176,7 @@ def rotations() -> Iterator[Call]:
     yield Call("quaternions.multiply", q.multiply, {"a": TURN, "b": TURN[::-1].copy()})
     yield Call("quaternions.from_axis_angle", q.from_axis_angle, {"axis": END, "angle": SIZE})
     yield Call("quaternions.from_matrix", q.from_matrix, {"matrices": QUARTER[:, :, :3].copy()})
+    yield Call("round_poses", cc.round_poses, {"positions": PLACE, "orientations": TURN})
     yield Call("quaternions.slerp", q.slerp, {"a": TURN, "b": TURN[::-1].copy(), "share": EIGHTH})
 
 
