@@ -176,7 +176,6 @@ def rotations() -> Iterator[Call]:
     yield Call("quaternions.multiply", q.multiply, {"a": TURN, "b": TURN[::-1].copy()})
     yield Call("quaternions.from_axis_angle", q.from_axis_angle, {"axis": END, "angle": SIZE})
     yield Call("quaternions.from_matrix", q.from_matrix, {"matrices": QUARTER[:, :, :3].copy()})
-    yield Call("round_poses", cc.round_poses, {"positions": PLACE, "orientations": TURN})
     yield Call("quaternions.slerp", q.slerp, {"a": TURN, "b": TURN[::-1].copy(), "share": EIGHTH})
 
 
@@ -209,7 +208,8 @@ def bodies() -> Iterator[Call]:
 @cache
 def calls() -> dict[str, Call]:
     """All calls, by their number and the function's name."""
-    every = (*makers(), *changes(), *queries(), *rotations(), *bodies())
+    rounding = Call("round_poses", cc.round_poses, {"positions": PLACE, "orientations": TURN})
+    every = (*makers(), *changes(), *queries(), *rotations(), *bodies(), rounding)
     return {f"{k} {one.function}": one for k, one in enumerate(every)}
 
 
