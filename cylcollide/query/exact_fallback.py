@@ -62,7 +62,7 @@ def ray_numbers(rays: Rays, i: int) -> RayNumbers:
 
 
 def exact_limb(table: LimbTable, limb: int) -> Solid:
-    """The exact twin of a limb: its solid in rational numbers."""
+    """The exact solid of a limb, in rational numbers."""
     box = table.box.item(limb)
     p1, p2 = (tuple(ends[limb].tolist()) for ends in (table.p1, table.p2))
     numbers = tuple(table.boxes[box].tolist()) if box >= 0 else ()
