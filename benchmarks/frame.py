@@ -13,6 +13,10 @@ Limbs are cylinders, so that every engine can hold them.
 New poses of all characters, of one right after that, and of one after another, while nothing else holds the state of
 the world, and while the answer of a shot before each does; median microseconds, of the processor (all threads) and of
 the clock.
+
+    python benchmarks/frame.py --characters 200 400 --comings benchmarks/frame_comings.csv
+
+One character that comes, is posed and goes among so many; and new poses of all, of one rig and each of its own.
 """
 
 import argparse
@@ -124,6 +128,36 @@ def moves(count: int, rounds: int, held: bool) -> dict[str, object]:
     return row
 
 
+def comings(count: int, rounds: int) -> dict[str, object]:
+    """A row for one character that comes and goes among so many, and for as many characters with rigs of their own."""
+    rng, rig = np.random.default_rng(count), cc.Rig.humanoid(1.8)
+    poses, took = frames_of(rig, count, rng), {"come": [], "pose": [], "go": [], "of_one_rig": [], "of_own_rigs": []}
+    worlds = []
+    for rigs in ([rig] * count, [rig.scaled(1.0 + 1e-4 * k) for k in range(count)]):
+        world = cc.HitWorld()
+        ids = np.concatenate([world.spawn(one) for one in rigs])
+        world.set_poses(ids, *poses[0])
+        world.finish_rebuild()
+        worlds.append((world, ids))
+    for k in range(rounds):
+        world, pose = worlds[0][0], poses[k % FRAMES]
+        begun = time.perf_counter()
+        one = world.spawn(rig)
+        come = time.perf_counter()
+        world.set_poses(one, *(column[:1] for column in pose))
+        posed = time.perf_counter()
+        world.despawn(one)
+        gone = time.perf_counter()
+        for name, taken in zip(("come", "pose", "go"), (come - begun, posed - come, gone - posed), strict=True):
+            took[name].append(taken)
+        for name, (world, ids) in zip(("of_one_rig", "of_own_rigs"), worlds, strict=True):
+            begun = time.perf_counter()
+            world.set_poses(ids, *pose)
+            took[name].append(time.perf_counter() - begun)
+    row: dict[str, object] = {"date": datetime.now(UTC).date().isoformat(), "characters": count}
+    return row | {f"{name}_us": round(1e6 * median(taken)) for name, taken in took.items()}
+
+
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -131,8 +165,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--out", help="a CSV file that is written")
     parser.add_argument("--moves", help="a CSV file about moves alone, that is written instead")
+    parser.add_argument("--comings", help="a CSV file about characters that come and go, that is written instead")
     chosen = parser.parse_args()
-    if chosen.moves:
+    if chosen.comings:
+        rows, chosen.out = [comings(count, 8 * chosen.rounds) for count in chosen.characters], chosen.comings
+    elif chosen.moves:
         rows = [moves(count, 4 * chosen.rounds, held) for count in chosen.characters for held in (False, True)]
         chosen.out = chosen.moves
     else:

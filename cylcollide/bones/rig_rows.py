@@ -1,5 +1,6 @@
 """The limbs of a rig in the frames of their bones, and the loop that places them in the world."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -131,4 +132,35 @@ def place_limbs(rig: RigRows, count: int, bones: Bones, first: Parts, placed: Pl
     for k in range(c, first.rows.size):
         if not place_character(rig, count, bones, first, k, placed):
             return k
+    return -1
+
+
+class StackedRigs(NamedTuple):
+    """The rows of several rigs, one rig after another."""
+
+    limbs: RigRows
+    first_limb: Column[np.int64]  # (rigs + 1,): where those of each begin
+    first_box: Column[np.int64]  # (rigs + 1,)
+    bones: Column[np.int64]  # (rigs,): how many each has
+
+
+def stacked_rigs(rows: Sequence[RigRows], bones: Sequence[int]) -> StackedRigs:
+    """The rows of these rigs, which have so many bones."""
+    limbs = RigRows(*map(np.concatenate, zip(*rows, strict=True)))
+    first_limb, first_box = np.zeros((2, len(rows) + 1), np.int64)
+    np.cumsum([len(rig.bone) for rig in rows], out=first_limb[1:])
+    np.cumsum([len(rig.boxes) for rig in rows], out=first_box[1:])
+    return StackedRigs(limbs, first_limb, first_box, np.array(bones, np.int64))
+
+
+@compiled_loop
+def place_limbs_of_rigs(rigs: StackedRigs, rig: Column[np.int64], bones: Bones, first: Parts, placed: Placed) -> int:
+    """`place_limbs` of characters whose rigs are given by number, (k,)."""
+    limbs = rigs.limbs
+    for c in range(rig.size):
+        a, b = rigs.first_limb[rig[c]], rigs.first_limb[rig[c] + 1]
+        boxes = limbs.boxes[rigs.first_box[rig[c]] : rigs.first_box[rig[c] + 1]]
+        one = RigRows(limbs.bone[a:b], limbs.p1[a:b], limbs.p2[a:b], limbs.box[a:b], boxes)
+        if not place_character(one, rigs.bones[rig[c]], bones, first, c, placed):
+            return c
     return -1

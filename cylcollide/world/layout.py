@@ -1,13 +1,13 @@
 """The layout of a world's columns: bare limbs, then posed characters by ascending id; and the columns poses keep."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
-from cylcollide.bones.rig_rows import Parts
+from cylcollide.bones.rig_rows import Parts, StackedRigs, stacked_rigs
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels
@@ -18,6 +18,10 @@ RIG_LAYERS = -1
 
 LAYERED = ("layers", "mask", "shared_mask")
 """What of a `WorldLayout` depends on the layers of characters."""
+
+
+Runs: TypeAlias = list[list[tuple[slice, slice]]]
+"""Of limbs, boxes and bones: slices of one layout, and those of another one with the same characters."""
 
 
 class WorldLayout:
@@ -112,6 +116,11 @@ class WorldLayout:
         limb[len(bare) :] = np.arange(len(bare), self.rows) - self._by_character(self.first.rows)
         return frozen(bone), frozen(limb), frozen(transform)
 
+    @cached_property
+    def stacked_rigs(self) -> StackedRigs:
+        """The limbs of all rigs in the frames of their bones."""
+        return stacked_rigs([rig.rows for rig in self.rigs], [len(rig.bone_names) for rig in self.rigs])
+
     def labels(self, positions: Float64Array, orientations: Float64Array) -> RowLabels:
         """What is known of each row; the transforms of all bones are (bones, 3) and (bones, 4)."""
         return RowLabels(self.names, self.hit_group, *self._bone_columns, positions, orientations)
@@ -134,12 +143,14 @@ class WorldLayout:
         ends = zip(self.bare_counts, (self.rows, self.boxes, self.bones), strict=True)
         return Parts(*(frozen(np.arange(*pair, dtype=np.int32)) for pair in ends))
 
-    def runs_in(self, other: "WorldLayout") -> list[list[tuple[slice, slice]]]:
+    def runs_in(self, other: "WorldLayout") -> Runs:
         """Where the limbs, boxes and bones are that a layout with the same bare limbs has, too: here, and there."""
         place, found = index_among(self.ids, other.ids)
         kept = np.flatnonzero(found)
-        breaks = np.flatnonzero((np.diff(kept) != 1) | (np.diff(place[kept]) != 1)) + 1
-        ends = [(run[0], run[-1], place[run[0]]) for run in np.split(kept, breaks) if len(run)]
+        to = place[kept]
+        breaks = np.flatnonzero((kept[1:] - kept[:-1] != 1) | (to[1:] - to[:-1] != 1))
+        begin, end = np.append(0, breaks + 1)[: len(kept)], np.append(breaks, len(kept) - 1)
+        ends = list(zip(kept[begin].tolist(), kept[end].tolist(), to[begin].tolist(), strict=True)) if len(kept) else []
         runs = []
         for bare, count, mine, theirs in zip(self.bare_counts, self.counts, self.first, other.first, strict=True):
             begins = [(mine[a], mine[b] + count[b], theirs[to]) for a, b, to in ends]

@@ -15,7 +15,7 @@ from cylcollide.kernels.aabb import refill_row
 from cylcollide.kernels.limb_table import ROW, LimbTable
 from cylcollide.runtime.compile import compiled_loop
 from cylcollide.runtime.memory import LINE, Lender, frozen
-from cylcollide.world.layout import WorldLayout
+from cylcollide.world.layout import Runs, WorldLayout
 
 KINDS: tuple[np.dtype[Any], ...] = (*[np.dtype(np.float64)] * 6, np.dtype(np.int8), np.dtype(np.float32))
 """The dtypes of `PoseColumns`."""
@@ -59,10 +59,10 @@ class PoseColumns(NamedTuple):
         self.positions[changed.bones] = other.positions[changed.bones]
         self.orientations[changed.bones] = other.orientations[changed.bones]
 
-    def copy_shared(self, other: "PoseColumns", layout: WorldLayout, other_layout: WorldLayout) -> None:
+    def copy_shared(self, other: "PoseColumns", shared: Runs) -> None:
         """Copy the bare limbs, and the characters that both layouts have, from columns of another one. Bounds stay."""
         parts = ("rows", "p1", "p2", "kernel_shape"), ("boxes",), ("positions", "orientations")
-        for names, runs in zip(parts, other_layout.runs_in(layout), strict=True):
+        for names, runs in zip(parts, shared, strict=True):
             for name in names:
                 mine, theirs = getattr(self, name), getattr(other, name)
                 for there, here in runs:

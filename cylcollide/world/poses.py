@@ -7,12 +7,13 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import BoolArray, Int64Array
-from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs
+from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs, place_limbs_of_rigs
 from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
 from cylcollide.characters.skeleton import bone_label
 from cylcollide.constants import LIMBS_SHARED
+from cylcollide.runtime.simd import LANES
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import PoseColumns
@@ -78,9 +79,21 @@ class Poses:
             self._place_rig(layout.rigs[0], np.arange(len(place)), first, columns)
             return
         rig_of_each = roster.rig[self._index]
-        for number in np.unique(rig_of_each).tolist():
+        numbers = np.unique(rig_of_each)
+        if len(place) < LANES * len(numbers):  # too few of each to go side by side
+            self._place_one_by_one(layout, place, first, columns)
+            return
+        for number in numbers.tolist():
             own = np.flatnonzero(rig_of_each == number)
             self._place_rig(roster.rigs[number], own, Parts(*(column[own] for column in first)), columns)
+
+    def _place_one_by_one(self, layout: WorldLayout, place: Int64Array, first: Parts, columns: PoseColumns) -> None:
+        """Write the limbs of characters of many rigs."""
+        bones = Bones(columns.positions, columns.orientations)
+        placed, rig_of_each = Placed(columns.p1, columns.p2, columns.boxes), layout.rig[place].astype(np.int64)
+        bad = place_limbs_of_rigs(layout.stacked_rigs, rig_of_each, bones, first, placed)
+        if bad >= 0:
+            self.raise_misplaced(layout.rigs[rig_of_each[bad]], bad)
 
     def _place_rig(self, rig: Rig, own: Int64Array, first: Parts, columns: PoseColumns) -> None:
         """Write the limbs of those characters that have this rig: the rows `own` of the poses."""

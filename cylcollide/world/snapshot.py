@@ -25,7 +25,7 @@ from cylcollide.runtime.compile import pack
 from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
-from cylcollide.world.layout import WorldLayout
+from cylcollide.world.layout import Runs, WorldLayout
 from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory
 from cylcollide.world.poses import Poses
 from cylcollide.world.queries import Queries
@@ -228,23 +228,24 @@ def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapsh
     layout = roster.layout(state.layout.bare)
     memory = PoseMemory(layout.rows, layout.boxes, layout.bones, 0)
     columns = memory.columns
-    columns.copy_shared(state.columns, layout, state.layout)
+    shared = state.layout.runs_in(layout)
+    columns.copy_shared(state.columns, shared)
     if poses is not None:
         poses.write(columns, roster, layout)
         written = poses.changed(roster, layout).rows
         _refill(columns.table(layout), written)
-    return with_tree_of(state, Snapshot(roster, layout, memory.lend(), state.tree, state.built_cost))
+    return with_tree_of(state, Snapshot(roster, layout, memory.lend(), state.tree, state.built_cost), shared)
 
 
-def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
+def with_tree_of(state: Snapshot, wanted: Snapshot, shared: Runs | None = None) -> Snapshot:
     """A state with the tree of another one with the same bare limbs, fitted; patched where characters differ.
 
-    Few limbs, and many that are not in the other state, get a tree of their own.
+    Few limbs, and many that are not in the other state, get a tree of their own. `shared`: what both layouts have.
     """
     low, high = limb_boxes(wanted.table)
     same = state.layout is wanted.layout or np.array_equal(state.layout.ids, wanted.layout.ids)
     number, is_new = np.full(state.layout.rows, -1, np.int32), np.ones(len(low), np.bool_)
-    for before, after in state.layout.runs_in(wanted.layout)[0]:
+    for before, after in (shared or state.layout.runs_in(wanted.layout))[0]:
         number[before], is_new[after] = np.arange(after.start, after.stop), False
     new = np.flatnonzero(is_new).astype(np.int32)
     if not same and (len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low)):
