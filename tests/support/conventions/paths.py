@@ -14,6 +14,9 @@ ROOT = Path(__file__).parents[3]
 FOLDERS = (".ci", "benchmarks", "cylcollide", "demos", "docs", "native", "tests")
 """What is looked at, beside the files at the top."""
 
+MADE = {"__pycache__", "gallery"}
+"""Folders that a run or the site makes."""
+
 SUFFIX = re.compile(r"\.(?:py|c|md|csv|svg|png|toml|css|js|j2)\b(?!\.\w)")
 PATH = re.compile(r"(?<![\w./:@{*-])(?:[\w.*…{},-]+/)*[\w.*…{},-]+" + SUFFIX.pattern)
 FOLDER = re.compile(r"`((?:[\w.*…-]+/)+)`")
@@ -34,7 +37,7 @@ def files() -> frozenset[str]:
     found = {path.name for path in ROOT.iterdir() if path.is_file()}
     for folder in FOLDERS:
         for path in (ROOT / folder, *(ROOT / folder).rglob("*")):
-            if "__pycache__" not in path.parts:
+            if not MADE.intersection(path.parts):
                 found.add(path.relative_to(ROOT).as_posix() + "/" * path.is_dir())
     return frozenset(found)
 
