@@ -1,6 +1,6 @@
 """A recorded motion: root positions and joint orientations over time, from BVH and DeepMimic files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 from weakref import ref
@@ -24,13 +24,13 @@ RIGS = 8
 
 
 class Clip(Immutable):
-    """A recorded motion of a skeleton. Immutable; make it with `Clip.load_bvh` or `Clip.load_deepmimic`.
+    """A recorded motion of a skeleton. Immutable; make it with `Clip.load_bvh`, `load_gltf` or `load_deepmimic`.
 
     Attributes (b bones, f frames): `bone_names`, a tuple of b strings, the root first; `parents` (b,), -1 for the root;
     `offsets` (b, 3), where each bone begins in the frame of its parent; `tips` (b, 3), where it ends in its own, zero
     if the file does not say; `times` (f,), seconds from the first frame; `root_positions` (f, 3); `orientations`
-    (f, b, 4), unit quaternions x, y, z, w relative to the parent, the root's to the world. A rig of this skeleton has
-    the offsets for rest positions, and rest orientations 0, 0, 0, 1.
+    (f, b, 4), unit quaternions x, y, z, w relative to the parent, the root's to the world; `rest_orientations` (b, 4),
+    those of the pose of rest, 0, 0, 0, 1 in BVH. A rig of this skeleton has the offsets for rest positions, and these.
     """
 
     bone_names: tuple[str, ...]
@@ -40,6 +40,7 @@ class Clip(Immutable):
     times: Float64Array
     root_positions: Float64Array
     orientations: Float64Array
+    rest_orientations: Float64Array
 
     _frames: Frames
     _own: Followers
@@ -54,6 +55,7 @@ class Clip(Immutable):
         root_positions: ArrayLike,
         orientations: ArrayLike,
         tips: ArrayLike | None = None,
+        rest_orientations: ArrayLike | None = None,
     ) -> None:
         """Check the attributes of these names; quaternions of any length but 0.
 
@@ -80,10 +82,12 @@ class Clip(Immutable):
             raise ValueError(f"orientations: expected shape ({len(frames)}, {b}, 4), got {turns.shape}")
         turns = shapes.quaternions(turns.reshape(-1, 4), "orientations", len(frames) * b)
         turns = quaternions.normalised(turns)
+        rest = np.tile(quaternions.IDENTITY, (b, 1)) if rest_orientations is None else rest_orientations
         self._set_columns(
             parents=rows.astype(np.int32),
             offsets=validate.vectors(offsets, "offsets", b),
             tips=np.zeros((b, 3)) if tips is None else validate.vectors(tips, "tips", b),
+            rest_orientations=quaternions.normalised(shapes.quaternions(rest, "rest_orientations", b)),
             times=seconds,
             root_positions=frames,
             orientations=turns.reshape(len(frames), b, 4),
@@ -96,7 +100,7 @@ class Clip(Immutable):
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the constructor, checked."""
         skeleton = (self.bone_names, self.parents, self.offsets)
-        return (*skeleton, self.times, self.root_positions, self.orientations, self.tips)
+        return (*skeleton, self.times, self.root_positions, self.orientations, self.tips, self.rest_orientations)
 
     @classmethod
     def load_bvh(cls, path: str | PathLike[str], up: Up = "y", scale: float = 1.0) -> "Clip":
@@ -145,6 +149,65 @@ class Clip(Immutable):
             read = deepmimic.read(path)
             skeleton = (deepmimic.BONE_NAMES, deepmimic.PARENTS, deepmimic.OFFSETS)
             return cls(*skeleton, read.times, read.frames[:, 1:4], deepmimic.orientations(read))
+
+    @classmethod
+    def load_gltf(cls, path: str | PathLike[str], animation: str | int | None = None) -> "Clip":
+        """Read an animation of a glTF 2.0 file; metres, y up, as in the scene. It suits the rig of the same file.
+
+        Bones are the joints of its skins, or, without skins, the nodes that move. Frames are the keys of all of them,
+        and more where a joint turns far between two. Bones turn; of joints that also move, other than the root, a
+        warning names the first. Scales and morph targets are left out.
+
+        Parameters
+        ----------
+        path
+            The file.
+        animation
+            Name or row of the animation; None for the only one.
+
+        Raises
+        ------
+        ImportError
+            If pygltflib is not installed, which the extra `gltf` brings.
+        OSError
+            If the file, or one that it names, cannot be opened.
+        ValueError
+            If it is no glTF, requires an extension that cannot be read, or has no such animation.
+        """
+        from cylcollide.characters import gltf_motion  # noqa: PLC0415  # which needs an extra
+
+        with files.named_in_errors(path):
+            return cls(**gltf_motion.read(path, animation))
+
+    def retargeted(self, rig: Skeleton, bones: Mapping[str, str] | None = None) -> "Clip":
+        """The motion for a skeleton of other proportions, names and rest, with the bones of the rig.
+
+        In the world, each bone turns from its rest as its counterpart in the clip does. Arms and legs that point
+        elsewhere at rest (a T against an A) are turned to where the clip's point. The way of the root is scaled by the
+        legs. Nothing else is done: feet may slide or sink in, hands that met no longer do, turns about a limb's axis
+        start from the rig's rest, and bones without a counterpart, such as fingers, keep their rest.
+
+        Parameters
+        ----------
+        rig
+            The skeleton that is to move.
+        bones
+            Names of bones of the clip by those of the rig. None: equal names, or the standard names of Mixamo, VRM,
+            Unreal, SMPL and motion capture, whichever gives more pairs.
+
+        Raises
+        ------
+        ValueError
+            If there is no pair of bones, or a name is not known.
+        """
+        from cylcollide.characters import retarget  # noqa: PLC0415  imported when asked for
+
+        if not isinstance(rig, Skeleton):
+            raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
+        own = Skeleton(self.bone_names, self.parents, self.offsets, self.rest_orientations)
+        pairs = retarget.pairs_by_name(rig, own, bones)
+        moved = retarget.carried_over(rig, own, pairs, self.root_positions, self.orientations)
+        return Clip(times=self.times, **moved)
 
     def __repr__(self) -> str:
         return f"Clip({len(self.times)} frames in {self.duration:.3g} s, {len(self.bone_names)} bones)"

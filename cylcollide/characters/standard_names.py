@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cylcollide._types import Int32Array
-from cylcollide.characters.sides import without_side
+from cylcollide.characters.sides import SIDE, without_side
 
 GROUPS: Mapping[str, int] = {"head": 1, "torso": 2, "arm": 3, "leg": 4}
 """As `Rig.humanoid` has them: the torso with the neck, arms with hands, legs with feet."""
@@ -43,3 +43,57 @@ def group_of_each(bone_names: Sequence[str], parents: Int32Array) -> list[str | 
 def _word(name: str) -> str:
     """What of a name tells the part of the body."""
     return re.sub(r"[^a-z0-9]", "", without_side(PREFIX.sub("", name)).lower())
+
+
+# Parts of a person -------------------------------------------------------------------------------------------------
+
+PARTS: Mapping[str, re.Pattern[str]] = {
+    "hips": re.compile(r"hips|pelvis|root|hip"),
+    "torso": re.compile(r"(abdomen|lowerback|spine|chest|upperchest|torso)\d*"),
+    "neck": re.compile(r"neck\d*"), "head": re.compile(r"head"),
+    "shoulder": re.compile(r"shoulder|clavicle|collar"), "upperarm": re.compile(r"(upper)?arm|uparm"),
+    "lowerarm": re.compile(r"(fore|lower)arm|elbow"), "hand": re.compile(r"hand|wrist"),
+    "upperleg": re.compile(r"(up|upper)leg|thigh|hip"), "lowerleg": re.compile(r"(lower)?leg|calf|shank|shin|knee"),
+    "foot": re.compile(r"foot|ankle"), "toes": re.compile(r"toe|toes|toebase|ball"),
+}  # fmt: skip
+CENTRAL = ("hips", "torso", "neck", "head")
+STRAIGHT = tuple(
+    f"{side} {part}" for side in ("left", "right") for part in ("upperarm", "lowerarm", "upperleg", "lowerleg")
+)
+"""Roles of bones whose direction at rest is that of a limb."""
+LEGS = tuple(f"{side} {part}" for side in ("left", "right") for part in ("lowerleg", "foot"))
+"""Roles of bones at whose distance the one above lies by the length of a leg."""
+
+
+def is_left(name: str) -> bool:
+    """Whether the side in a name is the left one."""
+    found = SIDE.search(PREFIX.sub("", name))
+    return found is not None and found[0].lower() in ("left", "l")
+
+
+def roles(names: Sequence[str]) -> dict[str, int]:
+    """Rows of bones by the part of a person that they are, such as "left upperarm" and "neck"; the first of each.
+
+    The bones of the trunk are "spine" for the first, "chest" for the last, and "spine1" ... for those between.
+    """
+    words = [_word(name) for name in names]
+    has_arms = any(PARTS["upperarm"].fullmatch(word) for word in words)
+    both_ends = {"ankle", "foot"} <= set(words)  # SMPL: a foot begins at the toes
+    found: dict[str, int] = {}
+    trunk: list[int] = []
+    for row, (name, word) in enumerate(zip(names, words, strict=True)):
+        side = "" if SIDE.search(PREFIX.sub("", name)) is None else "left " if is_left(name) else "right "
+        for part, pattern in PARTS.items():
+            if (part in CENTRAL) == (side == "") and pattern.fullmatch(word):
+                if word == SMPL_ARM and not has_arms:
+                    part = "upperarm"
+                if word == "foot" and both_ends:
+                    part = "toes"
+                if part == "torso":
+                    trunk.append(row)
+                else:
+                    found.setdefault(side + part, row)
+                break
+    for number, row in enumerate(trunk):
+        found["chest" if number == len(trunk) - 1 else "spine" if number == 0 else f"spine{number}"] = row
+    return found

@@ -1,0 +1,134 @@
+"""Clips of glTF files: every interpolation, scenes with scales, files with and without a skin."""
+
+import numpy as np
+import pytest
+from support import skins
+from support.cases.gltf import FLOAT, Writer, gltf
+
+import cylcollide as cc
+
+IDENTITY = [0.0, 0.0, 0.0, 1.0]
+QUARTER = [0.0, 0.0, 0.5**0.5, 0.5**0.5]
+
+
+def animation(writer, *channels, name="walk"):
+    """Channels: node, path, times, values, interpolation."""
+    samplers, targets = [], []
+    for node, path, times, values, how in channels:
+        rows = np.array(values, float).reshape(
+            -1, len(np.ravel(values)) // len(times) // (3 if how == "CUBICSPLINE" else 1)
+        )
+        samplers.append({
+            "input": writer.add(np.array(times, float)[:, None], FLOAT, "SCALAR"), "interpolation": how,
+            "output": writer.add(rows, FLOAT, f"VEC{rows.shape[1]}"),
+        })  # fmt: skip
+        targets.append({"sampler": len(samplers) - 1, "target": {"node": node, "path": path}})
+    return {"name": name, "samplers": samplers, "channels": targets}
+
+
+def written(tmp_path, *channels, nodes=None, **more):
+    writer = Writer()
+    default = [
+        {"name": "armature", "scale": [0.01] * 3, "translation": [0, 0, 1], "children": [1]},
+        {"name": "hips", "translation": [0, 100, 0], "children": [2]}, {"name": "spine", "translation": [0, 50, 0]},
+    ]  # fmt: skip
+    content = {
+        "asset": {"version": "2.0"},
+        "nodes": nodes or default,
+        "animations": [animation(writer, *channels)],
+        **more,
+    }
+    content |= {
+        "accessors": writer.accessors,
+        "bufferViews": writer.views,
+        "buffers": [{"byteLength": len(writer.data)}],
+    }
+    path = tmp_path / "a.gltf"
+    path.write_bytes(gltf((content, writer.data)))
+    return path
+
+
+TURNS = (2, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR")
+WAY = (1, "translation", [0, 2], [[0, 100, 0], [200, 100, 0]], "LINEAR")
+
+
+def test_turns_are_interpolated_along_circles_and_the_root_moves_in_the_scene(tmp_path):
+    clip = cc.Clip.load_gltf(written(tmp_path, TURNS, WAY))
+    assert clip.bone_names == ("hips", "spine")
+    assert clip.duration == 2.0
+    np.testing.assert_allclose(clip.offsets[1], [0, 0.5, 0], atol=1e-7)
+    times = np.linspace(0, 2, 41)
+    positions, _, joints = clip.at(times)
+    np.testing.assert_allclose(positions, np.column_stack([times, np.ones(41), np.ones(41)]), atol=1e-6)
+    angles = 2 * np.arctan2(joints[:, 1, 2], joints[:, 1, 3])
+    np.testing.assert_allclose(angles, np.pi / 2 * np.minimum(times, 1), atol=1e-4)  # linear steps of 5 degrees
+
+
+def test_steps_and_curves(tmp_path):
+    step = (2, "rotation", [0, 1], [IDENTITY, QUARTER], "STEP")
+    curve = (
+        1,
+        "translation",
+        [0, 2],
+        [[[0, 0, 0], [0, 100, 0], [90, 0, 0]], [[0, 0, 0], [200, 100, 0], [0, 0, 0]]],
+        "CUBICSPLINE",
+    )
+    clip = cc.Clip.load_gltf(written(tmp_path, step, curve))
+    times = np.array([0.0, 0.5, 0.99, 1.0, 1.5])
+    positions, _, joints = clip.at(times)
+    np.testing.assert_allclose(np.abs(joints[:, 1, 2]), [0, 0, 0, 0.5**0.5, 0.5**0.5], atol=1e-6)
+    t = times / 2
+    hermite = 180 * (t**3 - 2 * t**2 + t) + 200 * (3 * t**2 - 2 * t**3)
+    np.testing.assert_allclose(positions[:, 0], 0.01 * hermite, atol=1e-4)
+
+
+def test_nodes_between_joints_and_the_armature_count(tmp_path):
+    nodes = [
+        {"name": "armature", "rotation": QUARTER, "children": [1]}, {"name": "hips", "children": [3]},
+        {"name": "spine"}, {"name": "between", "translation": [1, 0, 0], "rotation": QUARTER, "children": [2]},
+    ]  # fmt: skip
+    turns = [(node, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR") for node in (1, 2)]
+    clip = cc.Clip.load_gltf(written(tmp_path, *turns, nodes=nodes))
+    own = cc.Rig(
+        clip.bone_names, clip.parents, clip.offsets, clip.rest_orientations, cc.Limbs.spheres([[0, 0, 0]], 1), 0
+    )
+    positions, orientations = own.forward(*clip.at([0.0, 1.0], own))
+    np.testing.assert_allclose(positions[:, 1], [[0, 1, 0], [-1, 0, 0]], atol=1e-6)
+    half, whole = (skins.matrix([0, 0, 0], q)[:3, :3] for q in ([0, 0, 1, 0], [0, 0, 0, 1]))
+    for q, expected in zip(orientations[:, 1], (half, whole), strict=True):
+        np.testing.assert_allclose(skins.matrix([0, 0, 0], q)[:3, :3], expected, atol=1e-6)
+    np.testing.assert_allclose(np.abs(clip.rest_orientations @ QUARTER), [1, 1], atol=1e-6)
+
+
+def test_bones_are_the_joints_of_the_skin_and_the_largest_tree(tmp_path):
+    nodes = [{"name": "a", "children": [1]}, {"name": "b"}, {"name": "other"}, {"name": "still"}]
+    turns = [(node, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR") for node in (0, 1, 2)]
+    path = written(tmp_path, *turns, nodes=nodes, skins=[{"joints": [1, 0, 2]}])
+    assert cc.Clip.load_gltf(path).bone_names == ("a", "b")
+
+
+def test_joints_that_slide_are_named(tmp_path):
+    slides = (2, "translation", [0, 1], [[0, 50, 0], [0, 60, 0]], "LINEAR")
+    with pytest.warns(UserWarning, match=r"1 joints move in their parents' frames, and a clip only turns them: spine"):
+        cc.Clip.load_gltf(written(tmp_path, slides, WAY))
+
+
+def test_animations_are_chosen_by_name_or_row(tmp_path):
+    path = written(tmp_path, TURNS)
+    assert cc.Clip.load_gltf(path, "walk").duration == cc.Clip.load_gltf(path, 0).duration == 1.0
+    for wanted in ("run", 1, -1, True, 0.5):
+        with pytest.raises(ValueError, match=rf"a.gltf: animation: expected a name or row of 'walk', got {wanted!r}"):
+            cc.Clip.load_gltf(path, wanted)
+
+
+@pytest.mark.parametrize(
+    ("channels", "more", "message"),
+    [
+        ((TURNS,), {"animations": []}, "it has no animation"),
+        (((2, "scale", [0, 1], [[1, 1, 1]] * 2, "LINEAR"),), {}, "moves no node"),
+        (((2, "rotation", [1, 0], [IDENTITY] * 2, "LINEAR"),), {}, "keys of increasing times, got others for node 2"),
+    ],
+)  # fmt: skip
+def test_what_is_no_motion_is_refused(tmp_path, channels, more, message):
+    with pytest.raises(ValueError, match=message):
+        cc.Clip.load_gltf(written(tmp_path, *channels, **more))
