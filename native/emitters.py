@@ -70,7 +70,8 @@ def _contractible(emit: Emitter) -> Emitter:
 
 
 def _movemask(builder: ir.IRBuilder, truth: Any) -> Any:
-    return builder.zext(builder.bitcast(truth, ir.IntType(LANES)), _LONG)
+    bits = builder.bitcast(truth, ir.IntType(LANES)) if isinstance(truth.type, ir.VectorType) else truth
+    return builder.zext(bits, _LONG)
 
 
 # Memory. Only the alignment of a single number is assumed.

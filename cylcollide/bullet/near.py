@@ -132,7 +132,7 @@ class Near:
             frames = np.empty((int(self._shapes.first_frame[-1]), FRAME))
             made = posed_memory(len(self._at), columns)
             boxes, rays = np.empty((int(self._shapes.first_box[-1]), 6)), np.empty((4, FEW_RAYS, 3))
-            segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT)
+            segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
             batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
             memory = NearMemory(
                 frames, boxes, self._reach.copy(), np.empty(count, bool), made, table, table.kernel_rows, batch,

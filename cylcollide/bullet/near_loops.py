@@ -130,14 +130,14 @@ def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vec
     Bits are those of `MirrorHits`. `cores`: whether a start in a limb is left undecided, as `core_hits` has to see it.
     """
     n, rows, largest, undecided = len(starts), memory.rows, 0.0, 0
-    origin, second, is_segment, distance = memory.batch.rays
+    origin, second, is_segment, distance, radius = memory.batch.rays
     memory.batch.mask[0] = mask
-    rays = Rays(origin[:n], second[:n], is_segment, distance)
+    rays = Rays(origin[:n], second[:n], is_segment, distance, radius)
     batch = RayBatch(rays, memory.batch.mask, memory.batch.ignored, memory.batch.policy)
     limb, times, face, inside, open_rows = memory.hits
     hits = HitColumns(limb[:n], times[:n], face[:n], inside[:n], open_rows[:n])
     shape, fraction, position, normal = memory.shape[:n], memory.fraction[:n], memory.position[:n], memory.normal[:n]
-    if not copy_checked(Rays(starts, ends, is_segment, distance), rays, 0, n):
+    if not copy_checked(Rays(starts, ends, is_segment, distance, radius), rays, 0, n):
         return UNDECIDED
     for body in range(len(memory.near)):
         if memory.near[body]:
@@ -205,7 +205,7 @@ def _cast_one(shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, h
                 and _comes_near(rays.origin, rays.second, i, x[0], x[1], x[2], shapes.radius[s])
             ):
                 bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
-                best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape)
+                best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True)
     undecided = is_undecided(best) or ray.extent == inf
     write_hit(hits, i, ray, best, undecided, batch, rows)
     return undecided

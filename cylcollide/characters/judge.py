@@ -118,9 +118,12 @@ def segment_shots(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
+    *,
+    radius: ArrayLike = 0.0,
 ) -> ShotRequest:
     """A request about shots along closed segments from starts to ends, (n, 3) each, or one for all."""
-    return ShotRequest.of(segment_request(starts, ends, inside, mask, ignore_character, threads), policy, energy, shot)
+    rays = segment_request(starts, ends, inside, mask, ignore_character, threads, radius=radius)
+    return ShotRequest.of(rays, policy, energy, shot)
 
 
 def ray_shots(
@@ -134,9 +137,11 @@ def ray_shots(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
+    *,
+    radius: ArrayLike = 0.0,
 ) -> ShotRequest:
     """A request about shots from origins along directions, (n, 3) each, or one for all."""
-    rays = ray_request(origins, directions, max_distance, inside, mask, ignore_character, threads)
+    rays = ray_request(origins, directions, max_distance, inside, mask, ignore_character, threads, radius=radius)
     return ShotRequest.of(rays, policy, energy, shot)
 
 

@@ -1,7 +1,7 @@
 """A line in exact numbers: the stretches of it where a condition holds, and which face owns each of their ends."""
 
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from cylcollide._types import Face
 from cylcollide.exact.numbers import QuadraticNumber
@@ -13,6 +13,10 @@ OWNERS = (
     *(Face.NEG_X, Face.POS_X, Face.NEG_Y, Face.POS_Y, Face.NEG_Z, Face.POS_Z),
 )
 """Where faces meet, the point belongs to the first of these: a rim to the cap, an edge of a box to the lowest code."""
+
+
+Number: TypeAlias = Any
+"""A fraction of a ray: a `QuadraticNumber`, or of grown solids an `Algebraic`. Numbers of one kind are compared."""
 
 
 class RayNumbers(NamedTuple):
@@ -27,7 +31,7 @@ class RayNumbers(NamedTuple):
 class End(NamedTuple):
     """An end of a stretch: the fraction at which the line crosses a surface, and the face."""
 
-    time: QuadraticNumber
+    time: Number
     face: Face
 
 

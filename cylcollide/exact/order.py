@@ -6,16 +6,17 @@ from math import inf
 from typing import NamedTuple
 
 from cylcollide._types import Face, InsidePolicy
-from cylcollide.exact.line import RayNumbers, Stretch
-from cylcollide.exact.numbers import ZERO, QuadraticNumber
+from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.line import Number, RayNumbers, Stretch
+from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.solid import Solid
 
 
 class Chord(NamedTuple):
     """A stretch of a ray inside a limb, as fractions of the ray."""
 
-    entry: QuadraticNumber
-    exit: QuadraticNumber | None  # None: never, the ray has no end and stays inside
+    entry: Number
+    exit: Number | None  # None: never, the ray has no end and stays inside
     entry_face: Face  # INSIDE if the ray starts in the limb
     exit_face: Face  # INSIDE if it ends there
 
@@ -27,36 +28,37 @@ class Chord(NamedTuple):
 
 def limb_chords(ray: RayNumbers, limb: Solid) -> list[Chord]:
     """The chords of the ray in one limb, in order: none for a miss, two through a tube's bore."""
-    limit = None if ray.limit == inf else QuadraticNumber.of_float(ray.limit)
-    chords = (_clipped(stretch, limit) for stretch in limb.crossing(ray))
+    number = Algebraic.rational if limb.has_algebraic_times else QuadraticNumber.of_float
+    start, limit = number(0.0), None if ray.limit == inf else number(ray.limit)
+    chords = (_clipped(stretch, start, limit) for stretch in limb.crossing(ray))
     return [chord for chord in chords if chord is not None]
 
 
-def _clipped(stretch: Stretch, limit: QuadraticNumber | None) -> Chord | None:
-    """The part of a stretch between fraction 0 and the limit, both included, None if empty; limit None: no limit."""
+def _clipped(stretch: Stretch, start: Number, limit: Number | None) -> Chord | None:
+    """The part of a stretch from the start to the limit, both included, None if empty; limit None: no limit."""
     near, far, _ = stretch
-    entry, entry_face = ZERO, Face.INSIDE
-    if near is not None and near.time.compare(ZERO) > 0:
+    entry, entry_face = start, Face.INSIDE
+    if near is not None and near.time.compare(start) > 0:
         if limit is not None and near.time.compare(limit) > 0:
             return None
         entry, entry_face = near
     leaving, exit_face = limit, Face.INSIDE
     if far is not None:
-        if entry is ZERO and far.time.compare(ZERO) < 0:
+        if entry is start and far.time.compare(start) < 0:
             return None
         if limit is None or far.time.compare(limit) <= 0:
             leaving, exit_face = far
     return Chord(entry, leaving, entry_face, exit_face)
 
 
-def hit_time(chord: Chord, inside: InsidePolicy) -> QuadraticNumber | None:
+def hit_time(chord: Chord, inside: InsidePolicy) -> Number | None:
     """The fraction at which this chord counts as a hit under the policy; None if it does not."""
     if not chord.started_inside or inside == "hit":
         return chord.entry
     return chord.exit if inside == "exit" and chord.exit_face != Face.INSIDE else None
 
 
-def limb_hit(ray: RayNumbers, limb: Solid, inside: InsidePolicy) -> tuple[tuple[QuadraticNumber, Chord] | None, bool]:
+def limb_hit(ray: RayNumbers, limb: Solid, inside: InsidePolicy) -> tuple[tuple[Number, Chord] | None, bool]:
     """Fraction and chord at which the ray hits one limb, or None; and whether it starts in the limb."""
     chords = limb_chords(ray, limb)
     if not chords:
@@ -80,7 +82,7 @@ def closest(
     ray: RayNumbers, limbs: Iterable[tuple[int, Solid]], inside: InsidePolicy
 ) -> tuple[tuple[int, Chord] | None, bool]:
     """The limb hit first with its chord, or None; and whether the ray starts in any of the limbs."""
-    first: tuple[QuadraticNumber, int, Chord] | None = None
+    first: tuple[Number, int, Chord] | None = None
     started_inside = False
     for index, limb in limbs:
         hit, inside_this = limb_hit(ray, limb, inside)

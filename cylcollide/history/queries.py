@@ -56,11 +56,14 @@ class Past:
         """Of the tick of each ray in the ring, NO_TICK for none."""
         self.protection = Protection(*protected, self.times.time)
         self.present = partial(present_positions, world)
+        self.recorded = ring.recorded
+        if len(self.rays.radius):
+            self.recorded, self._boxes = ring.grown(self.rays.radius.max(), self.place)
 
     def closest(self) -> RayHits:
         """The closest limb of each ray."""
         ring, rays = self.ring, self.rays
-        hits = closest_recorded(rays, ring.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection)
+        hits = closest_recorded(rays, self.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection)
         hit = np.flatnonzero(hits.limb >= 0)
         row = hits.limb[hit]
         hits.limb[hit] = np.arange(len(hit))
@@ -122,7 +125,7 @@ class Past:
         """The rows of the limbs that each of these rays may hit."""
         protection = self.protection._replace(time=self.protection.time[rays])
         batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
-        return rows_near_rays(batch, self.ring.recorded, self.place[rays], protection, False, stack)
+        return rows_near_rays(batch, self.recorded, self.place[rays], protection, False, stack)
 
 
 class PastQueries(ABC):

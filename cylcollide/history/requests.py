@@ -50,6 +50,7 @@ class PastOptions(PointOptions, total=False):
     """Options of the queries of a `PoseHistory` about rays."""
 
     inside: InsidePolicy
+    radius: ArrayLike
 
 
 PastRequest: TypeAlias = tuple[RayRequest, Asked, Protected]
@@ -62,7 +63,8 @@ def past_segments(
     """A request about closed segments at times; if one of them is given for several times, it is repeated."""
     asked = asked_times(time, options, PastOptions)
     first = repeated(starts, ends, ("starts", "ends"), asked[:3], ("time", "tick", "alpha"))
-    return segment_request(first, ends, *_filters(options)), asked, protected_by(options)
+    request = segment_request(first, ends, *_filters(options), radius=options.get("radius", 0.0))
+    return request, asked, protected_by(options)
 
 
 def past_rays(
@@ -75,7 +77,8 @@ def past_rays(
     """A request about rays at times, as `past_segments`."""
     asked = asked_times(time, options, PastOptions)
     first = repeated(origins, directions, ("origins", "directions"), asked[:3], ("time", "tick", "alpha"))
-    return ray_request(first, directions, max_distance, *_filters(options)), asked, protected_by(options)
+    request = ray_request(first, directions, max_distance, *_filters(options), radius=options.get("radius", 0.0))
+    return request, asked, protected_by(options)
 
 
 def past_segment_shots(

@@ -12,7 +12,8 @@ from cylcollide.kernels.dispatch import pieces, ray_limb, ray_limbs
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.runtime.compile import inlined
+from cylcollide.kernels.thick import thick_span
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, broadcast_like, logical_not, select, smaller
 
 INSIDE = float(Face.INSIDE)
@@ -57,11 +58,31 @@ def ray_hit_bounds(ray: Ray, span: Span, policy: int) -> HitBounds:
 
 @inlined
 def limb_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
-    """The hit of a ray with a limb: with the first piece that counts under the policy."""
+    """The hit of one ray with a limb: with the first piece that counts under the policy."""
+    if ray.radius > 0.0:
+        return thick_hit_bounds(ray, limb, policy)
     bounds = ray_hit_bounds(ray, ray_limb(ray, limb, 0), policy)
     if pieces(limb.kind) == 2:
         bounds = or_second_piece(bounds, ray, limb, policy)
     return bounds
+
+
+@compiled
+def thick_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
+    """The hit of a thick ray with a limb, or of eight rays."""
+    whole = policy != POLICY_HIT
+    bounds = ray_hit_bounds(ray, thick_span(ray, limb, 0, whole), policy)
+    if pieces(limb.kind) == 2:
+        bounds = or_behind(bounds, ray_hit_bounds(ray, thick_span(ray, limb, 1, whole), policy))
+    return bounds
+
+
+@inlined
+def span_of(ray: Ray, limb: Limb, piece: int) -> Span:
+    """Bounds of when one ray is inside one piece of a limb, which is grown by the ray's radius; metres."""
+    if ray.radius > 0.0:
+        return thick_span(ray, limb, piece, True)
+    return ray_limb(ray, limb, piece)
 
 
 @inlined
@@ -86,7 +107,12 @@ def or_second_piece(bounds: HitBounds, ray: Ray, limb: Limb, policy: int) -> Hit
     The second piece counts only if the first is certainly missed and the ray does not start in it; else the policy has
     already decided about the whole limb.
     """
-    behind = ray_hit_bounds(ray, ray_limb(ray, limb, 1), policy)
+    return or_behind(bounds, ray_hit_bounds(ray, ray_limb(ray, limb, 1), policy))
+
+
+@inlined
+def or_behind(bounds: HitBounds, behind: HitBounds) -> HitBounds:
+    """As `or_second_piece`, given the hits with both pieces."""
     first = bounds.possible | bounds.inside
     return HitBounds(
         bounds.possible | (logical_not(first) & behind.possible),

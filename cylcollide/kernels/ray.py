@@ -19,6 +19,7 @@ class Rays(NamedTuple):
     second: Vectors
     is_segment: bool
     distance: Column[np.float64]  # largest distance of a ray in metres; (n,), or (1,) for all
+    radius: Column[np.float64]  # of a thick ray, metres; (n,), or (1,) for all; (0,) where rays are lines
 
 
 class Ray(NamedTuple):
@@ -30,6 +31,7 @@ class Ray(NamedTuple):
     per_length: Real  # its reciprocal
     limit: Real  # metres
     extent: Real  # largest |coordinate| of the origin; inf if the ray is beyond what the kernels trust
+    radius: Real  # of a thick ray, metres; 0 for a line. Kernels of lines do not read it
 
 
 @inlined
@@ -57,7 +59,7 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 
 @inlined
-def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: Real) -> Ray:
+def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: Real, radius: Real) -> Ray:
     """Prepare a ray, whose limit is the length of a segment's displacement, or `distance` metres.
 
     A ray whose numbers are too large or too small for float64 products has an infinite extent: every limb is undecided.
@@ -70,7 +72,7 @@ def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: R
     per_length = 1.0 / select(still, 1.0, length)
     direction = (displacement[0] * per_length, displacement[1] * per_length, displacement[2] * per_length)
     reach = length if is_segment else distance
-    return Ray(origin, direction, length, per_length, select(trusted, reach, inf), select(trusted, extent, inf))
+    return Ray(origin, direction, length, per_length, select(trusted, reach, inf), select(trusted, extent, inf), radius)
 
 
 @compiled
@@ -89,6 +91,12 @@ def broadcast_index(values: Float64Array | Uint32Array | Int64Array, i: int) -> 
 
 
 @inlined
+def radius_of(rays: Rays, i: int) -> float:
+    """Radius of ray i, 0 for a line."""
+    return rays.radius[broadcast_index(rays.radius, i)] if rays.radius.size > 0 else 0.0
+
+
+@inlined
 def limit_of(rays: Rays, i: int) -> float:
     """Largest fraction of ray i, at which chords are clipped: the distance over the direction's length."""
     if rays.is_segment:
@@ -103,4 +111,5 @@ def ray_at(rays: Rays, i: int) -> Ray:
     origin, second = as_vector(rays.origin, i), as_vector(rays.second, i)
     if rays.is_segment:
         second = (second[0] - origin[0], second[1] - origin[1], second[2] - origin[2])
-    return make_ray(origin, second, rays.is_segment, rays.distance[broadcast_index(rays.distance, i)])
+    distance = rays.distance[broadcast_index(rays.distance, i)]
+    return make_ray(origin, second, rays.is_segment, distance, radius_of(rays, i))

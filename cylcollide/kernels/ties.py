@@ -23,10 +23,13 @@ NO_PLANE = -1, 0.0, 0.0
 
 
 @inlined
-def closer_or_tied(closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, shapes: Int8Array) -> Closest:
+def closer_or_tied(
+    closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, shapes: Int8Array, is_line: bool
+) -> Closest:
     """As `closer` for one ray, where `rows` and `shapes`, as in `LimbRows`, may tell that two limbs are met at once.
 
     Of these the lowest index is the closest, and the others may not precede it. Without `shapes` no limb is compared.
+    A thick ray (not `is_line`) may touch an edge of a box, and its face says nothing of a plane.
     """
     best, next_possible, hit = closest
     if (
@@ -35,7 +38,7 @@ def closer_or_tied(closest: Closest, limb: int, bounds: HitBounds, rows: Float64
         and hit.lower <= bounds.upper
         and best >= 0.0
         and shapes.size > 0
-        and are_met_at_once(rows, shapes, limb, bounds.face, int(best), hit.face)
+        and are_met_at_once(rows, shapes, limb, bounds.face, int(best), hit.face, is_line)
     ):
         inside = hit.inside | bounds.inside
         if limb > best:
@@ -46,7 +49,7 @@ def closer_or_tied(closest: Closest, limb: int, bounds: HitBounds, rows: Float64
 
 @noinline
 def are_met_at_once(
-    rows: Float64Array, shapes: Int8Array, one: int, face: float, other: int, other_face: float
+    rows: Float64Array, shapes: Int8Array, one: int, face: float, other: int, other_face: float, is_line: bool
 ) -> bool:
     """Whether a ray that certainly hits two limbs, by these faces, does so at exactly the same time, as numbers tell.
 
@@ -57,7 +60,7 @@ def are_met_at_once(
         differing += rows[one, k] != rows[other, k]
     if differing == 0:
         return True
-    are_boxes = shapes[one] == BOX and shapes[other] == BOX
+    are_boxes = is_line and shapes[one] == BOX and shapes[other] == BOX
     return are_boxes and are_one_plane(box_plane(rows, one, face), box_plane(rows, other, other_face))
 
 

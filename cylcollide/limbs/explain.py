@@ -152,7 +152,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     chosen = validate.index(0 if limb is None else limb, "limb", n)
     first, last = validate.vectors(start, "start", 1), validate.vectors(end, "end", 1)
     alone = tables.chosen_rows(table, np.array([chosen]))
-    rays = Rays(first, last, True, validate.NO_LIMIT)
+    rays = Rays(first, last, True, validate.NO_LIMIT, validate.NO_RADIUS)
     ray = RayNumbers(tuple(first[0].tolist()), tuple(last[0].tolist()), True, 1.0)
     solid = exact_limb(alone, 0)
     regions = [(bound.name, bound.stretches if bound.hole is None else bound.hole) for bound in solid.bounds(ray)]

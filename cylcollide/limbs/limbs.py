@@ -239,24 +239,27 @@ class Limbs:
         """
         return Limbs(tables.inflated_table(self.table, by), self.hit_group, self.names)
 
-    def cast_segments(self, starts: ArrayLike, ends: ArrayLike, inside: InsidePolicy = "hit") -> RayHits:
+    def cast_segments(
+        self, starts: ArrayLike, ends: ArrayLike, inside: InsidePolicy = "hit", *, radius: ArrayLike = 0.0
+    ) -> RayHits:
         """Segment i against limb i: no tree. One limb takes any number of segments, one segment any number of limbs.
 
-        Parameters
-        ----------
-        starts, ends
-            Ends of the closed segments, (n, 3).
-        inside
-            What a segment that starts in the limb does: "hit" it at fraction 0, hit where it leaves ("exit"), or
-            "ignore" the limb.
+        Starts and ends are (n, 3). `inside`: a segment that starts in the limb hits it at fraction 0, hits it where it
+        leaves ("exit"), or ignores it. `radius`, one a segment or one for all: a limb then means all points within it.
         """
-        return self._cast(segment_request(starts, ends, inside))
+        return self._cast(segment_request(starts, ends, inside, radius=radius))
 
     def cast_rays(
-        self, origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike = np.inf, inside: InsidePolicy = "hit"
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        max_distance: ArrayLike = np.inf,
+        inside: InsidePolicy = "hit",
+        *,
+        radius: ArrayLike = 0.0,
     ) -> RayHits:
         """Ray i against limb i, as `cast_segments`; directions (n, 3) of any length, `max_distance` in metres."""
-        return self._cast(ray_request(origins, directions, max_distance, inside))
+        return self._cast(ray_request(origins, directions, max_distance, inside, radius=radius))
 
     def _cast(self, request: RayRequest) -> RayHits:
         rays = request.batch.rays

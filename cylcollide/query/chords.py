@@ -17,6 +17,7 @@ from cylcollide._types import (
     Int8Array,
     Int64Array,
 )
+from cylcollide.bvh.layout import Tree
 from cylcollide.constants import LIMBS_CROSSED
 from cylcollide.process.files import Columns
 from cylcollide.query import exact_fallback
@@ -42,6 +43,7 @@ from cylcollide.query.request import LabelledLimbs, RayRequest, State, take_rays
 from cylcollide.query.result import Field
 from cylcollide.query.results import LimbFields, Surface, distances, gather, ray_lengths, surface_at
 from cylcollide.query.scratch import scratch_for_streams
+from cylcollide.query.thick import grown_tree
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
@@ -131,6 +133,13 @@ class Chords(LimbFields):
         """How many rays needed exact arithmetic."""
         return int(np.count_nonzero(self._rows.undecided))
 
+    @cached_property
+    def undecided(self) -> BoolArray:
+        """Whether bounds leave a chord of a thick ray open, in a tapered limb or an ellipsoid; bool (rays,)."""
+        rows = np.zeros(self._count, np.bool_)
+        np.logical_or.at(rows, self.ray, self._rows.chords.is_open)
+        return frozen(rows)
+
     @property
     def offsets(self) -> Int64Array:
         """Where the chords of each ray begin, and the last end; int64 (rays + 1,)."""
@@ -191,7 +200,9 @@ class Chords(LimbFields):
 
 def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
     """Every limb along each ray, sorted by entry."""
-    return Chords(request.batch, state, chord_rows(state, request, threads, partial(possible_pieces, state, request)))
+    tree = grown_tree(state.tree, request.radius.max()) if len(request.radius) else state.tree
+    pieces = partial(possible_pieces, state, tree, request)
+    return Chords(request.batch, state, chord_rows(state, request, threads, pieces))
 
 
 Pieces: TypeAlias = Callable[[int, int], CompressedRows]
@@ -216,12 +227,12 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, p
     return rows
 
 
-def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> CompressedRows:
+def possible_pieces(state: State, tree: Tree, request: RayRequest, begin: int, end: int) -> CompressedRows:
     """Every piece of a limb that each of these rays may cross, as `pieces_of_rays` returns it.
 
     Found by a stream, unless the rays are few or cross more limbs than its buffer holds.
     """
-    tree, batch = state.tree, request.batch
+    batch = request.batch
     if not use_single_rays(state, end - begin):
         # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
         crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 
 from cylcollide._types import Aim, BoolArray, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import FEW_LIMBS, SMALLEST_BATCH, SMALLEST_STREAM, TREE_WIDTH
 from cylcollide.kernels.ray import Rays
 from cylcollide.query import exact_fallback
@@ -25,17 +26,22 @@ from cylcollide.query.loops.single import (
     RECORD_ROWS,
     UNDECIDED_ROW,
     cast_single_rays,
+    cast_thick_rays,
 )
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, State
 from cylcollide.query.scratch import scratch_for_recorded, scratch_for_streams
+from cylcollide.query.thick import grown_tree
 from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime.threads import in_chunks
+from cylcollide.validate import NO_RADIUS
 
 
 def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
     """The closest limb along each ray."""
     n = len(request.first)
+    if len(request.radius):
+        return closest_of_thick(state, request, threads)
     if use_single_rays(state, n):
         read, undecided = cast_single(state, request)
     else:
@@ -46,10 +52,32 @@ def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
     return RayHits(read, state, request.inside, near)
 
 
+def closest_of_thick(state: State, request: RayRequest, threads: int | None) -> RayHits:
+    """The closest limb along each thick ray."""
+    n, tree = len(request.first), grown_tree(state.tree, request.radius.max())
+    hits, batch = empty_hits(n), request.batch
+    if n < SMALLEST_STREAM:
+        request.copy_checked(0, n)
+        cast_thick_rays(batch, state.kernel_rows, tree, make_stack(tree), hits)
+    else:
+        in_chunks(n, threads, partial(thick_chunk, state, tree, request, Aim.CLOSEST, hits))
+    is_open = bool(np.count_nonzero(hits.undecided))
+    near = partial(exact_fallback.limbs_near_rays, batch, state.table, tree) if is_open else None
+    return RayHits(named_columns(batch, hits), state, request.inside, near)
+
+
+def thick_chunk(
+    state: State, tree: Tree, request: RayRequest, aim: Aim, hits: HitColumns, begin: int, end: int
+) -> None:
+    """Fill the rows of `hits` from begin to end with those of thick rays."""
+    scratch = scratch_for_streams(tree, end - begin), begin, end, int(aim), hits
+    request.checked(cast_stream(request.raw, request.batch, state.kernel_rows, tree, *scratch))
+
+
 def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArray:
     """Whether each ray hits any limb; bool (n,)."""
     n = len(request.first)
-    if use_single_rays(state, n):
+    if use_single_rays(state, n) or len(request.radius):
         return closest(state, request, threads).limb >= 0  # the closest costs no more than any
     hits = empty_hits(n)
     in_chunks(n, threads, loop_for(state, request, Aim.ANY, hits))
@@ -114,7 +142,7 @@ def read_record(limb: Int32Array, record: Float64Array, options: RayOptions, nam
         return limb
     if name == "batch":
         is_segment, distance, mask, ignored, policy = options
-        rays = Rays(record[: 3 * n].reshape(n, 3), record[3 * n : 6 * n].reshape(n, 3), is_segment, distance)
+        rays = Rays(record[: 3 * n].reshape(n, 3), record[3 * n : 6 * n].reshape(n, 3), is_segment, distance, NO_RADIUS)
         return RayBatch(rays, mask, ignored, policy)
     row, kind = RECORD_COLUMNS[name]
     return np.ndarray(n, kind, record, row * n * record.itemsize)  # one step, not three views

@@ -1,6 +1,6 @@
 """Rows that the float64 bounds leave undecided, decided in rational arithmetic and written into the same columns."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import chain
 from math import sqrt
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
-from cylcollide.kernels.ray import Rays, broadcast_index
+from cylcollide.kernels.ray import Rays, broadcast_index, radius_of, ray_at
 from cylcollide.query.loops.chords import complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
@@ -41,6 +41,7 @@ from cylcollide.query.loops.columns import (
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import LabelledLimbs, take_rays
+from cylcollide.query.thick import Bounded, grown_solid, is_open
 from cylcollide.shapes import SHAPE_RECORDS
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
@@ -70,8 +71,14 @@ def exact_limb(table: LimbTable, limb: int) -> Solid:
     return make(p1, p2, table.radius.item(limb), table.radius2.item(limb), numbers)
 
 
-def _numbered(table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Solid]]:
-    return ((limb, exact_limb(table, limb)) for limb in limbs)
+def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> list[tuple[int, Solid]]:
+    """The exact twins of limbs, grown by the radius of ray i."""
+    solids = [(limb, exact_limb(table, limb)) for limb in limbs]
+    if radius_of(rays, i) > 0.0:
+        with np.errstate(all="ignore"):
+            ray = ray_at(rays, i)
+        solids = [(limb, grown_solid(ray, table, limb, solid)) for limb, solid in solids]
+    return solids
 
 
 def _limbs_of(codes: Int32Array) -> list[int]:
@@ -80,21 +87,23 @@ def _limbs_of(codes: Int32Array) -> list[int]:
 
 
 def _write_first(
-    chords: ChordColumns, row: int, ray: RayNumbers, table: LimbTable, limbs: Iterable[int], inside: InsidePolicy
+    chords: ChordColumns, row: int, rays: Rays, i: int, table: LimbTable, limbs: Iterable[int], inside: InsidePolicy
 ) -> bool:
-    """Write the chord of the limb that the ray hits first, if it hits any; whether it starts in one."""
-    first, started_inside = order.closest(ray, _numbered(table, limbs), inside)
+    """Write the chord of the limb that ray i hits first, if it hits any; whether it starts in one."""
+    ray, solids = ray_numbers(rays, i), _solids(rays, i, table, limbs)
+    first, started_inside = order.closest(ray, solids, inside)
     if first is not None:
-        _write(chords, row, *first)
+        _write(chords, row, *first, is_open(ray, solids, first, inside))
     return started_inside
 
 
-def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord) -> None:
+def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord, is_open: bool) -> None:
     chords.limb[row] = limb
     chords.entry[row], chords.entry_face[row] = chord.entry.double_double(), chord.entry_face
     chords.exit[row] = (np.inf, 0.0) if chord.exit is None else chord.exit.double_double()
     chords.exit_face[row], chords.fraction[row] = chord.exit_face, chords.entry[row, 0]
     chords.exact_hit[row] = chords.exact_chord[row] = True
+    chords.is_open[row] = is_open
 
 
 def resolve_hits(
@@ -108,7 +117,7 @@ def resolve_hits(
     rows = np.flatnonzero(undecided)
     found = missed_chords(len(rows))
     for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
-        started_inside[i] = _write_first(found, k, ray_numbers(batch.rays, i), table, limbs, inside)
+        started_inside[i] = _write_first(found, k, batch.rays, i, table, limbs, inside)
     hit = np.flatnonzero(found.limb >= 0)
     chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])
     _prefer_kernels(part, table, every, False, chords)
@@ -142,7 +151,7 @@ def whole_chords(
             put_chords(chords, known, take_chords(resolved.chords, exact))
             undecided[known] = False
         for i in np.flatnonzero(undecided).tolist():
-            _write_first(chords, i, ray_numbers(batch.rays, i), limbs.table, [limb.item(i)], inside)
+            _write_first(chords, i, batch.rays, i, limbs.table, [limb.item(i)], inside)
     return chords
 
 
@@ -173,6 +182,7 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bo
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
     complete_chords(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)
+    fast.is_open[:] = chords.is_open[hit]
     put_chords(chords, hit[~undecided], take_chords(fast, ~undecided))
 
 
@@ -191,7 +201,8 @@ def resolve_any(
 ) -> None:
     """Whether the given rays hit any limb."""
     for i, limbs in zip(rows.tolist(), limbs_near_rays(batch, table, tree, rows), strict=True):
-        blocked[i] = order.closest(ray_numbers(batch.rays, i), _numbered(table, limbs), inside)[0] is not None
+        solids = _solids(batch.rays, i, table, limbs)
+        blocked[i] = order.closest(ray_numbers(batch.rays, i), solids, inside)[0] is not None
 
 
 def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array) -> ChordRows:
@@ -201,19 +212,25 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
     """
     rays, offsets, n = np.flatnonzero(fast.undecided), fast.offsets, len(fast.undecided)
     found = [
-        order.sorted_chords(
-            ray_numbers(batch.rays, begin + k), _numbered(table, _limbs_of(codes[offsets[k] : offsets[k + 1]]))
-        )
+        _sorted_chords(batch.rays, begin + k, table, _limbs_of(codes[offsets[k] : offsets[k + 1]]))
         for k in rays.tolist()
     ]
     chords = empty_chords(sum(map(len, found)))
-    for row, (limb, chord) in enumerate(chain.from_iterable(found)):
-        _write(chords, row, limb, chord)
+    for row, one in enumerate(chain.from_iterable(found)):
+        _write(chords, row, *one)
     counts, which = np.array([len(chords) for chords in found]), np.arange(n)
     _prefer_kernels_in_chords(batch, table, begin + np.repeat(rays, counts), chords)
     resolved = ChordRows(np.cumsum([0, *counts]), fast.undecided[rays], chords)
     which[rays] = n + np.arange(len(rays))
     return take_rays_of_chords(concat_chord_rows([fast, resolved]), which)
+
+
+def _sorted_chords(rays: Rays, i: int, table: LimbTable, limbs: list[int]) -> list[tuple[int, order.Chord, bool]]:
+    """The limbs that ray i crosses and its chords, sorted by entry; and whether bounds leave a chord open."""
+    solids = _solids(rays, i, table, limbs)
+    bounded = {limb: solid for limb, solid in solids if isinstance(solid, Bounded)}
+    chords = order.sorted_chords(ray_numbers(rays, i), solids)
+    return [(limb, chord, limb in bounded and not bounded[limb].is_certain) for limb, chord in chords]
 
 
 def _prefer_kernels_in_chords(batch: RayBatch, table: LimbTable, ray: Int64Array, chords: ChordColumns) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int64Array
 from cylcollide.process.files import Columns
 from cylcollide.query import exact_fallback
-from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, take_rays_of_chords
+from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, take_rays
 from cylcollide.query.result import Field
@@ -102,6 +102,14 @@ class RayHits(HitFields[RayHit]):
     def rechecked(self) -> int:
         """How many rays needed exact arithmetic."""
         return 0 if self._resolved is None else int(np.count_nonzero(self._resolved.undecided))
+
+    @cached_property
+    def undecided(self) -> BoolArray:
+        """Whether bounds leave open that a thick ray touches this limb first, of tapered ones and ellipsoids; (n,)."""
+        rows = np.zeros(len(self), np.bool_)
+        if self._resolved is not None:
+            rows[ray_of_each(self._resolved.offsets)] = self._resolved.chords.is_open
+        return frozen(rows)
 
     @property
     def fraction(self) -> Float64Array:

@@ -69,25 +69,28 @@ class RayRequest:
         mask: ArrayLike,
         ignore_character: ArrayLike | None,
         threads: int | None,
+        radius: ArrayLike = 0.0,
     ) -> None:
         layers = validate.EVERY_LAYER if mask is ALL_LAYERS else validate.masks(mask, len(first))
         nobody = ignore_character is None
         ignored = validate.IGNORE_NONE if nobody else validate.ignored_characters(ignore_character, len(first))
         self.first, self.second, self.inside = first, second, inside
+        self.radius = _radii(radius, len(first))
         self.threads = None if threads is None else validate.workers(threads)
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
 
     @property
     def raw(self) -> Rays:
         """The rays as they were passed, not yet checked, possibly in the caller's memory."""
-        return Rays(self.first, self.second, self.options[0], self.options[1])
+        return Rays(self.first, self.second, self.options[0], self.options[1], self.radius)
 
     @property
     def batch(self) -> RayBatch:
         """The same for loops, with memory for the copies of the rays."""
         if self._batch is None:
             copies, (is_segment, distance, mask, ignored, policy) = memory.rows((2, *self.first.shape)), self.options
-            self._batch = RayBatch(Rays(copies[0], copies[1], is_segment, distance), mask, ignored, policy)
+            rays = Rays(copies[0], copies[1], is_segment, distance, self.radius)
+            self._batch = RayBatch(rays, mask, ignored, policy)
         return self._batch
 
     def copy_checked(self, begin: int, end: int) -> None:
@@ -123,11 +126,13 @@ def segment_request(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
+    *,
+    radius: ArrayLike = 0.0,
 ) -> RayRequest:
     """A request about closed segments from starts to ends, (n, 3) each, or one for all."""
     if not ARE_VECTORS(starts, ends):
         starts, ends = validate.as_pairs(starts, ends, ("starts", "ends"))
-    return RayRequest(starts, ends, True, validate.NO_LIMIT, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
+    return RayRequest(starts, ends, True, validate.NO_LIMIT, inside, mask, ignore_character, threads, radius)  # type: ignore[arg-type]
 
 
 def ray_request(
@@ -138,12 +143,14 @@ def ray_request(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
+    *,
+    radius: ArrayLike = 0.0,
 ) -> RayRequest:
     """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, a length."""
     if not ARE_VECTORS(origins, directions):
         origins, directions = validate.as_pairs(origins, directions, ("origins", "directions"))
     distance = _distances(max_distance, len(origins))  # type: ignore[arg-type]
-    return RayRequest(origins, directions, False, distance, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
+    return RayRequest(origins, directions, False, distance, inside, mask, ignore_character, threads, radius)  # type: ignore[arg-type]
 
 
 class PointRequest(NamedTuple):
@@ -172,7 +179,8 @@ def point_request(
 def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
     """A batch of the given rays of another; its mask and ignored characters are not reduced."""
     rays = batch.rays
-    return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, _rows(rays.distance, rows)))
+    distance, radius = _rows(rays.distance, rows), _rows(rays.radius, rows)
+    return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance, radius))
 
 
 def batch_rows(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
@@ -203,6 +211,18 @@ def _distances(max_distance: ArrayLike, rows: int) -> Float64Array:
             f"{distance[row].tolist()} in row {row}"
         )
     return distance
+
+
+def _radii(radius: ArrayLike, rows: int) -> Float64Array:
+    """Radii of thick rays: (rows,), or (1,) for all; (0,) if all are 0."""
+    given: object = radius
+    if isinstance(given, float) and given == 0.0:
+        return validate.NO_RADIUS
+    numbers = validate.as_numbers(radius, "radius", "(n,) or one number")
+    if numbers.shape not in ((), (rows,)):
+        raise ValueError(f"radius: expected one number or shape ({rows},), got shape {numbers.shape}")
+    radii = validate.in_range(validate.as_float64(numbers, "radius").reshape(-1), "radius")
+    return validate.sizes_or_zero(radii, "radius") if radii.any() else validate.NO_RADIUS
 
 
 def _directions(values: ArrayLike, name: str, rows: int) -> Float64Array:

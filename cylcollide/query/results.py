@@ -177,7 +177,12 @@ def surface_at(
     """
     table, (rows, ends) = limbs.kernel_rows, exact
     position, normal = memory.rows((len(limb), 3)), memory.rows((len(limb), 3))
-    surface_loops.write_surface(batch, table, limb, fraction, face, leaving, *scratch_for_surface(), position, normal)
+    thin, radius = limb, batch.rays.radius
+    if len(radius):
+        thin = np.where(radius > 0.0, np.int32(NO_LIMB), limb)
+    surface_loops.write_surface(batch, table, thin, fraction, face, leaving, *scratch_for_surface(), position, normal)
+    if len(radius):
+        surface_loops.write_contacts(batch, table, limb, fraction, face, position, normal)
     if len(rows):
         surface_loops.write_exactly(batch, table, rows, limb[rows], ends, face[rows], position, normal)
     return position, normal

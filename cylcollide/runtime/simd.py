@@ -105,8 +105,8 @@ def lane(numbers: Real, k: int) -> float:
 
 
 def movemask(truth: Truth) -> int:
-    """Eight bools as the bits of an integer, the first one lowest."""
-    return sum(1 << k for k, holds in enumerate(np.asarray(truth)) if holds)
+    """Eight bools as the bits of an integer, the first one lowest; one bool as 0 or 1."""
+    return sum(1 << k for k, holds in enumerate(np.atleast_1d(truth)) if holds)
 
 
 def lowest_bit(number: int) -> int:

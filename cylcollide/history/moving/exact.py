@@ -26,7 +26,7 @@ from cylcollide.query.loops.moving_exit import BoxBounds, bound_box
 from cylcollide.query.loops.moving_pair import LEFT_OUT
 from cylcollide.query.loops.moving_refine import is_still
 from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, HALF, RADIUS, RADIUS2, MovingRows
-from cylcollide.validate import NO_LIMIT
+from cylcollide.validate import NO_LIMIT, NO_RADIUS
 
 Affine: TypeAlias = tuple[Fraction, Fraction]
 """C0 and c1 of c0 + c1 s."""
@@ -193,7 +193,7 @@ class BulletAndLimb:
         alpha = 0.0 if row[ALPHA1] != row[ALPHA0] else row[ALPHA0]  # either all the time, or the pose is the tick's
         solid = exact_limb(HitLimbs(request.limbs, np.array([self.limb]), np.array([alpha])).table, 0)
         flights = request.flights
-        rays = Rays(flights.starts[piece : piece + 1], flights.ends[piece : piece + 1], True, NO_LIMIT)
+        rays = Rays(flights.starts[piece : piece + 1], flights.ends[piece : piece + 1], True, NO_LIMIT, NO_RADIUS)
         chords = limb_chords(ray_numbers(rays, 0), solid)
         if not chords or chords[0].exit is None:
             return None

@@ -16,7 +16,7 @@ from cylcollide.query.loops.surface import write_exactly
 from cylcollide.query.request import LabelledLimbs
 from cylcollide.query.result import Field
 from cylcollide.query.results import HitFields
-from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
+from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class MovingHits(HitFields[MovingHit]):
     def _spots(self) -> Columns:
         flights, piece, rows = self._flights, self.piece, np.flatnonzero(self.hit)
         position, normal = np.full((2, len(self), 3), np.nan)
-        rays = Rays(flights.starts[piece], flights.ends[piece], True, NO_LIMIT)
+        rays = Rays(flights.starts[piece], flights.ends[piece], True, NO_LIMIT, NO_RADIUS)
         batch, fraction = RayBatch(rays, EVERY_LAYER, IGNORE_NONE, POLICY_HIT), self._contacts["fraction"]
         write_exactly(
             batch, self._limbs.kernel_rows, rows, self._row[rows], fraction[rows], self.face[rows], position, normal

@@ -30,7 +30,7 @@ from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection, rows_near_many, rows_near_rays
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
-from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
+from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
 INTERVAL_COLUMNS = [np.dtype(kind) for kind in (np.int64, np.int64, np.bool_, np.bool_)]
 """Of piece, tick, is_last, is_open."""
@@ -102,7 +102,7 @@ class MovingRequest:
         known_roughly = np.flatnonzero(intervals.is_open)  # so the whole piece is looked at
         start[known_roughly] = flights.starts[intervals.piece[known_roughly]]
         end[known_roughly] = flights.ends[intervals.piece[known_roughly]]
-        batch = RayBatch(Rays(start, end, True, NO_LIMIT), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
+        batch = RayBatch(Rays(start, end, True, NO_LIMIT, NO_RADIUS), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
         tick = intervals.tick.astype(np.int32)
         offsets, row = (
             _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)

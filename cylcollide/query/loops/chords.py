@@ -12,11 +12,12 @@ from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
 from cylcollide.kernels.chord import ChordEnds, certain_chord
-from cylcollide.kernels.dispatch import pieces, ray_limb
-from cylcollide.kernels.hit_bounds import ray_hit_bounds
+from cylcollide.kernels.dispatch import pieces
+from cylcollide.kernels.hit_bounds import ray_hit_bounds, span_of
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
+from cylcollide.kernels.thick_surface import thick_chord
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
@@ -34,11 +35,14 @@ def write_chord(chords: ChordColumns, row: int, limb: int, ends: ChordEnds) -> N
     chords.exit[row, 0], chords.exit[row, 1] = leave
     chords.entry_face[row], chords.exit_face[row] = int(first_face), int(last_face)
     chords.fraction[row], chords.exact_hit[row], chords.exact_chord[row] = entry[0], False, False
+    chords.is_open[row] = False
 
 
 @inlined
 def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool, ChordEnds]:
-    """`certain_chord` of ray i."""
+    """`certain_chord` of ray i, which may be thick."""
+    if ray.radius > 0.0:
+        return thick_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
     return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
 
 
@@ -62,11 +66,11 @@ def complete_chords(
         ray, limb = ray_at(rays, i), limb_at(table.rows, table.kernel_shape, k)
         undecided[i] = ray.extent == inf
         if not undecided[i]:
-            span = ray_limb(ray, limb, 0)
+            span = span_of(ray, limb, 0)
             if pieces(limb.kind) == 2:
                 bounds = ray_hit_bounds(ray, span, batch.policy)
                 if last or not (bounds.possible or bounds.inside):
-                    span = ray_limb(ray, limb, 1)
+                    span = span_of(ray, limb, 1)
             decided, ends = chord_at(rays, i, ray, limb, span)
             undecided[i] = not decided
             if decided:
@@ -111,7 +115,7 @@ def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index
     if is_considered(table.character[index], table.mask[index], mask, ignored):
         limb = limb_at(table.rows, table.kernel_shape, index)
         for piece in range(pieces(limb.kind)):
-            if ray.extent == inf or ray_hit_bounds(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
+            if ray.extent == inf or ray_hit_bounds(ray, span_of(ray, limb, piece), POLICY_HIT).possible:
                 if used < codes.size:
                     codes[used] = 2 * index + piece
                 used += 1
@@ -181,7 +185,7 @@ def cast_chords(
             # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
             code = codes[position]
             limb = limb_at(table.rows, table.kernel_shape, code // 2)
-            bounds = ray_hit_bounds(ray, ray_limb(ray, limb, code % 2), POLICY_HIT)
+            bounds = ray_hit_bounds(ray, span_of(ray, limb, code % 2), POLICY_HIT)
             undecided[k] |= ray.extent == inf or not bounds.certain
             lower, upper = bounds.lower, bounds.upper
             j = position
@@ -195,7 +199,7 @@ def cast_chords(
             if not undecided[k]:
                 index = codes[position] // 2
                 limb = limb_at(table.rows, table.kernel_shape, index)
-                span = ray_limb(ray, limb, codes[position] % 2)
+                span = span_of(ray, limb, codes[position] % 2)
                 decided, ends = chord_at(batch.rays, begin + k, ray, limb, span)
                 undecided[k] = not decided
                 if decided:

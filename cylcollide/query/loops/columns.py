@@ -52,6 +52,7 @@ class ChordColumns(NamedTuple):
     fraction: Column[np.float64]  # of the entry, as a cast rounds it
     exact_hit: Column[np.bool_]  # kernels do not decide the entry, even of this limb alone
     exact_chord: Column[np.bool_]  # the same of the whole chord
+    is_open: Column[np.bool_]  # bounds leave open whether there is such a chord, or whether it is the first
 
     @property
     def extent(self) -> Float64Array:
@@ -60,16 +61,16 @@ class ChordColumns(NamedTuple):
         return extent
 
 
-CHORD_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.int8, np.bool_, np.bool_)]
-"""Of fraction, limb, entry_face, exit_face, exact_hit, exact_chord."""
+CHORD_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.int8, np.bool_, np.bool_, np.bool_)]
+"""Of fraction, limb, entry_face, exit_face, exact_hit, exact_chord, is_open."""
 
 
 def empty_chords(n: int) -> ChordColumns:
     """Columns of n chords, not initialised."""
     ends = memory.rows((2, n, 2))
     fraction, limb, *others = memory.columns(n, *CHORD_DTYPES)
-    entry_face, exit_face, exact_hit, exact_chord = others
-    return ChordColumns(limb, ends[0], ends[1], entry_face, exit_face, fraction, exact_hit, exact_chord)
+    entry_face, exit_face, exact_hit, exact_chord, is_open = others
+    return ChordColumns(limb, ends[0], ends[1], entry_face, exit_face, fraction, exact_hit, exact_chord, is_open)
 
 
 def missed_chords(n: int) -> ChordColumns:
@@ -77,7 +78,7 @@ def missed_chords(n: int) -> ChordColumns:
     chords = empty_chords(n)
     chords.limb[:], chords.entry[:], chords.exit[:], chords.fraction[:] = NO_LIMB, np.nan, np.inf, np.nan
     chords.entry_face[:] = chords.exit_face[:] = Face.NONE
-    chords.exact_hit[:] = chords.exact_chord[:] = False
+    chords.exact_hit[:] = chords.exact_chord[:] = chords.is_open[:] = False
     return chords
 
 

@@ -11,9 +11,10 @@ from math import inf
 from cylcollide._types import NO_LIMB, Face, Float64Array, Int32Array, Shape
 from cylcollide.kernels.curve import short_step
 from cylcollide.kernels.dispatch import face_curve
-from cylcollide.kernels.hit_bounds import Closest, is_undecided
+from cylcollide.kernels.hit_bounds import Closest, is_undecided, limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
-from cylcollide.kernels.ray import Rays, ray_at
+from cylcollide.kernels.ray import Rays, radius_of, ray_at
+from cylcollide.kernels.thick_surface import is_bounded, thick_curve
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import FACE, LIMB, LOWER, NEXT_POSSIBLE, STARTS_INSIDE, UPPER, RayState, closest_in
@@ -34,6 +35,7 @@ from cylcollide.runtime.simd import (
     LANES,
     Real,
     Truth,
+    broadcast,
     load,
     load_at,
     load_rows,
@@ -163,11 +165,48 @@ def flush_refine(queue: PairQueue, batch: RayBatch, table: LimbRows, hits: HitCo
 def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Refine the fractions of the hits queued in one slot, and empty it."""
     shape, face = slot // FACES, slot % FACES
-    if shape == CYLINDER and face == SIDE:  # constants: no branch inside
+    if batch.rays.radius.size > 0:
+        refine_thick(queue, slot, shape, face, batch, table, hits)
+    elif shape == CYLINDER and face == SIDE:  # constants: no branch inside
         refine_face(queue, slot, CYLINDER, SIDE, batch, table, hits)
     else:
         refine_face(queue, slot, shape, face, batch, table, hits)
     queue.queued[slot] = 0
+
+
+@noinline
+def refine_thick(
+    queue: PairQueue, slot: int, shape: int, face: int, batch: RayBatch, table: LimbRows, hits: HitColumns
+) -> None:
+    """Refine the fractions at which thick rays touch their limbs, eight at a time; grazes are left undecided."""
+    number, limbs, count, rays = queue.row[slot], queue.limb[slot], queue.queued[slot], batch.rays
+    number[count : count + PAIR_BATCH] = number[0]
+    limbs[count : count + PAIR_BATCH] = limbs[0]
+    for first in range(0, count, LANES):
+        end = min(LANES, count - first)
+        if is_bounded(shape):
+            for k in range(first, first + end):
+                i = number[k]
+                if radius_of(rays, i) == 0.0:
+                    hits.fraction[i] = graze_fraction(batch, table, hits, i, float(face))
+                else:
+                    ray, one = ray_at(rays, i), limb_at(table.rows, table.kernel_shape, limbs[k])
+                    hits.fraction[i] = limb_hit_bounds(ray, one, batch.policy).lower * ray.per_length
+            continue
+        limb, guess = limbs_at(table.rows, shape, limbs, first), load_at(hits.fraction, number, first, 1, 0)
+        origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)
+        displacement = exact_displacements(origin, second, rays.is_segment)
+        radius = load_at(rays.radius, number, first, 1, 0) if rays.radius.size > 1 else broadcast(rays.radius[0])
+        step, solved = short_step(thick_curve(origin, displacement, guess, limb, float(face), radius), guess)
+        store(queue.found, 0, guess + step)
+        decided = movemask(solved)
+        for k in range(end):
+            i = number[first + k]
+            if radius_of(rays, i) == 0.0:
+                queue.found[k] = graze_fraction(batch, table, hits, i, float(face))
+            else:
+                hits.undecided[i] |= (decided >> k) & 1 == 0
+            hits.fraction[i] = queue.found[k]
 
 
 @inlined

@@ -65,7 +65,7 @@ def rays_from(rays: Rays, i: int) -> Ray:
     origin, second = vectors_from(rays.origin, i), vectors_from(rays.second, i)
     distance = load(rays.distance, i) if rays.distance.size > 1 else broadcast(rays.distance[0])
     displacement = displacement_of(origin, second, rays.is_segment)
-    return make_ray(origin, displacement, rays.is_segment, distance)
+    return make_ray(origin, displacement, rays.is_segment, distance, distance)
 
 
 @inlined
@@ -99,7 +99,7 @@ def rays_at(rays: Rays, number: Int32Array, k: int) -> Ray:
     """The eight rays `number[k]` to `number[k + 7]`."""
     origin, second = vectors_at(rays.origin, number, k), vectors_at(rays.second, number, k)
     distance = load_at(rays.distance, number, k, 1, 0) if rays.distance.size > 1 else broadcast(rays.distance[0])
-    return make_ray(origin, displacement_of(origin, second, rays.is_segment), rays.is_segment, distance)
+    return make_ray(origin, displacement_of(origin, second, rays.is_segment), rays.is_segment, distance, distance)
 
 
 @inlined

@@ -109,7 +109,9 @@ def sorted_by_tick(raw: Rays, rays: Rays, place: Int32Array, alpha: Float64Array
     origin, second = memory.rows((2, n + 2 * LANES, 3))
     distance = rays.distance if shared else np.empty(n + 2 * LANES)
     begins = np.empty(OCTANTS * ticks + 1, np.int64)
-    order = Order(np.empty(n, np.int32), Rays(origin, second, rays.is_segment, distance), np.empty(n), begins)
+    order = Order(
+        np.empty(n, np.int32), Rays(origin, second, rays.is_segment, distance, rays.radius[:0]), np.empty(n), begins
+    )
     return order, fill_order(raw, rays, place, alpha, np.empty(n, np.int32), order)
 
 

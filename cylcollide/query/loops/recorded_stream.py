@@ -14,7 +14,7 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP
 from cylcollide.bvh.stream import no_list, visit_on_rays
 from cylcollide.constants import STREAM_RAYS
-from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, two_hit_bounds
+from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, thick_hit_bounds, two_hit_bounds
 from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
 from cylcollide.kernels.ray import Ray
 from cylcollide.query.loops.columns import HitColumns
@@ -26,6 +26,7 @@ from cylcollide.query.loops.leaf import (
     StreamQuery,
     closest_of,
     eight_rays,
+    eight_thick_rays,
     merge_hit,
     record_hits,
 )
@@ -33,7 +34,7 @@ from cylcollide.query.loops.output import flush_refine, write_hits
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue
 from cylcollide.query.loops.ray_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
-from cylcollide.query.loops.stream import setup_in_order
+from cylcollide.query.loops.stream import setup_in_order, store_radii
 from cylcollide.recorded.limb_lanes import (
     LaneRows,
     copy_lane,
@@ -43,8 +44,8 @@ from cylcollide.recorded.limb_lanes import (
     set_lane,
 )
 from cylcollide.recorded.limbs import SHARED_LAYERS, Recorded, TickRows, model_of, place_one, tick_rows
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, store_rows
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
+from cylcollide.runtime.simd import LANES, lowest_bit, movemask, store_rows
 
 CLOSEST = int(Aim.CLOSEST)
 QUEUE = STREAM_RAYS + 2 * STEP + 2 * PAIR_BATCH
@@ -99,7 +100,8 @@ def test_one(query: TickQuery, row: int, ray: int) -> None:
     """Test a limb that does not go side by side with others."""
     if place_in_scratch(query, row, ray, SPARE):
         r, scratch = query.rays.state.ray[ray], query.scratch
-        one = Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7])
+        radius = query.rays.state.radius[ray] if query.rays.thick else 0.0
+        one = Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7], radius)
         bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.kernel_shape, SPARE), query.rays.batch.policy)
         if bounds.possible or bounds.inside:
             merge_hit(query.rays, bounds, ray, row)
@@ -112,6 +114,9 @@ def test_queue(query: TickQuery, shape: int, first: int, count: int) -> None:
     rays, rows = lanes.ray, lanes.row
     for k in range(first + count, first + PAIR_BATCH):
         copy_lane(lanes, first, k)
+    if query.rays.thick:
+        test_thick_queue(query, shape, first, count)
+        return
     ray, other = eight_rays(state, rays, first), eight_rays(state, rays, first + LANES)
     limb = limbs_at_moments(here, there, shape, lanes, first)
     limb_of_other = limbs_at_moments(here, there, shape, lanes, first + LANES)
@@ -119,6 +124,23 @@ def test_queue(query: TickQuery, shape: int, first: int, count: int) -> None:
     valid = (1 << count) - 1
     record_hits(query.rays, bounds, valid & ALL_LANES, rays, first, rows, -1)
     record_hits(query.rays, other_bounds, valid >> LANES, rays, first + LANES, rows, -1)
+
+
+@noinline
+def test_thick_queue(query: TickQuery, shape: int, first: int, count: int) -> None:
+    """`test_queue` of thick rays, the lanes behind being filled; among them may be lines."""
+    here, there, lanes, state = query.here, query.there, query.scratch.lanes, query.rays.state
+    for begin in range(first, first + count, LANES):
+        ray = eight_thick_rays(state, lanes.ray, begin)
+        valid = (1 << min(first + count - begin, LANES)) - 1
+        lines = movemask(ray.radius == 0.0) & valid
+        limb = limbs_at_moments(here, there, shape, lanes, begin)
+        bounds = thick_hit_bounds(ray, limb, query.rays.batch.policy)
+        record_hits(query.rays, bounds, valid & ~lines, lanes.ray, begin, lanes.row, -1)
+        while lines:
+            k = begin + lowest_bit(lines)
+            lines &= lines - 1
+            test_one(query, lanes.row[k], lanes.ray[k])
 
 
 @compiled
@@ -254,6 +276,7 @@ def cast_recorded(
     last, size, placed = recorded.address.shape[0] - 1, state.best.shape[0], 0
     number, begins = order.number, order.begins
     table = LimbRows(scratch.kernel_shape, scratch.row, batch.mask, scratch.rows, 0)
+    thick = batch.rays.radius.size > 0
     no_ties = LimbRows(scratch.kernel_shape[:0], scratch.row, batch.mask, scratch.rows, 0)
     for t in range(last + 1):
         if begins[OCTANTS * t] >= end or begins[OCTANTS * (t + 1)] <= max(begin, begins[OCTANTS * t]):
@@ -270,9 +293,13 @@ def cast_recorded(
                 if placed + count > scratch.row.size:
                     finish_hits(batch, table, placed, state.refine, scratch, hits)
                     placed = 0
-                rays = StreamQuery(batch, no_ties, CLOSEST, tree.frame.scale, state, number, base, shared, accepts_all)
+                rays = StreamQuery(
+                    batch, no_ties, CLOSEST, tree.frame.scale, state, number, base, shared, accepts_all, thick
+                )
                 query = TickQuery(rays, here, there, recorded.by_ends, order.alpha, protection, scratch)
                 active = setup_in_order(order.rays, tree.frame, base, count, state)
+                if thick:
+                    store_radii(batch.rays, number, base, count, state)
                 traverse_tick(query, tree, octant, active)
                 placed = place_hits(query, count, placed)
                 write_hits(table, number, base, 0, count, state, hits)

@@ -9,11 +9,12 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, LayerMasks, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import local_ray, local_reach, stack_in, visit_on_ray
+from cylcollide.bvh.traverse import Stack, local_ray, local_reach, stack_in, visit_on_ray
 from cylcollide.kernels.chord import face_crossing
-from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hit_bounds, no_hit
+from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
+from cylcollide.kernels.thick_surface import is_bounded, thick_crossing
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RayBatch, copy_checked, filter_of
@@ -60,7 +61,7 @@ def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> No
     for k in range(table.kernel_shape.size):
         if is_considered(table.character[k], table.mask[k], query[0], query[1]):
             bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), batch.policy)
-            best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape)
+            best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, ray.radius == 0.0)
     write_hit(hits, i, ray, best, is_undecided(best) | (ray.extent == inf), batch, table)
 
 
@@ -76,8 +77,23 @@ def write_hit(
         k = int(best)
         hits.limb[i], hits.face[i] = k, int(hit.face)
         limb = limb_at(table.rows, table.kernel_shape, k)
+        if ray.radius > 0.0:
+            hits.undecided[i] = write_thick_fraction(hits, i, batch, ray, limb, hit)
+            return
         guess = 0.5 * (hit.lower + hit.upper) * ray.per_length
         hits.fraction[i] = entry_fraction(batch, i, ray, limb, hit.face, guess)
+
+
+@noinline
+def write_thick_fraction(hits: HitColumns, i: int, batch: RayBatch, ray: Ray, limb: Limb, hit: HitBounds) -> bool:
+    """Write the fraction at which a thick ray touches a limb; returns whether it is undecided."""
+    if hit.face == INSIDE:
+        hits.fraction[i] = 0.0
+        return False
+    guess = hit.lower if is_bounded(limb.kind) else 0.5 * (hit.lower + hit.upper)
+    crossing, solved = thick_crossing(ray, exact_displacement(batch.rays, i), guess * ray.per_length, limb, hit.face)
+    hits.fraction[i] = crossing[0]
+    return not solved
 
 
 @inlined
@@ -86,8 +102,20 @@ def test_limb(query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, 
     ray, policy, table, mask, ignored, scale, start = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
         bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), policy)
-        best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape)
+        best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, ray.radius == 0.0)
     return best, local_reach(min(best[2].upper, ray.limit), scale, start)
+
+
+@compiled_loop
+def cast_thick_rays(batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, hits: HitColumns) -> None:
+    """The closest limbs of thick rays, which are copied and checked, one after another; boxes have grown for them."""
+    for i in range(hits.limb.size):
+        ray = ray_at(batch.rays, i)
+        best, local = no_hit(ray.limit), local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
+        if not (local.untrusted or local.misses_root):
+            query = ray, batch.policy, table, *filter_of(batch, i), tree.frame.scale, local.start
+            best = visit_on_ray(tree, stack, local, test_limb, query, best)
+        write_hit(hits, i, ray, best, local.untrusted or is_undecided(best), batch, table)
 
 
 FRACTION_ROW, FACE_ROW, INSIDE_ROW, UNDECIDED_ROW = range(6, 10)
@@ -117,8 +145,8 @@ def cast_single_rays(
     n = first.shape[0]
     record = memory[: RECORD_ROWS * n].reshape(RECORD_ROWS, n)
     stack = stack_in(memory[RECORD_ROWS * n :], tree.stack_size)
-    rays = Rays(record[:3].reshape(n, 3), record[3:6].reshape(n, 3), is_segment, distance)
-    if not copy_checked(Rays(first, second, is_segment, distance), rays, 0, n):
+    rays = Rays(record[:3].reshape(n, 3), record[3:6].reshape(n, 3), is_segment, distance, memory[:0])
+    if not copy_checked(Rays(first, second, is_segment, distance, memory[:0]), rays, 0, n):
         return INVALID
     inside, undecided = record[INSIDE_ROW].view(np.bool_)[:n], record[UNDECIDED_ROW].view(np.bool_)[:n]
     hits = HitColumns(limb, record[FRACTION_ROW], record[FACE_ROW].view(np.int8)[:n], inside, undecided)

@@ -15,7 +15,7 @@ from cylcollide.bvh.stream import MIXED, visit_on_rays
 from cylcollide.bvh.traverse import LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
-from cylcollide.kernels.ray import Ray, Rays
+from cylcollide.kernels.ray import Ray, Rays, radius_of
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RayBatch, filter_of
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState, StreamQuery, test_pair_batch, test_ray_list
@@ -126,6 +126,13 @@ def store_ray_state(state: RayState, row: int, ray: Ray, local: LocalRay) -> Non
 
 
 @compiled
+def store_radii(rays: Rays, number: Int32Array, first: int, count: int, state: RayState) -> None:
+    """Store the radii of rays `number[first]` to `number[first + count - 1]`."""
+    for row in range(count):
+        state.radius[row] = radius_of(rays, number[first + row])
+
+
+@compiled
 def traverse_octant(query: StreamQuery, tree: Tree, octant: int, active: int) -> None:
     """Traverse the tree with `active` rays of one octant, and merge the hits of all limbs that they may hit.
 
@@ -194,6 +201,7 @@ def cast_stream(
         size = min(size, BLOCK_RAYS)
     octants[MIXED], octants[MIXED + 1] = 0, end - begin
     shared = batch.mask.size == 1 and batch.ignored.size == 1
+    thick = batch.rays.radius.size > 0
     accepts_all = shared and all_are_considered(table, batch.mask[0], batch.ignored[0])
     if not in_order:
         if aim == CLOSEST:
@@ -206,8 +214,10 @@ def cast_stream(
             if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, state):
                 return INVALID
             active = setup_rays(raw, batch.rays, tree.frame, number, first, count, in_order, state)
+            if thick:
+                store_radii(batch.rays, number, first, count, state)
             recorded = state.crossings[0]
-            query = StreamQuery(batch, table, aim, tree.frame.scale, state, number, first, shared, accepts_all)
+            query = StreamQuery(batch, table, aim, tree.frame.scale, state, number, first, shared, accepts_all, thick)
             traverse_octant(query, tree, octant, active)
             if aim == ALL:
                 to_query_rows(number, first, count, recorded, state)

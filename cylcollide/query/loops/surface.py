@@ -25,8 +25,9 @@ from cylcollide.bones.bone import into_bone, rotation_of
 from cylcollide.kernels.chord import face_crossing
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, vector_difference
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
-from cylcollide.kernels.ray import as_vector, exact_displacement, ray_at
+from cylcollide.kernels.ray import as_vector, exact_displacement, radius_of, ray_at
 from cylcollide.kernels.surface import outward_normal, point_at, spot_near
+from cylcollide.kernels.thick_surface import contact_place, thick_crossing
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import (
     SHAPES,
@@ -196,6 +197,44 @@ def write_spot(
 
 
 @compiled_loop
+def write_contacts(
+    batch: RayBatch,
+    table: LimbRows,
+    limb: Column[np.int32],
+    fraction: Column[np.float64],
+    face: Column[np.int8],
+    position: Vectors,
+    normal: Vectors,
+) -> None:
+    """Where thick rays touch their limbs: the limb's nearest place, and the unit vector from there to the centre.
+
+    Rows without a limb, and rays of radius 0, are left as they are.
+    """
+    for i in range(limb.size):
+        ray = ray_at(batch.rays, i)
+        if limb[i] >= 0 and ray.radius > 0.0:
+            place, crossing = limb_at(table.rows, table.kernel_shape, limb[i]), (fraction[i], 0.0)
+            if face[i] < INSIDE:
+                displacement = exact_displacement(batch.rays, i)
+                better, solved = thick_crossing(ray, displacement, fraction[i], place, float(face[i]))
+                if solved:
+                    crossing = better
+            write_contact(batch, i, place, crossing, float(face[i]), position, normal)
+
+
+@compiled
+def write_contact(
+    batch: RayBatch, i: int, limb: Limb, fraction: DoubleDouble, face: float, position: Float64Array,
+    normal: Float64Array,
+) -> None:  # fmt: skip
+    """Nearest place and normal of thick ray i, at a fraction as a double-double."""
+    displacement = exact_displacement(batch.rays, i)
+    place, n = contact_place(as_vector(batch.rays.origin, i), displacement, fraction, limb, face)
+    for axis in range(3):
+        position[i, axis], normal[i, axis] = place[axis], n[axis]
+
+
+@compiled_loop
 def write_exactly(
     batch: RayBatch,
     table: LimbRows,
@@ -210,7 +249,10 @@ def write_exactly(
     for k in range(rows.size):
         if limbs[k] >= 0:
             limb, crossing = limb_at(table.rows, table.kernel_shape, limbs[k]), (fraction[k, 0], fraction[k, 1])
-            write_spot(batch, rows[k], limb, crossing, float(face[k]), position, normal)
+            if radius_of(batch.rays, rows[k]) > 0.0:
+                write_contact(batch, rows[k], limb, crossing, float(face[k]), position, normal)
+            else:
+                write_spot(batch, rows[k], limb, crossing, float(face[k]), position, normal)
 
 
 @compiled_loop

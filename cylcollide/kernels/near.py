@@ -1,0 +1,252 @@
+"""The place of a limb that is nearest to a point of a line, for each shape: what thick rays are bounded by.
+
+A `Line` is here in coordinates about the axis, or of a box along its three axes. Points are at t metres from the line's
+closest approach to the limb's centre.
+"""
+
+from typing import NamedTuple
+
+from cylcollide._types import Shape
+from cylcollide.constants import SLOPE_FLOOR
+from cylcollide.kernels.box import box_axes
+from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.line import Line, along, closest_approach, line_about
+from cylcollide.kernels.ray import Ray, dot
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import (
+    Real,
+    Truth,
+    absolute,
+    broadcast_like,
+    larger,
+    select,
+    smaller,
+    square_root,
+    with_sign,
+)
+
+BOX, TAPERED, ELLIPSOID = int(Shape.BOX), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+
+NEWTON_STEPS = 8
+"""Steps to the place of an ellipse: what is left of the error only widens the bounds."""
+
+LEAST_SLOPE = 1e-200
+"""Stands in for a slope of zero, where a step is of no length anyway."""
+
+
+class Near(NamedTuple):
+    """A place of a limb next to a point of the line, and a plane with the limb behind it. All zero inside the limb."""
+
+    square: Real  # squared distance of the point from the place, m²
+    half_slope: Real  # half its derivative along the line, the place being fixed
+    curvature: Real  # half the second derivative of the squared distance from the limb, about; 0 to 1
+    height: Real  # distance of the point from the plane, m: at most that from the limb
+    rate: Real  # its derivative along the line, times `unit`
+    unit: Real  # > 0
+
+
+class Spot(NamedTuple):
+    """A point of a line seen in the half plane through the axis."""
+
+    z: Real  # along the axis, from the limb's centre
+    distance: Real  # from the axis
+    rate: Real  # derivative of z along the line
+    slope: Real  # derivative of the distance
+    bend: Real  # its second derivative
+
+
+@inlined
+def thick_line(ray: Ray, limb: Limb, delta: Real) -> Line:
+    """The ray's line about the limb's axis; of a box, its closest approach and direction (q, p) along the axes."""
+    if limb.kind == BOX:
+        shift, x = closest_approach(ray, limb.centre)
+        (a, b, c), _ = box_axes(limb)
+        d = ray.direction
+        q, p = (dot(x, a), dot(x, b), dot(x, c)), (dot(d, a), dot(d, b), dot(d, c))
+        return Line(shift, shift, shift, q, p, delta)
+    line = line_about(ray, limb)
+    return Line(line.shift, line.height, line.rate, line.q, line.p, delta)
+
+
+@inlined
+def backwards(line: Line) -> Line:
+    """The same line in the other direction: what was at t is at -t."""
+    p = line.p
+    return Line(-line.shift, line.height, -line.rate, line.q, (-p[0], -p[1], -p[2]), line.delta)
+
+
+@inlined
+def spot_at(line: Line, t: Real) -> Spot:
+    """The point at t in the half plane."""
+    v = along(line.q, line.p, t)
+    distance = square_root(dot(v, v))
+    per_distance = 1.0 / larger(distance, SLOPE_FLOOR)
+    slope = dot(v, line.p) * per_distance
+    bend = (dot(line.p, line.p) - slope * slope) * per_distance
+    return Spot(line.height + line.rate * t, distance, line.rate, slope, bend)
+
+
+@inlined
+def near_limb(line: Line, limb: Limb, t: Real) -> Near:
+    """The nearest place of a limb, which is neither sphere nor capsule. A tube counts as a cylinder."""
+    if limb.kind == BOX:
+        return near_box(line, limb, t)
+    if limb.kind == TAPERED:
+        return near_tapered(spot_at(line, t), limb)
+    if limb.kind == ELLIPSOID:
+        return near_ellipsoid(spot_at(line, t), limb)
+    return near_cylinder(spot_at(line, t), limb)
+
+
+@inlined
+def near_place(square: Real, half_slope: Real, curvature: Real) -> Near:
+    """The nearest place of a limb, by which the plane is known: at right angles to the way from there to the point."""
+    distance = square_root(square)
+    return Near(square, half_slope, curvature, distance, half_slope, select(square > 0.0, distance, 1.0))
+
+
+@inlined
+def near_cylinder(spot: Spot, limb: Limb) -> Near:
+    """The nearest place of a cylinder: of the wall, a cap or a rim."""
+    beyond = larger(absolute(spot.z) - limb.half_length, 0.0)
+    outside = larger(spot.distance - limb.radius, 0.0)
+    rise = select(spot.z > 0.0, spot.rate, -spot.rate)
+    bend = spot.slope * spot.slope + outside * spot.bend
+    curvature = select(beyond > 0.0, rise * rise, 0.0) + select(outside > 0.0, bend, 0.0)
+    return near_place(beyond * beyond + outside * outside, beyond * rise + outside * spot.slope, curvature)
+
+
+@inlined
+def near_box(line: Line, limb: Limb, t: Real) -> Near:
+    """The nearest place of a box: of a face, an edge or a corner."""
+    _, half = box_axes(limb)
+    u, v, w = along(line.q, line.p, t)
+    x, rise_x = beyond_face(u, line.p[0], half[0])
+    y, rise_y = beyond_face(v, line.p[1], half[1])
+    z, rise_z = beyond_face(w, line.p[2], half[2])
+    curvature = rise_x * rise_x + rise_y * rise_y + rise_z * rise_z
+    return near_place(x * x + y * y + z * z, x * rise_x + y * rise_y + z * rise_z, curvature)
+
+
+@inlined
+def beyond_face(coordinate: Real, rate: Real, half: Real) -> tuple[Real, Real]:
+    """How far a point is beyond either face of a slab, and the rate of that; 0 within."""
+    beyond = absolute(coordinate) - half
+    rise = select(coordinate > 0.0, rate, -rate)
+    return larger(beyond, 0.0), select(beyond > 0.0, rise, 0.0)
+
+
+class Slope(NamedTuple):
+    """The wall of a tapered cylinder in the half plane: a unit vector from p1's rim to p2's, and the way between."""
+
+    along: Real  # parts of the unit vector along and across the axis
+    across: Real
+    length: Real
+
+
+@inlined
+def slope_of(limb: Limb) -> Slope:
+    """The wall of a tapered cylinder."""
+    long, wide = 2.0 * limb.half_length, limb.radius2 - limb.radius
+    length = square_root(long * long + wide * wide)
+    return Slope(long / length, wide / length, length)
+
+
+@inlined
+def on_slope(spot: Spot, limb: Limb, slope: Slope) -> tuple[Real, Real]:
+    """Coordinates of a point along the wall from p1's rim, and outwards from the wall."""
+    z, out = spot.z + limb.half_length, spot.distance - limb.radius
+    return z * slope.along + out * slope.across, out * slope.along - z * slope.across
+
+
+@inlined
+def nearest_on_tapered(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
+    """The way from the nearest place of a tapered cylinder to a point of the half plane; zero inside."""
+    h, slope = limb.half_length, slope_of(limb)
+    out = distance - limb.radius
+    way, height = (z + h) * slope.along + out * slope.across, out * slope.along - (z + h) * slope.across
+    on_wall = smaller(larger(way, 0.0), slope.length)
+    wall_z, wall_out = z + h - on_wall * slope.along, out - on_wall * slope.across
+    up, beyond = z > 0.0, absolute(z) - h
+    cap_z, cap_out = select(up, beyond, -beyond), larger(distance - select(up, limb.radius2, limb.radius), 0.0)
+    cap_is_nearer = cap_z * cap_z + cap_out * cap_out < wall_z * wall_z + wall_out * wall_out
+    by_cap, inside = (beyond > 0.0) & cap_is_nearer, (beyond <= 0.0) & (height <= 0.0)
+    return (
+        select(inside, 0.0, select(by_cap, cap_z, wall_z)),
+        select(inside, 0.0, select(by_cap, cap_out, wall_out)),
+    )
+
+
+@inlined
+def near_tapered(spot: Spot, limb: Limb) -> Near:
+    """The nearest place of a tapered cylinder: that of the wall or of a cap, rims included."""
+    slope = slope_of(limb)
+    z, out = nearest_on_tapered(spot.z, spot.distance, limb)
+    way, height = on_slope(spot, limb, slope)
+    bend = out * spot.bend
+    steep = spot.slope * slope.along - spot.rate * slope.across
+    of_rim = spot.rate * spot.rate + spot.slope * spot.slope + bend
+    of_cap = select(out > 0.0, of_rim, spot.rate * spot.rate)
+    flat = (way > 0.0) & (way < slope.length) & (height > 0.0)
+    curvature = select(flat, steep * steep + absolute(bend), of_cap)
+    return near_place(z * z + out * out, z * spot.rate + out * spot.slope, curvature)
+
+
+@inlined
+def place_on_ellipse(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
+    """The place of an ellipse nearest to a point outside of it, z >= 0, over its half axes: on the unit circle.
+
+    It is at (h z, r d) / (λ + h², λ + r²), of length 1 (D. Eberly); Newton's method rises to the λ of it.
+    """
+    h, r = limb.half_length, limb.radius
+    h2, r2, a, b = h * h, r * r, h * z, r * distance
+    root = larger(larger(a - h2, b - r2), 0.0)
+    for _ in range(NEWTON_STEPS):
+        per_h, per_r = 1.0 / (root + h2), 1.0 / (root + r2)
+        x, y = a * per_h, b * per_r
+        x, y = x * x, y * y
+        root = root + larger(x + y - 1.0, 0.0) / larger(2.0 * (x * per_h + y * per_r), LEAST_SLOPE)
+    x, y = a / (root + h2), b / (root + r2)
+    size = larger(square_root(x * x + y * y), SLOPE_FLOOR)
+    return x / size, y / size
+
+
+@inlined
+def in_ellipse(z: Real, distance: Real, limb: Limb) -> Truth:
+    """Whether a point of the half plane is inside."""
+    x, y = z / limb.half_length, distance / limb.radius
+    return x * x + y * y <= 1.0
+
+
+@inlined
+def nearest_on_ellipse(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
+    """The way from the nearest place of an ellipse to a point of the half plane; zero inside."""
+    inside = in_ellipse(z, distance, limb)
+    x, y = place_on_ellipse(absolute(z), distance, limb)
+    return (
+        select(inside, 0.0, z - with_sign(limb.half_length * x, z)),
+        select(inside, 0.0, distance - limb.radius * y),
+    )
+
+
+@inlined
+def near_ellipsoid(spot: Spot, limb: Limb) -> Near:
+    """A place of an ellipsoid very close to the nearest one, and the plane that touches it there.
+
+    Any place is as good for bounds, if not as tight.
+    """
+    h, r, height = limb.half_length, limb.radius, absolute(spot.z)
+    x, y = place_on_ellipse(height, spot.distance, limb)
+    inside = in_ellipse(spot.z, spot.distance, limb)
+    z, out = select(inside, 0.0, height - h * x), select(inside, 0.0, spot.distance - r * y)
+    normal_z, normal_out = r * x, h * y
+    size = larger(square_root(normal_z * normal_z + normal_out * normal_out), SLOPE_FLOOR)
+    normal_z, normal_out = normal_z / size, normal_out / size
+    rise = select(spot.z > 0.0, spot.rate, -spot.rate)
+    rate = select(inside, 0.0, normal_z * rise + normal_out * spot.slope)
+    above = larger(normal_z * z + normal_out * out, 0.0)
+    # a tangent turns with the place, by the radius of curvature
+    tangential = larger(rise * rise + spot.slope * spot.slope - rate * rate, 0.0)
+    bend = tangential * above / (size * size * size / (h * r) + above) + absolute(out * spot.bend)
+    square, one = z * z + out * out, broadcast_like(1.0, rate)
+    return Near(square, z * rise + out * spot.slope, rate * rate + bend, above, rate, one)

@@ -1,0 +1,99 @@
+"""Thick rays: the tree with boxes that are larger by their radius, and limbs grown by it for exact arithmetic."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cylcollide._types import POLICY_HIT, Face, InsidePolicy, Shape
+from cylcollide.bvh.layout import HIGH, Tree
+from cylcollide.constants import BOX_PAD
+from cylcollide.exact import order
+from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.line import End, RayNumbers, Stretch
+from cylcollide.exact.solid import Bound, Solid
+from cylcollide.exact.thick import Grown
+from cylcollide.kernels.hit_bounds import ray_hit_bounds
+from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.limb_table import LimbTable, plain_limb
+from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.thick import thick_span
+
+BOUNDED = (Shape.TAPERED, Shape.ELLIPSOID)
+"""Shapes whose contacts with thick rays are bounded."""
+
+LARGEST_GROWTH = 1e30
+"""Boxes grow by no more, in the frame of the tree: no ray that is trusted starts so far away."""
+
+
+def grown_tree(tree: Tree, radius: float) -> Tree:
+    """The tree with all boxes larger by a radius, for rays up to this thick.
+
+    The pad is once more that of the tree, times the size of its frame now: rounding grows with that.
+    """
+    growth = min(radius * tree.frame.scale, LARGEST_GROWTH)
+    growth += BOX_PAD * (1.0 + growth)
+    bounds, frame = tree.bounds.copy(), tree.frame
+    bounds[:, :HIGH] -= np.float32(growth)
+    bounds[:, HIGH:] += np.float32(growth)
+    (a, b, c), (x, y, z) = frame.low, frame.high
+    low, high = (a - growth, b - growth, c - growth), (x + growth, y + growth, z + growth)
+    return tree._replace(bounds=bounds, frame=frame._replace(low=low, high=high))
+
+
+class Bounded(Solid):
+    """A tapered cylinder or an ellipsoid grown by the radius of one ray, as far as float64 bounds its contact.
+
+    Its crossing is that of the larger bounds: it begins at the earliest possible contact.
+    """
+
+    has_algebraic_times = True
+
+    def __init__(self, ray: Ray, table: LimbTable, limb: int) -> None:
+        with np.errstate(all="ignore"):
+            span = thick_span(ray, plain_limb(table, limb), 0, True)
+            bounds = ray_hit_bounds(ray, span, POLICY_HIT)
+        self.ray, self.span = ray, span
+        self.is_certain = bool(bounds.certain) and bounds.face != UNDECIDED_FACE
+        self.latest = float(bounds.upper) * ray.per_length
+        """The fraction at which a contact is certain, or inf."""
+
+    def bounds(self, _: RayNumbers) -> Sequence[Bound]:
+        """None: they are not polynomials."""
+        return ()
+
+    def crossing(self, _: RayNumbers) -> list[Stretch]:
+        """Where the line may be inside, clipped to the ray: an end that is left out is not on it."""
+        (first, last), limit = self.span.outer, self.ray.limit
+        if not (first <= last and last >= 0.0 and first <= limit):
+            return []
+        near = None if first <= 0.0 else self._end(first, self.span.first_face)
+        return [Stretch(near, None if last > limit else self._end(last, self.span.last_face))]
+
+    def _end(self, metres: float, face: float) -> End:
+        known = Face.SIDE if face == UNDECIDED_FACE else Face(int(face))
+        return End(Algebraic.rational(float(metres * self.ray.per_length)), known)
+
+
+def grown_solid(ray: Ray, table: LimbTable, limb: int, solid: Solid) -> Solid:
+    """The exact solid of a limb, grown by the radius of a ray."""
+    return Bounded(ray, table, limb) if table.kind.item(limb) in BOUNDED else Grown(solid, ray.radius)
+
+
+def is_open(
+    numbers: RayNumbers, solids: list[tuple[int, Solid]], first: tuple[int, order.Chord] | None, inside: InsidePolicy
+) -> bool:
+    """Whether bounds leave open that the ray hits this limb first, by this face."""
+    if first is None or not any(isinstance(one, Bounded) for _, one in solids):
+        return False
+    chosen = dict(solids)[first[0]]
+    latest = first[1].entry
+    if isinstance(chosen, Bounded):
+        if not chosen.is_certain or inside != "hit":
+            return not chosen.is_certain
+        latest = Algebraic.rational(chosen.latest)
+    for limb, solid in solids:
+        if limb != first[0] and (isinstance(solid, Bounded) or isinstance(chosen, Bounded)):
+            hit, _ = order.limb_hit(numbers, solid, inside)
+            if hit is not None and not first[1].started_inside and hit[0].compare(latest) <= 0:
+                return True
+    return False

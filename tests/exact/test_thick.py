@@ -1,0 +1,122 @@
+"""Grown solids in rational arithmetic: touches by hand, and contacts beside those of bisection."""
+
+from fractions import Fraction
+from math import inf, nextafter
+
+import numpy as np
+import pytest
+from support.cases.thick_rays import BOUNDED, KINDS, limb_of, segment_at
+from support.oracle.thick import contacts
+
+import cylcollide as cc
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import Chord, limb_chords
+from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube
+from cylcollide.exact.thick import Grown
+from cylcollide.query.exact_fallback import exact_limb
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+Face = cc.Face
+UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+DRUM = Cylinder((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 3.0)
+RING = Tube((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 12.0, 9.0)
+PILL = Capsule((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 5.0)
+BOX = Box((0.0, 0.0, 0.0), UNIT, (1.0, 2.0, 3.0))
+
+
+def chords(solid, radius, start, end, limit=1.0, is_segment=True) -> list[Chord]:
+    return limb_chords(RayNumbers(tuple(start), tuple(end), is_segment, limit), Grown(solid, radius))
+
+
+# Lines (4, 0, -3) at a distance of exactly 5 from a rim, an edge or a corner: at right angles to (3, 0, 4).
+TOUCHES = {
+    "rim": (DRUM, (6.0, 0.0, 6.0), (4.0, 0.0, -3.0), Face.CAP2),
+    "wall": (DRUM, (8.0, 0.0, 1.0), (0.0, 1.0, 0.0), Face.SIDE),
+    "seam of wall and rim": (DRUM, (8.0, 0.0, 2.0), (0.0, 1.0, 0.0), Face.CAP2),
+    "capsule's ball": (PILL, (6.0, 0.0, 10.0), (4.0, 0.0, -3.0), Face.CAP2),
+    "capsule's wall": (PILL, (10.0, 0.0, 1.0), (0.0, 1.0, 0.0), Face.SIDE),
+    "sphere": (Sphere((0.0, 0.0, 0.0), 5.0), (6.0, 0.0, 8.0), (4.0, 0.0, -3.0), Face.SIDE),
+    "box's edge": (BOX, (4.0, 0.0, 7.0), (4.0, 0.0, -3.0), Face.POS_X),
+    "box's corner": (BOX, (1.0 + 3.0, 2.0, 3.0 + 4.0), (4.0, 0.0, -3.0), Face.POS_X),
+}
+
+
+@pytest.mark.parametrize("name", TOUCHES)
+def test_touch(name):
+    solid, point, direction, face = TOUCHES[name]
+    start, end = np.subtract(point, direction), np.add(point, direction)
+    found = chords(solid, 5.0, start, end)
+    (chord,) = found
+    assert chord.entry == chord.exit
+    assert chord.entry == Fraction(1, 2)
+    assert (chord.entry_face, chord.exit_face) == (face, face)
+    assert chords(solid, nextafter(5.0, 0.0), start, end) == []
+    (more,) = chords(solid, nextafter(5.0, inf), start, end)
+    assert more.entry < more.exit
+
+
+def test_bore_is_closed_or_open():
+    # along the axis of a tube whose bore has radius 9
+    start, end = (0.0, 0.0, -20.0), (0.0, 0.0, 22.0)
+    assert chords(RING, nextafter(9.0, 0.0), start, end) == []
+    (chord,) = chords(RING, 9.0, start, end)
+    assert (chord.entry, chord.exit) == (Fraction(20, 42), Fraction(22, 42))
+    assert (chord.entry_face, chord.exit_face) == (Face.CAP1, Face.CAP2)
+    (chord,) = chords(RING, 15.0, start, end)  # dimples 12 deep: 15² - 9² = 12²
+    assert (chord.entry, chord.exit) == (Fraction(8, 42), Fraction(34, 42))
+
+
+def test_two_pieces_through_a_bore():
+    first, second = chords(RING, 5.0, (-30.0, 0.0, 1.0), (30.0, 0.0, 1.0))
+    assert [first.entry, first.exit, second.entry, second.exit] == [Fraction(k, 60) for k in (13, 26, 34, 47)]
+    assert [first.exit_face, second.entry_face] == [Face.BORE, Face.BORE]
+
+
+def test_from_the_lens_that_rings_leave_out():
+    # a ball larger than the drum: W <= 0 there
+    (chord,) = chords(DRUM, 20.0, (0.5, 0.0, 2.5), (0.5, 0.0, 3.0))
+    assert (chord.entry_face, chord.exit_face) == (Face.INSIDE, Face.INSIDE)
+
+
+@pytest.mark.parametrize(
+    ("solid", "start", "end"),
+    [
+        (DRUM, (0.0, 1.0, -5.0), (1.0, 2.0, -5.0)),
+        (BOX, (0.0, 0.0, -8.0), (0.5, 1.0, -8.0)),
+        (RING, (4.0, 0.0, 0.0), (4.0, 0.0, 2.0)),
+    ],
+)
+def test_in_the_surface(solid, start, end):
+    (chord,) = chords(solid, 5.0, start, end)
+    assert chord.started_inside
+    assert chord.exit == Fraction(1)
+    assert chords(solid, nextafter(5.0, 0.0), start, end) == []
+
+
+def test_no_limit_and_no_length():
+    (chord,) = chords(DRUM, 5.0, (-10.0, 0.0, 1.0), (1.0, 0.0, 0.0), inf, False)
+    assert (chord.entry, chord.exit) == (Fraction(2), Fraction(18))
+    (chord,) = chords(DRUM, 5.0, (8.0, 0.0, 1.0), (8.0, 0.0, 1.0))
+    assert chord.started_inside
+    assert chords(BOX, 5.0, (-9.0, 0.0, 0.0), (-9.0, 0.0, 0.0)) == []
+
+
+def test_sides_are_those_of_the_limb():
+    assert Grown(DRUM, 5.0).side((3.0, 0.0, 1.0)) == cc.Side.SURFACE
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])
+def test_beside_bisection(kind):
+    rng, hits = np.random.default_rng(KINDS.index(kind)), 0
+    for _ in range(25):
+        limb = limb_of(kind, rng)
+        start, end, radius = segment_at(limb, rng)
+        found = chords(exact_limb(limb.table, 0), radius, start.tolist(), end.tolist())
+        entries, exits = contacts(limb, start.astype(np.longdouble), end.astype(np.longdouble) - start, radius)
+        assert len(found) == len(entries)
+        hits += len(found) > 0
+        for chord, entry, leave in zip(found, entries, exits, strict=True):
+            assert abs(chord.entry.double_double()[0] - float(entry)) < 1e-14
+            assert abs(chord.exit.double_double()[0] - float(leave)) < 1e-14
+    assert 4 < hits < 25

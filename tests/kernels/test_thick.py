@@ -1,0 +1,159 @@
+"""Bounds of contacts of thick rays with each shape: they hold the true times, and seldom leave anything open."""
+
+from math import inf
+
+import numpy as np
+import pytest
+from support.cases.thick_rays import BOUNDED, KINDS, limb_of, segment_at
+from support.oracle.thick import contacts, distance
+
+import cylcollide as cc
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import limb_chords
+from cylcollide.exact.thick import Grown
+from cylcollide.kernels.double_double import as_double_double
+from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.limb_table import plain_limb
+from cylcollide.kernels.ray import make_ray
+from cylcollide.kernels.thick import thick_span
+from cylcollide.kernels.thick_surface import nearest_place
+from cylcollide.query.exact_fallback import exact_limb
+
+DRAWN = 30
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+
+def span_of(limb, start, end, radius, piece=0, whole=True):
+    ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, inf, radius)
+    with np.errstate(all="ignore"):
+        return ray, thick_span(ray, plain_limb(limb.table, 0), piece, whole)
+
+
+def clipped(interval, length):
+    """The part of an interval on the ray, as fractions."""
+    return max(interval[0], 0.0) / length, min(interval[1], length) / length
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_hold_the_true_contact(kind):
+    rng, hits, open_ones, slack = np.random.default_rng(KINDS.index(kind)), 0, 0, 1e-15
+    for _ in range(DRAWN):
+        limb = limb_of(kind, rng)
+        start, end, radius = segment_at(limb, rng)
+        ray, span = span_of(limb, start, end, radius)
+        entries, exits = contacts(limb, start.astype(np.longdouble), end.astype(np.longdouble) - start, radius)
+        outer, inner = clipped(span.outer, ray.length), clipped(span.inner, ray.length)
+        certain = inner[0] <= inner[1]
+        hits += len(entries) > 0
+        if len(entries):
+            assert outer[0] <= entries[0] + slack
+            if kind != "tube":
+                assert exits[-1] - slack <= outer[1]
+            if certain:
+                assert entries[0] - slack <= inner[0]
+                assert inner[1] <= exits[0] + slack
+        else:
+            assert not certain
+        open_ones += certain != (len(entries) > 0) or (outer[0] <= outer[1]) != (len(entries) > 0)
+        short = span_of(limb, start, end, radius, whole=False)[1]
+        if kind not in ("sphere", "capsule"):
+            assert (short.outer[0], short.inner[0]) == (span.outer[0], span.inner[0])
+    assert 0.2 < hits / DRAWN < 0.95
+    assert open_ones <= (hits if kind == "tube" else 1)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])
+def test_faces_are_those_of_rational_arithmetic(kind):
+    rng, seen = np.random.default_rng(5 + KINDS.index(kind)), set()
+    for _ in range(DRAWN):
+        limb = limb_of(kind, rng)
+        start, end, radius = segment_at(limb, rng)
+        _, span = span_of(limb, start, end, radius)
+        solid = Grown(exact_limb(limb.table, 0), radius)
+        for chord in limb_chords(RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0), solid)[:1]:
+            if not chord.started_inside and span.first_face != UNDECIDED_FACE:
+                assert span.first_face == chord.entry_face
+                seen.add(chord.entry_face)
+            if chord.exit_face != cc.Face.INSIDE and span.last_face != UNDECIDED_FACE and kind != "tube":
+                assert span.last_face == chord.exit_face
+    assert len(seen) >= {"sphere": 1, "box": 5}.get(kind, 3)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "tube"])
+def test_grazes_are_decided_down_to_rounding(kind):
+    # a ray moved by a relative 1e-12 of its radius across a tangent: hit on one side, miss on the other
+    rng, decided = np.random.default_rng(11 + KINDS.index(kind)), 0
+    for _ in range(12):
+        limb = limb_of(kind, rng)
+        start, end, _ = segment_at(limb, rng)
+        t = np.linspace(0.0, 1.0, 4001, dtype=np.longdouble)
+        step = end.astype(np.longdouble) - start
+        for _ in range(6):
+            d = distance(limb, start + t[:, None] * step)
+            k = int(np.clip(np.argmin(d), 1, len(t) - 2))
+            t = np.linspace(t[k - 1], t[k + 1], 401)
+        least = float(d.min())
+        if least < 1e-3 or not 0.05 < t[200] < 0.95:
+            continue
+        for factor in (1.0 - 1e-11, 1.0 + 1e-11):
+            _, span = span_of(limb, start, end, least * factor)
+            is_hit, may_hit = span.inner[0] <= span.inner[1], span.outer[0] <= span.outer[1]
+            assert not is_hit or factor > 1.0
+            assert may_hit or factor < 1.0
+            decided += is_hit if factor > 1.0 else not may_hit
+    assert decided >= 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nearest_places(kind):
+    rng, inside = np.random.default_rng(21 + KINDS.index(kind)), 0
+    for k in range(40):
+        limb = limb_of(kind, rng)
+        point = 0.5 * (limb.p1 + limb.p2)[0] + rng.normal(size=3) * (0.3 if k < 20 else 1.5)
+        if k % 5 == 0:  # on the axis, up to rounding
+            point = limb.p1[0] + (limb.p2 - limb.p1)[0] * rng.uniform(-0.5, 1.5)
+        place = nearest_place(as_double_double(tuple(point.tolist())), plain_limb(limb.table, 0))
+        place = np.array([np.longdouble(high) + low for high, low in place])
+        gap = distance(limb, point.astype(np.longdouble)[None])[0]
+        inside += gap == 0
+        assert distance(limb, place[None])[0] < 4e-15  # a box's axes are unit vectors to 8 u
+        assert abs(np.sqrt(((place - point) ** 2).sum()) - gap) < 4e-15
+    assert 0 < inside < 40
+
+
+def test_nearest_place_from_the_axis_of_a_tube():
+    tube = plain_limb(cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 2]], 1.0, 0.5).table, 0)
+    for z, where in ((1.0, 1.0), (3.0, 2.0)):
+        (x, _), (y, _), (height, _) = nearest_place(((0.0, 0.0), (0.0, 0.0), (z, 0.0)), tube)
+        assert (x * x + y * y, height) == (0.25, where)
+
+
+def test_tubes_pieces():
+    tube = cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 2]], 1.0, 0.6)
+    through, past = np.array([[-3.0, 0.1, 1.0], [3.0, 0.2, 1.1]]), np.array([[-3.0, 0.9, 1.0], [3.0, 0.8, 1.1]])
+    for whole in (False, True):
+        _, first = span_of(tube, *through, 0.1, 0, whole)
+        _, behind = span_of(tube, *through, 0.1, 1, whole)
+        assert first.first_face == cc.Face.SIDE
+        assert first.inner[0] < inf
+        assert behind.inner[0] == inf  # nothing is certain behind a bore
+        assert behind.outer[0] < behind.outer[1]
+    _, first = span_of(tube, *past, 0.1)
+    assert first.inner[1] > first.inner[0] + 0.1
+    assert first.last_face == cc.Face.SIDE
+    _, behind = span_of(tube, *past, 0.1, 1)
+    assert behind.outer[0] > behind.outer[1]
+    _, mouth = span_of(tube, np.array([0.0, 0.1, -2.0]), np.array([0.1, 0.0, 4.0]), 0.1)
+    assert mouth.inner[0] > mouth.inner[1]  # by the bore: left to rational arithmetic
+
+
+def test_what_float64_cannot_hold_is_undecided():
+    huge, tiny = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e100]], 1e100), cc.Limbs.spheres([[0, 0, 0]], 1.0)
+    for limb, radius in ((huge, 1.0), (tiny, 1e60)):
+        _, span = span_of(limb, np.array([-3.0, 0.0, 0.0]), np.array([3.0, 0.0, 0.0]), radius)
+        assert span.outer == (-inf, inf)
+        assert span.inner == (inf, -inf)
+    drum = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1]], 1.0)  # thinner than the rounding bound
+    _, span = span_of(drum, np.array([-3.0, 0.0, 0.5]), np.array([3.0, 0.0, 0.5]), 1e-100)
+    assert span.inner[0] > span.inner[1] or span.inner[0] - span.outer[0] < 1e-12

@@ -1,0 +1,212 @@
+"""Thick rays at worlds: the first contact, the nearest place, chords and shots, in every loop and in the past."""
+
+import numpy as np
+import pytest
+from support.cases.thick_rays import mixed_limbs
+from support.oracle.thick import contacts, distance
+
+import cylcollide as cc
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+FIELDS = (
+    "limb", "fraction", "face", "started_inside", "undecided", "position", "normal",
+    "exit_fraction", "exit_face", "exit_position", "exit_normal", "thickness",
+)  # fmt: skip
+EXACT = (cc.Shape.CYLINDER, cc.Shape.TUBE, cc.Shape.CAPSULE, cc.Shape.SPHERE, cc.Shape.BOX)
+
+
+def same(one, other, fields=FIELDS):
+    return [name for name in fields if not np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)]
+
+
+def scene(seed, n, limbs=16):
+    rng = np.random.default_rng(seed)
+    made = mixed_limbs(limbs, rng, 2.0)
+    return made, rng.uniform(-3.0, 3.0, (n, 3)), rng.uniform(-3.0, 3.0, (n, 3)), rng
+
+
+@pytest.mark.parametrize("radius", [0.02, 0.3])
+def test_first_contact_and_nearest_place(radius):
+    limbs, starts, ends, _ = scene(1, 14)
+    world = cc.HitWorld(limbs)
+    hits, chords = world.cast_segments(starts, ends, radius=radius), world.chords_segments(starts, ends, radius=radius)
+    assert not hits.undecided.any()
+    for i in range(len(starts)):
+        start, step = starts[i].astype(np.longdouble), ends[i].astype(np.longdouble) - starts[i]
+        found = [contacts(limbs[k], start, step, radius) for k in range(len(limbs))]
+        assert np.diff(chords.offsets)[i] == sum(len(entries) for entries, _ in found)
+        first = [(entries[0], k) for k, (entries, _) in enumerate(found) if len(entries)]
+        assert hits.hit[i] == bool(first)
+        assert hits.started_inside[i] == any(entry == 0 for entry, _ in first)
+        if first:
+            entry, limb = min(first)
+            assert hits.limb[i] == limb
+            late = float(hits.fraction[i] - entry)
+            exact = limbs.kind[limb] in EXACT
+            assert -1e-11 < late < 2e-16
+            assert not exact or late > -1e-15
+            centre, place = start + entry * step, hits.position[i].astype(np.longdouble)
+            gap = np.sqrt(((centre - place) ** 2).sum())
+            assert abs(gap - distance(limbs[limb], centre[None])[0]) < (4e-15 if exact else 1e-10)
+            assert distance(limbs[limb], place[None])[0] < 4e-15
+            if hits.face[i] != cc.Face.INSIDE:
+                assert np.abs((centre - place) / gap - hits.normal[i]).max() < (1e-14 if exact else 1e-10) / radius
+            else:
+                assert not hits.normal[i].any()
+    assert 2 < hits.hit.sum() < len(starts)
+
+
+@pytest.mark.machine_code
+def test_all_loops_agree():
+    limbs, starts, ends, rng = scene(2, 600, 40)
+    world = cc.HitWorld(limbs)
+    radius = rng.choice([0.0, 0.01, 0.1, 0.5], 600)
+    many = world.cast_segments(starts, ends, radius=radius)
+    assert same(world.cast_segments(starts, ends, radius=radius, threads=2), many) == []
+    for i in range(0, 600, 40):
+        few = world.cast_segments(starts[i : i + 40], ends[i : i + 40], radius=radius[i : i + 40])
+        assert same(few, many[i : i + 40]) == []
+    lines, thick = radius == 0.0, radius == 0.1
+    assert same(world.cast_segments(starts[lines], ends[lines]), many[lines]) == []
+    assert same(world.cast_segments(starts[thick], ends[thick], radius=0.1), many[thick]) == []
+    assert np.array_equal(world.occluded_segments(starts, ends, radius=radius), many.hit)
+    hit = np.flatnonzero(many.hit)
+    alone = limbs[many.limb[hit]].cast_segments(starts[hit], ends[hit], radius=radius[hit])
+    assert same(alone, many[hit], [name for name in FIELDS if name not in ("limb", "started_inside")]) == []
+    assert len({*many.face.tolist()}) > 6
+
+
+@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+def test_inside_policies(inside):
+    limbs, starts, ends, _ = scene(3, 20)
+    world = cc.HitWorld(limbs)
+    hits = world.cast_segments(starts, ends, inside, radius=0.3)
+    chords = world.chords_segments(starts, ends, inside, radius=0.3)
+    for i in range(len(starts)):
+        rows = slice(*chords.offsets[i : i + 2])
+        begins = np.where(
+            (chords.entry_face[rows] == cc.Face.INSIDE) & (inside == "exit"),
+            chords.exit_fraction[rows],
+            chords.entry_fraction[rows],
+        )
+        assert hits.hit[i] == (len(begins) > 0)
+        if len(begins):
+            assert hits.fraction[i] == begins.min()
+            assert hits.limb[i] in chords.limb[rows][begins == begins.min()]
+    assert hits.started_inside.any()
+
+
+def test_rays_and_filters():
+    limbs = cc.Limbs.cylinders([[0, 0, 0], [2, 0, 0]], [[0, 0, 1], [2, 0, 1]], 0.5, character=[0, 1], mask=[1, 2])
+    world = cc.HitWorld(limbs)
+    ray = [-3.0, 0.7, 0.5], [2.0, 0.0, 0.0]
+    assert not world.cast_rays(*ray).hit[0]
+    hit = world.cast_rays(*ray, radius=0.25)[0]
+    # (0.75)² - 0.7² = 0.0725
+    assert hit.distance == pytest.approx(3.0 - 0.0725**0.5, abs=1e-15)
+    assert hit.position == pytest.approx(np.array([-(0.0725**0.5), 0.7, 0.375]) * [2 / 3, 2 / 3, 4 / 3], abs=1e-15)
+    assert world.cast_rays(*ray, max_distance=2.7, radius=0.25).hit[0] == 0
+    assert world.cast_rays(*ray, radius=0.25, mask=2).limb.tolist() == [1]
+    assert world.cast_rays(*ray, radius=0.25, ignore_character=0).limb.tolist() == [1]
+    assert world.occluded_rays(*ray, radius=[0.25]).tolist() == [True]
+    assert world.chords_rays(*ray, radius=0.25).limb.tolist() == [0, 1]
+    assert limbs.cast_rays(*ray, radius=0.25).hit.tolist() == [True, True]
+
+
+def test_shots_are_charged_the_grown_thickness():
+    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [5, 0, 0]], 1.0))
+    policy = cc.Policy.penetration(loss=0.1)
+    shots = world.judge_segments([-9, 0, 0], [9, 0, 0], policy, radius=0.5)
+    assert shots.impacts.thickness.tolist() == pytest.approx([3.0, 3.0])
+    assert shots.energy_left[0] == pytest.approx(1.0 - 0.1 * 6.0)
+    shots = world.judge_rays([-9, 0, 0], [1, 0, 0], policy, radius=0.5)
+    assert shots.energy_left[0] == pytest.approx(1.0 - 0.1 * 6.0)
+
+
+def test_balls_are_as_larger_balls():
+    limbs, starts, ends, _ = scene(4, 40)
+    balls = limbs[np.isin(limbs.kind, (cc.Shape.CAPSULE, cc.Shape.SPHERE))]
+    thick = cc.HitWorld(balls).cast_segments(starts, ends, radius=0.25)
+    larger = cc.HitWorld(balls.inflated(0.25)).cast_segments(starts, ends)
+    assert np.array_equal(thick.limb, larger.limb)
+    assert np.array_equal(thick.face, larger.face)
+    assert np.allclose(thick.fraction[thick.hit], larger.fraction[thick.hit], rtol=1e-14, atol=1e-15)
+
+
+def test_far_larger_than_the_world():
+    limbs, starts, ends, _ = scene(5, 8)
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends, radius=1e9)
+    assert hits.started_inside.all()
+    assert (hits.fraction == 0.0).all()
+    assert (hits.face == cc.Face.INSIDE).all()
+
+
+def test_touches_are_hits():
+    # a rim 5 away from the line through (6, 0, 6) along (4, 0, -3); see test_thick of exact
+    drum = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 2]], 3.0)
+    for limbs in (drum, cc.Limbs.concat([drum, drum])):
+        world = cc.HitWorld(limbs)
+        hits = world.cast_segments([2.0, 0.0, 9.0], [10.0, 0.0, 3.0], radius=5.0)
+        assert (hits.limb[0], hits.fraction[0], hits.face[0], hits.thickness[0]) == (0, 0.5, cc.Face.CAP2, 0.0)
+        assert hits.rechecked == 1
+        assert hits.position[0].tolist() == [3.0, 0.0, 2.0]
+        assert hits.normal[0] == pytest.approx([0.6, 0.0, 0.8], abs=2e-16)
+        assert not world.cast_segments([2.0, 0.0, 9.0], [10.0, 0.0, 3.0], radius=np.nextafter(5.0, 0.0)).hit[0]
+
+
+def test_bounded_shapes_say_where_they_are_open():
+    # a ray that touches the grown cone's wall, up to rounding
+    cone = cc.Limbs.cones([[0, 0, 0]], [[0, 0, 4]], 3.0)
+    world = cc.HitWorld(cc.Limbs.concat([cone, cc.Limbs.spheres([[50.0, 0.0, 0.0]], 1.0)]))
+    start, end = [1.5 + 4.0, -9.0, 2.0 + 3.0], [1.5 + 4.0, 9.0, 2.0 + 3.0]  # 5 away from the wall's middle
+    hits = world.cast_segments(start, end, radius=5.0)
+    assert hits.undecided.tolist() == [True]
+    assert hits.limb.tolist() == [0]
+    assert hits.fraction[0] <= 0.5
+    assert world.chords_segments(start, end, radius=5.0).undecided.tolist() == [True]
+    assert world.cast_segments(start, end, radius=5.0 - 1e-12).hit.tolist() == [False]
+    sure = world.cast_segments(start, end, radius=5.0 + 1e-12)
+    assert (sure.hit[0], sure.undecided[0]) == (True, False)
+    twins = cc.HitWorld(cc.Limbs.concat([cone, cone.inflated(1e-16)]))
+    assert twins.cast_segments([9.0, 0.3, 1.0], [-9.0, 0.3, 1.5], radius=0.1).limb.tolist() == [0]
+
+
+@pytest.mark.machine_code
+def test_in_the_past_as_in_a_world_of_that_time():
+    limbs, starts, ends, rng = scene(6, 240, 24)
+    world = cc.HitWorld(limbs)
+    history = cc.PoseHistory(world, interpolate="ends")
+    for time in range(4):
+        world.set_endpoints(limbs.p1 + 0.1 * time, limbs.p2 + 0.1 * time)
+        history.record(float(time))
+    radius, times = rng.choice([0.0, 0.05, 0.4], 240), rng.choice([0.0, 0.5, 1.25, 3.0], 240)
+    hits = history.cast_segments(starts, ends, times, radius=radius)
+    chords = history.chords_segments(starts, ends, times, radius=radius)
+    for time in np.unique(times):
+        rows, then = np.flatnonzero(times == time), cc.HitWorld(history.limbs_at(time))
+        assert same(hits[rows], then.cast_segments(starts[rows], ends[rows], radius=radius[rows])) == []
+        want = then.chords_segments(starts[rows], ends[rows], radius=radius[rows])
+        assert same(chords[rows], want, ("offsets", "limb", "entry_fraction", "exit_fraction")) == []
+    assert np.array_equal(history.occluded_rays(starts, ends - starts, times, 1e9, radius=0.1).shape, (240,))
+    shots = history.judge_segments(starts, ends, cc.Policy.penetration(loss=0.1), times, radius=radius)
+    assert np.array_equal(shots.chords.offsets if hasattr(shots, "chords") else shots.impacts.offsets, chords.offsets)
+
+
+@pytest.mark.parametrize(
+    ("radius", "message"),
+    [
+        (-0.1, "radius: expected 0, or at least 2"),
+        ([0.1, np.nan], "radius: expected"),
+        ([0.1, 0.2, 0.3], r"radius: expected one number or shape \(2,\)"),
+        (1e200, "radius: expected"),
+        (1e-200, "in row 0"),
+        ("thick", "radius"),
+    ],
+)
+def test_awkward_radii(radius, message):
+    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    with pytest.raises(ValueError, match=message):
+        world.cast_segments(np.zeros((2, 3)), np.ones((2, 3)), radius=radius)
+    with pytest.raises(TypeError):
+        world.cast_segments(np.zeros((2, 3)), np.ones((2, 3)), "hit", 1, None, None, 0.1)
