@@ -71,7 +71,7 @@ def bound_still(points: Float64Array, rows: Float64Array, solids: Int8Array, out
     """Write verdict and times of each bullet as a segment, and the limb where it is first."""
     for i in range(solids.size):
         start, end = as_vector(points[0], i), as_vector(points[1], i)
-        ray = make_ray(start, (end[0] - start[0], end[1] - start[1], end[2] - start[2]), True, 0.0)
+        ray = make_ray(start, (end[0] - start[0], end[1] - start[1], end[2] - start[2]), True, 0.0, 0.0)
         bounds = limb_hit_bounds(ray, limb_at(rows, solids, i), POLICY_HIT)
         out[i, 0], out[i, 1], out[i, 2] = bounds.possible + 2 * bounds.certain, bounds.lower, bounds.upper
 

@@ -166,7 +166,7 @@ def nearly_met(start: Float64Array, end: Float64Array, boxes: Places) -> list[in
 
 def seen_from(tree: Tree, start: Float64Array, end: Float64Array) -> LocalRay:
     """Return the segment in the frame of the tree."""
-    ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, 1.0)
+    ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, 1.0, 0.0)
     return local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
 
 

@@ -43,7 +43,7 @@ def share_used(limbs, start, end):
     chords = limb_chords(RayNumbers(start, end, True, 1.0), exact_limb(limbs.table, 0))
     if not chords or chords[0].started_inside:
         return None
-    ray = make_ray(start, tuple(e - s for s, e in zip(start, end, strict=True)), True, 1.0)
+    ray = make_ray(start, tuple(e - s for s, e in zip(start, end, strict=True)), True, 1.0, 0.0)
     limb = limb_at(limbs.table.rows, limbs.table.kernel_shape, 0)
     entry = Fraction(*chords[0].entry.approximate()) * Fraction(ray.length)
     for level in LEVELS:
