@@ -1,0 +1,70 @@
+"""Thick segments that pass limbs at their radius, give or take 10⁻¹ to 10⁻¹⁷ of it: verdicts beside least distances."""
+
+import numpy as np
+import pytest
+from support.cases.thick_rays import BOUNDED, KINDS, limb_of
+from support.check_cylinders import IS_COMPILED
+from support.oracle.thick import distance
+
+import cylcollide as cc
+from cylcollide.kernels.limb_table import plain_limb
+from cylcollide.kernels.thick_surface import nearest_place
+
+SURE = 2.0**-58
+"""Error of the oracle's distances, for coordinates up to 4."""
+
+
+def grazing(kind, n, rng):
+    """Limbs, starts, ends and radii of n segments that nearly touch; a quarter along the axis."""
+    limbs, starts, ends, radii = [], np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
+    for i in range(n):
+        limb = limb_of(kind, rng)
+        point = 0.5 * (limb.p1 + limb.p2)[0] + rng.normal(size=3)
+        place = [high for high, _ in nearest_place(tuple((x, 0.0) for x in point.tolist()), plain_limb(limb.table, 0))]
+        outward = point - place
+        while not (size := np.linalg.norm(outward)) > 1e-3:
+            outward = rng.normal(size=3)
+        outward /= size
+        radii[i] = rng.choice([1e-6, 0.01, 0.1, 1.0])
+        centre = place + outward * radii[i] * (1.0 + rng.choice([-1.0, 0.0, 1.0]) * 10.0 ** -rng.integers(1, 18))
+        axis = (limb.p2 - limb.p1)[0]
+        heading = axis if rng.random() < 0.25 and axis.any() else rng.normal(size=3)
+        heading = np.cross(outward, np.cross(heading, outward))
+        heading /= np.linalg.norm(heading)
+        starts[i], ends[i] = centre - heading * rng.uniform(0.1, 2.0), centre + heading * rng.uniform(0.1, 2.0)
+        limbs.append(limb)
+    return cc.Limbs.concat(limbs), starts, ends, radii
+
+
+def least_distance(limb, start, end):
+    """The least distance of the centre, convex but for a tube's: by samples, closer and closer."""
+    t, step = np.linspace(np.longdouble(0), np.longdouble(1), 201), end.astype(np.longdouble) - start
+    for _ in range(14):
+        d = distance(limb, start + t[:, None] * step)
+        k = int(np.argmin(d))
+        t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 41)
+    return d.min()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [12, pytest.param(2000, marks=[pytest.mark.long, pytest.mark.timeout(3600)])])
+def test_grazes(kind, n):
+    rng = np.random.default_rng([n, KINDS.index(kind)])
+    limbs, starts, ends, radii = grazing(kind, n if IS_COMPILED else 12, rng)
+    hits = limbs.cast_segments(starts, ends, radius=radii)
+    wrong, sure, late = [], 0, 1e-11 if kind in BOUNDED else 4e-15
+    for i in range(len(radii)):
+        gap = least_distance(limbs[i], starts[i], ends[i]) - np.longdouble(radii[i])
+        if abs(gap) > SURE and not hits.undecided[i]:
+            sure += 1
+            wrong += [i] if hits.hit[i] != (gap < 0) else []
+        if hits.hit[i] and not hits.undecided[i]:
+            centre = starts[i] + np.longdouble(hits.fraction[i]) * (ends[i].astype(np.longdouble) - starts[i])
+            beyond = distance(limbs[i], centre[None])[0] - radii[i]
+            inside = hits.face[i] == cc.Face.INSIDE
+            wrong += [i] if not (beyond < late and (inside or beyond > -2e-15)) else []
+    assert wrong == []
+    assert sure > (0.2 if kind in BOUNDED else 0.6) * len(radii)
+    if kind not in BOUNDED:
+        assert not hits.undecided.any()
+    assert len({*hits.hit.tolist()}) == 2
