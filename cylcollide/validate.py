@@ -97,8 +97,7 @@ def nearest_float(value: float) -> float:
         return np.inf
 
 
-FLOAT64 = np.dtype(np.float64)
-EVERY_LAYER, IGNORE_NONE = np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64)
+FLOAT64, EVERY_LAYER, IGNORE_NONE = np.dtype(np.float64), np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64)
 NO_LIMIT, NO_RADIUS = np.full(1, np.inf), np.empty(0)
 """The defaults of most queries; read, never written."""
 

@@ -67,4 +67,4 @@ def test_grazes(kind, n):
     assert sure > (0.2 if kind in BOUNDED else 0.6) * len(radii)
     if kind not in BOUNDED:
         assert not hits.undecided.any()
-    assert len({*hits.hit.tolist()}) == 2
+    assert n < 100 or len({*hits.hit.tolist()}) == 2
