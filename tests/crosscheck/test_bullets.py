@@ -94,14 +94,6 @@ def test_bullets_start_far_outside_every_limb_and_run_past(shot):
     assert lengths.max() < 56
 
 
-def test_equal_generators_draw_equal_bullets(shot):
-    bullets, limbs = shot
-    again = draw_bullets(np.random.default_rng(11), 4000, limbs.p1, limbs.p2, limbs.radius)
-    other = draw_bullets(np.random.default_rng(12), 4000, limbs.p1, limbs.p2, limbs.radius)
-    np.testing.assert_array_equal(bullets.start, again.start)
-    assert not np.array_equal(bullets.start, other.start)
-
-
 # Truth ----------------------------------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ from cylcollide.crosscheck.run.chunk_store import Chunk, ChunkStore, UnfinishedE
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan, write_numbers
 
-pytestmark = pytest.mark.long  # half a minute of whole commands; asked for by .ci/run
+pytestmark = pytest.mark.long  # half a minute of whole commands
 
 KEYS = [ChunkKey("generic", 0, number) for number in range(6)]
 STAMP = {"schema": 2, "versions": {"x": "1"}}
