@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cylcollide.process.info import Info, info, warm_up
     from cylcollide.query.chords import Chords
     from cylcollide.query.hits import RayHit, RayHits
+    from cylcollide.query.nearest import ClosestPoint, ClosestPoints, NearLimbs, Overlaps
     from cylcollide.query.points import PointHits
     from cylcollide.shotlog.logged import LoggedShot, LoggedShots
     from cylcollide.shotlog.rejudged import Rejudged
@@ -30,6 +31,8 @@ __all__ = [
     "Admission",
     "Chords",
     "Clip",
+    "ClosestPoint",
+    "ClosestPoints",
     "Explanation",
     "Face",
     "FlightPath",
@@ -40,6 +43,8 @@ __all__ = [
     "LoggedShot",
     "LoggedShots",
     "MissExplanation",
+    "NearLimbs",
+    "Overlaps",
     "PointHits",
     "Policy",
     "PoseHistory",
@@ -73,6 +78,7 @@ _LAZY = {
     "history.flight": ("FlightPath", "flight"),
     "limbs.explain": ("Explanation",),
     "query.hits": ("RayHit", "RayHits"),
+    "query.nearest": ("ClosestPoint", "ClosestPoints", "NearLimbs", "Overlaps"),
     "query.points": ("PointHits",),
     "query.chords": ("Chords",),
     "process.info": ("Info", "info", "warm_up"),

@@ -104,6 +104,15 @@ def deepest(pairs: Pairs, level: int) -> int:
 
 
 @inlined
+def begin_at_root(pairs: Pairs, count: int) -> int:
+    """Make the pairs of so many rays or points with the root; their level, -1 if there are none."""
+    for k in range(count):
+        pairs.node[0, k], pairs.ray[0, k] = 0, k
+    pairs.queued[0] = count
+    return 0 if count > 0 else -1
+
+
+@inlined
 def visit_at_points(
     tree: Tree, points: Float64Array, begin: int, end: int, place: Float32Array, pairs: Pairs,
     visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
@@ -121,9 +130,7 @@ def visit_at_points(
     for k in range(count - count % LANES, count):
         i = begin + k
         place[0, k], place[1, k], place[2, k] = local_point(tree.frame, (points[i, 0], points[i, 1], points[i, 2]))
-    for k in range(count):
-        pairs.node[0, k], pairs.ray[0, k] = 0, k
-    pairs.queued[0], level = count, 0 if count > 0 else -1
+    level = begin_at_root(pairs, count)
     while level >= 0:
         level, met = next_pairs(tree, pairs, level, _in_boxes_of, (tree.bounds, place))
         for k in range(met):

@@ -16,6 +16,7 @@ from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.request import MovingOptions, MovingRequest
+from cylcollide.history.nearest import PastNear, PastNearRequest, past_closest, past_spheres, past_within
 from cylcollide.history.requests import (
     NO_TICK,
     PastRequest,
@@ -37,6 +38,7 @@ from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.chords import pieces_of_lists
 from cylcollide.query.loops.columns import CompressedRows, ray_of_each
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
+from cylcollide.query.nearest import ClosestPoints, NearLimbs
 from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
 from cylcollide.query.request import batch_rows
 from cylcollide.query.results import gather
@@ -195,6 +197,21 @@ class PastQueries(ABC):
     def contains_points(self, request: PastRequest) -> PointHits:
         """The limb that contains each point (n, 3) at its time; as `HitWorld.contains_points`."""
         return self._past(request).contains()
+
+    @arguments_of(past_closest)
+    def closest_points(self, request: PastNearRequest) -> ClosestPoints:
+        """The limb of least distance from each point (n, 3) at its time; as `HitWorld.closest_points`."""
+        return PastNear(self._world, self._kept(), request).closest()
+
+    @arguments_of(past_within)
+    def points_within(self, request: PastNearRequest) -> NearLimbs:
+        """All limbs within a radius of each point (n, 3) at its time; as `HitWorld.points_within`."""
+        return PastNear(self._world, self._kept(), request).near().by_distance()
+
+    @arguments_of(past_spheres)
+    def overlap_spheres(self, request: PastNearRequest) -> NearLimbs:
+        """All limbs that each ball touches or overlaps at its time; as `HitWorld.overlap_spheres`."""
+        return PastNear(self._world, self._kept(), request).near()
 
     def _past(self, request: PastRequest) -> Past:
         """The limbs that a request is about."""

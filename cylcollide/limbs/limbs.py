@@ -11,34 +11,28 @@ from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
 from cylcollide._types import (
-    HIT,
-    MISS,
-    NO_LIMB,
-    UNDECIDED,
     Float64Array,
     InsidePolicy,
     Int8Array,
     Int32Array,
     Int64Array,
     Shape,
-    Side,
     Uint32Array,
 )
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs import explain, files, tables
+from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
-from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
-from cylcollide.query.points import axis_distances, resolve_point
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.query.result import chosen_rows
 from cylcollide.shapes import Solids
 
 
-class Limbs:
+class Limbs(PointQueries):
     """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` or another constructor.
 
     Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the axis, or twice the
@@ -277,44 +271,6 @@ class Limbs:
         """For each of these rows, the one limb that it is paired with, in a list."""
         return [[i if len(self) > 1 else 0] for i in rows.tolist()]
 
-    def classify_points(self, points: ArrayLike) -> Int8Array:
-        """The exact `Side` of point i with respect to limb i, all points to one limb, or one point to all; (n,)."""
-        position = self._positions(points)
-        verdict = np.full(len(position), MISS, np.int8)
-        point_loops.classify_rows(position, self.kernel_rows, verdict)
-        side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
-        for i in np.flatnonzero(verdict == UNDECIDED).tolist():
-            side[i] = resolve_point(position[i], self.table, i if len(self) > 1 else 0)
-        return side
-
-    def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
-        """Greg James' test: squared distance (n,) from the axis for a point in the closed limb, -1.0 for one outside.
-
-        Point i against limb i, or all points and one limb, or one point and all limbs. The verdict is exact.
-        """
-        position = self._positions(points)
-        side = self.classify_points(position)
-        limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
-        inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
-        return axis_distances(position, self.table, self.kernel_rows, inside)
-
     def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses one limb, whose index must be given if there are several."""
         return explain.explain_segment(self.table, start, end, limb)
-
-    def _positions(self, points: ArrayLike) -> Float64Array:
-        """Points (n, 3), one a pair of a point and a limb."""
-        position = validate.vectors(points, "points")
-        n = self._paired(len(position), "points")
-        return position if len(position) == n else np.repeat(position, n, axis=0)
-
-    def _paired(self, rows: int, what: str) -> int:
-        """Number of pairs of a row and a limb; ValueError if their numbers differ and neither is 1."""
-        if len(self) == 1 or rows == len(self):
-            return rows
-        if rows == 1:
-            return len(self)
-        raise ValueError(
-            f"{what}: expected {len(self)} rows, one a limb (or 1), got {rows}; "
-            "use HitWorld to test every ray against every limb"
-        )

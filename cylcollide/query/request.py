@@ -114,7 +114,7 @@ class RayRequest:
         raise_changed(first, second)
 
 
-def _rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scalar]:
+def some_rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scalar]:
     """Some entries of a column with an entry a ray, or one for all."""
     return column[rows] if len(column) > 1 else column
 
@@ -149,7 +149,7 @@ def ray_request(
     """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, a length."""
     if not ARE_VECTORS(origins, directions):
         origins, directions = validate.as_pairs(origins, directions, ("origins", "directions"))
-    distance = _distances(max_distance, len(origins))  # type: ignore[arg-type]
+    distance = as_distances(max_distance, len(origins))  # type: ignore[arg-type]
     return RayRequest(origins, directions, False, distance, inside, mask, ignore_character, threads, radius)  # type: ignore[arg-type]
 
 
@@ -179,13 +179,13 @@ def point_request(
 def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
     """A batch of the given rays of another; its mask and ignored characters are not reduced."""
     rays = batch.rays
-    distance, radius = _rows(rays.distance, rows), _rows(rays.radius, rows)
+    distance, radius = some_rows(rays.distance, rows), some_rows(rays.radius, rows)
     return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance, radius))
 
 
 def batch_rows(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
     """The given rays of a batch, with their masks and ignored characters."""
-    return take_rays(batch, rows)._replace(mask=_rows(batch.mask, rows), ignored=_rows(batch.ignored, rows))
+    return take_rays(batch, rows)._replace(mask=some_rows(batch.mask, rows), ignored=some_rows(batch.ignored, rows))
 
 
 def raise_changed(*names: str) -> NoReturn:
@@ -195,7 +195,7 @@ def raise_changed(*names: str) -> NoReturn:
     )
 
 
-def _distances(max_distance: ArrayLike, rows: int) -> Float64Array:
+def as_distances(max_distance: ArrayLike, rows: int) -> Float64Array:
     """Largest distances of rays in metres: (rows,), or (1,) for all; inf is allowed."""
     given: object = max_distance
     if isinstance(given, float) and given == np.inf:

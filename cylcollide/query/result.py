@@ -203,7 +203,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
             known["offsets"], taken = chords_of_rays(self.offsets, rows)
         known |= {name: known[name][taken] for name in fields}
         if offsets is not None:
-            known["ray"] = ray_of_each(known["offsets"])
+            known["query" if "query" in known else "ray"] = ray_of_each(known["offsets"])
         return type(self)(known)
 
     def unknown(_: object, name: str) -> NoReturn:

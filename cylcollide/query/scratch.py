@@ -41,6 +41,15 @@ def scratch_for_points(tree: Tree) -> tuple[Float32Array, Pairs, PairQueue]:
     return kept
 
 
+def scratch_for_near_points(tree: Tree) -> tuple[Float32Array, Pairs, PairQueue]:
+    """Buffers of this thread for points with radii through this tree, as `scratch_for_points`."""
+    kept: tuple[Float32Array, Pairs, PairQueue] | None = getattr(_kept, "near_points", None)
+    if kept is None or len(kept[1].queued) < levels_of(tree):
+        queue = make_pair_queue(SHAPES, PAIR_BATCH, 2 * PAIR_BATCH)
+        kept = _kept.near_points = np.empty((4, BLOCK_RAYS), np.float32), make_pairs(levels_of(tree), BLOCK_RAYS), queue
+    return kept
+
+
 def scratch_for_surface() -> tuple[PairQueue, Int32Array]:
     """Buffers of this thread for positions and normals."""
     kept: tuple[PairQueue, Int32Array] | None = getattr(_kept, "surface", None)

@@ -11,6 +11,8 @@ from cylcollide.query.arguments import arguments_of
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.closest import closest, occluded
 from cylcollide.query.hits import RayHits
+from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
+from cylcollide.query.nearest import ClosestPoints, NearLimbs, closest_points, near_limbs
 from cylcollide.query.points import PointHits, contains
 from cylcollide.query.request import PointRequest, RayRequest, point_request, ray_request, segment_request
 
@@ -112,3 +114,23 @@ class Queries(ABC):
     def contains_points(self, request: PointRequest) -> PointHits:
         """The limb that contains each point (n, 3): lowest index, its squared axis distance; and how many limbs do."""
         return contains(self.snapshot(), request)
+
+    @arguments_of(closest_request)
+    def closest_points(self, request: NearRequest) -> ClosestPoints:
+        """The limb of least distance from each point (n, 3), negative inside, and the nearest place of its surface.
+
+        Limbs farther away than `max_distance`, (n,) or one for all, are missed. Of equally near limbs the lowest row is
+        taken; of equally near places the lowest `Face`, then the end of p1, then the direction from the axis that is
+        nearest to +x, or to +y if the axis is along x. Inside several limbs it is the one that holds the point deepest.
+        """
+        return closest_points(self.snapshot(), request)
+
+    @arguments_of(within_request)
+    def points_within(self, request: NearRequest) -> NearLimbs:
+        """All limbs within a radius, (n,) or one for all, of each point (n, 3), by distance, then row."""
+        return near_limbs(self.snapshot(), request).by_distance()
+
+    @arguments_of(sphere_request)
+    def overlap_spheres(self, request: NearRequest) -> NearLimbs:
+        """All limbs that each ball touches or overlaps, by row; centers (n, 3), radii 0 or more, (n,) or for all."""
+        return near_limbs(self.snapshot(), request)

@@ -28,6 +28,9 @@ def results():
         world.contains_points(world.limbs.p1[:N]),
         judged,
         judged.impacts,
+        world.closest_points(starts, max_distance=1.0),
+        world.points_within(starts, 1.0),
+        history.overlap_spheres(starts, 1.0, at),
         history.cast_segments(starts, ends, at),
         history.chords_segments(starts, ends, at),
         history.judge_segments(starts, ends, policy, at),
@@ -35,7 +38,7 @@ def results():
     ]
 
 
-@pytest.fixture(params=range(9))
+@pytest.fixture(params=range(12))
 def result(request, results):
     assert len(results[request.param])
     return results[request.param]

@@ -19,7 +19,7 @@ if __name__ == "__main__":
 
 import numpy as np
 from support.cases.recorded_world import recorded_world
-from support.mixed_questions import HIT_FIELDS, columns, digests
+from support.mixed_questions import HIT_FIELDS, NEAR_FIELDS, columns, digests
 from support.package import environment
 
 import cylcollide as cc
@@ -58,6 +58,8 @@ def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:
             *columns(flown, MOVING_FIELDS),
             *columns(history.chords_segments(start, end, time), ("limb", "entry_position", "exit_normal")),
             *columns(held, ("limb", "count", "axis_distance_squared")),
+            *columns(history.closest_points(start, time), NEAR_FIELDS),
+            *columns(history.points_within(end, 0.5, time), ("offsets", *NEAR_FIELDS)),
             *(
                 column
                 for one in judged

@@ -117,6 +117,16 @@ def queries() -> Iterator[Call]:
                 yield Call(f"PoseHistory.{name}", query, {**way, **filters, **energy, **when})
     for asked in (world(), world().snapshot()):
         yield Call(f"{type(asked).__name__}.contains_points", asked.contains_points, {"points": PLACE, **filters})
+    near: tuple[tuple[str, Arrays], ...] = (
+        ("closest_points", {"points": PLACE, "max_distance": SIZE}),
+        ("points_within", {"points": PLACE, "radius": SIZE}),
+        ("overlap_spheres", {"centers": PLACE, "radii": SIZE}),
+    )
+    for name, given in near:
+        for asked in (world(), world().snapshot()):
+            yield Call(f"{type(asked).__name__}.{name}", getattr(asked, name), {**given, **filters})
+        for when in times:
+            yield Call(f"PoseHistory.{name}", getattr(history(), name), {**given, **filters, **when})
     for when in times:
         yield Call("PoseHistory.contains_points", history().contains_points, {"points": PLACE, **filters, **when})
     flight: Arrays = {"starts": PLACE, "ends": END, "t0": FIRST, "t1": LATER, "target_t0": FIRST, "target_t1": LATER}
@@ -165,6 +175,8 @@ def makers() -> Iterator[Call]:
     yield Call("Limbs.moved", capsules.moved, {**axis, "limbs": INDEX})
     yield Call("Limbs.classify_points", limbs.classify_points, {"points": PLACE})
     yield Call("Limbs.axis_distance_squared", limbs.axis_distance_squared, {"points": PLACE})
+    yield Call("Limbs.closest_points", limbs.closest_points, {"points": PLACE, "max_distance": SIZE})
+    yield Call("Limbs.overlap_spheres", limbs.overlap_spheres, {"centers": PLACE, "radii": SIZE})
     for name, way in rays("cast"):
         yield Call(f"Limbs.{name}", getattr(limbs, name), way)
     yield Call("Limbs.explain_segment", _bound(limbs.explain_segment, {"limb": 2}), {"start": PLACE[0], "end": END[0]})
@@ -218,6 +230,8 @@ LAZY: dict[type, tuple[str, ...]] = {
     cc.Chords: ("offsets", "limb", "entry_fraction", "exit_fraction", "thickness", "entry_position", "exit_normal"),
     cc.Judged: ("limb", "position", "distance", "damage", "energy_left", "shot"),
     cc.FlightPath: ("starts", "ends", "t0", "t1", "bullet", "error"),
+    cc.ClosestPoints: ("limb", "distance", "position", "normal", "face"),
+    cc.NearLimbs: ("offsets", "query", "limb", "distance", "position", "normal", "face"),
     cc.PointHits: ("limb", "count", "axis_distance_squared"),
     cc.Limbs: (*("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents"), "character", "mask"),
     cc.MissExplanation: ("hit", "limb", "gap", "point", "segment_point", "intervals"),

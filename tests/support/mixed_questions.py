@@ -20,6 +20,7 @@ HIT_FIELDS = (
     "exit_fraction", "exit_face", "exit_position", "exit_normal",
 )  # fmt: skip
 CHORD_FIELDS = ("offsets", "ray", "limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face")
+NEAR_FIELDS = ("limb", "distance", "position", "normal", "face")
 POLICIES = ("hit", "exit", "ignore")
 
 
@@ -119,6 +120,11 @@ def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
         points = whole_segments(rng, n)[0] if label == "grid" else 1.2 * field * rng.random((n, 3))
         for field_name, data in columns(world.contains_points(points), ("limb", "count", "axis_distance_squared")):
             yield f"{label} points {field_name}", data
+        few = points[: max(8, n // 8)]
+        for field_name, data in columns(world.closest_points(few, max_distance=field), NEAR_FIELDS):
+            yield f"{label} nearest {field_name}", data
+        for field_name, data in columns(world.points_within(few, 0.3, mask=5), ("offsets", *NEAR_FIELDS)):
+            yield f"{label} nearest within {field_name}", data
         rows = cc.HitWorld(limbs[:1]).limbs if len(limbs) > 1 else limbs
         yield f"{label} classify", np.ascontiguousarray(rows.classify_points(points)).tobytes()
         world.set_endpoints(limbs.p1 + 0.5, limbs.p2 + 0.5)

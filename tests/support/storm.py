@@ -64,6 +64,8 @@ JOBS = {{
     "chords": lambda: world.chords_segments(start, end).thickness,
     "few chords": lambda: world.chords_segments(start[:20], end[:20]).thickness,
     "points": lambda: world.contains_points(start).axis_distance_squared,
+    "closest points": lambda: world.closest_points(start[:900]).position,
+    "near": lambda: world.points_within(start[:900], 0.5).distance,
     "occluded": lambda: world.occluded_segments(start, end),
     "exact": lambda: cc.HitWorld(limbs[:1]).cast_segments(limbs.p1[:1] - 1, limbs.p1[:1]).limb,
     "load": lambda: cc.Limbs.load(file),
@@ -156,6 +158,8 @@ def past_jobs():
         "past": lambda: history.cast_segments(first, last, when).position,
         "past chords": lambda: history.chords_segments(first, last, when).thickness,
         "past points": lambda: history.contains_points(first, when).limb,
+        "past closest points": lambda: history.closest_points(first, when).position,
+        "past near": lambda: history.points_within(first, 0.5, when).distance,
         "limbs at": lambda: history.limbs_at(2.5),
         "moving": lambda: history.cast_moving(first[:40], last[:40], 0.5, when[-40:]).exit_time,
         "moving path": lambda: history.cast_moving(path).position,
@@ -235,12 +239,13 @@ for kind in kinds:
 """
 
 KINDS = (
-    "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "occluded", "exact",
-    "load", "save", "explain", "rebuild", "move people",
+    "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "closest points", "near",
+    "occluded", "exact", "load", "save", "explain", "rebuild", "move people",
 )  # fmt: skip
 PAST_KINDS = (
-    "record", "past", "past chords", "past points", "limbs at", "moving", "moving path", "flight", "miss", "judge",
-    "past judge", "poses", "poses of some", "layers", "spawn", "despawn", "place", "rig file", "policy file",
+    "record", "past", "past chords", "past points", "past closest points", "past near", "limbs at", "moving",
+    "moving path", "flight", "miss", "judge", "past judge", "poses", "poses of some", "layers", "spawn", "despawn",
+    "place", "rig file", "policy file",
 )  # fmt: skip
 MIRROR_KINDS = ("mirror sync", "mirror filters", "mirror bodies", "mirror rays", "mirror few rays", "mirror numbered")
 

@@ -14,7 +14,7 @@ from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import ray_at
 from cylcollide.query.loops.columns import CompressedRows, find_rows, rows_of_pairs, sort_part
-from cylcollide.query.loops.inputs import RayBatch, filter_of
+from cylcollide.query.loops.inputs import PointFilters, RayBatch, filter_of
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState, record_crossing
 from cylcollide.query.loops.ray_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.stream import setup_in_order
@@ -58,7 +58,9 @@ def is_protected(protection: Protection, character: int, i: int) -> bool:
 
 
 @inlined
-def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection, all_layers: bool, i: int) -> bool:
+def may_be_hit(
+    here: TickRows, row: int, batch: RayBatch | PointFilters, protection: Protection, all_layers: bool, i: int
+) -> bool:
     """Whether ray i considers a limb: by layers, unless they do not matter, by character, and by protection."""
     character = character_of(here, row)
     considered = all_layers or is_considered(character, layers_of(here, row), *filter_of(batch, i))

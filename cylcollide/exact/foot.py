@@ -1,0 +1,74 @@
+"""A place of a solid's surface that may be the nearest one, and vectors in rational numbers and in many digits."""
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+from cylcollide._types import Face
+from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.line import Triple
+from cylcollide.exact.numbers import QuadraticNumber
+
+Digits: TypeAlias = tuple[Decimal, Decimal, Decimal]
+Rational: TypeAlias = tuple[Fraction, Fraction, Fraction]
+Square: TypeAlias = QuadraticNumber | Algebraic
+
+ZERO, ONE = Decimal(0), Decimal(1)
+
+
+class Foot(NamedTuple):
+    """A place of the surface that may be the nearest one."""
+
+    square: Callable[[], Square]
+    """Its squared distance."""
+    face: Face
+    way: Callable[[], tuple[Digits, Digits]]
+    """The way from the place to the point, and the outward unit normal of the face there."""
+
+
+def difference(a: Triple, b: Triple) -> Rational:
+    """The vector a - b."""
+    x, y, z = (Fraction(p) - Fraction(q) for p, q in zip(a, b, strict=True))
+    return x, y, z
+
+
+def times(factor: Fraction, v: Sequence[Fraction | float]) -> Rational:
+    """A vector times a factor."""
+    x, y, z = (factor * Fraction(c) for c in v)
+    return x, y, z
+
+
+def dot_of(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    """Scalar product."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction())
+
+
+def digits_of(v: Sequence[Fraction | int]) -> Digits:
+    """The vector in many digits."""
+    x, y, z = (Decimal(c.numerator) / c.denominator for c in v)
+    return x, y, z
+
+
+def length_of(v: Digits) -> Decimal:
+    """Length of a vector."""
+    return (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt()
+
+
+def unit_of(v: Sequence[Fraction | int]) -> Digits:
+    """The vector, which is not zero, over its length."""
+    digits = digits_of(v)
+    length = length_of(digits)
+    return digits[0] / length, digits[1] / length, digits[2] / length
+
+
+def sum_of(*parts: tuple[Decimal, Digits]) -> Digits:
+    """The sum of vectors, each times a factor."""
+    x, y, z = (sum((factor * v[k] for factor, v in parts), ZERO) for k in range(3))
+    return x, y, z
+
+
+def floats_of(v: Sequence[Decimal]) -> Triple:
+    """The nearest float64 numbers."""
+    x, y, z = map(float, v)
+    return x, y, z

@@ -1,0 +1,102 @@
+"""The nearest place of a solid's surface to a point: squared distances compared exactly, then the last digits.
+
+A place that may be the nearest is a foot. In the half plane of axis and point the squared distance of a foot is
+(p + s √D) / q; that of an ellipsoid is a root of a polynomial (`exact/ellipse.py`).
+"""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal, localcontext
+from typing import NamedTuple
+
+from cylcollide._types import Face, Side
+from cylcollide.exact.about_axis import AboutAxis
+from cylcollide.exact.ball_and_box import feet_of_box, foot_of_ball
+from cylcollide.exact.ellipse import PRECISE, as_algebraic
+from cylcollide.exact.foot import Foot, Square, floats_of, length_of
+from cylcollide.exact.line import Triple
+from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tapered, Tube
+from cylcollide.exact.solid import Solid
+
+
+class Nearest(NamedTuple):
+    """The nearest place, as float64 numbers nearest to the true ones."""
+
+    distance: float  # negative inside
+    position: Triple
+    normal: Triple
+    face: Face
+
+
+def nearest(solid: Solid, point: Triple) -> Nearest:
+    """The place of the surface that is nearest to a point; of equals the lowest face, then the end of p1."""
+    side, foot = solid.side(point), nearest_foot(solid, point)
+    with localcontext(PRECISE):
+        way, normal = foot.way()
+        distance = length_of(way)
+        if side == Side.SURFACE:
+            return Nearest(0.0, point, floats_of(normal), foot.face)
+        place = [Decimal(x) - w for x, w in zip(point, way, strict=True)]
+        outward = -1 if side == Side.INSIDE else 1
+        direction = [outward * w / distance for w in way]
+        return Nearest(float(outward * distance), floats_of(place), floats_of(direction), foot.face)
+
+
+def nearest_foot(solid: Solid, point: Triple) -> Foot:
+    """The foot of the nearest place; of equals the lowest face."""
+    best, *others = feet(solid, point)
+    if others:
+        square = best.square()
+        for foot in others:
+            if compare(other := foot.square(), square) < 0:
+                best, square = foot, other
+    return best
+
+
+def is_within(solid: Solid, point: Triple, radius: float) -> bool:
+    """Whether a point is within a distance of a closed solid, or exactly at it; inf is allowed."""
+    if solid.side(point) != Side.OUTSIDE or radius == float("inf"):
+        return True
+    square = nearest_foot(solid, point).square()
+    n, d = radius.as_integer_ratio()
+    return compare(square, QuadraticNumber(n * n, d * d)) <= 0
+
+
+def nearest_solid(point: Triple, solids: Iterable[tuple[int, Solid]]) -> int:
+    """The index of the solid of least signed distance from a point, the lowest of equals."""
+    best: tuple[int, int, Square] | None = None
+    for index, solid in sorted(solids, key=lambda numbered: numbered[0]):
+        outward = {Side.INSIDE: -1, Side.SURFACE: 0, Side.OUTSIDE: 1}[solid.side(point)]
+        if best is None or outward <= best[1]:
+            square = nearest_foot(solid, point).square()
+            if best is None or outward < best[1] or outward * compare(square, best[2]) < 0:
+                best = index, outward, square
+    return -1 if best is None else best[0]
+
+
+def compare(one: Square, other: Square) -> int:
+    """Sign of one - other."""
+    if isinstance(one, QuadraticNumber) and isinstance(other, QuadraticNumber):
+        return one.compare(other)
+    first, second = (as_algebraic(n) if isinstance(n, QuadraticNumber) else n for n in (one, other))
+    return first.compare(second)
+
+
+def feet(solid: Solid, point: Triple) -> Sequence[Foot]:
+    """The feet among which the nearest place is, the lowest faces first."""
+    match solid:
+        case Cylinder(p1, p2, radius):
+            return AboutAxis.of(point, p1, p2, radius, radius, 0.0).feet()
+        case Tube(p1, p2, radius, inner):
+            return AboutAxis.of(point, p1, p2, radius, radius, inner).feet()
+        case Tapered(p1, p2, radius1, radius2):
+            return AboutAxis.of(point, p1, p2, radius1, radius2, 0.0).feet()
+        case Capsule(p1, p2, radius):
+            return [AboutAxis.of(point, p1, p2, radius, radius, 0.0).foot_of_capsule()]
+        case Ellipsoid(p1, p2, radius):
+            return [AboutAxis.of(point, p1, p2, radius, radius, 0.0).foot_of_ellipsoid()]
+        case Sphere(center, radius):
+            return [foot_of_ball(point, center, radius)]
+        case Box():
+            return feet_of_box(point, solid)
+    raise TypeError(f"feet: no solid of type {type(solid).__name__} is known")

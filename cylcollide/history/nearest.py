@@ -1,0 +1,130 @@
+"""The limbs near points in the past: each point at its own time."""
+
+from functools import partial
+from typing import TypeAlias, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide._types import ALL_LAYERS, NO_LIMB, Int32Array, Int64Array
+from cylcollide.bvh.traverse import Stack, make_stack
+from cylcollide.history.requests import (
+    NO_TICK,
+    Asked,
+    PointOptions,
+    Protected,
+    asked_times,
+    protected_by,
+    sample_times,
+)
+from cylcollide.history.rewound import RewoundLimbs, present_positions
+from cylcollide.history.ticks import Ring
+from cylcollide.kernels.limb_table import ROW
+from cylcollide.query.loops.columns import CompressedRows, find_rows, ray_of_each
+from cylcollide.query.loops.nearest import missed_nearest
+from cylcollide.query.loops.recorded import Protection
+from cylcollide.query.loops.recorded_nearest import OneLimb, PastPoints, find_nearest_recorded, find_within_recorded
+from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
+from cylcollide.query.nearest import ClosestPoints, NearLimbs, resolve_nearest, resolve_within
+from cylcollide.query.results import gather
+from cylcollide.runtime.threads import in_chunks
+from cylcollide.world.hit_world import HitWorld
+
+PastNearRequest: TypeAlias = tuple[NearRequest, Asked, Protected]
+"""Points and reaches, when each is judged, and the protected characters."""
+
+
+def past_closest(
+    points: ArrayLike,
+    time: ArrayLike | None = None,
+    *,
+    max_distance: ArrayLike = np.inf,
+    **options: Unpack[PointOptions],
+) -> PastNearRequest:
+    """A request about the limb nearest to each point (n, 3) at its time."""
+    asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
+    near = closest_request(points, max_distance=max_distance, mask=mask, ignore_character=ignored, threads=threads)
+    return near, asked, protected_by(options)
+
+
+def past_within(
+    points: ArrayLike, radius: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]
+) -> PastNearRequest:
+    """A request about all limbs within a radius of each point (n, 3) at its time."""
+    asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
+    near = within_request(points, radius, mask=mask, ignore_character=ignored, threads=threads)
+    return near, asked, protected_by(options)
+
+
+def past_spheres(
+    centers: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]
+) -> PastNearRequest:
+    """A request about all limbs that balls touch at their times; centers (n, 3)."""
+    asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
+    near = sphere_request(centers, radii, mask=mask, ignore_character=ignored, threads=threads)
+    return near, asked, protected_by(options)
+
+
+def _filters(options: PointOptions) -> tuple[ArrayLike, ArrayLike | None, int | None]:
+    return options.get("mask", ALL_LAYERS), options.get("ignore_character"), options.get("threads")
+
+
+class PastNear:
+    """A request about limbs near points, and the ticks that it is judged by."""
+
+    def __init__(self, world: HitWorld, ring: Ring, request: PastNearRequest) -> None:
+        """The request, judged by the ticks of a world; ValueError for times that are not kept."""
+        self.ring, (self.request, asked, protected) = ring, request
+        self.times = sample_times(ring, len(self.request.points), asked)
+        tick = self.times.tick
+        self.place: Int32Array = np.where(tick == NO_TICK, NO_TICK, tick - ring.first).astype(np.int32)
+        self.protection, self.present = Protection(*protected, self.times.time), partial(present_positions, world)
+
+    def closest(self) -> ClosestPoints:
+        """The nearest limb of each point."""
+        request, n = self.request, len(self.place)
+        columns, past = missed_nearest(n), self._points(slice(None), request)
+
+        def task(begin: int, end: int) -> int:
+            return find_nearest_recorded(past, *self._memory(), begin, end, columns)
+
+        if any(in_chunks(n, request.threads, task)):
+            rows = np.flatnonzero(columns.undecided)
+            offsets, codes = self._within(rows, request.rows(rows, columns.upper[rows]))
+            limbs = self._limbs(rows[ray_of_each(offsets)], codes >> 1)
+            own = np.arange(len(codes), dtype=np.int32)
+            resolve_nearest(request, limbs.table, rows, (offsets, own), columns)
+            columns.limb[rows] = gather(codes >> 1, columns.limb[rows], NO_LIMB)
+        hit = np.flatnonzero(columns.limb >= 0)
+        row = np.full(n, NO_LIMB, np.int32)
+        row[hit] = np.arange(len(hit))
+        found = ClosestPoints(request.points, self._limbs(hit, columns.limb[hit]), row)
+        return found.rewound(self.times, self.present)
+
+    def near(self) -> NearLimbs:
+        """All limbs within the reach of each point, by row."""
+        offsets, codes = self._within(slice(None), self.request)
+        offsets, kept = resolve_within(
+            self.request, self._limbs(ray_of_each(offsets), codes >> 1).table,
+            (offsets, 2 * np.arange(len(codes), dtype=np.int32) + (codes & 1)),
+        )  # fmt: skip
+        limbs, own = self._limbs(ray_of_each(offsets), (codes >> 1)[kept]), np.arange(len(kept), dtype=np.int32)
+        return NearLimbs(self.request.points, limbs, offsets, own).rewound(self.times, self.present)
+
+    def _points(self, rows: Int64Array | slice, request: NearRequest) -> PastPoints:
+        """Some of the points, whose request is given, as loops read them."""
+        protection = self.protection._replace(time=self.times.time[rows])
+        moments = self.place[rows], self.times.alpha[rows]
+        return PastPoints(request.points, request.reach, request.filters, self.ring.recorded, *moments, protection)
+
+    def _within(self, rows: Int64Array | slice, request: NearRequest) -> CompressedRows:
+        """As `candidates`, of some points: rows of their ticks."""
+        past = self._points(rows, request)
+        return find_rows(len(request.points), partial(find_within_recorded, past, *self._memory()))
+
+    def _memory(self) -> tuple[Stack, OneLimb]:
+        return make_stack(self.ring.deepest_tree), OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8))
+
+    def _limbs(self, point: Int64Array, row: Int32Array) -> RewoundLimbs:
+        """Rows of ticks, each where it was at the moment of its point."""
+        return RewoundLimbs(self.ring, self.place[point], self.times.alpha[point], row)

@@ -1,0 +1,94 @@
+"""Queries about points and limbs row by row: sides, distances from axes and surfaces, balls that overlap."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import HIT, MISS, NO_LIMB, UNDECIDED, BoolArray, Float64Array, Int8Array, Side
+from cylcollide.kernels.limb_table import LimbRows, LimbTable
+from cylcollide.query.labels import RowLabels
+from cylcollide.query.loops import points as point_loops
+from cylcollide.query.loops.places import bound_distances
+from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request
+from cylcollide.query.nearest import ClosestPoints, are_within
+from cylcollide.query.points import axis_distances, resolve_point
+
+
+class PointQueries(ABC):
+    """The queries of `Limbs` about points: point i and limb i, all points and one limb, or one point and all limbs."""
+
+    table: LimbTable
+    state_row: None
+
+    @property
+    @abstractmethod
+    def kernel_rows(self) -> LimbRows:
+        """What loops read."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> RowLabels:
+        """Names and hit groups, as results read them."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    def classify_points(self, points: ArrayLike) -> Int8Array:
+        """The exact `Side` of point i with respect to limb i, all points to one limb, or one point to all; (n,)."""
+        position = self._positions(points)
+        verdict = np.full(len(position), MISS, np.int8)
+        point_loops.classify_rows(position, self.kernel_rows, verdict)
+        side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
+        for i in np.flatnonzero(verdict == UNDECIDED).tolist():
+            side[i] = resolve_point(position[i], self.table, i if len(self) > 1 else 0)
+        return side
+
+    def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
+        """Greg James' test: squared distance (n,) from the axis for a point in the closed limb, -1.0 for one outside.
+
+        Point i against limb i, or all points and one limb, or one point and all limbs. The verdict is exact.
+        """
+        position = self._positions(points)
+        side = self.classify_points(position)
+        limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
+        inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
+        return axis_distances(position, self.table, self.kernel_rows, inside)
+
+    def closest_points(self, points: ArrayLike, *, max_distance: ArrayLike = np.inf) -> ClosestPoints:
+        """The place of limb i that is nearest to point i, all points to one limb, or one point to all.
+
+        As `HitWorld.closest_points`: a limb farther away than `max_distance`, (n,) or one for all, is missed.
+        """
+        position = self._positions(points)
+        request = closest_request(position, max_distance=max_distance)
+        row = np.arange(len(position), dtype=np.int32) if len(self) > 1 else np.zeros(len(position), np.int32)
+        return ClosestPoints(position, self, np.where(self._are_within(request), row, np.int32(NO_LIMB)))
+
+    def overlap_spheres(self, centers: ArrayLike, radii: ArrayLike) -> BoolArray:
+        """Whether ball i overlaps or touches limb i, row by row as `closest_points`; bool (n,)."""
+        return self._are_within(sphere_request(self._positions(centers, "centers"), radii))
+
+    def _are_within(self, request: NearRequest) -> BoolArray:
+        """Whether each limb is within the reach of its point."""
+        lower, upper = np.empty((2, len(request.points)))
+        bound_distances(request.points, self.kernel_rows, lower, upper)
+        return are_within(request, self.table, (lower, upper))
+
+    def _positions(self, points: ArrayLike, name: str = "points") -> Float64Array:
+        """Points (n, 3), one a pair of a point and a limb."""
+        position = validate.vectors(points, name)
+        n = self._paired(len(position), name)
+        return position if len(position) == n else np.repeat(position, n, axis=0)
+
+    def _paired(self, rows: int, what: str) -> int:
+        """Number of pairs of a row and a limb; ValueError if their numbers differ and neither is 1."""
+        if len(self) == 1 or rows == len(self):
+            return rows
+        if rows == 1:
+            return len(self)
+        raise ValueError(
+            f"{what}: expected {len(self)} rows, one a limb (or 1), got {rows}; "
+            "use HitWorld to test every ray against every limb"
+        )

@@ -1,0 +1,82 @@
+"""Requests about the limbs near points: checked points, reaches and filters."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array
+from cylcollide.query.loops.inputs import PointFilters
+from cylcollide.query.request import as_distances, some_rows
+
+
+class NearRequest(NamedTuple):
+    """Points, how far limbs may be from each, and which limbs it considers."""
+
+    points: Float64Array  # (n, 3)
+    reach: Float64Array  # (n,), or (1,) for all
+    filters: PointFilters
+    threads: int | None
+
+    def rows(self, rows: Int64Array, reach: Float64Array) -> "NearRequest":
+        """The request of some points, with other reaches."""
+        filters = PointFilters(some_rows(self.filters.mask, rows), some_rows(self.filters.ignored, rows))
+        return NearRequest(self.points[rows], reach, filters, self.threads)
+
+
+def near_request(
+    points: Float64Array,
+    reach: Float64Array,
+    mask: ArrayLike,
+    ignore_character: ArrayLike | None,
+    threads: int | None,
+) -> NearRequest:
+    """A request about checked points and reaches."""
+    n, workers = len(points), None if threads is None else validate.workers(threads)
+    filters = PointFilters(validate.masks(mask, n), validate.ignored_characters(ignore_character, n))
+    return NearRequest(points, reach, filters, workers)
+
+
+def closest_request(
+    points: ArrayLike,
+    *,
+    max_distance: ArrayLike = np.inf,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
+) -> NearRequest:
+    """A request about the limb nearest to each point (n, 3), at most `max_distance` away, (n,) or one for all."""
+    places = validate.vectors(points, "points")
+    return near_request(places, as_distances(max_distance, len(places)), mask, ignore_character, threads)
+
+
+def within_request(
+    points: ArrayLike,
+    radius: ArrayLike,
+    *,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
+) -> NearRequest:
+    """A request about all limbs within a radius of each point (n, 3), 0 or more, (n,) or one for all."""
+    places = validate.vectors(points, "points")
+    return near_request(places, as_radii(radius, "radius", len(places)), mask, ignore_character, threads)
+
+
+def sphere_request(
+    centers: ArrayLike,
+    radii: ArrayLike,
+    *,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
+) -> NearRequest:
+    """A request about all limbs that balls touch, given by centres (n, 3) and radii, (n,) or one for all."""
+    places = validate.vectors(centers, "centers")
+    return near_request(places, as_radii(radii, "radii", len(places)), mask, ignore_character, threads)
+
+
+def as_radii(values: ArrayLike, name: str, rows: int) -> Float64Array:
+    """Radii (rows,), each 0 or as large as a size must be, given as such or as one for all."""
+    return validate.sizes_or_zero(validate.per_row(values, name, rows), name)

@@ -1,0 +1,248 @@
+"""The limb nearest to each point, and all limbs within a radius: results, and how they are found.
+
+Float64 bounds find limbs, double-doubles the places on them. What bounds leave open is decided in exact arithmetic.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from cylcollide._types import NO_LIMB, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.bvh.traverse import make_stack
+from cylcollide.exact.nearest import is_within, nearest, nearest_solid
+from cylcollide.kernels.limb_table import LimbTable
+from cylcollide.process.files import Columns
+from cylcollide.query.exact_fallback import exact_limb
+from cylcollide.query.loops.columns import CompressedRows, chords_of_rays, offsets_of, ray_of_each, rows_of_pairs
+from cylcollide.query.loops.nearest import NearestColumns, NearPairs, find_nearest, find_within, missed_nearest
+from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places
+from cylcollide.query.near_requests import NearRequest
+from cylcollide.query.request import LabelledLimbs, State
+from cylcollide.query.result import Field
+from cylcollide.query.results import HitFields, LimbFields, Surface
+from cylcollide.query.scratch import scratch_for_near_points
+from cylcollide.runtime.memory import frozen
+from cylcollide.runtime.threads import in_chunks
+
+# Results ------------------------------------------------------------------------------------------------------------
+
+
+def places_of(points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> PlaceColumns:
+    """The place of each limb, -1 for none, that is nearest to its point."""
+    places, uncertain = empty_places(len(row)), np.empty(len(row), bool)
+    if write_places(points, limbs.kernel_rows, row, places, uncertain):
+        for i in np.flatnonzero(uncertain).tolist():
+            found = nearest(exact_limb(limbs.table, row.item(i)), tuple(points[i].tolist()))
+            places.distance[i], places.position[i], places.normal[i], places.face[i] = found
+    return places
+
+
+@dataclass(frozen=True)
+class ClosestPoint:
+    """One row of `ClosestPoints`, as plain Python values and small arrays."""
+
+    hit: bool
+    distance: float
+    position: Float64Array
+    normal: Float64Array
+    face: int
+    limb: int
+    limb_name: str | None
+    hit_group: int
+    character: int
+    bone: int
+    rig_limb: int
+    local_position: Float64Array
+    local_normal: Float64Array
+
+
+class ClosestPoints(HitFields[ClosestPoint]):
+    """The limb of least distance from each point, and the nearest place of its surface; arrays that cannot be written.
+
+    `position` is that place, `normal` the unit vector away from the limb: (point - position) / distance, or on the
+    surface the outward normal of `face`. A miss has distance inf, limb and character -1, face NONE, and NaN elsewhere.
+    `points[i]` is one row, as a `ClosestPoint`; a slice, a mask or an array of indices chooses rows.
+    """
+
+    _what = "points"
+    _row_type = ClosestPoint
+    fields: ClassVar[tuple[str, ...]] = tuple(ClosestPoint.__annotations__)
+
+    distance = Field[Float64Array](
+        "Distance from the surface of the limb, negative inside it, inf for a miss; (n,).", "_spots"
+    )
+    face = Field[Int8Array]("`Face` of the nearest place, NONE for a miss; int8 (n,).", "_spots")
+
+    def __init__(self, points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> None:
+        self._points, self._limbs, self._row, self._columns = points, limbs, row, {}
+
+    def _take(self, rows: Int64Array) -> Self:
+        return type(self)(self._points[rows], self._limbs, self._row[rows])
+
+    def _summary(self) -> str:
+        return f"ClosestPoints({len(self)} points, {np.count_nonzero(self._row >= 0)} near a limb)"
+
+    def _spots(self) -> Columns:
+        return places_of(self._points, self._limbs, self._row)._asdict()
+
+
+class Overlaps(LimbFields):
+    """The limbs that overlap each query, in compressed rows; arrays that cannot be written.
+
+    The limbs of query i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry a limb. An index, a
+    slice, a mask or an array of queries chooses those of these queries, numbered anew. `len` counts limbs.
+    """
+
+    _what = "queries"
+    fields: ClassVar[tuple[str, ...]] = ("query", "limb", "limb_name", "hit_group", "character", "bone", "rig_limb")
+
+    def __init__(self, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array) -> None:
+        self._limbs, self._offsets, self._row, self._columns = limbs, offsets, row, {}
+
+    @property
+    def _count(self) -> int:
+        return len(self._offsets) - 1
+
+    def _take(self, rows: Int64Array) -> Self:
+        offsets, taken = chords_of_rays(self._offsets, rows)
+        return type(self)(self._limbs, offsets, self._row[taken])
+
+    @property
+    def _ray_of_row(self) -> Int64Array:
+        return self.query
+
+    def _summary(self) -> str:
+        return f"{type(self).__name__}({len(self)} limbs of {self._count} queries)"
+
+    @property
+    def offsets(self) -> Int64Array:
+        """Where the limbs of each query begin, and the last end; int64 (queries + 1,)."""
+        return frozen(self._offsets)
+
+    @cached_property
+    def query(self) -> Int64Array:
+        """Row of the query; int64, one a limb."""
+        return frozen(ray_of_each(self._offsets))
+
+    @property
+    def _surface(self) -> Surface:
+        raise AttributeError(f"{type(self).__name__}: expected limbs with nearest places, as overlap_spheres has")
+
+
+class NearLimbs(Overlaps):
+    """`Overlaps` of balls, or limbs within a radius of points: with the place of each that is nearest to the centre."""
+
+    fields: ClassVar[tuple[str, ...]] = (
+        *Overlaps.fields, "distance", "position", "normal", "face", "local_position", "local_normal",
+    )  # fmt: skip
+
+    distance = Field[Float64Array]("Distance of the centre from the surface, negative inside; one a limb.", "_spots")
+    position = Field[Float64Array]("The nearest place of the limb; (limbs, 3).", "_spots")
+    normal = Field[Float64Array]("Unit normal from there to the centre, or outward; (limbs, 3).", "_spots")
+    face = Field[Int8Array]("`Face` of that place; int8, one a limb.", "_spots")
+
+    def __init__(self, points: Float64Array, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array) -> None:
+        super().__init__(limbs, offsets, row)
+        self._points = points
+
+    def _take(self, rows: Int64Array) -> Self:
+        offsets, taken = chords_of_rays(self._offsets, rows)
+        return type(self)(self._points[rows], self._limbs, offsets, self._row[taken])
+
+    def by_distance(self) -> Self:
+        """The same, the limbs of each point by distance."""
+        order, known = np.lexsort((self.distance, self.query)), self._columns
+        same = type(self)(self._points, self._limbs, self._offsets, self._row[order])
+        same._columns = {name: column[order] for name, column in known.items()}
+        return same if self._sample_times is None else same.rewound(self._sample_times, self._present)
+
+    @property
+    def _surface(self) -> Surface:
+        return self.position, self.normal
+
+    def _spots(self) -> Columns:
+        return places_of(self._points[self.query], self._limbs, self._row)._asdict()
+
+
+# Searches -----------------------------------------------------------------------------------------------------------
+
+
+def closest_points(state: State, request: NearRequest) -> ClosestPoints:
+    """The nearest limb of each point."""
+    points, (table, tree), n = request.points, (state.kernel_rows, state.tree), len(request.points)
+    columns = missed_nearest(n)
+
+    def task(begin: int, end: int) -> int:
+        args = points, request.reach, request.filters, make_stack(tree), begin, end, columns
+        return find_nearest(table, tree, *args)
+
+    if any(in_chunks(n, request.threads, task)):
+        rows = np.flatnonzero(columns.undecided)
+        offsets, codes = candidates(state, request.rows(rows, columns.upper[rows]))
+        resolve_nearest(request, state.table, rows, (offsets, codes >> 1), columns)
+    return ClosestPoints(points, state, columns.limb)
+
+
+def resolve_nearest(
+    request: NearRequest, table: LimbTable, rows: Int64Array, lists: CompressedRows, columns: NearestColumns
+) -> None:
+    """Write the nearest limb of each of these rows, of those on its list."""
+    reach, (offsets, listed) = np.broadcast_to(request.reach, len(request.points)), lists
+    for k, i in enumerate(rows.tolist()):
+        point, near = tuple(request.points[i].tolist()), listed[offsets[k] : offsets[k + 1]].tolist()
+        best = nearest_solid(point, [(limb, exact_limb(table, limb)) for limb in near])
+        found = best != NO_LIMB and is_within(exact_limb(table, best), point, reach.item(i))
+        columns.limb[i] = best if found else NO_LIMB
+
+
+def near_limbs(state: State, request: NearRequest) -> NearLimbs:
+    """All limbs within each radius, touching ones included, by row."""
+    lists = resolve_within(request, state.table, candidates(state, request))
+    return NearLimbs(request.points, state, *lists)
+
+
+def candidates(state: State, request: NearRequest) -> CompressedRows:
+    """The limbs that may be within the reach of each point, ascending: twice each, plus 1 if it is not certain."""
+
+    def task(begin: int, end: int) -> CompressedRows:
+        place, pairs, queue = scratch_for_near_points(state.tree)
+        args = request.points, request.reach, request.filters, place, pairs, queue, begin, end
+        found = NearPairs(np.empty((2 * (end - begin) + 64, 2), np.int32), np.zeros(1, np.int64))
+        find_within(state.kernel_rows, state.tree, *args, found)
+        if found.used[0] > len(found.pair):
+            found = NearPairs(np.empty((found.used[0], 2), np.int32), np.zeros(1, np.int64))
+            find_within(state.kernel_rows, state.tree, *args, found)
+        return rows_of_pairs(found.pair[: found.used[0]], begin, end - begin, True)
+
+    parts = in_chunks(len(request.points), request.threads, task)
+    if len(parts) == 1:
+        return parts[0]
+    counts = np.concatenate([np.diff(offsets) for offsets, _ in parts])
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))), np.concatenate([codes for _, codes in parts])
+
+
+def resolve_within(request: NearRequest, table: LimbTable, found: CompressedRows) -> CompressedRows:
+    """The limbs within the reach of each point, of what `candidates` has found."""
+    offsets, codes = found
+    kept, limb, n = np.ones(len(codes), bool), codes >> 1, len(request.points)
+    if (opened := np.flatnonzero(codes & 1)).size:
+        point_of_each, reach = ray_of_each(offsets), np.broadcast_to(request.reach, n)
+        for k in opened.tolist():
+            i = point_of_each.item(k)
+            solid, point = exact_limb(table, limb.item(k)), tuple(request.points[i].tolist())
+            kept[k] = is_within(solid, point, reach.item(i))
+        offsets = offsets_of(point_of_each[kept], n)
+    return offsets, limb[kept]
+
+
+def are_within(request: NearRequest, table: LimbTable, bounds: tuple[Float64Array, Float64Array]) -> BoolArray:
+    """Whether limb i, or the only one, is within the reach of point i; `bounds` of its distance."""
+    reach = np.broadcast_to(request.reach, len(request.points))
+    lower, upper = bounds
+    within = np.asarray(upper <= reach)
+    for i in np.flatnonzero(~within & (lower <= reach)).tolist():
+        solid = exact_limb(table, i if len(table.radius) > 1 else 0)
+        within[i] = is_within(solid, tuple(request.points[i].tolist()), reach.item(i))
+    return within

@@ -1,0 +1,102 @@
+"""Nearest places in exact arithmetic, against 90 digits; the order of squared distances."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.cases.near_points import MAKERS, any_limb, near_points
+from support.oracle.nearest import signed_distance
+
+import cylcollide as cc
+from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.ellipse import Ellipse, as_algebraic
+from cylcollide.exact.nearest import compare, feet, is_within, nearest, nearest_foot, nearest_solid
+from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.shapes import Ellipsoid, Sphere
+from cylcollide.query.exact_fallback import exact_limb
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+LAST = Decimal(10) ** -75  # the last digits of the oracle's squares
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("shape", MAKERS)
+def test_places_and_squares(shape: str, count: int):
+    rng = np.random.default_rng(17)
+    for far in (0.0, 100.0):
+        limbs = any_limb(shape, rng, far)
+        solid = exact_limb(limbs.table, 0)
+        for point in near_points(limbs, rng, count):
+            place, true = tuple(point.tolist()), signed_distance(limbs, 0, point)
+            found, square = nearest(solid, place), nearest_foot(solid, place).square()
+            ulp = float(np.spacing(np.abs([point, limbs.p1[0], limbs.p2[0], found.position]).max()))
+            assert abs(found.distance - float(true)) <= ulp
+            assert np.sign(found.distance) == np.sign(float(true)) or abs(true) < LAST
+            assert abs(signed_distance(limbs, 0, found.position)) <= 2 * ulp
+            assert np.linalg.norm(found.normal) == pytest.approx(1.0, abs=4e-16)
+            number = as_algebraic(square) if isinstance(square, QuadraticNumber) else square
+            while not number.is_rational and number.bounds[1] - number.bounds[0] > Fraction(1, 10**70):
+                number.refine()
+            low = number.bounds[0]
+            assert abs(Decimal(low.numerator) / low.denominator - true * true) <= true * true * LAST + LAST
+
+
+def test_roots_and_rationals_are_one_order():
+    two, root = QuadraticNumber(2, 1), QuadraticNumber(0, 1, 1, 2)
+    assert compare(root, two) < 0 < compare(two, root)
+    assert as_algebraic(QuadraticNumber(1, 2, -1, 9)) == Fraction(-1)
+    assert as_algebraic(root) == as_algebraic(QuadraticNumber(0, 2, 1, 8))
+    assert compare(as_algebraic(root), root) == 0
+    assert compare(Algebraic.rational(Fraction(3, 2)), root) > 0
+
+
+def test_points_on_the_axes_of_ellipses():
+    """Where two places are equally near the squared distance is rational; beyond a centre of curvature there is one."""
+    for a, b in ((25, 9), (9, 25)):
+        for x in range(8):
+            along = Ellipse(a, b, x * x, 0) if a > b else Ellipse(a, b, 0, x * x)
+            assert (along.medial is not None) == (5 * x <= 16)
+            number = along.squared_distance(4)
+            assert number == (along.medial / 4 if along.medial is not None else Fraction((5 - x) ** 2, 4))
+    assert Ellipse(4, 4, 0, 0).squared_distance(1) == 4
+    assert Ellipse(4, 4, 9, 16).squared_distance(1) == 9
+    almost_round = Ellipse(10**80 + 10**41, 10**80, 1, 1)  # four places, all of them as far to forty digits
+    assert 10**80 - 22 * 10**39 < almost_round.squared_distance(1) < 10**80 - 20 * 10**39
+    for radius, end, normal in ((1.0, (1.0, 0.0, 2.0), (1, 0, 0)), (3.0, (0.0, 0.0, 0.0), (0, 0, -1))):
+        found = nearest(Ellipsoid((0.0, 0.0, 0.0), (0.0, 0.0, 4.0), radius), (0.0, 0.0, 2.0))
+        assert (found.position, found.normal) == (end, normal)
+    flat = nearest(Ellipsoid((0.0, 0.0, 0.0), (0.0, 0.0, 4.0), 4.0), (1.5, 0.0, 2.0))
+    assert flat.position == (2.0, 0.0, pytest.approx(2.0 - 3.0**0.5))
+    assert nearest(Sphere((0.0, 0.0, 0.0), 1.0), (0.0, -1.0, 0.0)) == (0.0, (0, -1, 0), (0, -1, 0), cc.Face.SIDE)
+
+
+def test_the_nearest_solid_and_what_is_within():
+    balls = [Sphere((float(x), 0.0, 0.0), 1.0) for x in (4, -3, 3, 0)]
+    assert nearest_solid((0.0, 0.0, 0.0), enumerate(balls[:3])) == 1
+    assert nearest_solid((0.0, 0.0, 0.0), enumerate(balls)) == 3
+    assert nearest_solid((1.0, 0.0, 0.0), [(5, balls[3]), (2, balls[2])]) == 5
+    assert nearest_solid((0.0, 0.0, 0.0), []) == -1
+    deep = [Sphere((0.0, 0.0, 0.0), 2.0), Sphere((0.0, 0.0, 0.5), 2.0), Sphere((0.0, 0.0, 0.0), 2.5)]
+    assert [nearest_solid((0.0, 0.0, 1.0), enumerate(deep[:k])) for k in (1, 2, 3)] == [0, 1, 1]
+    egg = Ellipsoid((0.0, 0.0, 2.0), (0.0, 0.0, 6.0), 1.0)
+    for solid in (balls[2], egg):
+        assert is_within(solid, (0.0, 0.0, 0.0), 2.0)
+        assert not is_within(solid, (0.0, 0.0, 0.0), np.nextafter(2.0, 0.0))
+        assert is_within(solid, (0.0, 0.0, 0.0), np.inf)
+    assert is_within(egg, (0.0, 0.0, 2.0), 0.0)
+    with pytest.raises(TypeError, match="no solid of type int"):
+        feet(1, (0.0, 0.0, 0.0))
+
+
+def test_axes_of_boxes_that_are_not_at_right_angles():
+    """As large a skew as rounding never makes: the place is still the nearest of the solid that the axes define."""
+    limbs = cc.Limbs.boxes([[0.5, 0, 0]], [1, 2, 3, 4], [1.0, 2.0, 3.0])
+    skewed = limbs.table.boxes.copy()
+    skewed[0, :9] += np.random.default_rng(2).normal(size=9) * 1e-3
+    limbs = cc.Limbs(limbs.table._replace(boxes=skewed), limbs.hit_group, limbs.names)
+    solid = exact_limb(limbs.table, 0)
+    for point in np.random.default_rng(3).normal(size=(12, 3)) * 4.0:
+        found = nearest(solid, tuple(point.tolist()))
+        assert found.distance == pytest.approx(float(signed_distance(limbs, 0, point)), abs=1e-13)

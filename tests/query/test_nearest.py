@@ -1,0 +1,285 @@
+"""Closest points, limbs within a radius and balls that overlap, against 90 digits of every limb by itself."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from support.cases.near_points import MAKERS, any_limb, near_points
+from support.cases.one_of_each_shape import BOX_TURN, LIMBS
+from support.check_cylinders import IS_COMPILED
+from support.mixed_questions import grid_limbs, mixed_limbs
+from support.oracle.nearest import signed_distance
+
+import cylcollide as cc
+
+FIELDS = ("hit", "limb", "distance", "position", "normal", "face", "character", "limb_name")
+CLOSE = Decimal(10) ** -60  # equal, in 90 digits
+ORIGIN, UP = [[0.0, 0.0, 0.0]], [[0.0, 0.0, 4.0]]
+
+
+def truth(limbs: cc.Limbs, points: np.ndarray) -> list[list[Decimal]]:
+    """The signed distance of every point from every limb."""
+    return [[signed_distance(limbs, k, point) for k in range(len(limbs))] for point in points]
+
+
+def same(one, other, fields=FIELDS) -> bool:
+    return all(
+        np.array_equal(np.array(getattr(one, f)), np.array(getattr(other, f)), equal_nan=f in FIELDS[2:5])
+        for f in fields
+    )
+
+
+def scene(name: str) -> tuple[cc.Limbs, np.ndarray]:
+    """Limbs of all shapes and points among them; on a grid many are equally near, and touch."""
+    rng = np.random.default_rng(29)
+    if name == "grid":
+        return grid_limbs(), np.floor(np.array([8.0, 8.0, 24.0]) * rng.random((20, 3))) / 2 - 0.5
+    limbs = mixed_limbs(24, rng, 2.0)
+    return cc.Limbs.concat([limbs, limbs[3:11]]), 3.0 * rng.random((25, 3)) - 0.5
+
+
+@pytest.mark.parametrize("name", ["mixed", "grid"])
+def test_a_world_answers_as_its_limbs_one_by_one(name: str):
+    limbs, points = scene(name)
+    world, every = cc.HitWorld(limbs), truth(limbs, points)
+    radii = np.random.default_rng(3).choice([0.0, 0.25, 0.5, 1.0], len(points))
+    closest, near, balls = (
+        world.closest_points(points),
+        world.points_within(points, radii),
+        world.overlap_spheres(points, radii),
+    )
+    limited, within = world.closest_points(points, max_distance=radii), 0
+    for i, distances in enumerate(every):
+        best = min(distances)
+        row = next(k for k, d in enumerate(distances) if d - best < CLOSE)
+        ulp = np.spacing(max(np.abs(points[i]).max(), np.abs(closest.position[i]).max(), 1.0))
+        assert closest.limb[i] == row
+        assert abs(Decimal(closest.distance.item(i)) - best) <= 4 * Decimal(ulp)
+        assert abs(signed_distance(limbs, row, closest.position[i])) <= 4 * Decimal(ulp)
+        assert limited.limb[i] == (row if best - Decimal(radii.item(i)) < CLOSE else -1)
+        expected = [k for k, d in enumerate(distances) if d - Decimal(radii.item(i)) < CLOSE]
+        assert balls[i].limb.tolist() == expected
+        assert near[i].limb.tolist() == sorted(
+            expected, key=lambda k, i=i: (limbs[k].closest_points(points[i]).distance[0], k)
+        )
+        within += len(expected)
+    assert within == len(balls) == len(near) > 3
+    assert 0 < limited.hit.sum() < len(points)
+
+
+@pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
+def test_a_limb_answers_row_by_row(shape: cc.Shape):
+    limbs = LIMBS[shape]
+    points = near_points(limbs, np.random.default_rng(7), 3)
+    found, radii = limbs.closest_points(points), np.resize([0.0, 0.5], len(points))
+    world = cc.HitWorld(limbs)
+    assert same(found, world.closest_points(points))
+    assert limbs.overlap_spheres(points, radii).tolist() == [
+        len(ball) > 0 for ball in world.overlap_spheres(points, radii)
+    ]
+    pairs = cc.Limbs.concat([limbs] * len(points))
+    assert same(found, pairs.closest_points(points), ("distance", "position", "normal", "face"))
+    assert same(limbs.closest_points(points[:1]), found[:1])
+    assert same(
+        pairs.closest_points(points, max_distance=radii),
+        limbs.closest_points(points, max_distance=radii),
+        ("hit", "distance"),
+    )
+    with pytest.raises(ValueError, match=r"centers: expected 2 rows"):
+        cc.Limbs.concat([limbs] * 2).overlap_spheres(points[:5], 1.0)
+
+
+# Ties of places -----------------------------------------------------------------------------------------------------
+
+TURNED = [[0.0, 0.0, 0.0]], [[1.0, 1.0, 0.0]]
+X_AXIS = [[0.0, 0.0, 0.0]], [[4.0, 0.0, 0.0]]
+HALF = 0.5**0.5
+TIES = {  # limb, point, distance, normal, face
+    "cylinder, axis": (cc.Limbs.cylinders(ORIGIN, UP, 1.0), (0, 0, 2), -1.0, (1, 0, 0), "SIDE"),
+    "cylinder along x": (cc.Limbs.cylinders(*X_AXIS, 1.0), (2, 0, 0), -1.0, (0, 1, 0), "SIDE"),
+    "cylinder, turned": (cc.Limbs.cylinders(*TURNED, 0.25), (0.5, 0.5, 0), -0.25, (HALF, -HALF, 0), "SIDE"),
+    "cylinder, wall and cap": (cc.Limbs.cylinders(ORIGIN, UP, 1.0), (0.5, 0, 3.5), -0.5, (1, 0, 0), "SIDE"),
+    "cylinder, both caps": (cc.Limbs.cylinders(ORIGIN, UP, 3.0), (0.5, 0, 2), -2.0, (0, 0, -1), "CAP1"),
+    "cylinder, on the wall": (cc.Limbs.cylinders(ORIGIN, UP, 1.0), (0, -1, 2), 0.0, (0, -1, 0), "SIDE"),
+    "cylinder, on a rim": (cc.Limbs.cylinders(ORIGIN, UP, 1.0), (0, -1, 4), 0.0, (0, 0, 1), "CAP2"),
+    "cylinder, on a cap": (cc.Limbs.cylinders(ORIGIN, UP, 1.0), (0.5, 0.5, 0), 0.0, (0, 0, -1), "CAP1"),
+    "tube, axis": (cc.Limbs.tubes(ORIGIN, UP, 2.0, 1.0), (0, 0, 2), 1.0, (-1, 0, 0), "BORE"),
+    "tube, before the bore": (cc.Limbs.tubes(ORIGIN, UP, 5.0, 3.0), (0, 0, 8), 5.0, (-0.6, 0, 0.8), "CAP2"),
+    "tube, wall and bore": (cc.Limbs.tubes(ORIGIN, UP, 2.0, 1.0), (0, 1.5, 2), -0.5, (0, 1, 0), "SIDE"),
+    "tube, on the bore": (cc.Limbs.tubes(ORIGIN, UP, 2.0, 1.0), (0, 1, 2), 0.0, (0, -1, 0), "BORE"),
+    "cone, axis": (cc.Limbs.cones(ORIGIN, UP, 3.0), (0, 0, 2.5), -0.9, (0.8, 0, 0.6), "SIDE"),
+    "cone, apex": (cc.Limbs.cones(ORIGIN, UP, 3.0), (0, 0, 4), 0.0, (0, 0, 1), "CAP2"),
+    "cone, wall or apex": (cc.Limbs.cones(ORIGIN, UP, 3.0), (4, 0, 7), 5.0, (0.8, 0, 0.6), "CAP2"),
+    "capsule, axis": (cc.Limbs.capsules(ORIGIN, UP, 1.0), (0, 0, 1), -1.0, (1, 0, 0), "SIDE"),
+    "capsule, end": (cc.Limbs.capsules(ORIGIN, UP, 1.0), (0, 0, 4), -1.0, (1, 0, 0), "CAP2"),
+    "capsule, on a ball": (cc.Limbs.capsules(ORIGIN, UP, 1.0), (0, 0, 5), 0.0, (0, 0, 1), "CAP2"),
+    "sphere, centre": (cc.Limbs.spheres(ORIGIN, 1.0), (0, 0, 0), -1.0, (1, 0, 0), "SIDE"),
+    "sphere, surface": (cc.Limbs.spheres(ORIGIN, 1.0), (0, 1, 0), 0.0, (0, 1, 0), "SIDE"),
+    "ellipsoid, long, centre": (cc.Limbs.ellipsoids(ORIGIN, UP, 1.0), (0, 0, 2), -1.0, (1, 0, 0), "SIDE"),
+    "ellipsoid, flat, centre": (cc.Limbs.ellipsoids(ORIGIN, UP, 3.0), (0, 0, 2), -2.0, (0, 0, -1), "SIDE"),
+    "ellipsoid, round, centre": (cc.Limbs.ellipsoids(ORIGIN, UP, 2.0), (0, 0, 2), -2.0, (0, 0, -1), "SIDE"),
+    "ellipsoid, pole": (cc.Limbs.ellipsoids(ORIGIN, UP, 1.0), (0, 0, 4), 0.0, (0, 0, 1), "SIDE"),
+    "ellipsoid, equator": (cc.Limbs.ellipsoids(ORIGIN, UP, 1.0), (0, 1, 2), 0.0, (0, 1, 0), "SIDE"),
+    "cube, centre": (cc.Limbs.boxes(ORIGIN, [0, 0, 0, 1], [1, 1, 1]), (0, 0, 0), -1.0, (-1, 0, 0), "NEG_X"),
+    "cube, turned, centre": (
+        cc.Limbs.boxes(ORIGIN, [0, 0, 1, 1], [1, 1, 2]), (0, 0, 0), -1.0, (0, -1, 0), "NEG_X"),
+    "cube, edge": (cc.Limbs.boxes(ORIGIN, [0, 0, 0, 1], [1, 1, 1]), (0, 1, 1), 0.0, (0, 1, 0), "POS_Y"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TIES)
+def test_of_equally_near_places_one_is_chosen(name: str):
+    limbs, point, distance, normal, face = TIES[name]
+    found = limbs.closest_points(point)
+    assert cc.Face(found.face[0]).name == face
+    assert found.distance[0] == pytest.approx(distance, abs=1e-15)
+    assert found.normal[0] == pytest.approx(normal, abs=1e-15)
+    assert found.position[0] == pytest.approx(np.array(point) - distance * np.array(normal), abs=1e-15)
+    assert limbs.overlap_spheres(point, 0.0)[0] == (distance <= 0.0)
+    assert limbs.overlap_spheres(point, max(distance, 0.0))[0]
+
+
+def test_of_equally_near_limbs_the_lowest_row_is_taken():
+    """Mirror images, and different solids: 3 from an ellipsoid's pole, a ball, a cap, a rim and a face."""
+    limbs = cc.Limbs.concat([
+        cc.Limbs.spheres([[0, 0, 4]], 1.0), cc.Limbs.ellipsoids([[0, 0, -3]], [[0, 0, -7]], 1.0),
+        cc.Limbs.ellipsoids([[0, 0, 3]], [[0, 0, 7]], 1.0), cc.Limbs.cylinders([[3, 0, 0]], [[5, 0, 0]], 1.0),
+        cc.Limbs.boxes([[0, 4, 0]], [0, 0, 0, 1], [1, 1, 1]), cc.Limbs.ellipsoids([[0, -3, 0]], [[0, -7, 0]], 1.0),
+    ])  # fmt: skip
+    order = np.arange(len(limbs))
+    for shift in order:
+        turned = np.roll(order, shift)
+        assert cc.HitWorld(limbs[turned]).closest_points([0, 0, 0]).limb.tolist() == [0]
+        balls = cc.HitWorld(limbs[turned]).overlap_spheres([[0, 0, 0]] * 2, [3.0, np.nextafter(3.0, 0.0)])
+        assert np.diff(balls.offsets).tolist() == [len(limbs), 0]
+    skew = np.array([0.3, 0.2, 0.9])
+    one, other = cc.Limbs.ellipsoids([skew + 1], [skew + 2], 0.3), cc.Limbs.ellipsoids([-skew - 2], [-skew - 1], 0.3)
+    nearer = cc.Limbs.ellipsoids([skew + np.nextafter(1.0, 0.0)], [skew + 2], 0.3)
+    assert cc.HitWorld(cc.Limbs.concat([one, other])).closest_points([0, 0, 0]).limb.tolist() == [0]
+    assert cc.HitWorld(cc.Limbs.concat([other, one])).closest_points([0, 0, 0]).limb.tolist() == [0]
+    assert cc.HitWorld(cc.Limbs.concat([other, nearer])).closest_points([0, 0, 0]).limb.tolist() == [1]
+
+
+def test_inside_several_limbs_the_deepest_one_is_taken():
+    limbs = cc.Limbs.spheres([[0, 0, 0], [1, 0, 0], [1, 0, 0]], [2.0, 2.5, 2.5])
+    found = cc.HitWorld(limbs).closest_points([[0.5, 0, 0], [-1, 0, 0], [0.25, 0, 0]])
+    assert found.limb.tolist() == [1, 0, 0]  # at the last point all are equally deep
+    assert found.distance.tolist() == [-2.0, -1.0, -1.75]
+
+
+# Filters, batches, rows ---------------------------------------------------------------------------------------------
+
+
+def test_filters_and_batches():
+    rng = np.random.default_rng(31)
+    limbs = mixed_limbs(60 if IS_COMPILED else 20, rng, 2.0)
+    points = 3.0 * rng.random((1500 if IS_COMPILED else 70, 3)) - 0.5
+    world, n = cc.HitWorld(limbs), len(points)
+    mask, ignored, reach = (
+        rng.integers(0, 8, n),
+        rng.integers(-1, 8, n),
+        np.where(rng.random(n) < 0.2, np.inf, rng.random(n)),
+    )
+    filters = {"mask": mask, "ignore_character": ignored}
+    all_of_them = (
+        world.closest_points(points, max_distance=reach, **filters),
+        world.points_within(points, 0.4, **filters),
+    )
+    assert same(all_of_them[0], world.snapshot().closest_points(points, max_distance=reach, threads=1, **filters))
+    for i in range(0, n, n // 12):
+        seen = np.flatnonzero((limbs.mask & mask[i] != 0) & ((limbs.character != ignored[i]) | (ignored[i] < 0)))
+        some = cc.HitWorld(limbs[seen])
+        one, few = some.closest_points(points[i], max_distance=reach[i]), some.points_within(points[i], 0.4)
+        assert same(one, all_of_them[0][i : i + 1], ("hit", "distance", "position", "normal", "face", "limb_name"))
+        assert seen[few.limb].tolist() == all_of_them[1][i].limb.tolist()
+        assert few.distance.tolist() == all_of_them[1][i].distance.tolist()
+
+
+def test_rows_and_fields_of_results():
+    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [3, 0, 0]], 1.0, name="ball", character=[4, 5], hit_group=2))
+    found = world.closest_points([[-2, 0, 0], [9, 9, 9], [0, 5, 0]], max_distance=4.0)
+    row = found[1]
+    assert (row.hit, row.limb, row.distance, row.face, row.limb_name) == (False, -1, np.inf, cc.Face.NONE, None)
+    assert np.isnan([row.position, row.normal, row.local_position]).all()
+    assert (found[0].limb, found[0].distance, found[0].character, found[0].hit_group) == (0, 1.0, 4, 2)
+    assert found[found.hit].distance.tolist() == [1.0, 4.0]
+    assert repr(found).splitlines()[0] == "ClosestPoints(3 points, 2 near a limb)"
+    near = world.points_within([[1.75, 0, 0], [9, 9, 9], [0, 0, 0]], [1.0, 1.0, 0.0])
+    assert repr(near).splitlines()[0] == "NearLimbs(3 limbs of 3 queries)"
+    assert (near.offsets.tolist(), near.query.tolist(), near.limb.tolist()) == ([0, 2, 2, 3], [0, 0, 2], [1, 0, 0])
+    assert (near.distance.tolist(), near.character.tolist()) == ([0.25, 0.75, -1.0], [5, 4, 4])
+    assert [part.limb.tolist() for part in near] == [[1, 0], [], [0]]
+    assert near[[2, 0]].normal.tolist() == [[1, 0, 0], [-1, 0, 0], [1, 0, 0]]
+    assert np.isnan(near.local_position).all()
+    for column in (found.distance, found.limb, near.offsets, near.query, near.position):
+        assert not column.flags.writeable
+    assert len(cc.HitWorld().closest_points(np.zeros((5, 3))).limb) == 5
+    assert not cc.HitWorld().closest_points([0, 0, 0]).hit[0]
+    assert len(cc.HitWorld().overlap_spheres(np.zeros((0, 3)), 1.0)) == len(world.closest_points(np.zeros((0, 3)))) == 0
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, -0.5])
+def test_bad_radii_name_their_row(value: float):
+    world, points = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)), np.zeros((5, 3))
+    many = np.where(np.arange(5) == 3, value, 1.0)
+    for call, name in (
+        (lambda: world.closest_points(points, max_distance=many), "max_distance"),
+        (lambda: world.limbs.closest_points(points, max_distance=many), "max_distance"),
+        (lambda: world.points_within(points, many), "radius"),
+        (lambda: world.overlap_spheres(points, many), "radii"),
+        (lambda: world.limbs.overlap_spheres(points, many), "radii"),
+    ):
+        with pytest.raises(ValueError, match=rf"{name}: .*row 3\b"):
+            call()
+    with pytest.raises(ValueError, match=r"radius: .*row 0\b"):
+        world.points_within(points, 1e-200)
+    with pytest.raises(ValueError, match=r"radii: expected one number or shape \(5,\)"):
+        world.overlap_spheres(points, [1.0, 2.0])
+
+
+# The whole range ----------------------------------------------------------------------------------------------------
+
+
+MAKERS_OF = {
+    cc.Shape.CYLINDER: cc.Limbs.cylinders,
+    cc.Shape.TUBE: cc.Limbs.tubes,
+    cc.Shape.TAPERED: cc.Limbs.tapered_cylinders,
+    cc.Shape.ELLIPSOID: cc.Limbs.ellipsoids,
+    cc.Shape.CAPSULE: cc.Limbs.capsules,
+}
+
+
+@pytest.mark.parametrize("power", [-490, -300, 60, 300, 490])
+@pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
+def test_any_power_of_two(shape: cc.Shape, power: int):
+    """The same limb and points in another unit have the same answers in that unit, but for the last digit."""
+    limbs = LIMBS[shape]
+    points = near_points(limbs, np.random.default_rng(5), 1)[:6]
+    unit = 2.0**power
+    radii = [limbs.radius * unit] + ([limbs.radius2 * unit] if limbs.radius2[0] else [])
+    if shape == cc.Shape.BOX:
+        scaled = cc.Limbs.boxes(unit * limbs.p1, BOX_TURN, unit * limbs.half_extents)
+    elif shape == cc.Shape.SPHERE:
+        scaled = cc.Limbs.spheres(unit * limbs.p1, *radii)
+    else:
+        scaled = MAKERS_OF[shape](unit * limbs.p1, unit * limbs.p2, *radii)
+    here, there = limbs.closest_points(points), cc.HitWorld(scaled).closest_points(unit * points)
+    ulp = 4 * np.spacing(np.abs(points).max())
+    assert there.face.tolist() == here.face.tolist()
+    np.testing.assert_allclose(there.distance / unit, here.distance, rtol=0, atol=ulp)
+    np.testing.assert_allclose(there.normal, here.normal, rtol=0, atol=1e-9)
+    assert scaled.overlap_spheres(unit * points, unit).tolist() == limbs.overlap_spheres(points, 1.0).tolist()
+
+
+@pytest.mark.parametrize("shape", MAKERS)
+def test_signs_are_exact(shape: str):
+    """Points that are computed to be on the surface are off by an ulp: the sign is that of `classify_points`."""
+    rng, seen = np.random.default_rng(23), set()
+    for _ in range(4):
+        limbs = any_limb(shape, rng, 1.0)
+        on = limbs.closest_points(near_points(limbs, rng, 4 if IS_COMPILED else 1)).position
+        found, side = limbs.closest_points(on).distance, limbs.classify_points(on)
+        assert np.sign(found).tolist() == [1 - of_each for of_each in side.tolist()]
+        assert limbs.overlap_spheres(on, 0.0).tolist() == (side != cc.Side.OUTSIDE).tolist()
+        seen |= set(side.tolist())
+    assert {cc.Side.INSIDE, cc.Side.OUTSIDE} <= seen
