@@ -29,6 +29,8 @@ def grazing(kind, n, rng):
         centre = place + outward * radii[i] * (1.0 + rng.choice([-1.0, 0.0, 1.0]) * 10.0 ** -rng.integers(1, 18))
         axis = (limb.p2 - limb.p1)[0]
         heading = axis if rng.random() < 0.25 and axis.any() else rng.normal(size=3)
+        if np.linalg.norm(np.cross(heading, outward)) < 1e-3:  # straight above a cap
+            heading = rng.normal(size=3)
         heading = np.cross(outward, np.cross(heading, outward))
         heading /= np.linalg.norm(heading)
         starts[i], ends[i] = centre - heading * rng.uniform(0.1, 2.0), centre + heading * rng.uniform(0.1, 2.0)
@@ -52,7 +54,7 @@ def test_grazes(kind, n):
     rng = np.random.default_rng([n, KINDS.index(kind)])
     limbs, starts, ends, radii = grazing(kind, n if IS_COMPILED else 12, rng)
     hits = limbs.cast_segments(starts, ends, radius=radii)
-    wrong, sure, late = [], 0, 1e-11 if kind in BOUNDED else 4e-15
+    wrong, sure, late = [], 0, 1e-9 if kind in BOUNDED else 4e-15
     for i in range(len(radii)):
         gap = least_distance(limbs[i], starts[i], ends[i]) - np.longdouble(radii[i])
         if abs(gap) > SURE and not hits.undecided[i]:
