@@ -28,7 +28,7 @@ class ShotExplanation(NamedTuple):
     judged: Judged
     """The shot judged again, one row."""
     why: Explanation | MissExplanation | None
-    """How the ray hits the limb that counts, or how far it misses all; None if there is nothing to hit."""
+    """How the ray hits the limb that counts, or misses all; None of thick rays, and if nothing can be hit."""
 
     def __str__(self) -> str:
         decision = str(self.judged.explain(0)).partition(", ")[2]
@@ -47,7 +47,7 @@ class ShotExplanation(NamedTuple):
 def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, call: Values, row: int) -> ShotExplanation:
     """Why this shot was judged so: a row of a call, judged again as `judged`, of what it asked."""
     is_past = isinstance(asked, PoseHistory)
-    if is_past and judged.tick[0] < 0:
+    if (is_past and judged.tick[0] < 0) or _of_row(call["radius"], row) > 0.0:
         return ShotExplanation(judged, None)
     time = float(judged.time[0]) if is_past else 0.0
     history = asked if isinstance(asked, PoseHistory) else _history_of(asked)

@@ -57,6 +57,7 @@ def values_of_call(held: HeldCall, digest: Callable[[Policy], str]) -> Values:
     values: Values = {
         "segments": bool(is_segment), "first": rays.batch.rays.origin, "second": rays.batch.rays.second,
         "inside": rays.inside, "mask": _one(mask), "ignored": _one(ignored), "distance": _one(distance),
+        "radius": _one(rays.radius) if len(rays.radius) else 0.0,
         "policies": [digest(one) for one in weapons.policies],
         "which": None if len(weapons.policies) == 1 else weapons.which, "energy": _one(shots.energies),
         "shot": shots.ids, "note": held.note, "limb": held.answer["limb"][0].astype(np.int32),
@@ -92,7 +93,7 @@ def arguments_of_call(values: Values, objects: Any, policy: Policy | None = None
     arguments: dict[str, Any] = {
         "policy": chosen if policy is None else policy, "energy": values["energy"], "shot": values["shot"],
         "inside": values["inside"], "mask": values["mask"],
-        "ignore_character": values["ignored"],
+        "ignore_character": values["ignored"], "radius": values["radius"],
     }  # fmt: skip
     names = ("starts", "ends") if values["segments"] else ("origins", "directions")
     arguments |= dict(zip(names, (values["first"], values["second"]), strict=True))

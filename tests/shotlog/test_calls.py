@@ -283,10 +283,10 @@ def test_a_program_that_ends_without_closing_has_written_all(tmp_path: Path):
 
 
 KEPT = {
-    "policy", "energy", "shot", "inside", "mask", "ignore_character", "max_distance", "time", "options",
+    "policy", "energy", "shot", "inside", "mask", "ignore_character", "max_distance", "time", "options", "radius",
     "starts", "ends", "origins", "directions",
 }  # fmt: skip
-OPTIONS = {"tick", "alpha", "on_old", "protected_since", "threads", "inside", "mask", "ignore_character"}
+OPTIONS = {"tick", "alpha", "on_old", "protected_since", "threads", "inside", "mask", "ignore_character", "radius"}
 
 
 def test_every_argument_of_a_judged_call_is_kept():

@@ -63,7 +63,9 @@ class LoggedLife:
         )  # fmt: skip
         tick = int(rng.choice(history.ticks))
         alpha = 0.0 if tick == history.ticks[-1] else 0.25
-        self.keep(history.judge_rays(first, second - first, several, tick=tick, alpha=alpha))
+        self.keep(
+            history.judge_rays(first, second - first, several, tick=tick, alpha=alpha, radius=[0.0, 0.1, 0.05, 0.0])
+        )
         self.keep(history.judge_rays(first[0], second[0] - first[0], policy, time=float(history.times[-1])))
 
     def keep(self, judged: cc.Judged) -> None:
