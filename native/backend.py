@@ -1,5 +1,6 @@
 """From LLVM's code to object files, and what they are made for: systems, and levels of their processors."""
 
+import re
 import sys
 from functools import cache
 from typing import Any, NamedTuple
@@ -134,6 +135,8 @@ def object_file(target: Target, symbol: str, function: str, texts: list[str]) ->
     module.name, module.triple, module.data_layout = symbol, machine.triple, str(machine.target_data)
     if target.level == "x86-64-v3":
         texts = [*(text.replace(COMPRESS, "cylcollide.compress") for text in texts), COMPRESS_OF_AVX2]
+    elif target.level == "x86-64":  # small, as vectors of eight take four registers and much code: 2.9 MB, not 5.2
+        texts = [re.sub(r"(?m)^(define .*\))( alwaysinline)?", r"\1 optsize", text) for text in texts]
     for text in texts:
         module.link_in(_parsed(target, text), preserve=True)
     for value in (*module.functions, *module.global_variables):

@@ -94,6 +94,11 @@ def test_without_machine_code_there_is_one_warning(monkeypatch: pytest.MonkeyPat
     assert len(told) == 1
 
 
+def test_the_package_is_small():
+    """With the machine code of all levels, as `.ci/run` installs it, and with bytecode."""
+    assert sum(path.stat().st_size for path in PACKAGE.rglob("*") if path.is_file()) < 15e6
+
+
 # In fresh processes.
 
 ASK = """
