@@ -7,10 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
+from cylcollide._types import NO_CHARACTER, NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
 from cylcollide.characters.policy_checks import KINDS
 from cylcollide.process.files import Columns
 from cylcollide.query.chords import Chords
+from cylcollide.query.labels import NO_STATIC
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
 from cylcollide.query.request import take_rays
@@ -35,6 +36,7 @@ class Step(NamedTuple):
     energy_out: float
     damage: float
     reason: Reason
+    static: int  # handle, -1: none
     ruling: int  # the step whose group gives the loss: this one, or the first of those that it overlaps
 
 
@@ -74,7 +76,8 @@ class Decision:
         return "\n".join([head, *(f"  {k + 1}. {self._line(step, k)}" for k, step in enumerate(self.steps))])
 
     def _line(self, step: Step, k: int) -> str:
-        whose = f"of character {step.character}" if step.character >= 0 else "of nobody"
+        owner = f"static {step.static}" if step.static >= 0 else "nobody"
+        whose = f"of character {step.character}" if step.character >= 0 else f"of {owner}"
         where = f"from {step.entry_fraction:.6g} to {step.exit_fraction:.6g}, {step.thickness:.6g} thick"
         text = f"{_name(step)} {whose}, hit group {step.hit_group}, {where}: {WORDS[step.reason]}"
         if step.ruling != k and step.reason in (Reason.PASSED_THROUGH, Reason.STOPPED):
@@ -131,11 +134,15 @@ class Impacts(Chords):
         labels = (self.character.item(row), self.hit_group.item(row))
         energies = (self.energy_in.item(row), self.energy_out.item(row))
         damage, reason = self.damage.item(row), Reason(self.reason.item(row))
-        return Step(limb, name, *labels, entry, leave, self.thickness.item(row), *energies, damage, reason, ruling)
+        numbers = entry, leave, self.thickness.item(row), *energies, damage
+        return Step(limb, name, *labels, *numbers, reason, self.static.item(row), ruling)
 
 
 class VictimTotals(NamedTuple):
-    """The damage of shots to characters, a row for each pair of them; in the order of shots, then of characters."""
+    """The damage of shots to characters, a row for each pair of them; in the order of shots, then of characters.
+
+    Limbs of nobody are those of character -1; statics are left out.
+    """
 
     shot: Int64Array
     character: Int32Array
@@ -148,7 +155,7 @@ class ShotTotals(NamedTuple):
 
     shot: Int64Array
     rays: Int64Array  # pellets
-    hits: Int64Array  # pellets that hit
+    hits: Int64Array  # pellets that hit more than statics
     damage: Float64Array
     energy_left: Float64Array
     victims: VictimTotals
@@ -169,6 +176,11 @@ class Judged(HitFields["Judged"]):
 
     damage = Field[Float64Array]("Damage done, summed over impacts in the order of the flight; (n,).")
     energy_left = Field[Float64Array]("Energy at the end of the flight, 0 for a shot that ends in a limb; (n,).")
+    victim = Field[Int32Array](
+        "The first character on the way whose limb counts or is passed through, whatever is before it, -1 for none; "
+        "int32 (n,).",
+        "_victims",
+    )
     shot = Field[Int64Array](
         "Id of the shot that each ray belongs to, its row if none was given; int64 (n,).", "_own_shots"
     )
@@ -198,6 +210,19 @@ class Judged(HitFields["Judged"]):
         return {"shot": np.arange(len(self))}
 
     @cached_property
+    def _struck(self) -> Int64Array:
+        """The impacts of characters and limbs of nobody that the shots reach, ascending."""
+        reason, static = self.impacts.reason, self.impacts.static
+        reached = np.isin(reason, (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED))
+        return np.flatnonzero(reached & (static == NO_STATIC))
+
+    def _victims(self) -> Columns:
+        impacts, victim = self.impacts, np.full(len(self), NO_CHARACTER, np.int32)
+        of_somebody = self._struck[impacts.character[self._struck] != NO_CHARACTER][::-1]  # the first is written last
+        victim[impacts.ray[of_somebody]] = impacts.character[of_somebody]
+        return {"victim": victim}
+
+    @cached_property
     def distance(self) -> Float64Array:
         """Distance from the start to the entry of the limb, inf for none; (n,)."""
         return self.impacts.entry_distances(self._shots.chord)
@@ -222,10 +247,16 @@ class Judged(HitFields["Judged"]):
         }  # fmt: skip
 
     def by_shot(self) -> ShotTotals:
-        """Sums over the pellets of each shot: their number, hits and damage, and the damage to each character."""
+        """Sums over the pellets of each shot: their number, hits and damage, and the damage to each character.
+
+        Hits and victims leave statics out, damage does not.
+        """
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
-        did = np.flatnonzero((impacts.damage > 0.0) | np.isin(np.arange(len(impacts)), self._shots.chord))
+        hit, first = np.unique(impacts.ray[self._struck], return_index=True)
+        harms = impacts.damage[self._struck] > 0.0
+        harms[first] = True
+        did = self._struck[harms]
         ray, character = impacts.ray[did], impacts.character[did].astype(np.int64)
         pairs, pair = np.unique((of_ray[ray] << 32) + (character + 2**31), return_inverse=True)
         once = np.unique(pair * len(self) + ray) // max(len(self), 1)  # a ray counts once a character
@@ -238,7 +269,7 @@ class Judged(HitFields["Judged"]):
         return ShotTotals(
             shots,
             np.bincount(of_ray, minlength=n),
-            np.bincount(of_ray[self.hit], minlength=n),
+            np.bincount(of_ray[hit], minlength=n),
             _sums(of_ray, self.damage, n),
             _sums(of_ray, self.energy_left, n),
             victims,

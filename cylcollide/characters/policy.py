@@ -33,7 +33,8 @@ class Policy:
     - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry of the limb that
       counts; for penetration, times the energy lost.
     - `default`: the factor of groups that `damage` does not name. The key "default" of `damage` means the same, as
-      that of `loss` does for losses. Without a default, the factor of such groups is 1, and their loss 0.
+      that of `loss` does for losses. Without a default, the factor of such groups is 1, and their loss 0. A static
+      takes damage only if `damage` names its group.
     - `groups`: numbers of hit groups by name. The rigs in the world define all other names.
 
     Groups are given by name or number. Bad input raises ValueError.
@@ -184,6 +185,7 @@ class Policy:
             KINDS.index(self.kind),
             np.array(group, np.int32),
             np.array([*(damage.get(number, factors) for number in group), factors]),
+            np.array([*(damage.get(number, 0.0) for number in group), 0.0]),
             np.array([*(loss.get(number, losses) for number in group), losses]),
             np.array([*(rank.get(number, len(rank)) for number in group), len(rank)], np.int32),
         )

@@ -31,7 +31,7 @@ class MissExplanation:
     """Why a segment missed at its time, and when it would have hit; `print` it, or `plot` it. Arrays are read-only.
 
     It is about all limbs, or about those of one hit group, whatever else is on the way. Where there is no such limb,
-    `limb`, `character` and `hit_group` are -1, `limb_name` is None, `gap` and `fraction` inf, and points nan.
+    `limb`, `character`, `static` and `hit_group` are -1, `limb_name` is None, `gap` and `fraction` inf, and points nan.
     """
 
     hit: bool
@@ -40,6 +40,8 @@ class MissExplanation:
     """The nearest limb, a row of `PoseHistory.limbs_at` of that time."""
     limb_name: str | None
     character: int
+    static: int
+    """The static that it belongs to, -1 for none."""
     hit_group: int
     """The hit group of the nearest limb."""
     gap: float
@@ -80,14 +82,12 @@ class MissExplanation:
         when = f"time {_number(self.time)} (tick {self.tick}, alpha {self.alpha:.3g})"
         of_group = "" if self.asked_group is None else f" of group {self._group(self.asked_group)}"
         if self.hit:
-            verdict = (
-                f"hit after all: {self._name(self.limb, self.limb_name, self.character, self.hit_group)} at {when}"
-            )
+            verdict = f"hit after all: {self._name(self)} at {when}"
             where = f"{_place(self.point)}, at fraction {self.fraction:.4g} of the segment"
         elif self.limb == NO_LIMB:
             verdict, where = f"miss: no limb{of_group} can be hit at {when}", self.why_nothing
         else:
-            limb = self._name(self.limb, self.limb_name, self.character, self.hit_group)
+            limb = self._name(self)
             verdict = f"miss: {self.gap:.4g} beside {limb} at {when}"
             begin_of_gap = f"{_place(self.segment_point)}, at fraction {self.fraction:.4g} of the segment"
             where = f"from {begin_of_gap}, to {_place(self.point)}"
@@ -95,7 +95,7 @@ class MissExplanation:
         if self.asked_group is not None:
             first, limb = self.first, "nothing"
             if first.hit:
-                limb = self._name(first.limb, first.limb_name, first.character, first.hit_group)
+                limb = self._name(first)
             lines.insert(2, f"first on its way at that time: {limb}")
         lines.append(f"searched: {_number(begin)} to {_number(end)}, in steps of {self.resolution:.3g} and less")
         return "\n  ".join(lines)
@@ -105,10 +105,12 @@ class MissExplanation:
         names = [repr(name) for name, its in self.group_names.items() if its == number]
         return names[0] if names else str(number)
 
-    def _name(self, limb: int, name: str | None, character: int, group: int) -> str:
+    def _name(self, found: "MissExplanation | RayHit") -> str:
         """A limb in words."""
-        whose = f" of character {character}" if character >= 0 else ""
-        return f"{repr(name) if name else f'limb {limb}'}{whose} (group {self._group(group)})"
+        character, static = found.character, found.static
+        whose = f" of character {character}" if character >= 0 else f" of static {static}" if static >= 0 else ""
+        limb = repr(found.limb_name) if found.limb_name else f"limb {found.limb}"
+        return f"{limb}{whose} (group {self._group(found.hit_group)})"
 
     def _when_it_hits(self) -> str:
         """The intervals nearest to the time in words, in their order."""

@@ -18,6 +18,7 @@ from cylcollide.history.requests import PastOptions, ProtectedSince, check_names
 from cylcollide.limbs.distance import Nearest, nearest_limb
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.chords import Chords
+from cylcollide.query.labels import NO_STATIC
 from cylcollide.query.results import NO_HIT_GROUP
 from cylcollide.runtime.memory import frozen
 
@@ -88,12 +89,14 @@ def explain_miss(
         every = history.chords_segments(*ends, moments, **filters)
         return np.asarray(np.bincount(every.ray[_of_group(every, asked)], minlength=len(moments)) > 0)
 
-    row, known = nearest.limb, nearest.limb != NO_LIMB
+    row, known, ring = nearest.limb, nearest.limb != NO_LIMB, history._kept()
+    statics = ring.ticks[int(at_time.tick[0]) - ring.first].structure.static
     return MissExplanation(
         hit=len(crossed) > 0,
         limb=row,
         limb_name=limbs.names[row] if known else None,
         character=int(limbs.character[row]) if known else NO_CHARACTER,
+        static=int(statics[row]) if known else NO_STATIC,
         hit_group=int(limbs.hit_group[row]) if known else NO_HIT_GROUP,
         gap=nearest.gap,
         point=frozen(nearest.point),

@@ -133,7 +133,7 @@ class PoseHistory(PastQueries):
         ring = self._ring
         structure = None if ring is None else ring.ticks[-1].structure
         if structure is None or state.layout is not self._recorded_layout:
-            structure = structure_of(state, structure)
+            structure = structure_of(state, structure, self._interpolate)
         tick = tick_of(state, number, time, self._interpolate, structure)
         self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
         self._recorded_layout = state.layout

@@ -11,7 +11,7 @@ from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.labels import NO_BONE, RowLabels
+from cylcollide.query.labels import NO_BONE, NO_STATIC, RowLabels
 from cylcollide.query.results import LimbFields
 from cylcollide.recorded.limbs import place_bones, place_recorded
 from cylcollide.runtime import memory
@@ -76,16 +76,19 @@ class RewoundLimbs:
 
     @cached_property
     def labels(self) -> RowLabels:
-        """Names, hit groups and bones of the limbs; where ends are interpolated, no transforms of bones."""
+        """Names, hit groups and bones of the limbs; where ends are interpolated, transforms of statics alone."""
         n, row = len(self.state_row), self.state_row
-        bone: Int32Array = self.column("codes", "bone").astype(np.int32)
-        transform, bones = np.full(n, NO_BONE, np.int32), (np.empty((0, 3)), np.empty((0, 4)))
-        if not self._ring.by_ends:
-            transform = np.where(bone != NO_BONE, np.arange(n), NO_BONE).astype(np.int32)
-            bones = np.zeros((n, 3)), np.zeros((n, 4))
-            place_bones(self._ring.recorded, self._place, self._alpha, row, *bones)
+        bone, static = self.column("codes", "bone").astype(np.int32), np.full(n, NO_STATIC, np.int32)
+        for one, own, rows in self._parts:
+            static[own] = one.static[rows]
+        is_static = static != NO_STATIC
+        is_carried = is_static if self._ring.by_ends else bone != NO_BONE
+        transform = np.where(is_carried, np.arange(n), NO_BONE).astype(np.int32)
+        bones = np.zeros((n, 3)), np.zeros((n, 4))
+        place_bones(self._ring.recorded, self._place, self._alpha, row, *bones)
+        bone[is_static] = NO_BONE
         names, groups, rig_limb = (self.column(name) for name in ("names", "hit_group", "rig_limb"))
-        return RowLabels(names, groups, bone, rig_limb, transform, *bones)
+        return RowLabels(names, groups, bone, rig_limb, transform, *bones, static)
 
     def limbs(self) -> Limbs:
         """All of them."""
@@ -103,23 +106,26 @@ def present_positions(
 ) -> Float64Array:
     """Where positions (n, 3) of a result are now, on the limbs in these rows of the table that was judged.
 
-    nan for misses, and for characters that are gone.
+    nan for misses, and for characters and statics that are gone.
     """
     state, local_position, rig_limb = world.snapshot(), places.local_position, places.rig_limb
-    index, lives = index_among(places.character, state.layout.ids)
-    is_bare = rig_limb < 0
-    kept = np.flatnonzero((row >= 0) & (is_bare | lives))
+    layout, is_static = state.layout, places.static != NO_STATIC
+    index, lives = index_among(places.character, layout.ids)
+    of_static, is_there = index_among(places.static, layout.statics.handles)
+    index = np.where(is_static, len(layout.ids) + of_static, index)
+    is_bare = (rig_limb < 0) & ~is_static
+    kept = np.flatnonzero((row >= 0) & (is_bare | lives | (is_static & is_there)))
     has_bone = ~np.isnan(local_position[kept, 0])
     by_bone, by_ends = kept[has_bone], kept[~has_bone]
     moved = np.full(position.shape, np.nan)
     if len(by_bone):
-        bone = state.layout.first.bones[index[by_bone]] + places.bone[by_bone]
+        bone = layout.first.bones[index[by_bone]] + np.maximum(places.bone[by_bone], 0)  # a static's only bone is 0
         turn = normalised(state.columns.orientations[bone])
         moved[by_bone] = state.columns.positions[bone] + rotated(turn, local_position[by_bone])
     if len(by_ends):
         bare, new_row = is_bare[by_ends], places.limb[by_ends]  # a bare limb has the same row in every state
         if not bare.all():
-            new_row = np.where(bare, new_row, state.layout.first.rows[index[by_ends]] + rig_limb[by_ends])
+            new_row = np.where(bare, new_row, layout.first.rows[index[by_ends]] + rig_limb[by_ends])
         moved[by_ends] = _moved(position[by_ends], judged, row[by_ends], state.table, new_row)
     return moved
 

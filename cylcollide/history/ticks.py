@@ -22,7 +22,15 @@ from cylcollide.limbs.tables import HAS_AXIS
 from cylcollide.query.labels import NO_BONE
 from cylcollide.query.thick import grown_tree
 from cylcollide.recorded import limbs as columns
-from cylcollide.recorded.limbs import BONE_SIZE, CHARACTER_FIELDS, COLUMNS, LIMB_FIELDS, MODEL_FIELDS, Recorded
+from cylcollide.recorded.limbs import (
+    BONE_SIZE,
+    CHARACTER_FIELDS,
+    COLUMNS,
+    LIMB_FIELDS,
+    MODEL_FIELDS,
+    OWN_LAYERS,
+    Recorded,
+)
 from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import Records, address_of, frozen
@@ -36,26 +44,27 @@ NOBODY, STAYS = -1, -1
 
 
 class Models:
-    """The bare limbs of a state, then those of its rigs; ticks with the same limbs share one object."""
+    """The bare limbs of a state, those of its rigs, then its statics; ticks with the same limbs share one object."""
 
-    def __init__(self, bare: Limbs, rigs: tuple[Rig, ...]) -> None:
-        self.bare, self.rigs = bare, rigs
-        parts = [bare, *(rig.limbs for rig in rigs)]
+    def __init__(self, bare: Limbs, rigs: tuple[Rig, ...], statics: Limbs) -> None:
+        self.bare, self.rigs, self.statics = bare, rigs, statics
+        parts, first_static = [bare, *(rig.limbs for rig in rigs), statics], sum(len(rig.limbs) for rig in rigs)
+        first_static += len(bare)
         limbs, boxes = Limbs.concat(parts), [len(part.table.boxes) for part in parts]
         t = limbs.table
-        self.first: Int64Array = np.cumsum(list(map(len, parts)))[:-1]
-        """Of each rig, its first model."""
-        self.first_box: Int64Array = np.cumsum(boxes)[:-1]
+        self.first_box: Int64Array = np.cumsum(boxes)[:-2]
         """Of each rig, its first row of `boxes`."""
         self.numbers = np.column_stack([t.p1, t.p2, t.radius, t.radius2])
         self.codes = codes = np.zeros(len(limbs), MODEL_FIELDS)
         codes["kind"], codes["kernel_shape"], codes["box"], codes["mask"] = t.kind, t.kernel_shape, t.box, t.mask
         codes["needs_axis"], codes["label"] = HAS_AXIS[t.kind], NOBODY
         codes["label"][: len(bare)] = bare.character
-        codes["bone"] = np.concatenate([np.full(len(bare), NO_BONE), *(rig.limb_bone for rig in rigs)])
-        own = (np.arange(len(rig.limbs)) for rig in rigs)
-        self.rig_limb: Int32Array = np.concatenate([np.full(len(bare), NO_LIMB), *own]).astype(np.int32)
-        """Limb of the rig, -1 for a bare limb."""
+        of_rigs = slice(len(bare), first_static)
+        codes["bone"][: len(bare)] = NO_BONE  # a static has one bone
+        codes["bone"][of_rigs] = np.concatenate([np.empty(0), *(rig.limb_bone for rig in rigs)])
+        self.rig_limb: Int32Array = np.full(len(limbs), NO_LIMB, np.int32)
+        """Limb of the rig, -1 for a bare limb or a static."""
+        self.rig_limb[of_rigs] = np.concatenate([np.empty(0), *(np.arange(len(rig.limbs)) for rig in rigs)])
         self.boxes: Float64Array = t.boxes
         self.names: NDArray[Any] = frozen(np.array(limbs.names, object))
         self.hit_group: Int32Array = limbs.hit_group
@@ -71,39 +80,56 @@ class Models:
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
         self.span: Float64Array = ends.max(axis=1, initial=0.0)
         """Largest distance of its axis from the origin of its bone."""
-        self.most_growth = float((self.span + self.rim)[len(bare) :].max(initial=self.rim.max(initial=0.0)))
-        """Largest growth of any box between two ticks, without rounding."""
+        turned = self.rim[:first_static].max(initial=0.0)
+        self.most_growth = float((self.span + self.rim)[of_rigs].max(initial=turned))
+        """Largest growth of any box between two ticks, without rounding; statics stand still."""
         length[length == 0.0] = np.inf
-        self.shortest: Float64Array = np.array([one.min(initial=np.inf) for one in np.split(length, self.first)[1:]])
+        of_each = np.split(length, np.cumsum(list(map(len, parts))))[1 : 1 + len(rigs)]
+        self.shortest: Float64Array = np.array([one.min(initial=np.inf) for one in of_each])
         """Of each rig, its shortest axis."""
 
-    def are_of(self, bare: Limbs, rigs: tuple[Rig, ...]) -> bool:
-        """Whether these are the models of these bare limbs and rigs."""
-        return self.bare is bare and len(self.rigs) == len(rigs) and all(map(is_, self.rigs, rigs))
+    def are_of(self, layout: WorldLayout) -> bool:
+        """Whether these are the models of the limbs of a state."""
+        same = self.bare is layout.bare and self.statics is layout.statics.limbs
+        return same and len(self.rigs) == len(layout.rigs) and all(map(is_, self.rigs, layout.rigs))
 
 
 class Structure:
-    """The rows and characters of a state; ticks share it until a character comes, goes or changes its layers."""
+    """The rows of a state, and who owns them; ticks share it until one comes, goes or changes its layers.
 
-    def __init__(self, layout: WorldLayout, models: Models) -> None:
-        self.models, self.ids, self.rig = models, layout.ids, layout.rig
-        self.bare, self.rows = len(layout.bare), layout.rows
+    Statics are recorded as characters of one bone that all stay until the next tick.
+    """
+
+    def __init__(self, layout: WorldLayout, models: Models, interpolate: Interpolation) -> None:
+        self.models, self.ids, self.rig, self.static = models, layout.ids, layout.rig, layout.static
+        self.bare, self.rows, count = len(layout.bare), layout.rows, len(layout.ids)
+        by_ends = interpolate == "ends"
+        self.ends, self.boxes, _ = layout.first_static if by_ends else layout.bare_counts
+        """How many limbs are recorded by their ends, the first ones, and how many boxes are among them."""
+        self.first_bone = layout.first_static[2] if by_ends else 0
+        """The first bone that is recorded."""
         self.limb = limb = np.empty(layout.rows, LIMB_FIELDS)
         """As in `recorded.limbs.TickRows`, and so on."""
         limb["model"], limb["owner"][: self.bare] = layout.stacked_row, NOBODY
-        limb["owner"][self.bare :] = np.repeat(np.arange(len(layout.ids)), layout.counts.rows)
+        limb["owner"][self.bare :] = np.repeat(np.arange(len(layout.counts.rows)), layout.counts.rows)
         self.shared_layers = layout.shared_mask
         """The layers that all limbs are in."""
-        self.characters = characters = np.zeros(len(layout.ids), CHARACTER_FIELDS)
+        self.characters = characters = np.zeros(len(layout.counts.rows), CHARACTER_FIELDS)
         """Before it is known what follows."""
-        characters["id"], characters["layers"] = layout.ids, layout.layers
+        characters["id"][:count], characters["layers"][:count] = layout.ids, layout.layers
+        characters["id"][count:], characters["layers"][count:] = NOBODY, OWN_LAYERS
         characters["first_row"], characters["rows"] = layout.first.rows, layout.counts.rows
-        characters["first_bone"] = layout.first.bones
-        characters["first_box"] = layout.first.boxes - models.first_box[layout.rig]
+        characters["first_bone"] = layout.first.bones - self.first_bone
+        characters["first_box"][:count] = layout.first.boxes[:count] - models.first_box[layout.rig]
         characters["next_row"] = characters["next_bone"] = STAYS
+        characters["is_ordinary"][count:] = 1
         self.settled = settled = characters.copy()
         """The same of ordinary characters that all go on to a state of the same structure."""
-        settled["next_row"], settled["next_bone"], settled["is_ordinary"] = layout.first.rows, layout.first.bones, 1
+        settled["next_row"][:count], settled["next_bone"][:count] = (
+            layout.first.rows[:count],
+            layout.first.bones[:count],
+        )
+        settled["is_ordinary"] = 1
 
 
 @dataclass(frozen=True)
@@ -117,14 +143,14 @@ class Tick:
     characters: Records
     """As in `recorded.limbs.TickRows`."""
     ends: tuple[Float64Array, Float64Array]
-    """Ends p1, p2 of the bare limbs, or of all limbs if ends are interpolated."""
+    """Ends p1, p2 of the bare limbs, and of those of characters if ends are interpolated."""
     axes: Float64Array
     """Axes and half extents of the boxes among them."""
     roots: Float64Array
     """Where the first bone of each posed character is, (characters, 3)."""
     bones: Float64Array
-    """As in `recorded.limbs.TickRows`: of all posed characters, or none if ends are interpolated; then one row
-    of zeros, which loops may read where a bone has no next one."""
+    """As in `recorded.limbs.TickRows`: of all posed characters unless ends are interpolated, and of statics; then one
+    row of zeros, which loops may read where a bone has no next one."""
     by_ends: bool
     """Whether ends are interpolated, not bones."""
     tree: Tree
@@ -164,11 +190,12 @@ class Tick:
         goes = self._goes_on(tick, place, is_there, teleport_distance)
         if mine is theirs and goes.all() and not far.any():
             return mine.settled  # the same numbers for many ticks: less memory, and more of it in the cache
-        characters = mine.characters.copy()
+        made = mine.characters.copy()
+        characters = made[: len(mine.ids)]
         for following, first in (("next_row", "first_row"), ("next_bone", "first_bone")):
             characters[following][goes] = theirs.characters[first][place[goes]]
         characters["is_ordinary"] = ~far[mine.rig]
-        return characters
+        return made
 
     def _goes_on(self, tick: "Tick", place: Int64Array, is_there: BoolArray, distance: float) -> BoolArray:
         """Which characters are in the next tick, at `place`, and do not jump there."""
@@ -200,7 +227,7 @@ class Tick:
         row, structure, tree = np.zeros(COLUMNS, np.int64), self.structure, self.tree
         models = structure.models
         row[columns.ROWS], row[columns.ENDS], row[columns.BOXES] = structure.rows, len(self.ends[0]), len(self.axes)
-        row[columns.CHARACTERS], row[columns.BONES] = len(structure.ids), len(self.bones)
+        row[columns.CHARACTERS], row[columns.BONES] = len(structure.characters), len(self.bones)
         row[columns.SHARED_LAYERS], row[columns.NODES] = structure.shared_layers, len(tree.child)
         row[columns.MODELS], row[columns.MODEL_BOXES] = len(models.codes), len(models.boxes)
         for column, array in (
@@ -222,35 +249,32 @@ class Tick:
 def recorded_ticks(ticks: Sequence[Tick]) -> Recorded:
     """Consecutive ticks for loops; the caller keeps them alive."""
     addresses, frames = np.array([tick.addresses for tick in ticks]), np.array([tick.frame for tick in ticks])
-    return Recorded(addresses, frames, ticks[0].by_ends)
+    return Recorded(addresses, frames)
 
 
 def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolation, structure: Structure) -> Tick:
     """What is kept of a state."""
-    layout, moved, table, by_ends = state.layout, state.columns, state.table, interpolate == "ends"
-    limbs = layout.rows if by_ends else structure.bare
-    solids = layout.boxes if by_ends else len(layout.bare.table.boxes)
-    bones: Float64Array = memory.aligned((1 if by_ends else layout.bones + 1, BONE_SIZE), np.float64, np.empty)
+    layout, moved, table, first = state.layout, state.columns, state.table, structure.first_bone
+    bones: Float64Array = memory.aligned((layout.bones - first + 1, BONE_SIZE), np.float64, np.empty)
     bones[-1] = 0.0
-    if not by_ends:
-        fill_bones(moved.positions, moved.orientations, bones)
-    roots = moved.positions[layout.first.bones]
-    ends = table.p1[:limbs].copy(), table.p2[:limbs].copy()
-    axes = table.boxes[:solids].copy()
+    fill_bones(moved.positions[first:], moved.orientations[first:], bones)
+    roots = moved.positions[layout.first.bones[: len(layout.ids)]]
+    ends = table.p1[: structure.ends].copy(), table.p2[: structure.ends].copy()
+    axes = table.boxes[: structure.boxes].copy()
     bounds = memory.rows((state.tree.bounds.size // 2,)).view(np.float32).reshape(state.tree.bounds.shape)
     bounds[...] = state.tree.bounds  # a tick must not keep those of a state, which are written again
     return Tick(
-        number, time, state.roster, structure, structure.characters, ends, axes, roots, bones, by_ends,
+        number, time, state.roster, structure, structure.characters, ends, axes, roots, bones, interpolate == "ends",
         state.tree._replace(bounds=frozen(bounds)), state.slots,
     )  # fmt: skip
 
 
-def structure_of(state: Snapshot, before: Structure | None) -> Structure:
+def structure_of(state: Snapshot, before: Structure | None, interpolate: Interpolation) -> Structure:
     """The structure of a state; its models are those of an earlier one where they are the same."""
     layout = state.layout
-    if before is not None and before.models.are_of(layout.bare, layout.rigs):
-        return Structure(layout, before.models)
-    return Structure(layout, Models(layout.bare, layout.rigs))
+    same = before is not None and before.models.are_of(layout)
+    models = before.models if before is not None and same else Models(layout.bare, layout.rigs, layout.statics.limbs)
+    return Structure(layout, models, interpolate)
 
 
 class Ring:

@@ -113,9 +113,9 @@ class Chords(LimbFields):
 
     def flight(self, needs_length: bool) -> ShotChords:
         """The chords and what is known of their limbs, as a policy reads them; lengths only if it needs them."""
-        rows, limbs = self._rows, self._limbs
-        length = ray_lengths(self._batch.rays) if needs_length else NOT_READ
-        return ShotChords(rows.offsets, rows.chords, length, limbs.labels.hit_group, limbs.kernel_rows.character)
+        rows, limbs, labels = self._rows, self._limbs, self._limbs.labels
+        length, character = ray_lengths(self._batch.rays) if needs_length else NOT_READ, limbs.kernel_rows.character
+        return ShotChords(rows.offsets, rows.chords, length, labels.hit_group, character, labels.static)
 
     def entry_distances(self, chord: Int64Array) -> Float64Array:
         """Distance to the entry of one chord of each ray, inf for the chord -1; (rays,)."""

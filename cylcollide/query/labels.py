@@ -10,7 +10,10 @@ from cylcollide._types import Float64Array, Int32Array
 from cylcollide.runtime.memory import frozen
 
 NO_BONE = -1
-"""The bone of a limb that no character carries, and its row of transforms."""
+"""The bone of a limb that no character carries, and the row of transforms of a bare limb."""
+
+NO_STATIC = -1
+"""The handle of a limb that belongs to no static."""
 
 
 NO_POSITIONS, NO_ORIENTATIONS = frozen(np.empty((0, 3))), frozen(np.empty((0, 4)))
@@ -18,18 +21,19 @@ NO_POSITIONS, NO_ORIENTATIONS = frozen(np.empty((0, 3))), frozen(np.empty((0, 4)
 
 
 class RowLabels(NamedTuple):
-    """Labels of n limbs, and the transforms of the bones that carry them. Never changed once in use."""
+    """Labels of n limbs, and the transforms of the bones or statics that carry them. Never changed once in use."""
 
     names: NDArray[Any]  # (n,) of str
     hit_group: Int32Array  # (n,)
-    bone: Int32Array  # (n,): bone of the character's rig, -1 for a bare limb
-    rig_limb: Int32Array  # (n,): limb of the character's rig, -1 for a bare limb
+    bone: Int32Array  # (n,): bone of the character's rig, -1 for a limb that no character carries
+    rig_limb: Int32Array  # (n,): limb of the character's rig, -1 for such a limb
     transform: Int32Array  # (n,): row of the two columns below, -1 for a bare limb
     bone_positions: Float64Array  # (transforms, 3)
     bone_orientations: Float64Array  # (transforms, 4): quaternions x, y, z, w of any length but 0
+    static: Int32Array  # (n,): handle of the static, -1 for other limbs
 
 
 def bare_labels(names: Sequence[str], hit_group: Int32Array) -> RowLabels:
     """Labels of limbs that no bone carries."""
     text, nothing = frozen(np.array(names, object)), frozen(np.full(len(hit_group), NO_BONE, np.int32))
-    return RowLabels(text, hit_group, nothing, nothing, nothing, NO_POSITIONS, NO_ORIENTATIONS)
+    return RowLabels(text, hit_group, nothing, nothing, nothing, NO_POSITIONS, NO_ORIENTATIONS, nothing)

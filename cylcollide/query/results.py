@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cylcollide._types import NO_CHARACTER, NO_LIMB, BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.kernels.ray import Rays
 from cylcollide.process.files import Columns
-from cylcollide.query.labels import NO_BONE
+from cylcollide.query.labels import NO_BONE, NO_STATIC
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs
@@ -66,8 +66,13 @@ class LimbFields(Result):
 
     @cached_property
     def character(self) -> Int32Array:
-        """Character of the limb, -1 for a miss or a limb of nobody; int32 (n,)."""
+        """Character of the limb, -1 for a miss, a static or a limb of nobody; int32 (n,)."""
         return gather(self._limbs.table.character, self._row, NO_CHARACTER)
+
+    @cached_property
+    def static(self) -> Int32Array:
+        """Handle of the static that the limb belongs to, -1 for a miss or another limb; int32 (n,)."""
+        return gather(self._limbs.labels.static, self._row, NO_STATIC)
 
     @cached_property
     def limb_name(self) -> NDArray[Any]:
@@ -81,16 +86,16 @@ class LimbFields(Result):
 
     @cached_property
     def bone(self) -> Int32Array:
-        """Bone of the character's rig that carries the limb, -1 for a miss or a bare limb; int32 (n,)."""
+        """Bone of the character's rig that carries the limb, -1 for a miss or a limb without; int32 (n,)."""
         return gather(self._limbs.labels.bone, self._row, NO_BONE)
 
     @cached_property
     def rig_limb(self) -> Int32Array:
-        """Index of the limb in the character's rig, -1 for a miss or a bare limb; int32 (n,)."""
+        """Index of the limb in the character's rig, -1 for a miss or a limb without; int32 (n,)."""
         return gather(self._limbs.labels.rig_limb, self._row, NO_LIMB)
 
     local_position = Field[Float64Array](
-        "The position in the frame of the limb's bone, NaN for a miss or a bare limb; (n, 3).",
+        "The position in the frame of the limb's bone or static, NaN for a miss or a bare limb; (n, 3).",
         "_local",
     )
     local_normal = Field[Float64Array]("The normal in the same frame, NaN for a miss or a bare limb; (n, 3).", "_local")
@@ -103,12 +108,12 @@ class LimbFields(Result):
         return {"local_position": local_position, "local_normal": local_normal}
 
     def present_position(self) -> Float64Array:
-        """Where these places are now, on limbs that have moved since; (n, 3), NaN for misses and despawned characters.
+        """Where these places are now, on limbs that have moved since; (n, 3), NaN for misses and what is gone.
 
-        Of queries in the past. The place stays where it is in the frame of its bone. Of bare limbs, and where ends are
-        interpolated, it keeps its share of the way between the limb's ends, and what is beside the axis turns by the
-        shortest turn of the axis; in a box it keeps its coordinates. Each call reads the present state of the world. In
-        float64, not exact.
+        Of queries in the past. The place stays where it is in the frame of its bone or static. Of bare limbs, and where
+        ends are interpolated, it keeps its share of the way between the limb's ends, and what is beside the axis turns
+        by the shortest turn of the axis; in a box it keeps its coordinates. Each call reads the present state of the
+        world. In float64, not exact.
         """
         present = self._present
         if present is None:

@@ -10,7 +10,7 @@ import numpy as np
 from cylcollide._types import Column
 from cylcollide.bones.bone import carried, rotation_of, turn_between, vector_between
 from cylcollide.kernels.limb_table import Limb, limb_between
-from cylcollide.recorded.limbs import BONE_SIZE, BOX, TickRows, model_of
+from cylcollide.recorded.limbs import BONE_SIZE, BOX, TickRows, is_by_ends, model_of
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import load, load_rows, prefetch
 
@@ -33,12 +33,11 @@ def make_lane_rows(count: int) -> LaneRows:
 
 
 @inlined
-def goes_in_lanes(by_ends: bool, here: TickRows, row: int) -> bool:
-    """Whether the limb is not a box, and a bone of an ordinary character carries it."""
-    owner = here.limb[row]["owner"]
-    if owner < 0 or by_ends or model_of(here, row)["kind"] == BOX:
+def goes_in_lanes(here: TickRows, row: int) -> bool:
+    """Whether the limb is not a box, and a bone of an ordinary character, or of a static, carries it."""
+    if is_by_ends(here, row) or model_of(here, row)["kind"] == BOX:
         return False
-    return bool(here.character[owner]["is_ordinary"] != 0)
+    return bool(here.character[here.limb[row]["owner"]]["is_ordinary"] != 0)
 
 
 @inlined

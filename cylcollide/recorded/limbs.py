@@ -27,14 +27,14 @@ BOX = int(Shape.BOX)
 COLUMNS = 21
 
 LIMB_FIELDS = np.dtype([("model", np.int32), ("owner", np.int32)])
-"""Of a row of a tick: its limb among the bare ones and those of all rigs; its character, by place, or -1."""
+"""Of a row of a tick: its limb among the bare ones, those of all rigs and the statics; its owner, by place, or -1."""
 
 CHARACTER_FIELDS = np.dtype([(name, np.int64) for name in (
     "id", "layers", "first_row", "rows", "first_bone", "first_box", "next_row", "next_bone", "is_ordinary",
 )])  # fmt: skip
-"""Of a posed character. `next_row` and `next_bone` begin it in the next tick, -1 if it stays until then. An ordinary
-character has no number so large, and no axis so short, that it might be none between two ticks. The row of a
-character's box in its tick is its model's plus `first_box`."""
+"""Of a posed character, or of a static, which has id -1 and stays. `next_row` and `next_bone` begin it in the next
+tick, -1 if it stays until then. An ordinary character has no number so large, and no axis so short, that it might be
+none between two ticks. The row of a character's box in its tick is its model's plus `first_box`."""
 
 MODEL_FIELDS = np.dtype([(name, np.int64) for name in (
     "kind", "kernel_shape", "bone", "box", "mask", "label", "needs_axis",
@@ -54,7 +54,6 @@ class Recorded(NamedTuple):
 
     address: Rows[np.int64]  # (ticks, COLUMNS)
     frame: Rows[np.float64]  # (ticks, 10): frames of the trees
-    by_ends: bool  # ends were recorded, not bones
 
 
 class TickRows(NamedTuple):
@@ -65,7 +64,7 @@ class TickRows(NamedTuple):
     model: Records  # (models,), MODEL_FIELDS
     numbers: Float64Array  # (models, NUMBERS_SIZE)
     boxes: Float64Array  # (model boxes · 12)
-    p1: Float64Array  # (ends · 3): of the bare limbs, or of all if ends were recorded
+    p1: Float64Array  # (ends · 3): of the first rows: the bare limbs, or all but statics if ends were recorded
     p2: Float64Array
     axes: Float64Array  # (boxes · 12): of the same limbs
     bones: Float64Array  # (bones, BONE_SIZE): position, orientation, and one over the length of that
@@ -86,6 +85,12 @@ def tick_rows(recorded: Recorded, t: int) -> TickRows:
         entries_at(np.float64, a[t, AXES], 12 * a[t, BOXES]),
         entries_at(np.float64, a[t, BONE_ROWS], BONE_SIZE * a[t, BONES]).reshape(-1, BONE_SIZE),
     )
+
+
+@inlined
+def is_by_ends(here: TickRows, row: int) -> bool:
+    """Whether the ends of a limb were recorded, and not its bone: the first rows are those."""
+    return 3 * row < here.p1.size
 
 
 @inlined
@@ -227,10 +232,10 @@ def write_placed(here: TickRows, row: int, a: Vector, b: Vector, numbers: Float6
 
 @inlined
 def place_one(
-    by_ends: bool, here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
+    here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
     """Write limb k, a row of a tick; whether it is a limb at this moment. If not, it is where it was."""
-    if by_ends or here.limb[row]["owner"] < 0:
+    if is_by_ends(here, row):
         return place_by_ends(here, there, row, alpha, rows, shape, k)
     return place_by_bone(here, there, row, alpha, rows, shape, k)
 
@@ -279,7 +284,7 @@ def place_recorded(
             here, there = tick_rows(recorded, tick[i]), tick_rows(recorded, min(tick[i] + 1, last))
             for k in range(offsets[i], offsets[i + 1]):
                 placed.character[k] = character_of(here, row[k])
-                valid = place_one(recorded.by_ends, here, there, row[k], alpha[i], placed.rows, placed.kernel_shape, k)
+                valid = place_one(here, there, row[k], alpha[i], placed.rows, placed.kernel_shape, k)
                 placed.mask[k] = layers_of(here, row[k]) if valid else 0
 
 
@@ -292,11 +297,11 @@ def place_bones(
     positions: Vectors,
     orientations: Quaternions,
 ) -> None:
-    """Write the bones that carry n limbs, each given as in `place_recorded`: (n, 3) and (n, 4); none for bare limbs."""
+    """Write the bones that carry n limbs, each given as in `place_recorded`: (n, 3), (n, 4); none for recorded ends."""
     last = recorded.address.shape[0] - 1
     for k in range(row.size):
         here, there = tick_rows(recorded, tick[k]), tick_rows(recorded, min(tick[k] + 1, last))
-        if here.limb[row[k]]["owner"] >= 0:
+        if not is_by_ends(here, row[k]):
             bone, following, _ = bones_of(here, there, row[k], alpha[k])
             position, turn = bone_between(here, bone, there, following, alpha[k])
             positions[k, 0], positions[k, 1], positions[k, 2] = position

@@ -20,6 +20,7 @@ from cylcollide.recorded.limbs import (
     TickRows,
     bone_turn,
     box_of,
+    is_by_ends,
     model_of,
     next_row,
     tick_rows,
@@ -76,7 +77,7 @@ def fill_growth(
         model, owner, far = here.limb[i]["model"], here.limb[i]["owner"], next_row(here, i)
         if far < 0:
             growth[slot[i]] = -1.0
-        elif owner >= 0 and not recorded.by_ends:
+        elif not is_by_ends(here, i):
             cosine = cosine_of_half(here, there, owner, here.model[model]["bone"])
             arc = 1.0 - cosine + PAD
             turned = arc / cosine if arc < cosine else 1.0

@@ -70,6 +70,8 @@ class PageWriter:
         elif name == "spawn":
             self._rigs |= dict.fromkeys(what["ids"].tolist(), what["rig"])
             self._entries.append([name, {**what, "rig": self.contents.digest(what["rig"])}])
+        elif name == "add_static":
+            self._entries.append([name, {**what, "limbs": self.contents.digest(what["limbs"])}])
         elif name == "set_poses":
             self._add_poses(**what)
         else:

@@ -63,6 +63,10 @@ class Replay:
             ids = self.world.spawn(self.objects[values["rig"]], len(values["ids"]))
             if not np.array_equal(ids, values["ids"]):
                 raise ValueError(f"spawn: expected characters {values['ids'].tolist()}, got {ids.tolist()}")
+        elif name == "add_static":
+            handle = self.world.add_static(self.objects[values["limbs"]])
+            if handle != values["handle"]:
+                raise ValueError(f"add_static: expected handle {values['handle']}, got {handle}")
         elif name in CHANGES:
             getattr(self.world, name)(**values)
         else:
@@ -112,4 +116,4 @@ class Replay:
         return PoseHistory(self.world, about["ticks"], about["interpolate"], distance)
 
 
-CHANGES = ("set_poses", "set_layers", "set_endpoints", "despawn")
+CHANGES = ("set_poses", "set_layers", "set_endpoints", "despawn", "move_static", "remove_static")

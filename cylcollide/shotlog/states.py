@@ -16,6 +16,7 @@ from cylcollide.world.hit_world import HitWorld, world_in
 from cylcollide.world.layout import WorldLayout
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot, snapshot_of
+from cylcollide.world.statics import Statics
 
 Values = dict[str, Any]
 DigestOf = Callable[[Rig | Limbs], str]
@@ -39,6 +40,7 @@ def _values(
         "rigs": [digest(rig) for rig in roster.rigs],
         **{name: getattr(roster, name) for name in COLUMNS},
         "groups": dict(roster.groups), "first_id": roster.first_id, "next_id": roster.next_id,
+        "statics": {**roster.statics._asdict(), "limbs": digest(roster.statics.limbs)},
         "bare": digest(bare), "bare_ends": None if stayed else list(ends),
         "ends": [table.p1[n:], table.p2[n:]], "boxes": table.boxes[len(bare.table.boxes) :],
         "positions": positions, "orientations": orientations,
@@ -56,12 +58,13 @@ def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Val
     rows = np.arange(tick.structure.rows, dtype=np.int32)
     limbs = RewoundLimbs(ring, np.full_like(rows, place), np.zeros(len(rows)), rows)
     bare = tick.structure.models.bare
-    if tick.by_ends:  # bones are not kept but the first one of each, from which a jump is told
+    positions, orientations = tick.bones[:-1, :3], tick.bones[:-1, 3:7]
+    if tick.by_ends:  # of characters no bones are kept but the first one of each, from which a jump is told
         layout = tick.roster.layout(bare)
-        positions, orientations = np.zeros((layout.bones, 3)), np.tile([0.0, 0.0, 0.0, 1.0], (layout.bones, 1))
-        positions[layout.first.bones] = tick.roots
-    else:
-        positions, orientations = tick.bones[:-1, :3], tick.bones[:-1, 3:7]
+        before = layout.first_static[2]
+        positions = np.concatenate([np.zeros((before, 3)), positions])
+        orientations = np.concatenate([np.tile([0.0, 0.0, 0.0, 1.0], (before, 1)), orientations])
+        positions[layout.first.bones[: len(layout.ids)]] = tick.roots
     state = _values(tick.roster, bare, limbs.table, positions, orientations, digest)
     return {"number": tick.number, "time": tick.time, **state}
 
@@ -69,10 +72,10 @@ def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Val
 def state_of(values: Values, objects: Any) -> Snapshot:
     """The state of which these are the values; `objects`: rigs and limbs by their digests."""
     bare, rigs = objects[values["bare"]], tuple(objects[digest] for digest in values["rigs"])
-    columns = {name: values[name].copy() for name in COLUMNS}
-    roster = Roster(
-        rigs=rigs, groups=values["groups"], first_id=values["first_id"], next_id=values["next_id"], **columns
-    )
+    columns, kept = {name: values[name].copy() for name in COLUMNS}, values["statics"]
+    statics = Statics(**{**kept, "limbs": objects[kept["limbs"]]})
+    ids = {"first_id": values["first_id"], "next_id": values["next_id"]}
+    roster = Roster(rigs=rigs, groups=values["groups"], statics=statics, **ids, **columns)
     layout = roster.layout(bare)
     first = bare.table[1:3] if values["bare_ends"] is None else values["bare_ends"]
     p1, p2 = (np.concatenate(pair) for pair in zip(first, values["ends"], strict=True))

@@ -20,19 +20,20 @@ from cylcollide.process.tasks import Task
 from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.world import snapshot as states
 from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scratch
-from cylcollide.world.observers import ChangeLock, ObservedQueries
+from cylcollide.world.observers import ChangeLock
 from cylcollide.world.pose_columns import PoseColumns
-from cylcollide.world.poses import Poses, poses_by_matrices
+from cylcollide.world.poses import OwnerPoses, Poses, poses_by_matrices
 from cylcollide.world.roster import UNPOSED, Roster, as_jumps, as_layers
 from cylcollide.world.snapshot import Snapshot, Spare
+from cylcollide.world.static_calls import StaticCalls
 
 
-class HitWorld(ObservedQueries):
+class HitWorld(StaticCalls):
     """Limbs and characters that move, and the queries on their present state.
 
     Bare limbs are given at the start and moved by `set_endpoints`. Characters come by `spawn`, are posed by `set_poses`
-    and go by `despawn`; a character without a pose is not hit. Rows of the state are the bare limbs, then the posed
-    characters by ascending id, each in the order of its rig.
+    and go by `despawn`; a character without a pose is not hit. Statics come by `add_static`. Rows of the state are the
+    bare limbs, then the posed characters by ascending id, each in the order of its rig, then the statics by handle.
 
     Each update puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and hits
     already returned keep the state they were made of. A failed update changes nothing. When limbs have moved so far
@@ -54,8 +55,9 @@ class HitWorld(ObservedQueries):
         return world_in, (type(self), self.snapshot())
 
     def __repr__(self) -> str:
-        living = len(self._present.roster.ids)
-        return f"HitWorld({len(self)} limbs{f', {living} characters' if living else ''})"
+        living, standing = len(self._present.roster.ids), len(self._present.roster.statics.handles)
+        characters, statics = f", {living} characters" * (living > 0), f", {standing} statics" * (standing > 0)
+        return f"HitWorld({len(self)} limbs{characters}{statics})"
 
     def snapshot(self) -> Snapshot:
         """An immutable view of the present state; queries on it are safe while the world moves on."""
@@ -260,8 +262,8 @@ class HitWorld(ObservedQueries):
         self._moved_rows, state = 0, self.snapshot() if moved is None else moved
         return state.fits or self._rebuilds(state)
 
-    def _restructure(self, roster: Roster, poses: Poses | None) -> None:
-        """Put the state of another roster in place; of its characters some have new poses."""
+    def _restructure(self, roster: Roster, poses: OwnerPoses | None) -> None:
+        """Put the state of another roster in place; of its characters and statics some have new poses."""
         made = states.restructured(self.snapshot(), roster, poses)
         self._moved_rows = 0
         self._replace(states.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)

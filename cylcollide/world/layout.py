@@ -1,4 +1,4 @@
-"""The layout of a world's columns: bare limbs, then posed characters by ascending id; and the columns poses keep."""
+"""The layout of a world's columns: bare limbs, posed characters by ascending id, statics; and what moves keep."""
 
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -6,12 +6,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
+from cylcollide._types import NO_CHARACTER, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
 from cylcollide.bones.rig_rows import Parts, StackedRigs, stacked_rigs
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.labels import NO_BONE, RowLabels
+from cylcollide.query.labels import NO_BONE, NO_STATIC, RowLabels
 from cylcollide.runtime.memory import frozen
+from cylcollide.world.statics import Statics
 
 RIG_LAYERS = -1
 """Layers of a character whose limbs have the masks of its rig."""
@@ -25,36 +26,53 @@ Runs: TypeAlias = list[list[tuple[slice, slice]]]
 
 
 class WorldLayout:
-    """The rows of bare limbs and of posed characters, and their columns that do not change when they move."""
+    """The rows of bare limbs, posed characters and statics, and their columns that do not change when they move.
+
+    Characters and statics are the owners of rows, in this order: each has limbs, boxes and bones.
+    """
 
     def __init__(
-        self, bare: Limbs, rigs: tuple[Rig, ...], ids: Int32Array, rig: Int32Array, layers: Int64Array
+        self,
+        bare: Limbs,
+        rigs: tuple[Rig, ...],
+        ids: Int32Array,
+        rig: Int32Array,
+        layers: Int64Array,
+        statics: Statics,
     ) -> None:
-        self.bare, self.rigs, self.ids, self.rig, self.layers = bare, rigs, ids, rig, layers
-        sizes = [(len(one.limbs), len(one.limbs.table.boxes), len(one.bone_names)) for one in rigs]
-        counts = np.array(sizes, np.int64).reshape(-1, 3)[rig]
+        self.bare, self.rigs, self.ids, self.rig, self.layers, self.statics = bare, rigs, ids, rig, layers, statics
+        sizes = np.array([(len(one.limbs), len(one.limbs.table.boxes), len(one.bone_names)) for one in rigs], np.int64)
+        counts = np.concatenate([sizes.reshape(-1, 3)[rig], statics.sizes])
         self.bare_counts = len(bare), len(bare.table.boxes), 0
-        ends = np.cumsum(counts, axis=0) + np.array(self.bare_counts)
-        self.counts, self.first = (Parts(*map(frozen, n.T.astype(np.int32).copy())) for n in (counts, ends - counts))
-        """How many limbs, boxes and bones each character has, and where they begin."""
-        self.rows, self.boxes, self.bones = map(int, ends[-1] if len(ids) else self.bare_counts)
+        before = np.cumsum(np.concatenate([[self.bare_counts], counts]), axis=0)  # of each owner, and of all
+        self.counts, self.first = (Parts(*map(frozen, n.T.astype(np.int32).copy())) for n in (counts, before[:-1]))
+        """How many limbs, boxes and bones each owner has, and where they begin."""
+        self.first_static: tuple[int, int, int] = tuple(before[len(ids)].tolist())
+        """Where those of the statics begin."""
+        self.rows, self.boxes, self.bones = map(int, before[-1])
 
     @cached_property
     def stacked_row(self) -> Int64Array:
-        """Of each row, its number among the bare limbs and then those of all rigs, one rig after another."""
+        """Of each row, its number among the bare limbs, then those of all rigs, one rig after another, and statics."""
         limbs_before = np.cumsum([len(self.bare)] + [len(one.limbs) for one in self.rigs])
-        begins = np.repeat(limbs_before[self.rig] - self.first.rows, self.counts.rows)
-        return frozen(np.concatenate([np.arange(len(self.bare)), begins + np.arange(len(self.bare), self.rows)]))
+        of_statics = limbs_before[-1] + self.first.rows[len(self.ids) :] - self.first_static[0]
+        begins = np.append(limbs_before[self.rig], of_statics) - self.first.rows
+        moved = np.repeat(begins, self.counts.rows) + np.arange(len(self.bare), self.rows)
+        return frozen(np.concatenate([np.arange(len(self.bare)), moved]))
 
-    def _stacked(self, of_bare: NDArray[Any], of_rigs: list[NDArray[Any]]) -> NDArray[Any]:
-        """A column by row, of those of the bare limbs and of each rig; not to be written."""
-        return frozen(np.concatenate([of_bare, *of_rigs])[self.stacked_row]) if len(self.ids) else of_bare
+    def _stacked(self, of_bare: NDArray[Any], of_rigs: list[NDArray[Any]], of_statics: NDArray[Any]) -> NDArray[Any]:
+        """A column by row, of those of the bare limbs, each rig and the statics; not to be written."""
+        if not len(self.counts.rows):
+            return of_bare
+        return frozen(np.concatenate([of_bare, *of_rigs, of_statics])[self.stacked_row])
 
     def _of_limbs(self, name: str) -> NDArray[Any]:
-        return self._stacked(getattr(self.bare.table, name), [getattr(one.limbs.table, name) for one in self.rigs])
+        of_rigs = [getattr(one.limbs.table, name) for one in self.rigs]
+        return self._stacked(getattr(self.bare.table, name), of_rigs, getattr(self.statics.limbs.table, name))
 
-    def _by_character(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Entries of characters, repeated for each of their limbs."""
+    def _by_owner(self, of_characters: NDArray[Any], of_statics: int) -> NDArray[Any]:
+        """Entries of characters, and one for all statics, repeated for each of their limbs."""
+        column = np.append(of_characters, np.full(len(self.statics.handles), of_statics, of_characters.dtype))
         return np.repeat(column, self.counts.rows)
 
     @cached_property
@@ -66,26 +84,26 @@ class WorldLayout:
     def box(self) -> Int32Array:
         """Row of the boxes, -1 for other shapes, (rows,)."""
         box = self._of_limbs("box")
-        if not len(self.ids):
+        if not len(self.counts.rows):
             return box
         moved = box.copy()
-        characters = moved[len(self.bare) :]
-        characters += np.where(characters >= 0, self._by_character(self.first.boxes), 0).astype(np.int32)
+        owned, first = moved[len(self.bare) :], self.first.boxes[: len(self.ids)]
+        owned += np.where(owned >= 0, self._by_owner(first, self.first_static[1]), 0).astype(np.int32)
         return frozen(moved)
 
     @cached_property
     def character(self) -> Int32Array:
         """Number of the character, (rows,)."""
-        if not len(self.ids):
+        if not len(self.counts.rows):
             return self.bare.character
-        return frozen(np.concatenate([self.bare.character, self._by_character(self.ids)]))
+        return frozen(np.concatenate([self.bare.character, self._by_owner(self.ids, NO_CHARACTER)]))
 
     @cached_property
     def mask(self) -> Uint32Array:
         """Layers, (rows,)."""
-        if not len(self.ids):
+        if not len(self.counts.rows):
             return self.bare.mask
-        mask, layers = self._of_limbs("mask").copy(), self._by_character(self.layers)
+        mask, layers = self._of_limbs("mask").copy(), self._by_owner(self.layers, RIG_LAYERS)
         own = layers != RIG_LAYERS
         mask[len(self.bare) :][own] = layers[own].astype(np.uint32)
         return frozen(mask)
@@ -98,23 +116,33 @@ class WorldLayout:
     @cached_property
     def hit_group(self) -> Int32Array:
         """Hit group, (rows,)."""
-        return self._stacked(self.bare.hit_group, [one.limbs.hit_group for one in self.rigs])
+        of_rigs = [one.limbs.hit_group for one in self.rigs]
+        return self._stacked(self.bare.hit_group, of_rigs, self.statics.limbs.hit_group)
 
     @cached_property
     def names(self) -> NDArray[np.object_]:
         """Names, (rows,)."""
-        names = [*self.bare.names, *(name for one in self.rigs for name in one.limbs.names)]
-        return frozen(np.array(names, object)[self.stacked_row])
+        parts = [self.bare, *(one.limbs for one in self.rigs), self.statics.limbs]
+        return frozen(np.array([name for one in parts for name in one.names], object)[self.stacked_row])
 
     @cached_property
     def _bone_columns(self) -> tuple[Int32Array, Int32Array, Int32Array]:
-        """Bone and limb of the character's rig, and row of the bone among all; -1 for bare limbs; (rows,) each."""
-        bare = np.full(len(self.bare), NO_BONE, np.int32)
-        bone = self._stacked(bare, [one.limb_bone for one in self.rigs])
-        limb, transform = np.full(self.rows, NO_BONE, np.int32), bone.copy()
-        transform[len(bare) :] += self._by_character(self.first.bones)
-        limb[len(bare) :] = np.arange(len(bare), self.rows) - self._by_character(self.first.rows)
+        """Bone and limb of the character's rig, -1 for others' limbs; row of the bone among all; (rows,) each."""
+        bare, of_statics = np.full(len(self.bare), NO_BONE, np.int32), np.zeros(len(self.statics.limbs), np.int32)
+        transform = self._stacked(bare, [one.limb_bone for one in self.rigs], of_statics).copy()
+        bone, limb, of_characters = transform.copy(), np.full(self.rows, NO_BONE, np.int32), len(self.ids)
+        transform[len(bare) :] += np.repeat(self.first.bones, self.counts.rows)
+        bone[self.first_static[0] :] = NO_BONE
+        begins = np.repeat(self.first.rows[:of_characters], self.counts.rows[:of_characters])
+        limb[len(bare) : self.first_static[0]] = np.arange(len(bare), self.first_static[0]) - begins
         return frozen(bone), frozen(limb), frozen(transform)
+
+    @cached_property
+    def static(self) -> Int32Array:
+        """Handle of the static, -1 for other limbs, (rows,)."""
+        column = np.full(self.rows, NO_STATIC, np.int32)
+        column[self.first_static[0] :] = np.repeat(self.statics.handles, self.counts.rows[len(self.ids) :])
+        return frozen(column)
 
     @cached_property
     def stacked_rigs(self) -> StackedRigs:
@@ -123,29 +151,36 @@ class WorldLayout:
 
     def labels(self, positions: Float64Array, orientations: Float64Array) -> RowLabels:
         """What is known of each row; the transforms of all bones are (bones, 3) and (bones, 4)."""
-        return RowLabels(self.names, self.hit_group, *self._bone_columns, positions, orientations)
+        return RowLabels(self.names, self.hit_group, *self._bone_columns, positions, orientations, self.static)
 
     def with_layers(self, layers: Int64Array) -> "WorldLayout":
         """The same rows, where the characters have other layers, (characters,)."""
-        other = WorldLayout(self.bare, self.rigs, self.ids, self.rig, layers)
+        other = WorldLayout(self.bare, self.rigs, self.ids, self.rig, layers, self.statics)
         vars(other).update({name: column for name, column in vars(self).items() if name not in LAYERED})
         return other
 
-    def indices_of(self, characters: Int64Array) -> Parts:
-        """The limbs, boxes and bones of these characters, given by their places in ascending order."""
-        if len(characters) == len(self.ids):
+    def indices_of(self, owners: Int64Array) -> Parts:
+        """The limbs, boxes and bones of these owners, given by their places in ascending order."""
+        if len(owners) == len(self.ids) and (len(owners) == 0 or owners[-1] < len(self.ids)):
             return self.every_character
-        return Parts(*(ranges(b[characters], n[characters]) for b, n in zip(self.first, self.counts, strict=True)))
+        return Parts(*(ranges(b[owners], n[owners]) for b, n in zip(self.first, self.counts, strict=True)))
 
     @cached_property
     def every_character(self) -> Parts:
         """Those of all characters."""
-        ends = zip(self.bare_counts, (self.rows, self.boxes, self.bones), strict=True)
+        ends = zip(self.bare_counts, self.first_static, strict=True)
         return Parts(*(frozen(np.arange(*pair, dtype=np.int32)) for pair in ends))
+
+    def has_owners_of(self, other: "WorldLayout") -> bool:
+        """Whether the same characters and statics are in both."""
+        same = np.array_equal(self.ids, other.ids) and np.array_equal(self.statics.handles, other.statics.handles)
+        return self is other or same
 
     def runs_in(self, other: "WorldLayout") -> Runs:
         """Where the limbs, boxes and bones are that a layout with the same bare limbs has, too: here, and there."""
         place, found = index_among(self.ids, other.ids)
+        of_static, static_found = index_among(self.statics.handles, other.statics.handles)
+        place, found = np.append(place, len(other.ids) + of_static), np.append(found, static_found)
         kept = np.flatnonzero(found)
         to = place[kept]
         breaks = np.flatnonzero((kept[1:] - kept[:-1] != 1) | (to[1:] - to[:-1] != 1))

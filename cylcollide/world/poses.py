@@ -1,12 +1,12 @@
-"""Poses of some characters of a world, checked and written into the columns of a state."""
+"""Poses of some characters of a world, or of a static, checked and written into the columns of a state."""
 
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import BoolArray, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs, place_limbs_of_rigs
 from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
 from cylcollide.characters.poses import bone_poses, raise_misplaced
@@ -15,9 +15,54 @@ from cylcollide.characters.skeleton import bone_label
 from cylcollide.constants import LIMBS_SHARED
 from cylcollide.runtime.simd import LANES
 from cylcollide.runtime.threads import in_chunks
+from cylcollide.shapes import quaternions
 from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.roster import Roster
+
+
+class OwnerPoses(Protocol):
+    """New poses of owners of rows."""
+
+    def changed(self, roster: Roster, layout: WorldLayout, /) -> Parts:
+        """What belongs to these owners in a state."""
+
+    def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout, /) -> None:
+        """Write bones, ends and boxes; ValueError for what is no pose."""
+
+
+class StaticPose(NamedTuple):
+    """The place of one static, by its place among them."""
+
+    static: int
+    position: Float64Array  # (1, 3)
+    orientation: Float64Array  # (1, 4)
+
+    @classmethod
+    def of(cls, static: int, position: ArrayLike, orientation: ArrayLike) -> "StaticPose":
+        """The checked place of a static."""
+        return cls(static, validate.vectors(position, "position", 1), quaternions(orientation, "orientation", 1))
+
+    @classmethod
+    def at_rest(cls, static: int) -> "StaticPose":
+        """A static where its limbs were given."""
+        return cls(static, np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]))
+
+    def changed(self, _: Roster, layout: WorldLayout) -> Parts:
+        """What belongs to the static in a state."""
+        return layout.indices_of(np.array([len(layout.ids) + self.static]))
+
+    def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout) -> None:
+        """Write bone, ends and boxes; ValueError if limbs would be out of range."""
+        owner, rig = len(layout.ids) + self.static, roster.statics.rows_of(self.static)
+        first = Parts(*(column[owner : owner + 1] for column in layout.first))
+        columns.positions[first.bones], columns.orientations[first.bones] = self.position, self.orientation
+        bones, placed = Bones(columns.positions, columns.orientations), Placed(columns.p1, columns.p2, columns.boxes)
+        if place_limbs(rig, 1, bones, first, placed) >= 0:
+            raise ValueError(
+                f"position: expected a place where all limbs of the static have ends of magnitude at most 2**500 "
+                f"(about 3e150) and keep their axes, got {self.position[0].tolist()}; choose a larger unit"
+            )
 
 
 class Poses:
@@ -69,9 +114,9 @@ class Poses:
         """Write bones, ends and boxes; ValueError, naming character, bone and row, for what is no pose."""
         place = roster.place[self._index]
         bones = layout.indices_of(place).bones
-        if len(bones) == layout.bones:
-            columns.positions.reshape(self._at.shape)[...] = self._at
-            columns.orientations.reshape(self._turn.shape)[...] = self._turn
+        if len(place) == len(layout.ids):
+            columns.positions[: len(bones)].reshape(self._at.shape)[...] = self._at
+            columns.orientations[: len(bones)].reshape(self._turn.shape)[...] = self._turn
         else:
             columns.positions[bones], columns.orientations[bones] = self._at.reshape(-1, 3), self._turn.reshape(-1, 4)
         first = Parts(*(column[place] for column in layout.first))

@@ -1,4 +1,4 @@
-"""The characters of a world by ascending id, posed or not."""
+"""The characters of a world by ascending id, posed or not; and its statics."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
@@ -12,6 +12,7 @@ from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.runtime.memory import frozen
 from cylcollide.world.layout import RIG_LAYERS, WorldLayout
+from cylcollide.world.statics import Statics, no_statics
 
 LARGEST_ID = 2**31 - 1
 
@@ -20,7 +21,7 @@ UNPOSED = -1
 
 
 class Roster(NamedTuple):
-    """The characters of a world. Never changed."""
+    """The characters and the statics of a world. Never changed."""
 
     rigs: tuple[Rig, ...]
     ids: Int32Array  # (characters,), ascending
@@ -31,13 +32,14 @@ class Roster(NamedTuple):
     groups: Mapping[str, int]  # numbers of hit groups by the names that rigs so far have given them
     first_id: int
     next_id: int
+    statics: Statics
 
     @classmethod
     def of(cls, bare: Limbs) -> "Roster":
-        """No characters; ids will begin above the labels of the bare limbs."""
+        """No characters and no statics; ids will begin above the labels of the bare limbs."""
         none, nothing = np.empty(0, np.int32), np.empty(0, np.int64)
         first = int(bare.character.max(initial=-1)) + 1
-        return cls((), none, none, nothing, nothing, nothing, {}, first, first)
+        return cls((), none, none, nothing, nothing, nothing, {}, first, first, no_statics())
 
     def spawned(self, rig: Rig, count: int) -> "Roster":
         """With `count` more characters of this rig, whose ids are the last ones."""
@@ -128,10 +130,10 @@ class Roster(NamedTuple):
         raise ValueError(f"ids: expected characters of this world ({known}), got {character} in row {row}: {what}")
 
     def layout(self, bare: Limbs) -> WorldLayout:
-        """The rows of the bare limbs and of the posed characters."""
+        """The rows of the bare limbs, the posed characters and the statics."""
         posed = self.place >= 0
         ids, rig, layers = frozen(self.ids[posed]), frozen(self.rig[posed]), frozen(self.layers[posed])
-        return WorldLayout(bare, self.rigs, ids, rig, layers)
+        return WorldLayout(bare, self.rigs, ids, rig, layers, self.statics)
 
 
 def _places(posed: BoolArray) -> Int64Array:

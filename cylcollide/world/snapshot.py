@@ -27,7 +27,7 @@ from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.layout import Runs, WorldLayout
 from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory
-from cylcollide.world.poses import Poses
+from cylcollide.world.poses import OwnerPoses
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import Roster
 
@@ -134,7 +134,7 @@ class Snapshot(Queries):
 def snapshot_of(
     roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
 ) -> Snapshot:
-    """A snapshot of all limbs, of which the first ones are bare and the others the roster's."""
+    """A snapshot of all limbs, of which the first ones are bare and the others the roster's; with all bones."""
     t, (tree, cost) = limbs.table, built_tree(*limb_boxes(limbs.table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.kernel_shape, tree.bounds)
     return Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
@@ -175,13 +175,15 @@ class Spare(NamedTuple):
         self.moved.append(place)
         return self
 
-    def differs_in(self, layout: WorldLayout) -> Parts | None:
-        """All in which they differ from a state of these rows; None: anything.
+    def differs_in(self, layout: WorldLayout, changed: Parts) -> Parts | None:
+        """All in which they differ from a state of these rows, beside what is `changed` now; None: anything.
 
         If that is much, all is copied, which costs less than to make rows of so many limbs again.
         """
         if self.behind is None:
             return None
+        if self.behind is changed and not self.moved:  # as when all characters move again, and statics stand
+            return Parts(*(column[:0] for column in changed))
         parts = [self.behind]
         if self.moved:
             parts.append(layout.indices_of(np.unique(np.concatenate(self.moved))))
@@ -200,7 +202,7 @@ def moved_state(
     layout = state.layout
     every = tuple(map(len, changed)) == (layout.rows, layout.boxes, layout.bones)
     if spare is not None and spare.memory.is_free:
-        memory, behind = spare.memory, spare.differs_in(layout)
+        memory, behind = spare.memory, spare.differs_in(layout, changed)
     else:
         memory, behind = PoseMemory(layout.rows, layout.boxes, layout.bones, len(state.tree.child)), None
     columns = memory.columns
@@ -223,8 +225,8 @@ def moved_state(
     return made, memory
 
 
-def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapshot:
-    """The state of another roster, of which some characters have new poses."""
+def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> Snapshot:
+    """The state of another roster, of which some owners have new poses."""
     layout = roster.layout(state.layout.bare)
     memory = PoseMemory(layout.rows, layout.boxes, layout.bones, 0)
     columns = memory.columns
@@ -238,12 +240,12 @@ def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapsh
 
 
 def with_tree_of(state: Snapshot, wanted: Snapshot, shared: Runs | None = None) -> Snapshot:
-    """A state with the tree of another one with the same bare limbs, fitted; patched where characters differ.
+    """A state with the tree of another one with the same bare limbs, fitted; patched where owners differ.
 
     Few limbs, and many that are not in the other state, get a tree of their own. `shared`: what both layouts have.
     """
     low, high = limb_boxes(wanted.table)
-    same = state.layout is wanted.layout or np.array_equal(state.layout.ids, wanted.layout.ids)
+    same = state.layout.has_owners_of(wanted.layout)
     number, is_new = np.full(state.layout.rows, -1, np.int32), np.ones(len(low), np.bool_)
     for before, after in (shared or state.layout.runs_in(wanted.layout))[0]:
         number[before], is_new[after] = np.arange(after.start, after.stop), False

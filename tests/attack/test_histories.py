@@ -1,4 +1,4 @@
-"""Random programs over characters and their history, bad calls among the good ones: what is kept stays as it was.
+"""Random programs over characters, statics and their history, bad calls among them: what is kept stays as it was.
 
 Each answer about the past is that of a fresh world of the limbs then, bullets hit what rational arithmetic finds, and a
 call that is refused changes nothing.
@@ -25,7 +25,10 @@ import cylcollide as cc
 
 pytestmark = pytest.mark.attack
 
-STEPS = ("spawn", "move_some", "move_all", "move_bare", "set_layers", "despawn", "fail")
+STEPS = (
+    "spawn", "move_some", "move_all", "move_bare", "set_layers", "despawn", "fail",
+    "add_static", "move_static", "remove_static",
+)  # fmt: skip
 LONG_INTEGER = 10**400
 seen: Counter[str] = Counter()
 """What all programs have met."""
@@ -51,6 +54,7 @@ class Histories(RuleBasedStateMachine):
     def begin(self, seed: int, interpolate: str, ticks: int, bare: int, boxes: bool):
         self.life = Life(np.random.default_rng(seed), make_crowd(bare) if bare else cc.HitWorld().limbs, 2.0)
         self.life.rigs = [all_shapes_rig(), cc.Rig.humanoid()] if boxes else [rig_without_boxes()]
+        self.life.has_boxes = boxes
         self.life.world.spawn(cc.Rig.humanoid(), 0)  # its hit groups are known from now on
         self.bare, self.ticks, self.has_boxes = bare, ticks or 3, boxes
         self.history = cc.PoseHistory(self.life.world, ticks or 3, interpolate)
@@ -117,7 +121,7 @@ class Histories(RuleBasedStateMachine):
         rng = np.random.default_rng(seed)
         times = self.times(rng, 6)
         safe = {int(who): float(times[0]) for who in rng.integers(0, 12, 2)} if seed % 3 == 0 else None
-        moments = moments_of(self.history, times, 4, safe)
+        moments = moments_of(self.history, times, 4, safe, self.bare)
         if not moments:
             return
         volley = draw_volley(moments, 4, rng)
@@ -200,6 +204,7 @@ class Histories(RuleBasedStateMachine):
     def the_world_is_as_it_was_left(self):
         assert self.life.world.limbs == self.life.expected()
         assert self.life.world.characters.tolist() == sorted(self.life.living)
+        assert self.life.world.statics.tolist() == sorted(self.life.standing)
 
     @invariant()
     def ticks_are_as_they_were_recorded(self):

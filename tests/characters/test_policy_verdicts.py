@@ -32,11 +32,16 @@ CORNERS = {
 
 
 class Line:
-    """Limbs along the x axis in whole numbers: boxes, balls, tubes across it, and thin boxes that a ray just grazes."""
+    """Limbs along the x axis in whole numbers: boxes, balls, tubes across it, and thin boxes that a ray just grazes.
 
-    def __init__(self, rng: np.random.Generator, n: int) -> None:
+    The last ones are statics.
+    """
+
+    def __init__(self, rng: np.random.Generator, n: int, statics: int = 0) -> None:
         self.stretches: list[list[tuple[int, int]]] = []
         self.character, self.group = rng.integers(-1, 3, n), rng.integers(0, 4, n)
+        self.first_static = n - statics
+        self.character[self.first_static :] = -1
         parts = []
         for k in range(n):
             centre, half, kind = int(rng.integers(0, LENGTH)), int(rng.integers(1, 5)), int(rng.integers(0, 4))
@@ -55,6 +60,13 @@ class Line:
                 self.stretches.append([(centre, centre)])
         self.limbs = cc.Limbs.concat(parts)
 
+    def world(self) -> cc.HitWorld:
+        """Return a world of them; the statics have two handles."""
+        made, middle = cc.HitWorld(self.limbs[: self.first_static]), (self.first_static + len(self.limbs) + 1) // 2
+        for rows in (slice(self.first_static, middle), slice(middle, None)):
+            made.add_static(self.limbs[rows])
+        return made
+
     def crossings(self, start: int, step: int) -> list[Crossing]:
         """Return what the segment from x = start to start + step crosses, in order."""
         found = []
@@ -64,7 +76,8 @@ class Line:
                 entry, leave = max(times[0], Fraction(0)), min(times[1], Fraction(1))
                 if entry <= leave:
                     labels = (int(self.character[k]), int(self.group[k]))
-                    found.append(Crossing(entry, leave, k, *labels, (leave - entry) * abs(step)))
+                    thickness = (leave - entry) * abs(step)
+                    found.append(Crossing(entry, leave, k, *labels, thickness, k >= self.first_static))
         return in_order(found)
 
 
@@ -74,18 +87,7 @@ def test_every_tie_on_a_line(which: str):
     rng, policy, seen = np.random.default_rng(17), POLICIES[which], Counter[str]()
     for _ in range(sized(60)):
         line = Line(rng, int(rng.integers(1, 9)))
-        world = cc.HitWorld(line.limbs)
-        n = 12
-        start, step = rng.integers(-4, LENGTH + 4, n), LENGTH * rng.choice([-1, 1], n)
-        energy = rng.integers(0, 25, n) / 2
-        starts, ends = np.zeros((2, n, 3))
-        starts[:, 0], ends[:, 0] = start, start + step
-        judged = world.judge_segments(starts, ends, policy, energy)
-        for i in range(n):
-            crossings = line.crossings(int(start[i]), int(step[i]))
-            want = verdict(policy, crossings, Fraction(energy[i]), LENGTH)
-            assert differences(judged, i, want) == [], (start[i], step[i], crossings)
-            seen += seen_in(policy, want)
+        seen += check_line(line, cc.HitWorld(line.limbs), policy, rng)
     for corner in CORNERS:
         assert seen[corner] > 10, (corner, seen)
     reasons = {
@@ -97,6 +99,35 @@ def test_every_tie_on_a_line(which: str):
     assert {reason.name for reason in Reason if seen[reason.name]} == reasons
     if which.startswith("penetration"):
         assert min(seen[x] for x in ("overlap in part", "overlap of two characters", "spent exactly at the exit")) > 10
+
+
+def check_line(
+    line: Line, world: cc.HitWorld, policy: cc.Policy, rng: np.random.Generator, n: int = 12
+) -> Counter[str]:
+    """Assert that n shots along the line are judged as by the reference; what was seen."""
+    start, step = rng.integers(-4, LENGTH + 4, n), LENGTH * rng.choice([-1, 1], n)
+    energy, seen = rng.integers(0, 25, n) / 2, Counter[str]()
+    starts, ends = np.zeros((2, n, 3))
+    starts[:, 0], ends[:, 0] = start, start + step
+    judged = world.judge_segments(starts, ends, policy, energy)
+    for i in range(n):
+        crossings = line.crossings(int(start[i]), int(step[i]))
+        want = verdict(policy, crossings, Fraction(energy[i]), LENGTH)
+        assert differences(judged, i, want) == [], (start[i], step[i], crossings)
+        seen += seen_in(policy, want)
+    return seen
+
+
+@pytest.mark.parametrize("which", POLICIES)
+def test_statics_stop_a_shot_and_take_damage_if_they_are_named(which: str):
+    """Every tie on a line, some of whose limbs are statics; what lies behind one counts for penetration alone."""
+    rng, policy, seen = np.random.default_rng(23), POLICIES[which], Counter[str]()
+    for _ in range(sized(40)):
+        line = Line(rng, int(n := rng.integers(2, 9)), int(rng.integers(1, n + 1)))
+        seen += check_line(line, line.world(), policy, rng)
+    assert seen["behind a wall"] > 20
+    assert (seen["a wall is harmed"] > 20) == bool(policy.damage)
+    assert (seen["a victim behind a wall"] > 20) == (policy.kind == "penetration")
 
 
 @pytest.mark.parametrize("which", POLICIES)
@@ -208,3 +239,41 @@ def test_the_reference_can_tell_a_wrong_verdict():
         assert differences(judged, 0, Verdict(0, right.damage, right.energy_left, [wrong, *rest])), name
     assert differences(judged, 0, Verdict(1, right.damage, right.energy_left, right.trace)) == ["limb"]
     assert differences(judged, 0, Verdict(0, 0, 0, right.trace)) == ["damage", "energy_left"]
+
+
+def test_a_wall_between_arm_and_head():
+    """It stops what reaches it, and is told from limbs of nobody, which are among hits and victims."""
+    policy = cc.Policy.most_important([HEAD, TORSO], {HEAD: 4.0})
+    world = on_a_line((2, 3, 7, ARM), (8, 9, 7, HEAD), (10, 11, -1, ARM))
+    wall = cc.Limbs.boxes([5, 0, 0], [0, 0, 0, 1], [0.5, 1, 1], name="wall")
+    handle = world.add_static(wall)
+    starts, ends = [[0, 0, 0], [4, 0, 0], [7, 0, 0], [9.5, 0, 0], [0, 3, 0]], np.array([16.0, 0, 0])
+    judged = world.judge_segments(
+        starts, ends + np.array([[0, 0, 0]] * 4 + [[0, 3, 0]]), policy, 10.0, shot=[1, 1, 2, 2, 3]
+    )
+    assert judged.hit_group.tolist() == [ARM, 0, HEAD, ARM, -1]
+    assert judged.static.tolist() == [-1, handle, -1, -1, -1]
+    assert judged.victim.tolist() == [7, -1, 7, -1, -1]
+    assert judged.damage.tolist() == [10.0, 0.0, 40.0, 10.0, 0.0]
+    assert judged.energy_left.tolist() == [0.0, 0.0, 0.0, 0.0, 10.0]
+    assert [Reason(x).name for x in judged[0].impacts.reason] == ["COUNTED", "NOT_FIRST", "NOT_FIRST", "NOT_FIRST"]
+    assert f"'wall' of static {handle}, hit group 0" in str(judged.explain(1)).replace("wall of", "'wall' of")
+    totals = judged.by_shot()
+    assert totals.hits.tolist() == [1, 2, 0]
+    assert (totals.victims.shot.tolist(), totals.victims.character.tolist()) == ([1, 2, 2], [7, -1, 7])
+    assert (totals.victims.rays.tolist(), totals.victims.damage.tolist()) == ([1, 1, 1], [10.0, 10.0, 40.0])
+
+
+def test_a_shot_through_a_wall_has_a_victim():
+    """Its limb is the wall, the row that it enters first; the hit is that of the character, even without damage."""
+    world = on_a_line((8, 9, 7, ARM))
+    world.add_static(cc.Limbs.boxes([5, 0, 0], [0, 0, 0, 1], [0.5, 1, 1]), hit_group=5)
+    for loss, energy_left, victim in ((1.0, 2.0, 7), (5.0, 0.0, -1), (0.0, 4.0, 7)):
+        policy = cc.Policy.penetration({5: loss, ARM: 1.0 if loss else 0.0}, {5: 3.0} if loss == 5.0 else {})
+        judged = world.judge_segments(*ALONG, policy, energy=4.0)
+        assert (judged.static[0], judged.victim[0], judged.energy_left[0]) == (0, victim, energy_left)
+        assert judged.damage[0] == {1.0: 1.0, 5.0: 12.0, 0.0: 0.0}[loss]
+        totals = judged.by_shot()
+        assert totals.hits[0] == (victim == 7)
+        assert totals.victims.character.tolist() == [7] * (victim == 7)
+        assert totals.damage[0] == judged.damage[0]

@@ -44,7 +44,8 @@ def shots(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.nd
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
     """Every query and policy, with filters for each shot; characters come, go, hide and leap, and the ring wraps."""
-    life, seen = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs), Counter[str]()
+    bare, seen = make_crowd(12) if seed else cc.HitWorld().limbs, Counter[str]()
+    life = Life(np.random.default_rng(seed), bare, names=Life.WITH_STATICS)
     life.world.spawn(cc.Rig.humanoid(), 0)  # its hit groups are known from now on
     history = PoseHistory(life.world, 12, interpolate, teleport_distance=9.0)
     while len(life.living) < 6:
@@ -55,18 +56,18 @@ def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
     for policy, on_rays, inside in islice(rounds, 0, None, 1 if IS_COMPILED else 7):
         record_life(life, history, 2)
         options = {"inside": inside, "threads": int(life.rng.integers(1, 3))}
-        compare(history, life.rng, queries(policy, on_rays), options, seen)
+        compare(history, life, queries(policy, on_rays), options, seen)
     assert min(seen.values()) > (40 if IS_COMPILED else 3), seen
-    assert min(life.steps[name] for name in ("despawn", "teleport", "set_layers")) > 1
+    assert min(life.steps[name] for name in ("despawn", "teleport", "set_layers", "move_static")) > 1
 
 
-def compare(history: PoseHistory, rng: np.random.Generator, asked: dict[str, Ask], options: dict, seen: Counter[str]):
+def compare(history: PoseHistory, life: Life, asked: dict[str, Ask], options: dict, seen: Counter[str]):
     """Assert that shuffled shots at six moments, together and alone, are answered as by a world of each moment."""
-    first, last = history.times[[0, -1]]
+    rng, (first, last) = life.rng, history.times[[0, -1]]
     times = rng.uniform(2 * first - last, 2 * last - first, 6)
     times[::2] = np.append(rng.choice(history.times, 2), first)
     since = {int(who): float(rng.uniform(first, last)) for who in rng.integers(0, 20, 6)}
-    moments = moments_of(history, times, 4, since)
+    moments = moments_of(history, times, 4, since, len(life.bare))
     shots = draw_volley(moments, 4, rng)
     order = rng.permutation(len(shots.time))
     shuffled = shots.rows(order)

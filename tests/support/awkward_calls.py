@@ -78,6 +78,7 @@ def with_world(change: Callable[[cc.HitWorld, Any], Any]) -> Callable[..., Any]:
     def changed(**arguments: Any) -> cc.Limbs:
         own = cc.HitWorld(cc.Limbs.capsules(np.zeros((ROWS, 3)), np.ones((ROWS, 3)), 1.0))
         own.set_poses(own.spawn(small_rig(), ROWS), np.zeros((ROWS, 1, 3)), np.ones((ROWS, 1, 4)))
+        own.add_static(small_rig().limbs)
         before, living = own.snapshot(), own.characters.tolist()
         try:
             change(own, **arguments)
@@ -151,6 +152,11 @@ def changes() -> Iterator[Call]:
         lambda own, **given: own.set_pose_matrices(**given, order="row")), quarter)  # fmt: skip
     yield Call("HitWorld.set_layers", with_world(lambda own, **given: own.set_layers(**given)), dict.fromkeys(
         ("ids", "mask"), ids))  # fmt: skip
+    yield Call("HitWorld.add_static", with_world(
+        lambda own, **given: own.add_static(mixed(ROWS).limbs(), **given)), dict.fromkeys(("mask", "hit_group"), INDEX)
+    )  # fmt: skip
+    place: Arrays = {"position": PLACE[0], "orientation": TURN[0]}
+    yield Call("HitWorld.move_static", with_world(lambda own, **given: own.move_static(0, **given)), place)
     yield Call("HitWorld.despawn", with_world(lambda own, **given: own.despawn(**given)), {"ids": ids})
 
 

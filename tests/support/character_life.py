@@ -1,4 +1,4 @@
-"""A random life of characters in a world, beside a plain record of who lives where."""
+"""A random life of characters and statics in a world, beside a plain record of who lives and what stands where."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +38,37 @@ class Member:
     mask: int | None = None
 
 
+def level(rng: np.random.Generator, size: float, has_boxes: bool = True) -> cc.Limbs:
+    """One to four solids of every shape, in layers and hit groups of their own."""
+    at, up, half = rng.uniform(-size, size, (8, 3)), rng.normal(size=3), rng.uniform(0.1, 1.0, (2, 3))
+    labels = {"mask": int(rng.choice([1, 6, 0xFFFFFFFF])), "hit_group": int(rng.integers(0, 9))}
+    parts = [
+        cc.Limbs.boxes(at[:2], rng.normal(size=(2, 4)), half, name=["wall", "door"], **labels),
+        cc.Limbs.cylinders(at[2], at[2] + up, 0.3, name="pillar"),
+        cc.Limbs.tubes(at[3], at[3] + up, 0.5, 0.3, **labels),
+        cc.Limbs.tapered_cylinders(at[4], at[4] + up, 0.5, 0.3),
+        cc.Limbs.ellipsoids(at[5], at[5] + up, 0.3, **labels),
+        cc.Limbs.capsules(at[6], at[6] + up, 0.2),
+        cc.Limbs.spheres(at[7], 0.5, name="ball"),
+    ]
+    rows = rng.permutation(np.arange(0 if has_boxes else 2, 8))
+    return cc.Limbs.concat(parts)[rows[: rng.integers(1, 5)]]
+
+
+@dataclass
+class Standing:
+    """What is known of one static: its limbs as they must be, and its place."""
+
+    limbs: cc.Limbs
+    position: np.ndarray
+    orientation: np.ndarray
+
+    def placed(self) -> cc.Limbs:
+        """Its limbs in the world, placed as those of a rig."""
+        rig = cc.Rig(["static"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], self.limbs, 0)
+        return rig.place(self.position[None], self.orientation[None])
+
+
 @dataclass
 class Life:
     """A world, and the record."""
@@ -48,11 +79,16 @@ class Life:
     living: dict[int, Member] = field(default_factory=dict)
     steps: dict[str, int] = field(default_factory=dict)
     kept: list[tuple[cc.Snapshot, tuple[Any, ...]]] = field(default_factory=list)
+    standing: dict[int, Standing] = field(default_factory=dict)
+    handles: int = 0
+    has_boxes: bool = True  # among statics
+    names: tuple[str, ...] = ()  # of steps; STEPS if none
 
     def __post_init__(self) -> None:
         self.world = cc.HitWorld(self.bare)
         self.rigs = [*(cc.Rig.humanoid(height) for height in RIG_SIZES), all_shapes_rig()]
         self.last_id = int(self.bare.character.max(initial=-1))
+        self.names = self.names or self.STEPS
 
     def pose(self, rig: cc.Rig, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Random poses of k characters."""
@@ -140,6 +176,33 @@ class Life:
                 del self.living[i]
             self.world.despawn(ids)
 
+    def add_static(self) -> None:
+        """Something is built, not always in the layers and hit groups of its limbs."""
+        limbs, labels = level(self.rng, self.size, self.has_boxes), {}
+        if self.rng.random() < 0.5:
+            labels = {"mask": int(self.rng.choice([0, 2, 0xFFFFFFFF])), "hit_group": int(self.rng.integers(0, 9))}
+        handle = self.world.add_static(limbs, **labels)
+        assert handle == self.handles
+        self.handles += 1
+        if labels:
+            mask, group = (np.full(len(limbs), labels[name]) for name in ("mask", "hit_group"))
+            table = limbs.table._replace(mask=mask.astype(np.uint32))
+            limbs = cc.Limbs(table, group.astype(np.int32), limbs.names)
+        self.standing[handle] = Standing(limbs, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+
+    def move_static(self) -> None:
+        """A door or a lift."""
+        if self.standing:
+            one = self.standing[handle := int(self.rng.choice(list(self.standing)))]
+            one.position, one.orientation = self.rng.uniform(-1, 1, 3), self.rng.normal(size=4)
+            self.world.move_static(handle, one.position, one.orientation)
+
+    def remove_static(self) -> None:
+        """Something is torn down."""
+        if self.standing:
+            del self.standing[handle := int(self.rng.choice(list(self.standing)))]
+            self.world.remove_static(handle)
+
     def teleport(self) -> list[int]:
         """Two are elsewhere at once; their ids."""
         ids = list(self.living)[:2]
@@ -165,6 +228,15 @@ class Life:
             lambda: self.world.set_poses(posed[:2], at[:, :3], turn[:, :3]) if posed else self.world.despawn(-1),
             lambda: self.world.set_poses(posed, at * np.inf, turn) if posed else self.world.despawn(-1),
         ]
+        of_statics = [
+            lambda: self.world.add_static(cc.Limbs.spheres([0, 0, 0], 1.0, character=self.last_id + 1)),
+            lambda: self.world.add_static(level(self.rng, 1.0), mask=-1),
+            lambda: self.world.move_static(self.handles, np.zeros(3), np.ones(4)),
+            lambda: self.world.move_static(min(self.standing, default=-1), np.zeros(3), np.zeros(4)),
+            lambda: self.world.move_static(min(self.standing, default=-1), np.full(3, 2.0**500), np.ones(4)),
+            lambda: self.world.remove_static(-1),
+        ]
+        calls += of_statics if "add_static" in self.names else []
         try:
             calls[self.rng.integers(len(calls))]()
         except ValueError:
@@ -172,10 +244,11 @@ class Life:
         raise AssertionError("a bad call was taken")
 
     STEPS = ("spawn", "move_some", "move_some", "move_some", "move_all", "move_bare", "set_layers", "despawn", "fail")
+    WITH_STATICS = (*STEPS, "add_static", "move_static", "remove_static")
 
     def step(self) -> str:
         """One step at random."""
-        name = self.STEPS[self.rng.integers(len(self.STEPS))]
+        name = self.names[self.rng.integers(len(self.names))]
         getattr(self, name)()
         self.steps[name] = self.steps.get(name, 0) + 1
         return name
@@ -188,7 +261,7 @@ class Life:
         for i, member in sorted(self.living.items()):
             if member.pose is not None:
                 parts.append(member.rig.place(*member.pose, character=i))
-        limbs = cc.Limbs.concat(parts)
+        limbs = cc.Limbs.concat([*parts, *(one.placed() for _, one in sorted(self.standing.items()))])
         mask = limbs.mask.copy()
         for i, member in self.living.items():
             if member.mask is not None:
@@ -203,7 +276,12 @@ class Life:
                 rig = member.rig
                 named = zip(rig.limb_names, rig.limb_bone.tolist(), strict=True)
                 rows += [(name, bone, limb, i) for limb, (name, bone) in enumerate(named)]
-        return rows
+        return rows + [(name, -1, -1, -1) for _, one in sorted(self.standing.items()) for name in one.limbs.names]
+
+    def static_rows(self) -> list[int]:
+        """The handle of every row."""
+        handles = [handle for handle, one in sorted(self.standing.items()) for _ in one.limbs.names]
+        return [-1] * (len(self.labels()) - len(handles)) + handles
 
 
 def answers(asked: cc.HitWorld | cc.Snapshot, rays: tuple[np.ndarray, np.ndarray], options: dict) -> tuple:

@@ -22,6 +22,7 @@ class Crossing(NamedTuple):
     character: int
     group: int
     thickness: Number
+    is_static: bool = False
 
 
 @dataclass
@@ -60,6 +61,11 @@ def weight(weights: Any, group: int, rest: float) -> Number:
     return Fraction(weights.get(group, weights.get("default", rest)))
 
 
+def factor(policy: cc.Policy, crossing: Crossing, group: int) -> Number:
+    """Return the damage per energy; a static takes none, unless its group is named."""
+    return Fraction(policy.damage.get(group, 0)) if crossing.is_static else weight(policy.damage, group, 1)
+
+
 def verdict(policy: cc.Policy, crossings: list[Crossing], energy: Number, length: Number) -> Verdict:
     """Judge one ray of this length, whose crossings are in order."""
     if policy.kind == "penetration":
@@ -67,7 +73,8 @@ def verdict(policy: cc.Policy, crossings: list[Crossing], energy: Number, length
     if not crossings:
         return Verdict(None, 0, energy, [])
     first = whose(crossings[0])
-    own = [k for k, crossing in enumerate(crossings) if whose(crossing) == first]
+    wall = next((k for k, crossing in enumerate(crossings) if crossing.is_static), len(crossings))
+    own = [k for k, crossing in enumerate(crossings) if k == 0 or (k < wall and whose(crossing) == first)]
     places = {group: place for place, group in enumerate(policy.order)}
     keys = {
         "first_surface": lambda k: k,
@@ -76,7 +83,7 @@ def verdict(policy: cc.Policy, crossings: list[Crossing], energy: Number, length
     }
     best = min(own, key=keys[policy.kind])
     losers = {"most_important": Reason.LESS_IMPORTANT, "longest_chord": Reason.SHORTER}
-    damage = weight(policy.damage, crossings[best].group, 1) * energy
+    damage = factor(policy, crossings[best], crossings[best].group) * energy
     trace = []
     for k, crossing in enumerate(crossings):
         reason = losers.get(policy.kind, Reason.NOT_FIRST) if k in own else Reason.NOT_FIRST
@@ -110,10 +117,17 @@ def penetrated(policy: cc.Policy, crossings: list[Crossing], energy: Number, len
             reason, left = Reason.PASSED_THROUGH, energy - loss
         if counted is None and reason in (Reason.STOPPED, Reason.PASSED_THROUGH):
             counted = k
-        damage = weight(policy.damage, group, 1) * (energy - left)
+        damage = factor(policy, crossing, group) * (energy - left)
         trace.append(Traced(crossing, energy, left, damage, reason))
         energy, total = left, total + damage
     return Verdict(counted, total, energy, trace)
+
+
+def victim(want: Verdict) -> int:
+    """Return the first character whose limb counts or is passed through, -1 for none."""
+    hit = (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED)
+    who = [one.crossing.character for one in want.trace if one.reason in hit and one.crossing.character >= 0]
+    return who[0] if who else -1
 
 
 def differences(judged: cc.Judged, i: int, want: Verdict, close: float = 0.0) -> list[str]:
@@ -129,6 +143,7 @@ def differences(judged: cc.Judged, i: int, want: Verdict, close: float = 0.0) ->
     found = [
         *([] if judged.hit[i] == (want.counted is not None) else ["hit"]),
         *([] if judged.limb[i] == (-1 if want.counted is None else crossings[want.counted].row) else ["limb"]),
+        *([] if judged.victim[i] == victim(want) else ["victim"]),
         *(name for name in ("damage", "energy_left") if differs(getattr(judged, name)[i], getattr(want, name))),
     ]
     for row, traced in zip(range(begin, end), want.trace, strict=True):
@@ -150,6 +165,7 @@ def differences(judged: cc.Judged, i: int, want: Verdict, close: float = 0.0) ->
         at = f"impact {row - begin}"
         found += [f"{at} {name}" for name, number in numbers.items() if differs(getattr(impacts, name)[row], number)]
         found += [f"{at} {name}" for name, code in codes.items() if getattr(impacts, name)[row] != code]
+        found += [] if (impacts.static[row] >= 0) == traced.crossing.is_static else [f"{at} static"]
     return found
 
 
@@ -169,6 +185,13 @@ def seen_in(policy: cc.Policy, want: Verdict) -> Counter[str]:
         if policy.kind == "penetration" and traced.reason == Reason.STOPPED:
             group = weight(policy.loss, traced.crossing.group, 0)
             seen["spent exactly at the exit"] += group * traced.crossing.thickness == traced.energy_in
+    walls = [k for k, crossing in enumerate(crossings) if crossing.is_static]
+    first_walls = walls[:1]
+    seen["behind a wall"] += any(
+        whose(other) == whose(crossings[0]) for k in first_walls for other in crossings[k:][1:]
+    )
+    seen["a wall is harmed"] += any(want.trace[k].damage > 0 for k in walls)
+    seen["a victim behind a wall"] += bool(first_walls == [0] and victim(want) >= 0)
     seen["starts inside"] += any(crossing.entry == 0 for crossing in crossings)
     seen["no energy"] += bool(want.trace) and want.trace[0].energy_in == 0
     seen["nobody's limbs"] += sum(crossing.character == -1 for crossing in crossings) > 1

@@ -26,6 +26,7 @@ def carried(limbs: cc.Limbs, seed: int = 5) -> cc.Snapshot:
         np.where(bare, -1, row % 9).astype(np.int32),
         rng.uniform(-3.0, 3.0, (9, 3)),
         rng.normal(size=(9, 4)) * 10.0 ** rng.integers(-3, 4, (9, 1)),
+        np.full(n, -1, np.int32),
     )
     for column in labels:
         column.setflags(write=False)

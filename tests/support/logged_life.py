@@ -15,6 +15,7 @@ POLICIES = (
     cc.Policy.penetration(loss=3.0, damage={1: 2.0}),
 )
 STEPS = ("spawn", "move_some", "move_all", "move_all", "move_bare", "set_layers", "despawn", "fail", "teleport")
+STATIC_STEPS = ("add_static", "add_static", "move_static", "remove_static")
 
 
 class LoggedLife:
@@ -35,7 +36,7 @@ class LoggedLife:
 
     def step(self) -> None:
         """Something happens, a tick is recorded, shots are judged."""
-        for name in self.rng.choice(STEPS, 2):
+        for name in self.rng.choice((*STEPS, *STATIC_STEPS), 2):
             getattr(self.life, name)()
         self.time += float(self.rng.choice([0.125, 0.3, 1.0]))
         self.history.record(self.time)

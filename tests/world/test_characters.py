@@ -1,4 +1,4 @@
-"""Characters that come, move, hide and go: the world answers as one made of their limbs, and snapshots keep theirs."""
+"""Characters and statics that come, move and go: the world answers as one of their limbs, and snapshots keep theirs."""
 
 import copy
 import gc
@@ -29,6 +29,7 @@ def live(life: Life, steps: int, rays: int) -> int:
             labels = life.world.snapshot().labels
             rows = zip(labels.names, labels.bone, labels.rig_limb, life.world.limbs.character, strict=True)
             assert [tuple(row) for row in rows] == life.labels()
+            assert labels.static.tolist() == life.static_rows()
         shots = life.rays(rays)
         want = answers(cc.HitWorld(limbs), shots, options)
         hits += check_equal(answers(life.world, shots, options), want)
@@ -42,16 +43,16 @@ def live(life: Life, steps: int, rays: int) -> int:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_life_of_characters(seed: int):
-    life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs)
+    life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs, names=Life.WITH_STATICS)
     assert live(life, 120 if IS_COMPILED else 20, 25) > (500 if IS_COMPILED else 50)
-    assert set(life.steps) >= {"spawn", "move_some", "despawn", "fail"}
+    assert set(life.steps) >= {"spawn", "move_some", "despawn", "fail", "add_static", "move_static", "remove_static"}
 
 
 @pytest.mark.long
 def test_a_long_life_of_characters():
-    life = Life(np.random.default_rng(99), make_crowd(5))
+    life = Life(np.random.default_rng(99), make_crowd(5), names=Life.WITH_STATICS)
     assert live(life, 10_000, 10) > 20_000
-    assert len(life.steps) == len(set(Life.STEPS))
+    assert len(life.steps) == len(set(Life.WITH_STATICS))
 
 
 def crowd_of(count: int, field: float = 20.0) -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:

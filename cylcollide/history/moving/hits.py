@@ -31,6 +31,7 @@ class MovingHit:
     limb_name: str | None
     hit_group: int
     character: int
+    static: int
     bone: int
     rig_limb: int
     local_position: Float64Array

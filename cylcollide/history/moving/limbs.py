@@ -63,7 +63,8 @@ class MovingLimbs:
         paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.here[own, 0], self.there[own, 0]
         paths[:, TURN + 3] = paths[:, TURN_NEXT + 3] = 1.0
         paths[:, AXES : HALF + 3] = here.table.boxes
-        carried = labels.transform != NO_BONE
+        carried = labels.bone != NO_BONE  # statics have no bone, and the axes of here
+        carried &= not self.ring.by_ends
         if carried.any():
             positions, turns = labels.bone_positions.copy(), labels.bone_orientations.copy()
             paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = positions[carried], turns[carried]

@@ -1,7 +1,8 @@
 """Which limbs of a shot count: a policy, applied to the chords of each ray.
 
 Chords are in the order of the flight: by entry, those of one place by row. Limbs of one `character` belong together;
-a limb of no character is a character of its own.
+a limb of no character is a character of its own. No limb counts that a shot enters behind a static, unless it
+penetrates; the damage to a static is 0, unless the policy names its group.
 """
 
 from typing import NamedTuple
@@ -31,6 +32,7 @@ class PolicyRows(NamedTuple):
     kind: int
     group: Column[np.int32]  # (k,)
     factor: Column[np.float64]  # (k + 1,): damage per energy
+    static_factor: Column[np.float64]  # (k + 1,): of statics: 0 for groups that have no damage of their own
     loss: Column[np.float64]  # (k + 1,): energy per length
     rank: Column[np.int32]  # (k + 1,): place in the order of importance
 
@@ -43,6 +45,7 @@ class ShotChords(NamedTuple):
     length: Column[np.float64]  # of one unit of fraction
     hit_group: Column[np.int32]  # a row a limb
     character: Column[np.int32]  # a row a limb
+    static: Column[np.int32]  # a row a limb, -1: of no static
 
 
 class ImpactColumns(NamedTuple):
@@ -81,6 +84,18 @@ def same_character(flight: ShotChords, j: int, k: int) -> bool:
 
 
 @inlined
+def is_static(flight: ShotChords, j: int) -> bool:
+    """Whether a chord is of a static."""
+    return bool(flight.static[flight.chords.limb[j]] >= 0)
+
+
+@inlined
+def damage_factor(policy: PolicyRows, flight: ShotChords, j: int, row: int) -> float:
+    """Damage per energy in the limb of a chord, by this row of the policy."""
+    return float(policy.static_factor[row] if is_static(flight, j) else policy.factor[row])
+
+
+@inlined
 def thickness(flight: ShotChords, i: int, j: int) -> float:
     """Length of chord j of ray i, as `Chords.thickness`."""
     entry, leave = flight.chords.entry[j], flight.chords.exit[j]
@@ -101,11 +116,13 @@ def counts_rather(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int
 def count_one(
     policy: PolicyRows, flight: ShotChords, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
 ) -> None:
-    """Judge ray i by one chord of the character that is entered first; there its energy ends."""
+    """Judge ray i by one chord of the character that is entered first, before any static; there its energy ends."""
     first, last = flight.offsets[i], flight.offsets[i + 1]
-    counted = first
+    counted, reached = first, first
+    while reached < last and not is_static(flight, reached):
+        reached += 1
     if policy.kind != FIRST_SURFACE:
-        for j in range(first + 1, last):
+        for j in range(first + 1, reached):
             if same_character(flight, first, j) and counts_rather(policy, flight, i, j, counted):
                 counted = j
     other = LESS_IMPORTANT if policy.kind == MOST_IMPORTANT else SHORTER
@@ -113,12 +130,12 @@ def count_one(
         impacts.energy_in[j] = energy if j <= counted else 0.0
         impacts.energy_out[j] = energy if j < counted else 0.0
         impacts.damage[j] = 0.0
-        rival = policy.kind != FIRST_SURFACE and same_character(flight, first, j)
+        rival = policy.kind != FIRST_SURFACE and j < reached and same_character(flight, first, j)
         impacts.reason[j] = COUNTED if j == counted else other if rival else NOT_FIRST
     shots.chord[i], shots.damage[i], shots.energy_left[i] = NO_CHORD, 0.0, energy
     if first < last:
-        factor = policy.factor[policy_row(policy, flight.hit_group[flight.chords.limb[counted]])]
-        impacts.damage[counted] = factor * energy
+        row = policy_row(policy, flight.hit_group[flight.chords.limb[counted]])
+        impacts.damage[counted] = damage_factor(policy, flight, counted, row) * energy
         shots.chord[i], shots.damage[i], shots.energy_left[i] = counted, impacts.damage[counted], 0.0
 
 
@@ -160,7 +177,7 @@ def penetrate(
                 out = left - cost if cost < left else 0.0
                 judged_by = j if judged_by == NO_CHORD else judged_by
         impacts.energy_in[j], impacts.energy_out[j], impacts.reason[j] = left, out, reason
-        impacts.damage[j] = policy.factor[row] * (left - out)
+        impacts.damage[j] = damage_factor(policy, flight, j, row) * (left - out)
         damage += impacts.damage[j]
         left = out
     shots.chord[i], shots.damage[i], shots.energy_left[i] = judged_by, damage, left

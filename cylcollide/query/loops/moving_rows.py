@@ -25,6 +25,7 @@ from cylcollide.recorded.limbs import (
     bone_position,
     bone_turn,
     character_of,
+    is_by_ends,
     layers_of,
     local_ends,
     model_of,
@@ -205,8 +206,8 @@ def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRo
         model = here.limb[row]["model"]
         if current < last:
             following = next_row(here, row)
-        p, q = recorded_ends(recorded.by_ends, here, row)
-        u, v = recorded_ends(recorded.by_ends, there, following) if following >= 0 else (p, q)
+        p, q = recorded_ends(here, row)
+        u, v = recorded_ends(there, following) if following >= 0 else (p, q)
         kind = here.model[model]["kind"]
         if kind == BOX:
             q, v = p, u
@@ -226,12 +227,11 @@ def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRo
 
 
 @inlined
-def recorded_ends(by_ends: bool, here: TickRows, row: int) -> tuple[Vector, Vector]:
+def recorded_ends(here: TickRows, row: int) -> tuple[Vector, Vector]:
     """The ends of a limb at its tick, as recorded or carried by its bone; of a box, its centre comes first."""
-    owner = here.limb[row]["owner"]
-    if by_ends or owner < 0:
+    if is_by_ends(here, row):
         return triple(here.p1, row), triple(here.p2, row)
-    bone = here.character[owner]["first_bone"] + model_of(here, row)["bone"]
+    bone = here.character[here.limb[row]["owner"]]["first_bone"] + model_of(here, row)["bone"]
     origin, rotation = bone_position(here.bones, bone), rotation_of(bone_turn(here.bones, bone))
     local1, local2 = local_ends(here, here.limb[row]["model"])
     return carried(rotation, origin, local1), carried(rotation, origin, local2)

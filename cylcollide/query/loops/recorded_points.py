@@ -37,7 +37,6 @@ class TickPoints(NamedTuple):
     alpha: Column[np.float64]  # (n,)
     batch: RayBatch
     protection: Protection
-    by_ends: bool
     here: TickRows
     there: TickRows  # the next tick
     queued: Column[np.int64]  # (SHAPES,): how many pairs of each shape
@@ -60,7 +59,7 @@ def test_alone(query: TickPoints, row: int, k: int) -> None:
     """Test a limb that does not go side by side with others."""
     scratch = query.scratch
     if place_one(
-        query.by_ends, query.here, query.there, row, query.alpha[k], scratch.rows, scratch.kernel_shape, SPARE
+        query.here, query.there, row, query.alpha[k], scratch.rows, scratch.kernel_shape, SPARE
     ):  # fmt: skip
         limb = limb_at(scratch.rows, scratch.kernel_shape, SPARE)
         record_point(query, k, row, point_limb(as_vector(query.points, k), limb))
@@ -87,7 +86,7 @@ def test_queued_points(query: TickPoints, shape: int) -> None:
 def place_or_enqueue(query: TickPoints, row: int, k: int, found: int) -> int:
     """Queue a pair of the point at place k and a limb that it considers, or test it at once; `found` as it was."""
     if may_be_hit(query.here, row, query.batch, query.protection, False, query.number[k]):
-        if goes_in_lanes(query.by_ends, query.here, row):
+        if goes_in_lanes(query.here, row):
             shape = model_of(query.here, row)["kernel_shape"]
             lane = shape * QUEUE + query.queued[shape]
             set_lane(query.scratch.lanes, lane, k, query.here, query.there, row, query.alpha[k])
@@ -141,7 +140,7 @@ def locate_recorded(
             continue
         here, there = tick_rows(recorded, t), tick_rows(recorded, min(t + 1, last))
         query = TickPoints(
-            order.rays.origin, order.number, order.alpha, batch, protection, recorded.by_ends, here, there, queued,
+            order.rays.origin, order.number, order.alpha, batch, protection, here, there, queued,
             scratch, columns,
         )  # fmt: skip
         tree = tree_at(recorded, t, stack_size)

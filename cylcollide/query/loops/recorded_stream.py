@@ -82,7 +82,6 @@ class TickQuery(NamedTuple):
     rays: StreamQuery
     here: TickRows
     there: TickRows  # the next tick
-    by_ends: bool
     alpha: Float64Array  # in the order of `rays.number`
     protection: Protection
     scratch: RecordedScratch
@@ -92,7 +91,7 @@ class TickQuery(NamedTuple):
 def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
     """Write a limb as limb k of the scratch, where it was at the moment of a ray; whether it is a limb then."""
     alpha, scratch = query.alpha[query.rays.base + ray], query.scratch
-    return place_one(query.by_ends, query.here, query.there, row, alpha, scratch.rows, scratch.kernel_shape, k)
+    return place_one(query.here, query.there, row, alpha, scratch.rows, scratch.kernel_shape, k)
 
 
 @compiled
@@ -164,7 +163,7 @@ def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
     """Queue a pair of a ray and a limb that it considers, and prefetch its bones; or test it at once."""
     rays, place = query.rays, query.rays.base + ray
     if rays.accepts_all or may_be_hit(query.here, row, rays.batch, query.protection, False, rays.number[place]):
-        if goes_in_lanes(query.by_ends, query.here, row):
+        if goes_in_lanes(query.here, row):
             shape, queued = model_of(query.here, row)["kernel_shape"], rays.state.pairs.queued
             k = shape * QUEUE + queued[shape]
             set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.alpha[place])
@@ -200,7 +199,7 @@ def place_hits(query: TickQuery, count: int, placed: int) -> int:
         for ray in range(count if in_lanes or alone > 0 else 0):
             row = int(state.best[ray, LIMB])
             if row >= 0 and not is_undecided(closest_of(state, ray)):
-                if goes_in_lanes(query.by_ends, query.here, row) != in_lanes:
+                if goes_in_lanes(query.here, row) != in_lanes:
                     alone += 1
                 else:
                     scratch.row[hits], scratch.ray[hits] = row, ray
@@ -296,7 +295,7 @@ def cast_recorded(
                 rays = StreamQuery(
                     batch, no_ties, CLOSEST, tree.frame.scale, state, number, base, shared, accepts_all, thick
                 )
-                query = TickQuery(rays, here, there, recorded.by_ends, order.alpha, protection, scratch)
+                query = TickQuery(rays, here, there, order.alpha, protection, scratch)
                 active = setup_in_order(order.rays, tree.frame, base, count, state)
                 if thick:
                     store_radii(batch.rays, number, base, count, state)

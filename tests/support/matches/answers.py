@@ -19,7 +19,7 @@ CHORD = (
 )  # fmt: skip
 JUDGED = (
     "hit", "limb", "character", "limb_name", "hit_group", "position", "normal", "distance", "damage", "energy_left",
-    "shot",
+    "shot", "victim",
 )  # fmt: skip
 IMPACT = (
     "limb", "character", "limb_name", "hit_group", "entry_fraction", "exit_fraction", "thickness", "energy_in",

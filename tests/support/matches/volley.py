@@ -39,11 +39,11 @@ class Moment:
 
 
 def moments_of(
-    history: PoseHistory, times: np.ndarray, pellets: int, protected_since: dict[int, float] | None
+    history: PoseHistory, times: np.ndarray, pellets: int, protected_since: dict[int, float] | None, bare: int
 ) -> list[Moment]:
     """Return a world for each time, or for the nearest that is kept, without those who are protected then.
 
-    Times at which there is nobody are left out.
+    Times at which there is nobody are left out. Limbs of nobody behind the bare ones are statics.
     """
     moments: list[Moment] = []
     for time in times.tolist():
@@ -53,7 +53,11 @@ def moments_of(
         kept = np.flatnonzero(~np.isin(limbs.character, safe))
         rows = slice(len(moments) * pellets, (len(moments) + 1) * pellets)
         if len(kept):
-            moments.append(Moment(time, rows, kept, cc.HitWorld(limbs[kept] if safe else limbs)))
+            static = (limbs.character[kept] == -1) & (kept >= bare)
+            world = cc.HitWorld(limbs[kept[~static]])
+            if static.any():
+                world.add_static(limbs[kept[static]])
+            moments.append(Moment(time, rows, kept, world))
     return moments
 
 

@@ -17,6 +17,9 @@ from cylcollide.history import PoseHistory
 
 Triple = tuple[float, float, float]
 
+STATIC = -2
+"""Stands for a character where there is none, and the limb stands still until the next tick."""
+
 
 class Bullet(NamedTuple):
     """A bullet, and when it and the targets are judged."""
@@ -50,13 +53,14 @@ class Ticks:
         self.next: list[list[int]] = []
         for number, mine, theirs in zip(self.numbers, keys, [*keys[1:], []], strict=False):
             row = {key: k for k, key in enumerate(theirs)}
-            self.next.append([-1 if jumps(number, key[0]) else row.get(key, -1) for key in mine])
+            stays = [key[0] == STATIC or jumps(number, key[0]) for key in mine]
+            self.next.append([-1 if stay else row.get(key, -1) for key, stay in zip(mine, stays, strict=True)])
 
     def _keys(self, limbs: cc.Limbs, bare: int):
-        """Of each row its character, -1 for a bare limb, and its place among those of the character."""
+        """Of each row its character, -1 for a bare limb, STATIC, and its place among those of the character."""
         counts: dict[int, int] = {}
         for row, who in enumerate(limbs.character.tolist()):
-            owner = -1 if row < bare else who
+            owner = -1 if row < bare else who if who >= 0 else STATIC
             counts[owner] = counts.get(owner, -1) + 1
             yield owner, counts[owner]
 

@@ -1,0 +1,95 @@
+"""The calls of a world about statics: solids that nobody owns."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+from numpy.typing import ArrayLike
+
+from cylcollide._types import Int32Array
+from cylcollide.bones.rig_rows import Parts
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.world.in_place import Present
+from cylcollide.world.observers import ChangeLock, ObservedQueries
+from cylcollide.world.pose_columns import PoseColumns
+from cylcollide.world.poses import OwnerPoses, StaticPose
+from cylcollide.world.roster import Roster
+from cylcollide.world.statics import labelled
+
+
+class StaticCalls(ObservedQueries):
+    """Statics are added, moved and removed. Their rows follow those of all characters."""
+
+    _present: Present
+    _lock: ChangeLock
+
+    @abstractmethod
+    def _move(self, changed: Parts, write: Callable[[PoseColumns], None], roster: Roster | None = None) -> None: ...
+
+    @abstractmethod
+    def _restructure(self, roster: Roster, poses: OwnerPoses | None) -> None: ...
+
+    @property
+    def statics(self) -> Int32Array:
+        """Handles of the statics, ascending; int32 (s,)."""
+        return self._present.roster.statics.handles.copy()
+
+    def add_static(self, limbs: Limbs, *, mask: ArrayLike | None = None, hit_group: ArrayLike | None = None) -> int:
+        """Let solids stand in the world that nobody owns: walls, doors, lifts.
+
+        Parameters
+        ----------
+        limbs
+            Where they stand now. `move_static` moves all of them together; they are in the frame that it places.
+        mask, hit_group
+            In place of those of the limbs, (n,) or one for all; None leaves theirs.
+
+        Returns
+        -------
+        int
+            Their handle: 0 for the first one, and one more for each. No handle is used twice.
+
+        Raises
+        ------
+        ValueError
+            If `limbs` are no Limbs or belong to a character, and on a bad mask or group; the world is left as it was.
+        """
+        with self._lock.changing():
+            before = self._present.roster
+            own, handle = labelled(limbs, mask, hit_group), before.statics.next_handle
+            statics = before.statics.with_one(own)
+            self._restructure(before._replace(statics=statics), StaticPose.at_rest(len(statics.handles) - 1))
+            self._lock.tell("add_static", limbs=own, handle=handle)
+            return handle
+
+    def move_static(self, handle: int, position: ArrayLike, orientation: ArrayLike) -> None:
+        """Move a static: its frame, in which its limbs were given, to a position (3,) and an orientation (4,).
+
+        The orientation is a quaternion x, y, z, w of any length but 0. A history has it where it was until the next
+        tick.
+
+        Raises
+        ------
+        ValueError
+            On a handle that is unknown or was removed, and on numbers that are not accepted, of the place or of the
+            limbs there; the world is left as it was.
+        """
+        with self._lock.changing():
+            roster, layout = self._present.roster, self._present.layout
+            pose = StaticPose.of(roster.statics.place_of(handle), position, orientation)
+            self._move(pose.changed(roster, layout), lambda columns: pose.write(columns, roster, layout))
+            place = {"position": pose.position[0], "orientation": pose.orientation[0]}
+            self._lock.tell("move_static", handle=int(handle), **place)
+
+    def remove_static(self, handle: int) -> None:
+        """Take a static away; its handle is never used again.
+
+        Raises
+        ------
+        ValueError
+            On a handle that is unknown or was removed already; the world is left as it was.
+        """
+        with self._lock.changing():
+            before = self._present.roster
+            statics = before.statics.without(before.statics.place_of(handle))
+            self._restructure(before._replace(statics=statics), None)
+            self._lock.tell("remove_static", handle=int(handle))
