@@ -32,8 +32,8 @@ class HitWorld(StaticCalls):
     """Limbs and characters that move, and the queries on their present state.
 
     Bare limbs are given at the start and moved by `set_endpoints`. Characters come by `spawn`, are posed by `set_poses`
-    and go by `despawn`; a character without a pose is not hit. Statics come by `add_static`. Rows of the state are the
-    bare limbs, then the posed characters by ascending id, each in the order of its rig, then the statics by handle.
+    and go by `despawn`; a character without a pose is not hit. Statics come by `add_static`. Rows are the bare limbs,
+    the posed characters by ascending id, each in the order of its rig, and the statics by handle.
 
     Each update puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and hits
     already returned keep the state they were made of. A failed update changes nothing. When limbs have moved so far
@@ -51,13 +51,12 @@ class HitWorld(StaticCalls):
         self._rebuild: Task | None = None
 
     def __reduce__(self) -> tuple[Callable[..., "HitWorld"], tuple[Any, ...]]:
-        """A copy or pickle has the limbs and characters where they are now, and a newly built tree."""
+        """A copy or pickle has all limbs where they are now, and a newly built tree."""
         return world_in, (type(self), self.snapshot())
 
     def __repr__(self) -> str:
-        living, standing = len(self._present.roster.ids), len(self._present.roster.statics.handles)
-        characters, statics = f", {living} characters" * (living > 0), f", {standing} statics" * (standing > 0)
-        return f"HitWorld({len(self)} limbs{characters}{statics})"
+        counts = (len(self), "limbs"), (len(self.characters), "characters"), (len(self.statics), "statics")
+        return f"HitWorld({', '.join(f'{n} {what}' for n, what in counts if n or what == 'limbs')})"
 
     def snapshot(self) -> Snapshot:
         """An immutable view of the present state; queries on it are safe while the world moves on."""
