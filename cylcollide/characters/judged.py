@@ -170,8 +170,8 @@ class Judged(HitFields["Judged"]):
     """
 
     fields: ClassVar[tuple[str, ...]] = (
-        *("shot", "hit", "distance", "position", "normal", "limb", "limb_name", "hit_group", "character", "bone"),
-        *("rig_limb", "local_position", "local_normal", "damage", "energy_left"),
+        *("shot", "hit", "distance", "position", "normal", "limb", "limb_name", "hit_group", "character"),
+        *("static", "bone", "rig_limb", "local_position", "local_normal", "damage", "energy_left", "victim"),
     )
 
     damage = Field[Float64Array]("Damage done, summed over impacts in the order of the flight; (n,).")

@@ -68,7 +68,7 @@ class Chords(LimbFields):
 
     _what = "chords"
     fields: ClassVar[tuple[str, ...]] = (
-        *("ray", "limb", "limb_name", "hit_group", "character", "bone", "rig_limb"),
+        *("ray", "limb", "limb_name", "hit_group", "character", "static", "bone", "rig_limb"),
         *("entry_fraction", "entry_distance", "entry_position", "entry_normal", "entry_face"),
         *("local_position", "local_normal"),
         *("exit_fraction", "exit_distance", "exit_position", "exit_normal", "exit_face", "thickness"),

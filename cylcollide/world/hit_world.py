@@ -60,8 +60,7 @@ class HitWorld(StaticCalls):
 
     def snapshot(self) -> Snapshot:
         """An immutable view of the present state; queries on it are safe while the world moves on."""
-        present = self._present
-        state = present.published
+        state = (present := self._present).published
         return present.publish() if state is None else state
 
     @property
