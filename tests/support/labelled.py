@@ -9,7 +9,7 @@ from support.oracle.pose import rational, turned
 import cylcollide as cc
 from cylcollide.query.labels import RowLabels
 
-LABEL_FIELDS = ("limb_name", "hit_group", "bone", "rig_limb", "local_position", "local_normal")
+LABEL_FIELDS = ("limb_name", "hit_group", "static", "bone", "rig_limb", "local_position", "local_normal")
 """What results have of labels."""
 
 
