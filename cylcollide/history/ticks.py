@@ -315,7 +315,7 @@ class Ring:
             kept.append(tree.bounds)
             address[place, columns.BOUNDS] = address_of(tree.bounds)
             frame[place, 4:] = *tree.frame.low, *tree.frame.high
-        return Recorded(address, frame, self.by_ends), kept
+        return Recorded(address, frame), kept
 
     @property
     def by_ends(self) -> bool:
