@@ -62,7 +62,7 @@ def is_placed_near(at: AtMoment, row: int) -> bool:
     """Whether the point considers a row of its tick, and it is a limb at this moment: then it is written."""
     past, placed = at.past, at.placed
     return may_be_hit(at.here, row, past.filters, past.protection, False, at.i) and place_one(
-        past.recorded.by_ends, at.here, at.there, row, past.alpha[at.i], placed.rows, placed.kernel_shape, 0
+        at.here, at.there, row, past.alpha[at.i], placed.rows, placed.kernel_shape, 0
     )
 
 
