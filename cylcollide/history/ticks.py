@@ -22,15 +22,7 @@ from cylcollide.limbs.tables import HAS_AXIS
 from cylcollide.query.labels import NO_BONE
 from cylcollide.query.thick import grown_tree
 from cylcollide.recorded import limbs as columns
-from cylcollide.recorded.limbs import (
-    BONE_SIZE,
-    CHARACTER_FIELDS,
-    COLUMNS,
-    LIMB_FIELDS,
-    MODEL_FIELDS,
-    OWN_LAYERS,
-    Recorded,
-)
+from cylcollide.recorded.limbs import BONE_SIZE, CHARACTER_FIELDS, COLUMNS, LIMB_FIELDS, MODEL_FIELDS, Recorded
 from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import Records, address_of, frozen
@@ -117,7 +109,7 @@ class Structure:
         self.characters = characters = np.zeros(len(layout.counts.rows), CHARACTER_FIELDS)
         """Before it is known what follows."""
         characters["id"][:count], characters["layers"][:count] = layout.ids, layout.layers
-        characters["id"][count:], characters["layers"][count:] = NOBODY, OWN_LAYERS
+        characters["id"][count:], characters["layers"][count:] = NOBODY, columns.OWN_LAYERS
         characters["first_row"], characters["rows"] = layout.first.rows, layout.counts.rows
         characters["first_bone"] = layout.first.bones - self.first_bone
         characters["first_box"][:count] = layout.first.boxes[:count] - models.first_box[layout.rig]
