@@ -16,6 +16,7 @@ from cylcollide.bullet.explain import RayExplanation, explain_ray
 from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
+from cylcollide.bullet.mirror_points import MirrorPoints
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import in_world, parent_frame
@@ -24,10 +25,9 @@ from cylcollide.bullet.scene import Scene, SceneReader
 from cylcollide.bullet.tuples import as_tuples
 from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.points import PointHits
 
 
-class Mirror:
+class Mirror(MirrorPoints):
     """Exact ray tests on the shapes of a live PyBullet client.
 
     Spheres, boxes, capsules and cylinders of all bodies and links become limbs, planes become exact sheets. `rayTest`
@@ -271,11 +271,6 @@ class Mirror:
         if state.sheets or state.wrapped.body_links or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
         return state.world.occluded_segments(rays.starts, rays.ends, rays.inside, rays.mask, threads=rays.threads)
-
-    def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
-        """The limb of `limbs` that contains each point (n, 3); planes and what is wrapped contain none."""
-        self._follower.sync_if_due()
-        return self._scene.state.world.contains_points(points, threads)
 
     def _array_request(
         self, starts: ArrayLike, ends: ArrayLike, mask: int, threads: int | None

@@ -103,6 +103,9 @@ def test_points_and_bad_input():
         inside = mirror.contains_points([[0, 0, 0], [1, 1, 1]])
         assert mirror.limb_places[inside.limb[0]].body == ball
         assert inside.count.tolist() == [1, 0]
+        closest, radius = mirror.closest_points([[0, 0, 0], [9, 0, 0]], max_distance=5.0), mirror.limbs.radius[0]
+        assert (closest.hit.tolist(), closest.distance[0]) == ([True, False], -radius)
+        assert np.diff(mirror.overlap_spheres([[9, 0, 0]] * 2, [9.0, 8.0 - radius]).offsets).tolist() == [1, 0]
         for message, call in (
             ("starts: expected finite", lambda: mirror.cast_segments([[np.nan, 0, 0]], [[1, 1, 1]])),
             ("ends: expected 1 rows, got 2", lambda: mirror.cast_segments([[0, 0, 0]], [[1, 1, 1]] * 2)),

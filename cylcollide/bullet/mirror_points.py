@@ -1,0 +1,42 @@
+"""The queries of a Mirror about points; they see its limbs, neither planes nor what is wrapped."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide.bullet.following import Follower
+from cylcollide.bullet.scene import Scene
+from cylcollide.query.nearest import ClosestPoints, NearLimbs
+from cylcollide.query.points import PointHits
+from cylcollide.world import Snapshot
+
+
+class MirrorPoints(ABC):
+    """Points and the limbs of the scene; `limb` is a row of `limbs`, `limb_name` its body and link."""
+
+    _follower: Follower
+
+    @property
+    @abstractmethod
+    def _scene(self) -> Scene:
+        """The scene that is read."""
+
+    def _world(self) -> Snapshot:
+        """The limbs of the scene, read anew if that is due."""
+        self._follower.sync_if_due()
+        return self._scene.state.world
+
+    def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
+        """The limb of `limbs` that contains each point (n, 3); planes and what is wrapped contain none."""
+        return self._world().contains_points(points, threads)
+
+    def closest_points(
+        self, points: ArrayLike, *, max_distance: ArrayLike = np.inf, threads: int | None = None
+    ) -> ClosestPoints:
+        """The limb of least distance from each point (n, 3), and the nearest place; as `HitWorld.closest_points`."""
+        return self._world().closest_points(points, max_distance=max_distance, threads=threads)
+
+    def overlap_spheres(self, centers: ArrayLike, radii: ArrayLike, *, threads: int | None = None) -> NearLimbs:
+        """All limbs that each ball overlaps or touches, by row; as `HitWorld.overlap_spheres`."""
+        return self._world().overlap_spheres(centers, radii, threads=threads)
