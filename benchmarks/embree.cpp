@@ -73,6 +73,34 @@ void bounds_of(const RTCBoundsFunctionArguments* given) {
   }
 }
 
+// Signed distance of a point from a cylinder, negative inside.
+inline float distance_to(const float* p, const Cylinder& c) {
+  float height = 0, square = 0;
+  for (int k = 0; k < 3; k++) height += (p[k] - c.centre[k]) * c.axis[k];
+  for (int k = 0; k < 3; k++) {
+    const float across = p[k] - c.centre[k] - height * c.axis[k];
+    square += across * across;
+  }
+  const float x = std::fabs(height) - c.half, y = std::sqrt(square) - c.radius;
+  const float out_x = std::max(x, 0.0f), out_y = std::max(y, 0.0f);
+  return std::sqrt(out_x * out_x + out_y * out_y) + std::min(std::max(x, y), 0.0f);
+}
+
+struct Nearest {
+  const Cylinder* cylinders;
+  float distance;
+  int id;
+};
+
+bool nearer(RTCPointQueryFunctionArguments* given) {
+  Nearest& found = *static_cast<Nearest*>(given->userPtr);
+  const float distance = distance_to(&given->query->x, found.cylinders[given->primID]);
+  if (distance >= found.distance) return false;
+  found.distance = distance, found.id = static_cast<int>(given->primID);
+  given->query->radius = std::max(distance, 0.0f);
+  return true;
+}
+
 struct Scene {
   RTCDevice device;
   RTCScene scene;
@@ -168,6 +196,18 @@ void cast(Scene* made, int width, int coherent, long n, const float* o, const fl
       id[first + k] = static_cast<int>(rays[k].hit.primID);
       t[first + k] = id[first + k] < 0 ? INFINITE : rays[k].ray.tfar;
     }
+  }
+}
+
+// The nearest cylinder of each point within a reach, by `rtcPointQuery`, its distance negative inside.
+void nearest(Scene* made, long n, const float* p, float reach, float* distance, int* id) {
+  RTCPointQueryContext context;
+  rtcInitPointQueryContext(&context);
+  for (long i = 0; i < n; i++) {
+    RTCPointQuery query = {p[3 * i], p[3 * i + 1], p[3 * i + 2], 0, reach};
+    Nearest found = {made->cylinders.data(), reach, -1};
+    rtcPointQuery(made->scene, &query, &context, nearer, &found);
+    distance[i] = found.distance, id[i] = found.id;
   }
 }
 
