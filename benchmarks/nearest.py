@@ -1,4 +1,4 @@
-"""Points and the limbs near them, beside native Embree 3's `rtcPointQuery` on the same cylinders (`embree.cpp`).
+"""Points and the limbs near them, beside native Embree 3's point queries on the same cylinders (`embree.cpp`).
 
     apt-get install libembree-dev g++
     python benchmarks/nearest.py
