@@ -6,7 +6,8 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
+from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -105,15 +106,17 @@ class Source:
         """All pages from the first one on, up to one that is missing or that the chain does not confirm."""
         chain = self._chain
         with suppress(sqlite3.Error, ValueError, TypeError, OverflowError, MemoryError):
-            rows = self._connection.execute(f"SELECT {COLUMNS} FROM pages ORDER BY place")
-            with closing(rows):
-                for place, (*row, link) in enumerate(rows):
-                    chain = next_link(chain, tuple(row))
-                    if row[0] != place or link != chain:
-                        return
-                    for digest in json.loads(row[5]):
-                        self.content_of(digest)
-                    yield Page(*row[:5])
+            for place in count():  # one by one, as they are read: where an index is damaged, a scan finds more
+                found = self._connection.execute(f"SELECT {COLUMNS} FROM pages WHERE place = ?", (place,)).fetchone()
+                if found is None:
+                    return
+                *row, link = found
+                chain = next_link(chain, tuple(row))
+                if row[0] != place or link != chain:
+                    return
+                for digest in json.loads(row[5]):
+                    self.content_of(digest)
+                yield Page(*row[:5])
 
     def page(self, place: int) -> bytes:
         """The content of a page, which is confirmed."""
