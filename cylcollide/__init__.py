@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from cylcollide._types import Face, Reason, Shape, Side
+from cylcollide._types import Doubt, Face, Reason, Shape, Side
 from cylcollide._version import __version__
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld, Snapshot
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
     from cylcollide.process.info import Info, info, warm_up
+    from cylcollide.query.approach import Doubts, SweptHits
     from cylcollide.query.chords import Chords
     from cylcollide.query.hits import RayHit, RayHits
     from cylcollide.query.nearest import ClosestPoint, ClosestPoints, NearLimbs, Overlaps
@@ -33,6 +34,8 @@ __all__ = [
     "Clip",
     "ClosestPoint",
     "ClosestPoints",
+    "Doubt",
+    "Doubts",
     "Explanation",
     "Face",
     "FlightPath",
@@ -58,6 +61,7 @@ __all__ = [
     "ShotLog",
     "Side",
     "Snapshot",
+    "SweptHits",
     "ViewClock",
     "__version__",
     "estimate_time",
@@ -80,6 +84,7 @@ _LAZY = {
     "query.hits": ("RayHit", "RayHits"),
     "query.nearest": ("ClosestPoint", "ClosestPoints", "NearLimbs", "Overlaps"),
     "query.points": ("PointHits",),
+    "query.approach": ("Doubts", "SweptHits"),
     "query.chords": ("Chords",),
     "process.info": ("Info", "info", "warm_up"),
     "shotlog.logged": ("LoggedShot", "LoggedShots"),

@@ -83,6 +83,14 @@ class Side(IntEnum):
     INSIDE = 2
 
 
+class Doubt(IntEnum):
+    """Whether a segment hits limbs that may be elsewhere."""
+
+    EXCLUDED = 0
+    DEPENDS = 1  # or nothing is proved
+    CERTAIN = 2
+
+
 class Reason(IntEnum):
     """Why a limb that a shot crosses counts, or does not, under a policy."""
 

@@ -7,6 +7,16 @@ from cylcollide._types import BoolArray
 from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_shots, segment_shots
 from cylcollide.characters.judged import Judged
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.approach import (
+    DoubtRequest,
+    Doubts,
+    SweepRequest,
+    SweptHits,
+    doubt,
+    doubt_request,
+    sweep,
+    sweep_request,
+)
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.closest import closest, occluded
@@ -109,6 +119,22 @@ class Queries(ABC):
 
     def _judge(self, request: ShotRequest) -> Judged:
         return judge(self.snapshot(), request)
+
+    @arguments_of(doubt_request)
+    def doubt_segments(self, request: DoubtRequest) -> Doubts:
+        """Whether each closed segment hits any limb, if each may be anywhere within `radius` of where it is stated.
+
+        CERTAIN and EXCLUDED are promises, DEPENDS is what neither is proved of. With radius 0 the exact verdict.
+        """
+        return doubt(self.snapshot(), request)
+
+    @arguments_of(sweep_request)
+    def sweep_capsules(self, request: SweepRequest) -> SweptHits:
+        """What blades touch first: capsules whose ends go straight from p1, p2 to `to_p1`, `to_p2` in a unit of time.
+
+        The true first contact lies in [fraction - resolution, fraction]; `undecided` where that is not shown.
+        """
+        return sweep(self.snapshot(), request)
 
     @arguments_of(point_request)
     def contains_points(self, request: PointRequest) -> PointHits:
