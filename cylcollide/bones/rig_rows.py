@@ -135,6 +135,9 @@ def place_limbs(rig: RigRows, count: int, bones: Bones, first: Parts, placed: Pl
     return -1
 
 
+NO_LIMBS = RigRows(np.empty(0, np.int32), *np.empty((2, 0, 3)), np.empty(0, np.int32), np.empty((0, 12)))
+
+
 class StackedRigs(NamedTuple):
     """The rows of several rigs, one rig after another."""
 
@@ -146,7 +149,7 @@ class StackedRigs(NamedTuple):
 
 def stacked_rigs(rows: Sequence[RigRows], bones: Sequence[int]) -> StackedRigs:
     """The rows of these rigs, which have so many bones."""
-    limbs = RigRows(*map(np.concatenate, zip(*rows, strict=True)))
+    limbs = RigRows(*map(np.concatenate, zip(NO_LIMBS, *rows, strict=True)))
     first_limb, first_box = np.zeros((2, len(rows) + 1), np.int64)
     np.cumsum([len(rig.bone) for rig in rows], out=first_limb[1:])
     np.cumsum([len(rig.boxes) for rig in rows], out=first_box[1:])

@@ -1,5 +1,6 @@
 """ShotLog: every judged shot of a match in one file, with all that is needed to judge it again."""
 
+import atexit
 import json
 import os
 from collections.abc import Mapping
@@ -7,7 +8,6 @@ from os import PathLike
 from threading import local
 from time import sleep
 from typing import TYPE_CHECKING, Any, Literal, Self
-from weakref import finalize
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class ShotLog:
             world._lock.observers += (self,)
         if history is not None:
             history._recording.observers += (self,)
-        self._finish = finalize(self, self._writer.finish)
+        atexit.register(self._writer.finish)  # of a log that nobody closes
 
     def _about(self) -> dict[str, Any]:
         about = {
@@ -178,7 +178,8 @@ class ShotLog:
         for lock in (self._world._lock, self._history and self._history._recording):
             if lock:
                 lock.observers = tuple(one for one in lock.observers if one is not self)
-        self._finish()
+        atexit.unregister(self._writer.finish)
+        self._writer.finish()
         if self._writer.error is not None and not self._raised:
             raise self._writer.error
 

@@ -6,6 +6,7 @@ import pytest
 import cylcollide as cc
 from cylcollide import validate
 from cylcollide.constants import TREE_WIDTH
+from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.points import PointColumns, locate_single_points
 from cylcollide.query.loops.single import RECORD_ROWS, cast_single_rays
 
@@ -52,8 +53,9 @@ def test_points(state: cc.Snapshot, n: int):
     memory, every = guarded(3 * n, state)
     points = np.zeros((n, 3))
     points[:, 0] = np.arange(n) + 0.5
+    filters = PointFilters(validate.EVERY_LAYER, validate.IGNORE_NONE)
     columns = PointColumns(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, bool))
-    assert locate_single_points(state.kernel_rows, state.tree, points, memory, columns) == 0
+    assert locate_single_points(state.kernel_rows, state.tree, points, filters, memory, columns) == 0
     assert columns.limb.tolist() == list(range(n))
     assert columns.limb_count.tolist() == [NESTED - k for k in range(n)]
     check_canaries(every, 3 * n, 2 * TREE_WIDTH)

@@ -42,7 +42,7 @@ def test_bounds_hold_and_are_close(shape, count, record_property):
                 wide + (upper - lower > 3 * delta),
                 tried + 1,
             )
-    record_property("share of the rounding bound used", used)
+    record_property("share of the rounding bound used", float(used))
     assert wide <= tried // 10
     assert tried == 7 * count * len(FAR)
 
@@ -68,7 +68,7 @@ def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_prop
                 if abs(place.distance) > 1e-6:
                     assert np.array(way, float) == pytest.approx(place.distance * np.array(place.normal), abs=8 * ulp)
                 certain += 1
-    record_property("worst error in ulp", worst)
+    record_property("worst error in ulp", float(worst))
     assert worst <= 4.0
     assert certain >= 0.5 * tried
 

@@ -185,5 +185,5 @@ def test_parts_of_any_iterable():
 
 @pytest.mark.parametrize("rows", [[[0, 1], [1, 0]], None, np.zeros((2, 2), int), "a", 1.5, [0.5], 28, -29, [True]])
 def test_rows_that_limbs_do_not_have(rows: object):
-    with pytest.raises(IndexError):
+    with pytest.raises(LookupError):
         mixed(28).limbs()[rows]

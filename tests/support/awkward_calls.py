@@ -106,16 +106,17 @@ def rays(kind: str) -> Iterator[tuple[str, Arrays]]:
 def queries() -> Iterator[Call]:
     """The queries of a world, of a snapshot and of a history, which has each by time and by tick."""
     filters: Arrays = {"mask": INDEX, "ignore_character": INDEX}
+    thick: Arrays = {"radius": EIGHTH}
     times: tuple[Arrays, Arrays] = ({"time": FIRST}, {"tick": INDEX, "alpha": EIGHTH})
     for kind in ("cast", "occluded", "chords", "judge"):
         for name, way in rays(kind):
             policy, energy = ({"policy": POLICY}, {"energy": SIZE, "shot": INDEX}) if kind == "judge" else ({}, {})
             for asked in (world(), world().snapshot()):
                 query = _bound(getattr(asked, name), policy)
-                yield Call(f"{type(asked).__name__}.{name}", query, {**way, **filters, **energy})
+                yield Call(f"{type(asked).__name__}.{name}", query, {**way, **thick, **filters, **energy})
             for when in times:
                 query = _bound(getattr(history(), name), policy)
-                yield Call(f"PoseHistory.{name}", query, {**way, **filters, **energy, **when})
+                yield Call(f"PoseHistory.{name}", query, {**way, **thick, **filters, **energy, **when})
     for asked in (world(), world().snapshot()):
         yield Call(f"{type(asked).__name__}.contains_points", asked.contains_points, {"points": PLACE, **filters})
     near: tuple[tuple[str, Arrays], ...] = (
@@ -184,7 +185,7 @@ def makers() -> Iterator[Call]:
     yield Call("Limbs.closest_points", limbs.closest_points, {"points": PLACE, "max_distance": SIZE})
     yield Call("Limbs.overlap_spheres", limbs.overlap_spheres, {"centers": PLACE, "radii": SIZE})
     for name, way in rays("cast"):
-        yield Call(f"Limbs.{name}", getattr(limbs, name), way)
+        yield Call(f"Limbs.{name}", getattr(limbs, name), {**way, "radius": EIGHTH})
     yield Call("Limbs.explain_segment", _bound(limbs.explain_segment, {"limb": 2}), {"start": PLACE[0], "end": END[0]})
 
 
@@ -213,7 +214,7 @@ def bodies() -> Iterator[Call]:
     yield Call("Rig.from_skin", of_skin, {**skin, **one})
     frames: Arrays = {"times": row, "root_positions": PLACE, "orientations": TURNS}
     clip = _bound(cc.Clip, fixed)
-    yield Call("Clip", clip, {"parents": INDEX - 1, "offsets": PLACE, "tips": END, **frames})
+    yield Call("Clip", clip, {"parents": INDEX - 1, "offsets": PLACE, "tips": END, **frames, "rest_orientations": TURN})
     yield Call("Clip.at", clip(parents=INDEX - 1, offsets=PLACE, **frames).at, {"times": FIRST})
     shot: Arrays = {"starts": PLACE, "velocities": END, "gravity": END, "t0": FIRST}
     yield Call("flight", cc.flight, {**shot, "duration": SIZE, "drag": EIGHTH, "step": EIGHTH})
