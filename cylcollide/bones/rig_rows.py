@@ -12,6 +12,7 @@ from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector, largest_component
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.simd import LANES, Truth, broadcast, lane, movemask, select
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -135,7 +136,8 @@ def place_limbs(rig: RigRows, count: int, bones: Bones, first: Parts, placed: Pl
     return -1
 
 
-NO_LIMBS = RigRows(np.empty(0, np.int32), *np.empty((2, 0, 3)), np.empty(0, np.int32), np.empty((0, 12)))
+NONE, NO_ENDS = np.empty(0, np.int32), np.empty((0, 3))
+NO_LIMBS = RigRows(NONE, NO_ENDS, NO_ENDS, NONE, np.empty((0, 12)))
 
 
 class StackedRigs(NamedTuple):
@@ -149,11 +151,11 @@ class StackedRigs(NamedTuple):
 
 def stacked_rigs(rows: Sequence[RigRows], bones: Sequence[int]) -> StackedRigs:
     """The rows of these rigs, which have so many bones."""
-    limbs = RigRows(*map(np.concatenate, zip(NO_LIMBS, *rows, strict=True)))
+    limbs = RigRows(*(frozen(np.concatenate(columns)) for columns in zip(NO_LIMBS, *rows, strict=True)))
     first_limb, first_box = np.zeros((2, len(rows) + 1), np.int64)
     np.cumsum([len(rig.bone) for rig in rows], out=first_limb[1:])
     np.cumsum([len(rig.boxes) for rig in rows], out=first_box[1:])
-    return StackedRigs(limbs, first_limb, first_box, np.array(bones, np.int64))
+    return StackedRigs(limbs, frozen(first_limb), frozen(first_box), frozen(np.array(bones, np.int64)))
 
 
 @compiled_loop

@@ -53,6 +53,10 @@ def check(name: str, chosen: dict[str, str]) -> None:
         answer, refused = call.call(**arguments), None
     except (ValueError, TypeError) as error:
         refused = error
+    except MemoryError:  # of what takes arrays of any length
+        assert "endless" in wrong, (name, chosen)
+        assert call.function.startswith("quaternions"), (name, chosen)
+        return
     if refused is not None:
         assert wrong, (name, chosen, refused)
         assert type(refused) is ValueError, (name, chosen, refused)

@@ -10,6 +10,7 @@ from support.awkward_forms import Plain
 from support.cases.everyday_shape_worlds import mixed
 
 import cylcollide as cc
+from cylcollide.query.approach import Doubts, SweptHits
 
 ROWS = 6
 row = np.arange(ROWS, dtype=float)
@@ -129,6 +130,11 @@ def queries() -> Iterator[Call]:
             yield Call(f"{type(asked).__name__}.{name}", getattr(asked, name), {**given, **filters})
         for when in times:
             yield Call(f"PoseHistory.{name}", getattr(history(), name), {**given, **filters, **when})
+    blade: Arrays = {"p1": PLACE, "p2": END, "to_p1": PLACE + 0.125, "to_p2": END + 0.125, "radius": EIGHTH}
+    for asked in (world(), world().snapshot()):
+        shots: Arrays = {"starts": PLACE, "ends": END, "radius": EIGHTH}
+        yield Call(f"{type(asked).__name__}.doubt_segments", asked.doubt_segments, {**shots, **filters})
+        yield Call(f"{type(asked).__name__}.sweep_capsules", asked.sweep_capsules, {**blade, **filters})
     for when in times:
         yield Call("PoseHistory.contains_points", history().contains_points, {"points": PLACE, **filters, **when})
     flight: Arrays = {"starts": PLACE, "ends": END, "t0": FIRST, "t1": LATER, "target_t0": FIRST, "target_t1": LATER}
@@ -255,6 +261,8 @@ def arrays_of(answer: Any) -> list[Any]:
     if isinstance(answer, tuple):
         return [array for part in answer for array in arrays_of(part)]
     names = next((names for kind, names in LAZY.items() if isinstance(answer, kind)), None)
+    if names is None and isinstance(answer, Doubts | SweptHits):
+        names = tuple(answer.__annotations__) if isinstance(answer, Doubts) else answer.fields
     if names is None and type(answer).__name__ == "MovingHits":
         names = OF_MOVING
     parts = [np.array(answer)] if names is None else [np.array(getattr(answer, name)) for name in names]
