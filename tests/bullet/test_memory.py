@@ -81,24 +81,25 @@ def test_garbage_collection_is_as_it_was_after_an_interrupt(mirror, count):
     def stop(*_):
         raise Stop
 
-    begun = time.perf_counter()
-    mirror.rayTestBatch(*rays)
-    length = time.perf_counter() - begun
     callbacks = gc.callbacks[:]  # of hypothesis: an exception that falls into one is lost
     gc.callbacks.clear()
-    before, disabled, interrupted = signal.signal(signal.SIGALRM, stop), 0, 0
+    before, disabled, interrupted, length = signal.signal(signal.SIGALRM, stop), 0, 0, 1.0
     try:
-        for _ in range(count):
+        for _ in range(100 * count):
+            begun = time.perf_counter()
             try:
                 signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.05, 1.2) * length)
                 mirror.rayTestBatch(*rays)
                 signal.setitimer(signal.ITIMER_REAL, 0)
+                length = time.perf_counter() - begun  # as busy as the machine is now
             except Stop:
                 interrupted += 1
             disabled += not gc.isenabled()
+            if interrupted == count:
+                break
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         gc.callbacks.extend(callbacks)
-    assert interrupted > count / 4
+    assert interrupted == count
     assert disabled == 0
