@@ -3,14 +3,21 @@
 import re
 import runpy
 import sys
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import cylcollide as cc
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-DEMOS = sorted(demo for demo in (ROOT / "demos").glob("*.py") if demo.stem not in ("panda", "characters"))
-"""All but those that open a window, which tests/panda3d plays, or need files of other packages."""
+DEMOS = sorted(
+    demo for demo in (ROOT / "demos").glob("*.py") if demo.stem not in ("panda", "characters", "match", "bots")
+)
+"""All but those that open a window, which tests/panda3d plays, or need files of other packages; the match is below."""
 
 
 def test_readme_snippets_run():
@@ -45,3 +52,60 @@ def test_lag_is_compensated_at_any_ping(ping, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["lag.py", "", ping])
     runpy.run_path(str(ROOT / "demos" / "lag.py"), run_name="__main__")
     assert "as claimed, it hits 'head'" in capsys.readouterr().out
+
+
+@pytest.fixture
+def match(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "demos"))
+    import match
+
+    return match
+
+
+@contextmanager
+def resident_memory(each: float):
+    """Megabytes of memory that this process has, a number every so many seconds."""
+    status, megabytes, is_over = Path("/proc/self/status"), [], threading.Event()
+
+    def sample():
+        while not is_over.wait(each):
+            megabytes.append(int(re.search(r"VmRSS:\s+(\d+)", status.read_text())[1]) / 1024)
+
+    thread = threading.Thread(target=sample)
+    thread.start()
+    try:
+        yield megabytes
+    finally:
+        is_over.set()
+        thread.join()
+
+
+@pytest.mark.machine_code
+def test_match_refuses_no_honest_claim_and_its_log_is_judged_again(match, tmp_path, capsys):
+    assert len(Path(match.__file__).read_text().splitlines()) < 150
+    for k, seconds in enumerate((1.0, 8.0, 60.0)):  # on a busy machine the first shots come late
+        played, _ = match.main(["--seconds", str(seconds), "--log", str(tmp_path / f"{k}.shots")])
+        if played.hits:
+            break
+    honest = played.claims[0]
+    assert honest[cc.Admission.CLAIMED] > 0 == honest[cc.Admission.DISAGREES]
+    assert "claims of honest bots" in capsys.readouterr().out
+    with cc.ShotLog.open(tmp_path / f"{k}.shots") as log:
+        assert log.rejudge().identical
+
+
+@pytest.mark.long
+@pytest.mark.machine_code
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_a_minute_of_the_match_is_fast_and_keeps_its_memory(match, capsys):
+    with resident_memory(each=1.0) as megabytes:
+        played, took = match.main(["--seconds", "60"])
+    with capsys.disabled():
+        print(f"memory after 20 s and at the end: {megabytes[20]:.1f}, {megabytes[-1]:.1f} MB")
+    honest, cheat = played.claims
+    assert played.shots > 20_000
+    assert played.hits > 10_000
+    assert honest.sum() == honest[cc.Admission.CLAIMED]
+    assert cheat[cc.Admission.DISAGREES] > 0.9 * cheat.sum()
+    assert np.percentile(took[:, 1], 99) < 8e-3
+    assert max(megabytes[20:]) < megabytes[20] + 4
