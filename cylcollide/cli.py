@@ -40,6 +40,7 @@ COMMANDS = {
         "rejudge",
         "the log is as it was; what was exported or drawn before is kept",
     ),
+    "view": Command("cylcollide.view.command", "view_file", "view", "files that were finished are kept"),
     "info": Command("cylcollide.process.info", "print_info", "crosscheck", "nothing was done"),
     "warm-up": Command("cylcollide.process.info", "print_nothing_to_warm_up", "crosscheck", "nothing was done"),
     "bench": Command(
@@ -61,6 +62,7 @@ EXTRA_PACKAGES = (
     "pydantic",
     "matplotlib",
     "pyarrow",
+    "viser",
 )
 """Packages that the extras install; a missing one is reported with the remedy."""
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.engines._adapter import peer
-from cylcollide.engines._mesh import MeshEngine, Vertices
+from cylcollide.engines._mesh import MeshEngine
 from cylcollide.engines.protocol import EngineHits
+from cylcollide.limbs.meshes import Vertices
 
 o3d: Any = peer("open3d")
 

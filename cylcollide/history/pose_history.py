@@ -16,6 +16,7 @@ from cylcollide.history.miss_explanation import MissExplanation, finished
 from cylcollide.history.misses import MissOptions
 from cylcollide.history.queries import PastQueries
 from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
+from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.figures import new_figure
 from cylcollide.limbs.outlines import COLORS, fill_outlines, group_colors, surface_points
 from cylcollide.world.hit_world import HitWorld
@@ -202,3 +203,7 @@ class PoseHistory(PastQueries):
         first.fill([], [], facecolor="none", edgecolor=NOW, linestyle="--", label="now")
         figure.legend(loc="outside right center", fontsize=8)
         return finished(figure, f"Filled: limbs at time {time:.9g}; dashed: now", path)
+
+    def view(self, *, up: str = "auto", port: int = PORT, open_browser: bool = True) -> Any:
+        """Show all ticks that are kept in the browser; as `HitWorld.view`."""
+        return viewer_of(self, up, port, open_browser)

@@ -52,7 +52,7 @@ def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, cal
     time = float(judged.time[0]) if is_past else 0.0
     history = asked if isinstance(asked, PoseHistory) else _history_of(asked)
     limbs = history.limbs_at(time)
-    start, end = _segment(judged, call, row, limbs)
+    start, end = segment_of_shot(judged, call, row, limbs)
     if judged.hit[0]:
         return ShotExplanation(judged, limbs.explain_segment(start, end, int(judged.limb[0])))
     filters: Any = {"mask": _of_row(call["mask"], row), "ignore_character": _of_row(call["ignored"], row)}
@@ -68,7 +68,7 @@ def _history_of(state: HitWorld | Snapshot) -> PoseHistory:
     return history
 
 
-def _segment(judged: Judged, call: Values, row: int, limbs: Limbs) -> tuple[Float64Array, Float64Array]:
+def segment_of_shot(judged: Judged, call: Values, row: int, limbs: Limbs) -> tuple[Float64Array, Float64Array]:
     """Start and end of a shot; of a ray without an end, as far as matters."""
     start, second = call["first"][row], call["second"][row]
     if call["segments"]:

@@ -13,14 +13,18 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide._version import __version__
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.shotlog.contents import KnownContents
-from cylcollide.shotlog.explained import ShotExplanation, explanation_of
-from cylcollide.shotlog.pages import PageReader
+from cylcollide.shotlog.explained import ShotExplanation, explanation_of, segment_of_shot
+from cylcollide.shotlog.pages import NO_STATE, PageReader
 from cylcollide.shotlog.rejudged import Rejudged, Span, SpanResult, joined, judge_span, spans_of
 from cylcollide.shotlog.replay import MOST_RINGS, Replay
 from cylcollide.shotlog.shots import arguments_of_call, judged_again
 from cylcollide.shotlog.source import Source
 from cylcollide.shotlog.states import Values
+from cylcollide.world.hit_world import HitWorld
+from cylcollide.world.snapshot import Snapshot
 
 Progress = Callable[[int, int], None]
 RunSpans = Callable[[Any, list[Span]], Iterable[SpanResult]]
@@ -55,6 +59,16 @@ class LoggedShot(NamedTuple):
     def hit(self) -> bool:
         """Whether a limb counted."""
         return self.limb >= 0
+
+
+class Moment(NamedTuple):
+    """A shot in the state in which it was judged."""
+
+    asked: HitWorld | Snapshot | PoseHistory
+    why: ShotExplanation
+    start: Float64Array
+    end: Float64Array
+    """Of a ray without an end, as far as matters."""
 
 
 class LoggedShots:
@@ -156,6 +170,10 @@ class LoggedShots:
             for row in range(n)
         ]  # fmt: skip
 
+    def view(self, *, up: str = "auto", port: int = PORT, open_browser: bool = True) -> Any:
+        """Show all ticks and shots in the browser; as `HitWorld.view`."""
+        return viewer_of(self, up, port, open_browser)
+
     # Judged again -----------------------------------------------------------------------------------------------------
 
     def judged(self, number: int) -> Judged:
@@ -165,6 +183,23 @@ class LoggedShots:
     def explain(self, number: int) -> ShotExplanation:
         """Why a shot was judged so; `print` or `plot` it."""
         return explanation_of(*self._again(number))
+
+    def moment(self, number: int) -> "Moment":
+        """A shot judged again, beside what it asked."""
+        judged, asked, call, row = self._again(number)
+        limbs = asked.limbs_at(float(judged.time[0])) if isinstance(asked, PoseHistory) else asked.snapshot().limbs
+        return Moment(asked, explanation_of(judged, asked, call, row), *segment_of_shot(judged, call, row, limbs))
+
+    def states(self, first: int = 0) -> Iterator[Snapshot]:
+        """The world as it was at each of `ticks`, from the one with this index on."""
+        wanted = [page.place for page in self._pages if page.tick is not None][first:]
+        begin = max(page.place for page in self._pages[: wanted[0] + 1] if page.state != NO_STATE) if wanted else 0
+        replay = Replay(self._source.about, self.objects)
+        for place, calls in replay.pages(self._source, range(begin, len(self._pages))):
+            for _ in calls:
+                pass
+            if place >= wanted[0] and self._pages[place].tick is not None:
+                yield replay.world.snapshot()
 
     def _again(self, number: int) -> tuple[Judged, Any, Values, int]:
         """A shot judged again, what it asked, its call, and its row."""

@@ -1,11 +1,12 @@
 """The queries of a world and of its snapshots."""
 
 from abc import ABC, abstractmethod
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from cylcollide._types import BoolArray
 from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_shots, segment_shots
 from cylcollide.characters.judged import Judged
+from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.approach import (
     DoubtRequest,
@@ -59,6 +60,30 @@ class Queries(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} limbs)"
+
+    def view(self, *, up: str = "auto", port: int = PORT, open_browser: bool = True) -> Any:
+        """Show the present limbs in the browser, local and without a network; see `docs/view.md`.
+
+        Parameters
+        ----------
+        up
+            The axis that points up, "y" or "z"; "auto": the one along which characters are tall.
+        port
+            Of this machine alone; the next one that is free, if it is taken.
+        open_browser
+            Whether to open a browser; never in a notebook, which shows what is returned, nor without a display.
+
+        Returns
+        -------
+        cylcollide.view.Viewer
+            Open at its `url` until `close()`; `wait()` keeps a program, `save_html(path)` and `save_png(path)` write.
+
+        Raises
+        ------
+        ImportError
+            Without viser: install `cylcollide[view]`.
+        """
+        return viewer_of(self, up, port, open_browser)
 
     @arguments_of(segment_request)
     def cast_segments(self, request: RayRequest) -> RayHits:

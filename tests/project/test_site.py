@@ -39,7 +39,7 @@ def test_programs_of_the_gallery_make_a_picture(example, tmp_path):
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("module", ["", ".bullet", ".engines", ".panda3d", ".quaternions"])
+@pytest.mark.parametrize("module", ["", ".bullet", ".engines", ".panda3d", ".quaternions", ".view"])
 def test_reference_has_every_public_name(module):
     pages = "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.rst"))
     documented = set(re.findall(r"^\.\. auto(?:class|function):: (?:.*\.)?(\w+)$", pages, re.MULTILINE))

@@ -6,7 +6,7 @@ from support.cases.one_of_each_shape import LIMBS
 
 import cylcollide as cc
 from cylcollide._types import Shape
-from cylcollide.engines._mesh import tessellate
+from cylcollide.limbs.meshes import tessellate
 
 VOLUME = {
     Shape.CYLINDER: np.pi * 0.09 * 0.8,

@@ -1,0 +1,113 @@
+"""Limbs as triangle meshes: every solid is one of revolution, or a box.
+
+A circle becomes a polygon whose corners lie as far outside it as the middles of its sides lie inside.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide._types import Float64Array, Int32Array, Shape
+from cylcollide.limbs.limbs import Limbs
+
+Vertices: TypeAlias = NDArray[np.float32]
+
+BOX_CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+BOX_TRIANGLES = np.array(
+    [
+        [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
+        [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
+    ]
+)  # fmt: skip
+
+
+def tessellate(limbs: Limbs, sides: int) -> tuple[Vertices, Int32Array, Int32Array]:
+    """The mesh of all limbs, with polygons of so many sides for circles.
+
+    Returns vertices (v, 3), triangles (t, 3) whose normals point outward, and the limb of each triangle (t,).
+    """
+    vertices, triangles, owner, count = [], [], [], 0
+    for kind in np.unique(limbs.kind).tolist():
+        rows = np.flatnonzero(limbs.kind == kind)
+        chosen = limbs[rows]
+        points, corners = _boxes(chosen) if kind == Shape.BOX else _revolved(chosen, Shape(kind), sides)
+        first = count + points.shape[1] * np.arange(len(rows))
+        vertices.append(points.reshape(-1, 3))
+        triangles.append((corners + first[:, None, None]).reshape(-1, 3))
+        owner.append(np.repeat(rows, len(corners)))
+        count += points.shape[0] * points.shape[1]
+    return (
+        np.concatenate(vertices).astype(np.float32),
+        np.concatenate(triangles).astype(np.int32),
+        np.concatenate(owner).astype(np.int32),
+    )
+
+
+def _boxes(limbs: Limbs) -> tuple[Float64Array, NDArray[np.int64]]:
+    local = BOX_CORNERS * limbs.half_extents[:, None]
+    return limbs.p1[:, None] + np.einsum("nki,nij->nkj", local, limbs.box_axes), BOX_TRIANGLES
+
+
+def _revolved(limbs: Limbs, kind: Shape, sides: int) -> tuple[Float64Array, NDArray[np.int64]]:
+    """Revolve a profile about the axis of each limb of one kind; points (n, rings * sides, 3) and triangles (t, 3)."""
+    axis = limbs.p2 - limbs.p1
+    height, radius = _profile(kind, 0.5 * np.linalg.norm(axis, axis=1), limbs.radius, limbs.radius2, sides)
+    angle = 2 * np.pi * np.arange(sides) / sides
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1) * (2 / (1 + np.cos(np.pi / sides)))
+    across, up = _frames(axis)
+    ring = np.einsum("si,nij->nsj", circle, across)
+    points = (limbs.p1 + 0.5 * axis)[:, None, None] + height[:, :, None, None] * up[:, None, None]
+    points = points + radius[:, :, None, None] * ring[:, None]
+    n, rings = height.shape
+    return points.reshape(n, rings * sides, 3), _bands(radius[0] == 0, sides)
+
+
+def _profile(
+    kind: Shape, half: Float64Array, radius: Float64Array, radius2: Float64Array, sides: int
+) -> tuple[Float64Array, Float64Array]:
+    """Heights above the centre and radii of the rings, from the pole at p1 along the surface to p2; each (n, rings)."""
+    none = np.zeros_like(half)
+    quarter = np.linspace(0.0, np.pi / 2, max(sides // 4, 2) + 1)
+    arc = np.concatenate([quarter - np.pi / 2, quarter[1:]])  # latitude
+    around, along = np.cos(arc), np.sin(arc)
+    around[[0, -1]] = 0.0
+    columns: tuple[tuple[Float64Array, ...], tuple[Float64Array, ...]]
+    match kind:
+        case Shape.TUBE:
+            columns = (-half, -half, half, half, -half), (radius2, radius, radius, radius2, radius2)
+        case Shape.TAPERED:
+            columns = (-half, -half, half, half), (none, radius, radius2, none)
+        case Shape.CYLINDER:
+            columns = (-half, -half, half, half), (none, radius, radius, none)
+        case Shape.ELLIPSOID | Shape.SPHERE:
+            return np.outer(radius if kind == Shape.SPHERE else half, along), np.outer(radius, around)
+        case _:
+            k = len(quarter)
+            along, around = np.insert(along, k, 0.0), np.insert(around, k, 1.0)  # the equator twice: a wall between
+            lift = np.where(np.arange(len(along)) < k, -1.0, 1.0)
+            return np.outer(radius, along) + np.outer(half, lift), np.outer(radius, around)
+    return np.stack(columns[0], axis=1), np.stack(columns[1], axis=1)
+
+
+def _bands(pole: NDArray[np.bool_], sides: int) -> NDArray[np.int64]:
+    """Triangles (t, 3) between adjacent rings, half as many where a ring is a pole; `pole` (rings,)."""
+    i, j = np.arange(sides), (np.arange(sides) + 1) % sides
+    found = []
+    for low in range(len(pole) - 1):
+        a, b = low * sides, (low + 1) * sides
+        if not pole[low]:
+            found.append(np.stack([a + i, a + j, b + i], axis=1))
+        if not pole[low + 1]:
+            found.append(np.stack([a + j, b + j, b + i], axis=1))
+    return np.concatenate(found)
+
+
+def _frames(axis: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Two unit vectors across each axis (n, 2, 3) and the unit axis (n, 3), right-handed; z for an axis of length 0."""
+    axis = np.where((axis == 0).all(axis=1)[:, None], [0.0, 0.0, 1.0], axis)
+    up = axis / np.linalg.norm(axis, axis=1)[:, None]
+    least = np.eye(3)[np.abs(up).argmin(axis=1)]
+    first = np.cross(least, up)
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return np.stack([first, np.cross(up, first)], axis=1), up

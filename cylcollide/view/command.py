@@ -1,0 +1,95 @@
+"""The command ``cylcollide view``: a file in, the browser, a page or a picture out."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cylcollide.characters.rig import Rig
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.shotlog.logged import LoggedShots
+from cylcollide.terminal import stop
+from cylcollide.view.server import PORT
+from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
+from cylcollide.view.viewer import Viewer, view
+
+SQLITE = b"SQLite format 3\0"
+EXPECTED = "limbs (.npz), a rig (.json), a shot log, or cases of `cylcollide crosscheck`"
+
+
+def view_file(
+    file: Annotated[
+        Path, typer.Argument(help=f"{EXPECTED[0].upper()}{EXPECTED[1:]}.", metavar="FILE", show_default=False)
+    ],
+    html: Annotated[Path | None, typer.Option(help="Write a page that stands alone, and open nothing.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Write a picture by Chromium, and open nothing.")] = None,
+    shot: Annotated[int | None, typer.Option(min=0, help="Begin with this shot or case.")] = None,
+    up: Annotated[str, typer.Option(help="The axis that points up: y, z or auto.")] = "auto",
+    port: Annotated[int, typer.Option(min=1024, max=65535, help="Of this machine alone, or the next one.")] = PORT,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+) -> None:
+    """Show limbs, a rig, a shot log or cases of the cross-check in the browser: local, without a network."""
+    if up not in ("auto", "y", "z"):
+        stop(f"--up: expected y, z or auto, got {up!r}")
+    try:
+        subject = read_subject(file)
+        if shot is not None and shot >= len(subject.shots):
+            stop(f"--shot: expected less than {len(subject.shots)}, the shots of {file}, got {shot}")
+        viewer = view(subject, up=up, port=port, open_browser=browser and html is None and png is None)  # type: ignore[arg-type]
+        if shot is not None:
+            viewer.choose(shot)
+        _show_or_write(viewer, html, png)
+    except OSError as error:
+        stop(f"cannot open {error.filename or file}: {error.strerror or error}; name another file")
+    except (ValueError, RuntimeError, sqlite3.Error) as error:
+        stop(" ".join(str(error).split()))
+
+
+def _show_or_write(viewer: Viewer, html: Path | None, png: Path | None) -> None:
+    try:
+        if png is not None:
+            viewer.save_png(png)
+            typer.echo(f"Picture: {png}")
+        if html is not None:
+            viewer.save_html(html)
+            typer.echo(f"Page: {html}")
+        if html is None and png is None:
+            typer.echo(f"{viewer.url}  (Ctrl-C ends it)")
+            viewer.wait()
+    finally:
+        viewer.close()
+
+
+def read_subject(file: Path) -> Subject:
+    """What a file holds; OSError or ValueError if that cannot be read or viewed."""
+    with file.open("rb") as stream:
+        head = stream.read(len(SQLITE))
+    if head == SQLITE:
+        return subject_of(LoggedShots(file))
+    if file.suffix == ".json":
+        return subject_of(Rig.load(file)) if _is_rig(file) else _cases(file)
+    if file.suffix != ".npz":
+        raise ValueError(f"{file}: expected {EXPECTED}, got another file; see docs/view.md")
+    try:
+        return subject_of(Limbs.load(file))
+    except ValueError as error:
+        try:
+            return _cases(file)
+        except (ValueError, ImportError):
+            raise error from None
+
+
+def _is_rig(file: Path) -> bool:
+    try:
+        record: Any = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return True  # its reader says what is wrong
+    return isinstance(record, dict) and "family" not in record
+
+
+def _cases(file: Path) -> Subject:
+    from cylcollide.crosscheck.cases.case import read_chosen  # noqa: PLC0415  needs another extra
+
+    return subject_of_cases(read_chosen(file, None, None), f"cases of {file.name}")

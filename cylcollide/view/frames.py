@@ -1,0 +1,73 @@
+"""What is seen at one moment: limbs, which of them are statics, and bones; of worlds, rigs and histories."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import BoolArray, Float64Array, Int32Array
+from cylcollide.characters.rig import Rig
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.history.ticks import Tick
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.labels import NO_STATIC
+from cylcollide.world.snapshot import Snapshot
+
+NO_BONES: Float64Array = np.empty((0, 2, 3))
+
+
+class Frame(NamedTuple):
+    """Limbs at one moment."""
+
+    limbs: Limbs
+    is_static: BoolArray
+    """Which of them nobody owns: walls and doors; (n,)."""
+    bones: Float64Array
+    """Lines from joint to joint, (k, 2, 3)."""
+
+
+def frame_of_limbs(limbs: Limbs) -> Frame:
+    """Limbs alone."""
+    return Frame(limbs, np.zeros(len(limbs), np.bool_), NO_BONES)
+
+
+def frame_of_rig(rig: Rig) -> Frame:
+    """A rig at rest, at the origin."""
+    positions, orientations = rig.forward(rig.rest_positions[0], [0.0, 0.0, 0.0, 1.0], rig.rest_orientations)
+    limbs = rig.place(positions, orientations)
+    return Frame(limbs, np.zeros(len(limbs), np.bool_), _lines(positions[0], rig.parents))
+
+
+def frame_of_state(state: Snapshot) -> Frame:
+    """A state of a world."""
+    layout = state.layout
+    bones = [
+        _lines(state.columns.positions[first:], layout.rigs[rig].parents)
+        for rig, first in zip(layout.rig.tolist(), layout.first.bones.tolist(), strict=False)
+    ]
+    return Frame(state.limbs, layout.static != NO_STATIC, np.concatenate([NO_BONES, *bones]))
+
+
+def frame_of_tick(history: PoseHistory, tick: Tick) -> Frame:
+    """A tick that a history keeps."""
+    rigs, bones = tick.structure.models.rigs, []
+    if not tick.by_ends:
+        first = tick.structure.characters["first_bone"].tolist()
+        bones = [
+            _lines(tick.bones[begin:, :3], rigs[rig].parents)
+            for rig, begin in zip(tick.structure.rig.tolist(), first, strict=False)
+        ]
+    is_static = tick.structure.static != NO_STATIC
+    return Frame(history.limbs_at(tick=tick.number), is_static, np.concatenate([NO_BONES, *bones]))
+
+
+def frame_at(history: PoseHistory, time: float) -> Frame:
+    """The limbs that a query at a time judges; without bones."""
+    ticks = history._kept_ticks
+    before = max(int(np.searchsorted(history.times, time, "right")) - 1, 0)
+    return Frame(history.limbs_at(time), ticks[before].structure.static != NO_STATIC, NO_BONES)
+
+
+def _lines(joints: Float64Array, parents: Int32Array) -> Float64Array:
+    """Lines between bones and their parents, (k, 2, 3); the first joints are theirs."""
+    child = np.flatnonzero(parents >= 0)
+    return np.stack([joints[parents[child]], joints[child]], axis=1)

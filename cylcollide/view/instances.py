@@ -1,0 +1,128 @@
+"""Limbs as instances of a few unit meshes: what a browser draws, and how each is placed, turned and scaled."""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide import quaternions
+from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.meshes import tessellate
+
+SIDES = 24
+"""Sides of the polygon that stands for a circle."""
+FINE, COARSE, MANY = 2.0**-16, 2.0**-5, 48
+"""Steps to which ratios of two radii are rounded: one mesh serves a step. The second is for more ratios than `MANY`."""
+THINNEST = 1e-6
+"""A capsule without length has a wall so long, in its radius: it cannot be seen, and has an axis."""
+FLAT = 0.99
+"""A triangle of a straight wall or cap whose normal is nearer to the axis than this is a cap's."""
+
+
+class Mesh(NamedTuple):
+    """A mesh about the origin, its axis along z."""
+
+    vertices: NDArray[np.float32]
+    triangles: NDArray[np.int32]
+
+
+class Instances(NamedTuple):
+    """Limbs, or parts of them, that one mesh stands for."""
+
+    name: str
+    """Of the mesh."""
+    mesh: Mesh
+    rows: Int64Array
+    """The limb of each instance, (m,)."""
+    positions: Float64Array
+    """Where the origin of the mesh is, (m, 3)."""
+    orientations: Float64Array
+    """Quaternions w, x, y, z, (m, 4): the browser's order."""
+    scales: Float64Array
+    """Along the axes of the mesh, (m, 3)."""
+
+
+def instances_of(limbs: Limbs, chosen: BoolArray | None = None) -> list[Instances]:
+    """All that is drawn of limbs, or of those chosen by a mask (n,); their order depends on shapes and radii alone."""
+    rows = np.arange(len(limbs)) if chosen is None else np.flatnonzero(chosen)
+    found: list[Instances] = []
+    for kind in np.unique(limbs.kind[rows]).tolist():
+        own = rows[limbs.kind[rows] == kind]
+        found += _boxes(limbs, own) if kind == Shape.BOX else _round(limbs, own, Shape(kind))
+    return found
+
+
+def _boxes(limbs: Limbs, rows: Int64Array) -> list[Instances]:
+    turn = quaternions.from_matrix(limbs.box_axes[rows].transpose(0, 2, 1), order="wxyz")
+    return [Instances("box", unit_mesh("box"), rows, limbs.p1[rows], turn, limbs.half_extents[rows])]
+
+
+def _round(limbs: Limbs, rows: Int64Array, kind: Shape) -> list[Instances]:
+    p1, p2, r1, r2 = limbs.p1[rows], limbs.p2[rows], limbs.radius[rows], limbs.radius2[rows]
+    middle, half, turn = 0.5 * p1 + 0.5 * p2, 0.5 * np.linalg.norm(p2 - p1, axis=1), turns_to(p2 - p1)
+    if kind in (Shape.SPHERE, Shape.ELLIPSOID):
+        along = r1 if kind == Shape.SPHERE else half
+        return [Instances("ball", unit_mesh("ball"), rows, middle, turn, np.column_stack([r1, r1, along]))]
+    if kind == Shape.CAPSULE:
+        wall, balls = np.column_stack([r1, r1, np.maximum(half, THINNEST * r1)]), np.repeat(r1, 6).reshape(-1, 3)
+        both, upright = np.concatenate([rows, rows]), np.tile([1.0, 0.0, 0.0, 0.0], (2 * len(rows), 1))
+        return [
+            Instances("wall", unit_mesh("wall"), rows, middle, turn, wall),
+            Instances("ball-of-capsule", unit_mesh("ball"), both, np.concatenate([p1, p2]), upright, balls),
+        ]
+    largest = np.maximum(r1, r2) if kind == Shape.TAPERED else r1
+    name, ratios = kind.name.lower(), np.zeros((len(rows), 2))
+    if kind in (Shape.TAPERED, Shape.TUBE):
+        ratios = np.column_stack([r1, r2]) / largest[:, None]
+        step = FINE if len(np.unique(np.round(ratios / FINE), axis=0)) <= MANY else COARSE
+        ratios = np.round(ratios / step) * step
+    scales, found = np.column_stack([largest, largest, half]), []
+    for ratio in np.unique(ratios, axis=0):
+        at = np.flatnonzero((ratios == ratio).all(axis=1))
+        mesh = unit_mesh(name, *ratio.tolist())
+        of_ratio = name if not ratio.any() else f"{name}-{ratio[0]:.5f}-{ratio[1]:.5f}".replace(".", "_")
+        found.append(Instances(of_ratio, mesh, rows[at], middle[at], turn[at], scales[at]))
+    return found
+
+
+def turns_to(axis: Float64Array) -> Float64Array:
+    """Quaternions w, x, y, z (n, 4) that turn z the shortest way to axes (n, 3); none, for an axis of length 0."""
+    length = np.linalg.norm(axis, axis=1)
+    x, y, z = np.where(length[:, None] > 0.0, axis / np.maximum(length, 5e-324)[:, None], [0.0, 0.0, 1.0]).T
+    turn = np.column_stack([1.0 + z, -y, x, np.zeros_like(z)])
+    turn[1.0 + z < 1e-12] = [0.0, 1.0, 0.0, 0.0]
+    return np.asarray(turn / np.linalg.norm(turn, axis=1, keepdims=True))
+
+
+@cache
+def unit_mesh(name: str, r1: float = 1.0, r2: float = 1.0) -> Mesh:
+    """The mesh of a solid from z = -1 to 1, by its name; radii of a tapered one at both ends, of a tube its bore's."""
+    low, high = [[0.0, 0.0, -1.0]], [[0.0, 0.0, 1.0]]
+    if name == "box":
+        solid = Limbs.boxes([[0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0, 1.0]], [[1.0, 1.0, 1.0]])
+    elif name == "ball":
+        solid = Limbs.spheres([[0.0, 0.0, 0.0]], 1.0)
+    elif name == "tapered":
+        solid = Limbs.tapered_cylinders(low, high, r1, r2)
+    else:
+        solid = Limbs.tubes(low, high, 1.0, r2) if name == "tube" else Limbs.cylinders(low, high, 1.0)
+    vertices, triangles, _ = tessellate(solid, SIDES)
+    if name == "ball":
+        return Mesh(vertices, triangles)
+    mesh, normal = _creased(vertices, triangles)
+    return Mesh(mesh.vertices, mesh.triangles[np.abs(normal[:, 2]) < FLAT]) if name == "wall" else mesh
+
+
+def _creased(vertices: NDArray[np.float32], triangles: NDArray[np.int32]) -> tuple[Mesh, Float64Array]:
+    """A mesh whose caps, walls and sides share no vertices, so that its edges look sharp; normals of its triangles."""
+    corners = vertices[triangles].astype(np.float64)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    is_box = len(vertices) == 8
+    part = np.round(normal @ [1.0, 2.0, 4.0]) if is_box else np.where(np.abs(normal[:, 2]) > FLAT, 2.0, 0.0)
+    pairs = np.column_stack([triangles.reshape(-1), np.repeat(part, 3)])
+    kept, number = np.unique(pairs, axis=0, return_inverse=True)
+    parts = Mesh(vertices[kept[:, 0].astype(np.int64)], number.reshape(-1, 3).astype(np.int32))
+    return parts, normal

@@ -1,0 +1,52 @@
+"""What is drawn about a shot: its path, where it enters and leaves limbs, normals, and by how much it missed."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.characters.judged import Judged
+
+HIT, MISSED, ENTRY, EXIT, NORMAL = "#c8372d", "#4a5560", "#1f7a3d", "#d1812a", "#1f5fa8"
+
+Lines = tuple[Float64Array, str]
+"""Lines (k, 2, 3) and their colour."""
+Points = tuple[Float64Array, str]
+
+NO_LINES: Lines = (np.empty((0, 2, 3)), MISSED)
+NO_POINTS: Points = (np.empty((0, 3)), MISSED)
+
+
+class Marks(NamedTuple):
+    """Lines and points about a shot."""
+
+    path: Lines = NO_LINES
+    gap: Lines = NO_LINES
+    normals: Lines = NO_LINES
+    entries: Points = NO_POINTS
+    exits: Points = NO_POINTS
+    places: Points = NO_POINTS
+    struck: int = -1
+    """Row of the limb that counts."""
+
+
+NO_MARKS = Marks()
+
+
+def marks_of_shot(judged: Judged, start: Float64Array, end: Float64Array, size: float, gap: Any = None) -> Marks:
+    """Marks of one judged shot, a row; normals are three times as long as a usual limb is thick.
+
+    `gap`: a `MissExplanation`, whose gap is drawn.
+    """
+    chords = judged.impacts.chords
+    entry, leave, normal = chords.entry_position, chords.exit_position, chords.entry_normal
+    has_normal = np.isfinite(normal).all(axis=1) & (normal != 0.0).any(axis=1)
+    normals = np.stack([entry, entry + 3.0 * size * normal], axis=1)[has_normal]
+    hit = bool(judged.hit[0])
+    missed = NO_LINES
+    if gap is not None and np.isfinite(gap.point).all():
+        missed = (np.array([[gap.segment_point, gap.point]]), HIT)
+    return Marks(
+        (np.array([[start, end]]), HIT if hit else MISSED), missed, (normals, NORMAL), (entry, ENTRY), (leave, EXIT),
+        struck=int(judged.limb[0]),
+    )  # fmt: skip

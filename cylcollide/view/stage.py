@@ -1,0 +1,153 @@
+"""The scene in the browser: instances of limbs, bones and marks, of which a new frame changes what differs."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide._types import Float64Array, Int64Array, Shape
+from cylcollide.limbs.outlines import COLORS, group_colors
+from cylcollide.view.frames import Frame
+from cylcollide.view.instances import Instances, instances_of
+from cylcollide.view.marks import NO_MARKS, Marks
+
+Rgb = tuple[int, int, int]
+
+WALL = "#a9a297"
+BONE = "#20242a"
+STRUCK = "#ffd23f"
+"""The limb that counts."""
+SAME = 2.0**-20
+"""Numbers that differ by less of a limb's size are not sent again."""
+
+
+class _Drawn(NamedTuple):
+    node: Any
+    sent: dict[str, NDArray[np.float32]]
+
+
+class Stage:
+    """Draws frames into a viser scene. `rounded_to`: positions are rounded to multiples of it, which compress well."""
+
+    def __init__(self, scene: Any, groups: Mapping[str, int], size: float, rounded_to: float = 0.0) -> None:
+        """`size`: of a usual limb; lines are drawn in proportion."""
+        self._scene, self._colors, self._size, self._step = scene, group_colors(groups), size, rounded_to
+        self._limbs: dict[str, _Drawn] = {}
+        self._made_of: tuple[Any, ...] = ()
+        self._lines: dict[str, Any] = {}
+        self.shows_bones = False
+
+    def show(self, frame: Frame, marks: Marks = NO_MARKS) -> None:
+        """Draw a frame and marks in place of those before."""
+        parts = [(f"limbs/{one.name}", one, 1.0) for one in instances_of(frame.limbs, ~frame.is_static)]
+        parts += [(f"statics/{one.name}", one, 0.55) for one in instances_of(frame.limbs, frame.is_static)]
+        colors = self.limb_colors(frame, marks.struck)
+        opacity = 0.35 if self.shows_bones else 1.0
+        made_of = (opacity, colors.tobytes(), *((name, one.rows.tobytes()) for name, one, _ in parts))
+        if made_of != self._made_of:
+            for drawn in self._limbs.values():
+                drawn.node.remove()
+            self._limbs = {name: self._added(name, one, colors, part * opacity) for name, one, part in parts}
+            self._made_of = made_of
+        for name, one, _ in parts:
+            self._update(self._limbs[name], one)
+        self._draw_lines("bones", frame.bones if self.shows_bones else frame.bones[:0], BONE, 0.1)
+        for name in ("path", "gap", "normals"):
+            lines, color = getattr(marks, name)
+            self._draw_lines(name, lines, color, 0.12)
+        for name in ("entries", "exits", "places"):
+            points, color = getattr(marks, name)
+            self._draw_points(name, points, color)
+
+    def limb_colors(self, frame: Frame, struck: int = -1) -> NDArray[np.uint8]:
+        """Of each limb by its hit group, (n, 3)."""
+        groups = frame.limbs.hit_group.tolist()
+        named = [self._colors.get(one, COLORS[one % len(COLORS)] if one > 0 else COLORS[0]) for one in groups]
+        named = [WALL if static else color for color, static in zip(named, frame.is_static.tolist(), strict=True)]
+        if struck >= 0:
+            named[struck] = STRUCK
+        return np.array([rgb(color) for color in named], np.uint8).reshape(-1, 3)
+
+    def _added(self, name: str, one: Instances, colors: NDArray[np.uint8], opacity: float) -> _Drawn:
+        sent = self._columns(one)
+        node = self._scene.add_batched_meshes_simple(
+            f"/{name}", one.mesh.vertices, one.mesh.triangles, **sent, batched_colors=colors[one.rows], lod="off",
+            opacity=None if opacity == 1.0 else opacity, cast_shadow=False, receive_shadow=False,
+        )  # fmt: skip
+        return _Drawn(node, sent)
+
+    def _columns(self, one: Instances) -> dict[str, NDArray[np.float32]]:
+        positions, turns, scales = one.positions, one.orientations, one.scales
+        if self._step:
+            positions = np.round(positions / self._step) * self._step
+            turns = np.round(turns * TURN_STEPS) / TURN_STEPS
+        columns = {"batched_positions": positions, "batched_wxyzs": turns, "batched_scales": scales}
+        return {name: column.astype(np.float32) for name, column in columns.items()}
+
+    def _update(self, drawn: _Drawn, one: Instances) -> None:
+        for name, column in self._columns(one).items():
+            if np.abs(column - drawn.sent[name]).max(initial=0.0) > SAME * self._size:
+                setattr(drawn.node, name, column)
+                drawn.sent[name] = column
+
+    def _draw_lines(self, name: str, lines: Float64Array, color: str, thickness: float) -> None:
+        """Lines (k, 2, 3); none, if there are none."""
+        self._remove(name)
+        if len(lines):
+            self._lines[name] = self._scene.add_line_segments(
+                f"/{name}", lines.astype(np.float32), rgb(color), thickness=thickness * self._size
+            )
+
+    def _draw_points(self, name: str, points: Float64Array, color: str) -> None:
+        """Points (k, 3) as small balls."""
+        self._remove(name)
+        if len(points):
+            self._lines[name] = self._scene.add_point_cloud(
+                f"/{name}", points.astype(np.float32), rgb(color), point_size=0.45 * self._size, point_shape="circle",
+                precision="float32",
+            )  # fmt: skip
+
+    def _remove(self, name: str) -> None:
+        before = self._lines.pop(name, None)
+        if before is not None:
+            before.remove()
+
+
+TURN_STEPS = 2.0**13
+"""Components of quaternions are rounded to this many steps in files."""
+
+
+def rgb(color: str) -> Rgb:
+    """Red, green and blue, 0 to 255, of "#rrggbb"."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def usual_size(frame: Frame) -> float:
+    """The size by which lines and points are drawn: the median radius, or half extent, of limbs that are no statics."""
+    limbs = frame.limbs
+    sizes = np.where(limbs.kind == Shape.BOX, limbs.half_extents.min(axis=1), limbs.radius)
+    chosen = sizes[~frame.is_static] if (~frame.is_static).any() else sizes
+    return float(np.median(chosen)) if len(chosen) else 1.0
+
+
+def view_of(frame: Frame, up: int) -> tuple[Float64Array, Float64Array]:
+    """Where a camera stands that sees all limbs, and what it looks at; (3,) each. `up`: the axis that points up."""
+    limbs: Any = frame.limbs if frame.is_static.all() else frame.limbs[~frame.is_static]
+    if not len(limbs):
+        return np.array([3.0, 3.0, 3.0]), np.zeros(3)
+    ends = np.concatenate([limbs.p1, limbs.p2])
+    reach = float(np.maximum(limbs.radius, np.linalg.norm(limbs.half_extents, axis=1)).max())
+    low, high = ends.min(axis=0) - reach, ends.max(axis=0) + reach
+    middle, away = 0.5 * low + 0.5 * high, np.full(3, 0.45)
+    away[(up + 1) % 3] = 1.0
+    return middle + away / np.linalg.norm(away) * 1.25 * float(np.linalg.norm(high - low)), middle
+
+
+def up_axis(frame: Frame) -> int:
+    """The axis that points up, 1 or 2: along which characters are longest; 2 if there are none."""
+    limbs = frame.limbs
+    owners: Int64Array = np.unique(limbs.character[~frame.is_static])
+    spans = [np.ptp(limbs.p1[(limbs.character == one) & ~frame.is_static], axis=0) for one in owners[:16]]
+    total = np.sum(spans, axis=0) if spans else np.zeros(3)
+    return 1 if total[1] > 1.25 * total[2] else 2

@@ -1,0 +1,205 @@
+"""What can be viewed, as frames, and shots in words: limbs, rigs, worlds, histories, logs, cases of the cross-check."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.characters.rig import Rig
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.shotlog.logged import LoggedShots
+from cylcollide.view.frames import (
+    Frame,
+    frame_at,
+    frame_of_limbs,
+    frame_of_rig,
+    frame_of_state,
+    frame_of_tick,
+)
+from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
+from cylcollide.view.stage import usual_size
+from cylcollide.world.hit_world import HitWorld
+from cylcollide.world.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from cylcollide.crosscheck.cases.case import Case
+
+
+class Told(NamedTuple):
+    """One shot: what was judged, and why."""
+
+    judged: Frame
+    """The limbs that were judged: what its player saw."""
+    now: Frame | None
+    """The server's world when it judged; None if these are the same."""
+    marks: Marks
+    words: str
+    frame: int | None = None
+    """The number of the frame that shows the time of the shot."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Frames, one or more, and shots."""
+
+    title: str
+    groups: Mapping[str, int]
+    frame: Callable[[int], Frame]
+    """The frame with a number."""
+    times: Float64Array = field(default_factory=lambda: np.zeros(1))
+    """Of the frames, as many as there are."""
+    shots: Sequence[str] = ()
+    """A line about each shot."""
+    tell: Callable[[int], Told] | None = None
+    """The shot with a number."""
+
+
+@singledispatch
+def subject_of(seen: Any) -> Subject:
+    """What is seen of an object; ValueError if it is none that can be viewed."""
+    wanted = "Limbs, a Rig, a HitWorld, a PoseHistory, a log that ShotLog.open returned, or cases"
+    raise ValueError(f"view: expected {wanted}, got {type(seen).__name__}")
+
+
+@subject_of.register
+def _(seen: Limbs) -> Subject:
+    return Subject(repr(seen), {}, lambda _: frame_of_limbs(seen))
+
+
+@subject_of.register
+def _(seen: Rig) -> Subject:
+    return Subject(f"Rig: {len(seen.bone_names)} bones", seen.groups, lambda _: frame_of_rig(seen))
+
+
+@subject_of.register
+def _(seen: Snapshot) -> Subject:
+    return Subject(f"{len(seen)} limbs", seen.group_names, lambda _: frame_of_state(seen))
+
+
+@subject_of.register
+def _(seen: HitWorld) -> Subject:
+    state = seen.snapshot()
+    return Subject(repr(seen), state.group_names, lambda _: frame_of_state(state))
+
+
+@subject_of.register
+def _(seen: PoseHistory) -> Subject:
+    ticks = seen._kept_ticks
+    if not ticks:
+        return subject_of(seen.world)
+    groups = seen.world.snapshot().group_names
+    return Subject(repr(seen), groups, lambda i: frame_of_tick(seen, ticks[i]), seen.times)
+
+
+# Logs -----------------------------------------------------------------------------------------------------------------
+
+
+@subject_of.register
+def _(seen: LoggedShots) -> Subject:
+    if not len(seen.ticks):
+        raise ValueError("view: expected a log with a tick at least, got none")
+    states = _States(seen)
+    groups = states[0].group_names
+
+    def tell(number: int) -> Told:
+        return _told(seen, number)
+
+    return Subject(repr(seen), groups, lambda i: frame_of_state(states[i]), seen.times, _ShotLines(seen), tell)
+
+
+class _States:
+    """The states of a log by the index of their tick: the next one is a step, any other a replay."""
+
+    def __init__(self, log: LoggedShots) -> None:
+        self._log, self._rest, self._at = log, log.states(), 0
+        self._last = next(self._rest)
+
+    def __getitem__(self, index: int) -> Snapshot:
+        if index != self._at:
+            if index != self._at + 1:
+                self._rest = self._log.states(index)
+            self._last, self._at = next(self._rest), index
+        return self._last
+
+
+class _ShotLines(Sequence[str]):
+    """A line about each shot of a log, read when it is asked for."""
+
+    def __init__(self, log: LoggedShots) -> None:
+        self._log = log
+
+    def __len__(self) -> int:
+        return len(self._log)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        shot = self._log[number]
+        note = "" if shot.note is None else "  " + ", ".join(f"{k} {v}" for k, v in shot.note.items())
+        return f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}{note}"
+
+
+def _told(log: LoggedShots, number: int) -> Told:
+    shot, moment = log[number], log.moment(number)
+    judged, asked, gap = moment.why.judged, moment.asked, getattr(moment.why.why, "gap", None)
+    if isinstance(asked, PoseHistory):
+        then = frame_at(asked, float(judged.time[0]))
+        now: Frame | None = frame_of_state(asked.world.snapshot())
+    else:
+        then, now = frame_of_state(asked.snapshot()), None
+    missed = moment.why.why if gap is not None else None
+    marks = marks_of_shot(judged, moment.start, moment.end, usual_size(then), missed)
+    note = "" if shot.note is None else f", {dict(shot.note)}"
+    again = int(judged.limb[0])
+    differs = "" if again == shot.limb else f"\nLogged: row {shot.limb}; judged again: row {again}."
+    at = f" at time {float(judged.time[0]):.9g}" if isinstance(asked, PoseHistory) else ""
+    words = f"shot {shot.number}, after tick {shot.tick}{note}, judged{at}\n{moment.why}{differs}"
+    frame = int(np.clip(np.searchsorted(log.ticks, shot.tick), 0, len(log.ticks) - 1))
+    return Told(then, now, marks, words, frame)
+
+
+# Cases of the cross-check ---------------------------------------------------------------------------------------------
+
+TRUE, OTHER = "#1f7a3d", "#c8372d"
+
+
+def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
+    """Cases of the cross-check: both answers to each."""
+    from cylcollide.crosscheck.cases.wording import headline  # noqa: PLC0415  needs an extra
+
+    def tell(number: int) -> Told:
+        return _told_case(cases[number], headline(cases[number]))
+
+    lines = [f"{i}: {case.kind}, {case.name(case.limb)}" for i, case in enumerate(cases)]
+    return Subject(title, {}, lambda _: tell(0).judged, shots=lines, tell=tell)
+
+
+def _told_case(case: "Case", sentence: str) -> Told:
+    limbs = case.limbs
+    named = Limbs.cylinders(case.p1, case.p2, case.radius, name=[case.name(i) for i in range(len(limbs))])
+    start, end = np.array(case.start), np.array(case.end)
+    places, normals, size = [], [], float(np.median(limbs.radius))
+    for fraction, normal in (
+        (case.fraction_true, case.normal_true),
+        (case.fraction_engine, case.normal_engine),
+    ):
+        at = [] if fraction is None else [start + fraction * (end - start)]
+        places.append(np.array(at).reshape(-1, 3))
+        normals += [] if fraction is None or normal is None else [[at[0], at[0] + 2.0 * size * np.array(normal)]]
+    marks = Marks(
+        path=(np.array([[start, end]]), "#4a5560"),
+        normals=(np.array(normals).reshape(-1, 2, 3), "#1f5fa8"),
+        entries=(places[0], TRUE),
+        places=(places[1], OTHER),
+        struck=case.limb_true,
+    )
+    cause = f"\nCause: {case.cause}." if case.cause else ""
+    words = f"{case.address}\n{sentence}{cause}\nGreen: the true hit; red: the other engine's."
+    return Told(frame_of_limbs(named), None, marks, words)
+
+
+__all__ = ["NO_MARKS", "Subject", "Told", "subject_of", "subject_of_cases"]

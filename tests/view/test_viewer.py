@@ -1,0 +1,174 @@
+"""Views of everything that can be viewed, without a browser: what the scene holds, names, shots in words, files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cases.one_case import RECORD
+from support.logging_server import Match
+from support.missing_packages import hide_package
+
+import cylcollide as cc
+
+pytest.importorskip("viser", reason="the extra view")
+
+from cylcollide.view.command import read_subject
+from cylcollide.view.frames import frame_of_state, frame_of_tick
+from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
+from cylcollide.view.viewer import AS_NOW, Viewer
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory):
+    """A match of 6 ticks, its log, and its limbs at each."""
+    path, match, limbs = tmp_path_factory.mktemp("view") / "match.shots", Match(5), []
+    with cc.ShotLog(path, match.world, match.history) as log:
+        for number in range(6):
+            match.tick(number)
+            limbs.append(match.world.limbs)
+            log.note({"player": "ann"})
+            match.shoot(4)
+    return match, path, limbs
+
+
+@pytest.fixture
+def viewer_of(request: pytest.FixtureRequest):
+    """Makes viewers that are closed afterwards."""
+
+    def make(seen, **options) -> Viewer:
+        made = Viewer(seen if isinstance(seen, Subject) else subject_of(seen), **options)
+        request.addfinalizer(made.close)
+        return made
+
+    return make
+
+
+def test_the_scene_has_all_limbs_where_they_are(viewer_of, match):
+    history = match[0].history
+    viewer = viewer_of(history)
+    for number in (0, len(history.ticks) - 1):
+        viewer.show(number)
+        limbs = history.limbs_at(tick=int(history.ticks[number]))
+        middle, rows = 0.5 * limbs.p1 + 0.5 * limbs.p2, 0
+        for name, drawn in viewer._stage._limbs.items():
+            positions = drawn.node.batched_positions
+            rows += len(positions) if "ball-of" not in name else 0
+            nearest = np.linalg.norm(positions[:, None] - np.concatenate([middle, limbs.p1, limbs.p2]), axis=2)
+            assert nearest.min(axis=1).max() < 1e-5
+        assert rows == len(limbs)
+
+
+def test_frames_of_ticks_are_those_of_the_world():
+    rig, world = cc.Rig.humanoid(), cc.HitWorld()
+    ids, history = world.spawn(rig, 2), cc.PoseHistory(world)
+    world.add_static(cc.Limbs.boxes([[0, 0, 1]], [[0, 0, 0, 1]], [[1, 1, 1]]))
+    world.set_poses(ids, *rig.forward([[0, 0, 1], [2, 0, 1]], [0, 0, 0, 1], np.tile(rig.rest_orientations, (2, 1, 1))))
+    history.record(0.0)
+    now, then = frame_of_state(world.snapshot()), frame_of_tick(history, history._kept_ticks[0])
+    assert now.limbs == then.limbs
+    assert now.is_static.tolist() == then.is_static.tolist() == [False] * 34 + [True]
+    assert now.bones.shape == (2 * 16, 2, 3)
+    assert np.array_equal(now.bones, then.bones)
+
+
+def test_a_click_names_what_its_ray_meets(viewer_of):
+    limbs = cc.Limbs.spheres(
+        [[0, 0, 0], [3, 0, 0]], [1.0, 1.0], name=["near", "far"], character=[7, 8], hit_group=[1, 2]
+    )
+    viewer = viewer_of(limbs)
+    assert viewer.name_at([-5, 0, 0], [1, 0, 0]).startswith("near, character 7: sphere, row 0, hit group 1")
+    assert viewer.name_at([9, 0, 0], [-1, 0, 0]).startswith("far, character 8")
+    assert viewer.name_at([9, 0, 0], [1, 0, 0]) == "nothing"
+
+
+def test_shots_of_a_log_are_shown_as_they_were_judged(viewer_of, match):
+    with cc.ShotLog.open(match[1]) as log:
+        subject, found = subject_of(log), {True: 0, False: 0}
+        assert len(subject.times) == len(log.ticks) == 6
+        viewer = viewer_of(subject)
+        for shot in list(log)[::3]:
+            viewer.choose(shot.number)
+            told = viewer._told
+            found[shot.hit] += 1
+            assert told.marks.struck == shot.limb
+            assert "'player': 'ann'" in told.words
+            assert "judged by" in told.words if shot.hit else "miss" in told.words
+            entry = told.marks.entries[0]
+            if shot.hit:
+                hit = cc.HitWorld(told.judged.limbs).cast_segments(shot.start, told.marks.path[0][0, 1])
+                assert np.array_equal(hit.position[0], entry[0])
+            line = subject.shots[shot.number]
+            assert line.startswith(f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}  player ann")
+        assert min(found.values()) > 0
+        viewer._which.value = AS_NOW
+        viewer._show_told()
+        assert viewer._frame is told.now
+        viewer._chosen("none")
+        assert viewer._told is None
+
+
+def test_states_of_a_log_are_those_of_its_ticks(match):
+    with cc.ShotLog.open(match[1]) as log:
+        subject = subject_of(log)
+        for number in (0, 1, 2, 5, 3):  # steps and jumps
+            assert subject.frame(number).limbs == match[2][number]
+
+
+def test_a_case_has_both_answers(viewer_of):
+    case_room = pytest.importorskip("cylcollide.crosscheck.cases.case", reason="the extra crosscheck")
+    subject = subject_of_cases([case_room.Case.read(RECORD)], "one case")
+    viewer = viewer_of(subject)
+    told = viewer._told
+    assert told is not None
+    assert told.marks.entries[0][0] == pytest.approx(np.array([-0.1, 0.0045, 0.0135]))
+    assert told.marks.places[0][0][0] < -0.1
+    assert "PyBullet" in told.words
+
+
+def test_files_that_stand_alone(viewer_of, match, tmp_path: Path):
+    viewer = viewer_of(match[0].history)
+    viewer.save_html(tmp_path / "out.html", rate=1e9)
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "__VISER_EMBED_DATA__" in page
+    assert len(page) < 2_000_000
+    viewer.show(1)  # the live view goes on
+
+
+def test_the_command_reads_every_kind_of_file(match, tmp_path: Path):
+    limbs = cc.Limbs.spheres([[0, 0, 0]], 1.0)
+    limbs.save(tmp_path / "limbs.npz")
+    cc.Rig.humanoid().save(tmp_path / "rig.json")
+    for file, frames in ((tmp_path / "limbs.npz", 1), (tmp_path / "rig.json", 1), (match[1], 6)):
+        subject = read_subject(file)
+        assert len(subject.times) == frames
+        assert len(subject.frame(0).limbs)
+
+
+@pytest.mark.parametrize(
+    "words", [("none.npz",), ("text.txt",), ("bad.npz",), ("bad.json",), ("good.npz", "--up", "x")]
+)
+def test_bad_files_end_in_one_line(command, words, tmp_path: Path):
+    for name in ("text.txt", "bad.npz", "bad.json"):
+        (tmp_path / name).write_text("nothing of ours")
+    cc.Limbs.spheres([[0, 0, 0]], 1.0).save(tmp_path / "good.npz")
+    status, _, said = command("view", tmp_path / words[0], *words[1:])
+    assert status == 2
+    assert said.startswith("cylcollide: ")
+    assert len(said.strip().splitlines()) == 1
+
+
+def test_a_page_by_the_command(command, tmp_path: Path):
+    cc.Limbs.spheres([[0, 0, 0]], 1.0).save(tmp_path / "good.npz")
+    status, said, _ = command("view", tmp_path / "good.npz", "--html", tmp_path / "out.html")
+    assert (status, said.split()[0]) == (0, "Page:")
+    assert (tmp_path / "out.html").stat().st_size > 100_000
+
+
+def test_without_viser_the_extra_is_named(monkeypatch):
+    import sys
+
+    hide_package(monkeypatch, "viser")
+    for name in [name for name in sys.modules if name.startswith("cylcollide.view")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ImportError, match=r"pip install 'cylcollide\[view\]'"):
+        cc.HitWorld().view()
