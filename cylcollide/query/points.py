@@ -20,11 +20,12 @@ from cylcollide.query.loops.points import POINT_DTYPES, PointColumns, limbs_near
 from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection
 from cylcollide.query.loops.recorded_points import locate_recorded
-from cylcollide.query.request import PointRequest, RayRequest, State, raise_changed
+from cylcollide.query.request import ANY_LIMB, PointRequest, RayRequest, State, raise_changed
 from cylcollide.query.result import Result
 from cylcollide.query.scratch import scratch_for_points, scratch_for_recorded
 from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime import memory
+from cylcollide.runtime.compile import pack
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 
@@ -104,16 +105,21 @@ def considered_near(state: State, points: Float64Array, filters: PointFilters, r
     return [k for k in near if is_considered(table.character.item(k), table.mask.item(k), mask, ignored)]
 
 
+LIMB, COUNT, UNDECIDED = POINT_DTYPES
+PACKED_ANY_LIMB = pack(ANY_LIMB)
+
+
 def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tuple[Float64Array, PointColumns, int]:
     """Points located one after another by `locate_single_points`.
 
     Returns their copies, what was found, and how many are undecided, or INVALID.
     """
     n, tree = len(raw), state.tree
-    memory = np.empty(3 * n + tree.stack_size + TREE_WIDTH)
-    columns = PointColumns(*[np.empty(n, kind) for kind in POINT_DTYPES])
-    status = point_loops.locate_single_points(*state.packed, raw, filters, memory, columns)
-    return memory[: 3 * n].reshape(n, 3), columns, status
+    memory = np.empty((n + (tree.stack_size + TREE_WIDTH) // 3 + 1, 3))
+    columns = PointColumns(np.empty(n, LIMB), np.empty(n, COUNT), np.empty(n, UNDECIDED))  # twice as fast as a loop
+    considered = PACKED_ANY_LIMB if filters is ANY_LIMB else filters
+    status = point_loops.locate_single_points(*state.packed, raw, considered, memory, columns)
+    return memory[:n], columns, status
 
 
 def located_recorded(

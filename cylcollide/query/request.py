@@ -161,6 +161,9 @@ class PointRequest(NamedTuple):
     threads: int | None
 
 
+ANY_LIMB = PointFilters(validate.EVERY_LAYER, validate.IGNORE_NONE)
+
+
 def point_request(
     points: ArrayLike,
     threads: int | None = None,
@@ -173,7 +176,9 @@ def point_request(
     layers = validate.EVERY_LAYER if mask is ALL_LAYERS else validate.masks(mask, len(places))
     nobody = ignore_character is None
     ignored = validate.IGNORE_NONE if nobody else validate.ignored_characters(ignore_character, len(places))
-    return PointRequest(places, PointFilters(layers, ignored), None if threads is None else validate.workers(threads))
+    is_any = layers is validate.EVERY_LAYER and nobody
+    filters = ANY_LIMB if is_any else PointFilters(layers, ignored)
+    return PointRequest(places, filters, None if threads is None else validate.workers(threads))
 
 
 def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:

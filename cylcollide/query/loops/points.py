@@ -148,20 +148,20 @@ def locate_single_points(
     tree: Tree,
     raw: Vectors,
     filters: PointFilters,
-    memory: Column[np.float64],
+    memory: Vectors,
     columns: PointColumns,
 ) -> int:
     """Copy and check points, and find which limbs contain each, one point after another.
 
-    The memory is that of the copies (n, 3), and of the stack behind them. Returns how many rows are undecided, or
+    The first n rows of the memory are for the copies, the others for the stack. Returns how many rows are undecided, or
     INVALID.
     """
     n = raw.shape[0]
-    points = memory[: 3 * n].reshape(n, 3)
+    points = memory[:n]
     valid, _ = copy_in_range(raw, points, 0, n)
     if not valid:
         return INVALID
-    stack, undecided_rows = stack_in(memory[3 * n :], tree.stack_size), 0
+    stack, undecided_rows = stack_in(memory[n:].reshape(-1), tree.stack_size), 0
     for i in range(n):
         point, (mask, ignored) = as_vector(points, i), filter_of(filters, i)
         query = point, table, mask, ignored
