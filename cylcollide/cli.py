@@ -40,6 +40,7 @@ COMMANDS = {
         "rejudge",
         "the log is as it was; what was exported or drawn before is kept",
     ),
+    "range": Command("cylcollide.view.range_command", "open_range", "view", "nothing was written"),
     "view": Command("cylcollide.view.command", "view_file", "view", "files that were finished are kept"),
     "info": Command("cylcollide.process.info", "print_info", "crosscheck", "nothing was done"),
     "warm-up": Command("cylcollide.process.info", "print_nothing_to_warm_up", "crosscheck", "nothing was done"),

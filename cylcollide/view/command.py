@@ -43,7 +43,7 @@ def view_file(
         _show_or_write(viewer, html, png)
     except OSError as error:
         stop(f"cannot open {error.filename or file}: {error.strerror or error}; name another file")
-    except (ValueError, RuntimeError, sqlite3.Error) as error:
+    except (ValueError, RuntimeError, TimeoutError, sqlite3.Error) as error:
         stop(" ".join(str(error).split()))
 
 

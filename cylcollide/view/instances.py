@@ -66,7 +66,7 @@ def _round(limbs: Limbs, rows: Int64Array, kind: Shape) -> list[Instances]:
         along = r1 if kind == Shape.SPHERE else half
         return [Instances("ball", unit_mesh("ball"), rows, middle, turn, np.column_stack([r1, r1, along]))]
     if kind == Shape.CAPSULE:
-        wall, balls = np.column_stack([r1, r1, np.maximum(half, THINNEST * r1)]), np.repeat(r1, 6).reshape(-1, 3)
+        wall, balls = np.column_stack([r1, r1, np.maximum(half, THINNEST * r1)]), np.tile(r1, (3, 2)).T
         both, upright = np.concatenate([rows, rows]), np.tile([1.0, 0.0, 0.0, 0.0], (2 * len(rows), 1))
         return [
             Instances("wall", unit_mesh("wall"), rows, middle, turn, wall),

@@ -28,6 +28,8 @@ class Marks(NamedTuple):
     places: Points = NO_POINTS
     struck: int = -1
     """Row of the limb that counts."""
+    points: float = 1.0
+    """Size of the points, of that which suits a usual limb."""
 
 
 NO_MARKS = Marks()

@@ -10,14 +10,16 @@ from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
 from cylcollide.view.instances import Instances, instances_of
-from cylcollide.view.marks import NO_MARKS, Marks
+from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points
 
 Rgb = tuple[int, int, int]
 
 WALL = "#a9a297"
 BONE = "#20242a"
-STRUCK = "#ffd23f"
+STRUCK = "#e4189f"
 """The limb that counts."""
+LINE = 3.0
+"""Width of a line on the screen."""
 SAME = 2.0**-20
 """Numbers that differ by less of a limb's size are not sent again."""
 
@@ -28,11 +30,27 @@ class _Drawn(NamedTuple):
 
 
 class Stage:
-    """Draws frames into a viser scene. `rounded_to`: positions are rounded to multiples of it, which compress well."""
+    """Draws frames into a viser scene.
 
-    def __init__(self, scene: Any, groups: Mapping[str, int], size: float, rounded_to: float = 0.0) -> None:
-        """`size`: of a usual limb; lines are drawn in proportion."""
+    Parameters
+    ----------
+    scene
+        Of a server.
+    groups
+        Numbers of hit groups by name.
+    size
+        Of a usual limb; points are drawn in proportion.
+    rounded_to
+        Positions are rounded to multiples of it, which compress well.
+    ghost
+        Whether these are shadows of others: grey and translucent.
+    """
+
+    def __init__(
+        self, scene: Any, groups: Mapping[str, int], size: float, rounded_to: float = 0.0, ghost: bool = False
+    ) -> None:
         self._scene, self._colors, self._size, self._step = scene, group_colors(groups), size, rounded_to
+        self._ghost, self._prefix = ghost, "ghost/" if ghost else ""
         self._limbs: dict[str, _Drawn] = {}
         self._made_of: tuple[Any, ...] = ()
         self._lines: dict[str, Any] = {}
@@ -40,28 +58,37 @@ class Stage:
 
     def show(self, frame: Frame, marks: Marks = NO_MARKS) -> None:
         """Draw a frame and marks in place of those before."""
-        parts = [(f"limbs/{one.name}", one, 1.0) for one in instances_of(frame.limbs, ~frame.is_static)]
-        parts += [(f"statics/{one.name}", one, 0.55) for one in instances_of(frame.limbs, frame.is_static)]
+        limbs, at = frame.limbs, self._prefix
+        parts = [(f"{at}limbs/{one.name}", one, 1.0) for one in instances_of(limbs, ~frame.is_static)]
+        if not self._ghost:
+            parts += [(f"statics/{one.name}", one, 0.55) for one in instances_of(limbs, frame.is_static)]
         colors = self.limb_colors(frame, marks.struck)
-        opacity = 0.35 if self.shows_bones else 1.0
+        opacity = 0.25 if self._ghost else 0.35 if self.shows_bones else 1.0
         made_of = (opacity, colors.tobytes(), *((name, one.rows.tobytes()) for name, one, _ in parts))
         if made_of != self._made_of:
-            for drawn in self._limbs.values():
-                drawn.node.remove()
+            self.clear()
             self._limbs = {name: self._added(name, one, colors, part * opacity) for name, one, part in parts}
             self._made_of = made_of
         for name, one, _ in parts:
             self._update(self._limbs[name], one)
-        self._draw_lines("bones", frame.bones if self.shows_bones else frame.bones[:0], BONE, 0.1)
+        if self._ghost:
+            return
+        self._draw_lines("bones", (frame.bones if self.shows_bones else frame.bones[:0], BONE))
         for name in ("path", "gap", "normals"):
-            lines, color = getattr(marks, name)
-            self._draw_lines(name, lines, color, 0.12)
+            self._draw_lines(name, getattr(marks, name))
         for name in ("entries", "exits", "places"):
-            points, color = getattr(marks, name)
-            self._draw_points(name, points, color)
+            self._draw_points(name, getattr(marks, name), marks.points)
+
+    def clear(self) -> None:
+        """Take all limbs away."""
+        for drawn in self._limbs.values():
+            drawn.node.remove()
+        self._limbs, self._made_of = {}, ()
 
     def limb_colors(self, frame: Frame, struck: int = -1) -> NDArray[np.uint8]:
         """Of each limb by its hit group, (n, 3)."""
+        if self._ghost:
+            return np.full((len(frame.limbs), 3), rgb(BONE), np.uint8)
         groups = frame.limbs.hit_group.tolist()
         named = [self._colors.get(one, COLORS[one % len(COLORS)] if one > 0 else COLORS[0]) for one in groups]
         named = [WALL if static else color for color, static in zip(named, frame.is_static.tolist(), strict=True)]
@@ -91,21 +118,21 @@ class Stage:
                 setattr(drawn.node, name, column)
                 drawn.sent[name] = column
 
-    def _draw_lines(self, name: str, lines: Float64Array, color: str, thickness: float) -> None:
-        """Lines (k, 2, 3); none, if there are none."""
+    def _draw_lines(self, name: str, what: Lines) -> None:
+        lines, color = what
         self._remove(name)
         if len(lines):
             self._lines[name] = self._scene.add_line_segments(
-                f"/{name}", lines.astype(np.float32), rgb(color), thickness=thickness * self._size
+                f"/{name}", lines.astype(np.float32), rgb(color), thickness=LINE, thickness_units="screen"
             )
 
-    def _draw_points(self, name: str, points: Float64Array, color: str) -> None:
-        """Points (k, 3) as small balls."""
+    def _draw_points(self, name: str, what: Points, size: float) -> None:
+        points, color = what
         self._remove(name)
         if len(points):
             self._lines[name] = self._scene.add_point_cloud(
-                f"/{name}", points.astype(np.float32), rgb(color), point_size=0.45 * self._size, point_shape="circle",
-                precision="float32",
+                f"/{name}", points.astype(np.float32), rgb(color), point_size=0.45 * size * self._size,
+                point_shape="circle", precision="float32",
             )  # fmt: skip
 
     def _remove(self, name: str) -> None:

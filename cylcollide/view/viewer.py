@@ -4,8 +4,6 @@ import os
 import sys
 import time
 import webbrowser
-from collections.abc import Mapping
-from html import escape
 from os import PathLike
 from pathlib import Path
 from threading import Event, RLock, Thread
@@ -13,10 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cylcollide.limbs.outlines import group_colors
 from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
+from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.server import PORT, serve, stop
 from cylcollide.view.stage import Stage, up_axis, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
@@ -52,12 +50,12 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
         If it cannot be shown.
     """
     viewer = Viewer(seen if isinstance(seen, Subject) else subject_of(seen), up=up, port=port)
-    if open_browser and _has_display() and "ipykernel" not in sys.modules:
+    if open_browser and has_display() and "ipykernel" not in sys.modules:
         webbrowser.open(viewer.url)
     return viewer
 
 
-def _has_display() -> bool:
+def has_display() -> bool:
     """Whether a browser would open a window: elsewhere one in the terminal would take its place."""
     return sys.platform in ("win32", "darwin") or any(os.environ.get(one) for one in ("DISPLAY", "WAYLAND_DISPLAY"))
 
@@ -121,7 +119,7 @@ class Viewer:
         self._playing.clear()
         with self._lock:
             told = self._told = self.subject.tell(number)
-            self._words.content = _preformatted(told.words)
+            self._words.content = preformatted(told.words)
             self._which.visible = told.now is not None
             self._show_told()
 
@@ -152,7 +150,7 @@ class Viewer:
     def _build_panel(self) -> None:
         gui, subject, count = self._server.gui, self.subject, len(self.subject.times)
         if subject.groups:
-            gui.add_html(_legend(subject.groups))
+            gui.add_html(legend(subject.groups))
         if count > 1:
             slider = gui.add_slider("Tick", 0, count - 1, 1, 0)
             self._tick_words = gui.add_markdown("")
@@ -163,7 +161,7 @@ class Viewer:
             self._build_shots(gui, subject)
         bones = gui.add_checkbox("Bones", False)
         bones.on_update(lambda _: self._show_bones(bool(bones.value)))
-        self._clicked = gui.add_html(_preformatted("Click a limb for its name."))
+        self._clicked = gui.add_html(preformatted("Click a limb for its name."))
 
     def _build_shots(self, gui: Any, subject: Subject) -> None:
         count = len(subject.shots)
@@ -219,7 +217,7 @@ class Viewer:
             self._draw(self._frame, marks)
 
     def _name_clicked(self, event: Any) -> None:
-        self._clicked.content = _preformatted(self.name_at(event.ray_origin, event.ray_direction))
+        self._clicked.content = preformatted(self.name_at(event.ray_origin, event.ray_direction))
 
     def name_at(self, origin: Any, direction: Any) -> str:
         """What a ray meets first among the limbs that are shown, in words."""
@@ -248,20 +246,8 @@ class Viewer:
 
     def save_png(self, path: str | PathLike[str], width: int = 1400, height: int = 900) -> None:
         """Write a picture of what is shown, by a Chromium that is installed; RuntimeError if there is none."""
-        write_png(self.url, Path(path), width, height)
+        write_png(self._server, Path(path), width, height)
 
 
 NO_SHOT = "none"
 AS_JUDGED, AS_NOW = "as judged", "as of now"
-
-
-def _preformatted(words: str) -> str:
-    style = "white-space:pre-wrap;font-size:12px;line-height:1.35;margin:0 12px 8px;overflow-wrap:anywhere"
-    return f'<pre style="{style}">{escape(words)}</pre>'
-
-
-def _legend(groups: Mapping[str, int]) -> str:
-    colors = group_colors(groups)
-    square = "display:inline-block;width:10px;height:10px;margin:0 4px 0 10px;background:"
-    words = "".join(f'<span style="{square}{colors[n]}"></span>{escape(name)}' for name, n in groups.items())
-    return f'<div style="font-size:12px;margin:4px">{words}</div>'

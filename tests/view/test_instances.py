@@ -20,18 +20,19 @@ def placed_vertices(one, i):
 
 
 @pytest.mark.parametrize("shape", Shape, ids=lambda shape: shape.name)
-def test_instances_lie_where_the_limb_does(shape):
-    rng = np.random.default_rng(int(shape))
-    limbs = LIMBS[shape]
-    if shape not in (Shape.SPHERE, Shape.BOX):
-        limbs = limbs.moved([rng.normal(size=3)], [rng.normal(size=3)])
-    found = instances_of(limbs)
-    assert len(found) == (2 if shape == Shape.CAPSULE else 1)
-    points = np.concatenate([placed_vertices(one, i) for one in found for i in range(len(one.rows))])
-    surface = surface_points(limbs, 0)
-    for way in rng.normal(size=(50, 3)):  # both reach equally far in every direction
-        way /= np.linalg.norm(way)
-        assert (points @ way).max() == pytest.approx((surface @ way).max(), abs=0.02)
+def test_instances_lie_where_the_limbs_do(shape):
+    rng, one = np.random.default_rng(int(shape)), LIMBS[shape]
+    limbs = cc.Limbs.concat([one, one.inflated(0.04), one.inflated(0.09)])
+    step = rng.normal(size=(3, 3))
+    p2 = limbs.p2 + step if shape in (Shape.SPHERE, Shape.BOX) else rng.normal(size=(3, 3))
+    limbs = limbs.moved(limbs.p1 + step, p2)
+    for i in range(3):
+        found = [(each, k) for each in instances_of(limbs) for k in np.flatnonzero(each.rows == i)]
+        assert len(found) == (3 if shape == Shape.CAPSULE else 1)
+        points, surface = np.concatenate([placed_vertices(*pair) for pair in found]), surface_points(limbs, i)
+        for way in rng.normal(size=(50, 3)):  # both reach equally far in every direction
+            way /= np.linalg.norm(way)
+            assert (points @ way).max() == pytest.approx((surface @ way).max(), abs=0.02)
 
 
 def test_every_limb_of_a_crowd_has_its_instances():

@@ -1,0 +1,132 @@
+"""Chromium without a window, by its DevTools protocol: opens a page of this machine and takes its picture."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from base64 import b64decode
+from pathlib import Path
+from typing import Any, Self
+
+from websockets.sync.client import connect  # viser needs it, too
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+SOFTWARE = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")
+"""Options that let Chromium draw without a graphics card."""
+PATIENCE = 120.0
+"""Seconds within which it must start, and answer."""
+POLL = 0.05
+
+
+def program() -> str:
+    """The Chromium that is installed; RuntimeError if there is none."""
+    found = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+    if found is None:
+        raise RuntimeError(f"expected Chromium to draw the picture, found none of {', '.join(PROGRAMS)}; install one")
+    return found
+
+
+class Browser:
+    """A Chromium of one page; a context manager. `events`: what it told of console, errors and requests."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.events: list[Any] = []
+        self._number, self._folder = 0, tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        words = [program(), "--headless=new", "--no-sandbox", *SOFTWARE, "--remote-debugging-port=0"]
+        words += [f"--user-data-dir={self._folder.name}", "--no-first-run", f"--window-size={width},{height}"]
+        words += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank"]
+        self._process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            port, path = self._wait(self._address).split()
+            self._socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None)
+            self._session: str | None = None
+            page = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
+            attached = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)
+            self._session = attached["sessionId"]
+            size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            self.call("Emulation.setDeviceMetricsOverride", **size)
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self.call(f"{domain}.enable")
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the program."""
+        self._process.kill()
+        self._process.wait()
+        self._folder.cleanup()
+
+    def _address(self) -> str:
+        file = Path(self._folder.name, "DevToolsActivePort")
+        if self._process.poll() is not None:
+            raise RuntimeError(f"{program()} ended with status {self._process.returncode} before it drew anything")
+        return file.read_text() if file.exists() and len(file.read_text().split()) == 2 else ""
+
+    def _wait(self, what: Any) -> Any:
+        """Wait until something is true, and return it. TimeoutError if it never is."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            found = what()
+            if found:
+                return found
+            time.sleep(POLL)
+        raise TimeoutError(f"Chromium did not get ready within {PATIENCE:g} s; is the machine busy?")
+
+    def call(self, method: str, **parameters: Any) -> Any:
+        """The answer to a call of the protocol; what is told meanwhile goes to `events`."""
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        self._socket.send(json.dumps(message))
+        while True:
+            told = json.loads(self._socket.recv(timeout=PATIENCE))
+            if told.get("id") == self._number:
+                if "error" in told:
+                    raise RuntimeError(f"{method}: {told['error']['message']}")
+                return told["result"]
+            self.events.append(told)
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression in the page."""
+        told = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        return told["result"].get("value")
+
+    def open(self, url: str) -> None:
+        """Open a page and wait until it draws."""
+        self.call("Page.navigate", url=url)
+        self._wait(lambda: self.evaluate("document.querySelector('canvas') !== null"))
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what the server sent is drawn and nothing moves any more: the picture stays the same."""
+        before = b""
+
+        def is_same() -> bool:
+            nonlocal before
+            self.evaluate(TWO_FRAMES)
+            now = self.picture()
+            same, before = now == before, now
+            return same
+
+        self._wait(is_same)
+
+    def picture(self) -> bytes:
+        """The page as PNG."""
+        return b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+
+TWO_FRAMES = (
+    "new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(1))), 500))"
+)
+"""Resolved half a second and two frames later."""
+QUIET = "document.head.insertAdjacentHTML('beforeend', '<style>.mantine-Notifications-root{display:none}</style>')"
+"""Hides notes of the page, such as that there is no graphics card."""

@@ -1,0 +1,114 @@
+"""People in recorded motion: characters of one rig that walk in circles, or move where they stand."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from cylcollide import quaternions
+from cylcollide._types import Float64Array, Shape
+from cylcollide.characters.clip import Clip
+from cylcollide.characters.rig import Rig
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.world.hit_world import HitWorld
+
+MOTIONS = ("walk", "run", "dance_a", "walk", "punch", "walk", "spinkick", "dance_b")
+"""Of PyBullet's humanoid, one after another."""
+APART = 2.6
+"""Metres between people, and between the middles of their circles."""
+STANDS = 0.4
+"""Metres a second below which a motion stays where it is."""
+
+
+def range_rig(height: float = 1.75) -> Rig:
+    """A standing person of cylinders, capsules and spheres: shapes that PyBullet has, too."""
+    rig = Rig.humanoid(height)
+    return Rig(
+        rig.bone_names, rig.parents, rig.rest_positions, rig.rest_orientations,
+        Limbs.concat([_plain(rig.limbs[i]) for i in range(len(rig.limbs))]), rig.limb_bone, rig.groups,
+    )  # fmt: skip
+
+
+def _plain(limb: Limbs) -> Limbs:
+    """A cylinder for a tapered one, and a capsule for an ellipsoid; others as they are."""
+    kind, p1, p2, radius = limb.kind[0], limb.p1, limb.p2, limb.radius
+    labels = {"name": limb.names, "hit_group": limb.hit_group}
+    if kind == Shape.TAPERED:
+        return Limbs.cylinders(p1, p2, 0.5 * (radius + limb.radius2), **labels)  # type: ignore[arg-type]
+    if kind == Shape.ELLIPSOID:
+        inset = radius[:, None] * (p2 - p1) / np.linalg.norm(p2 - p1, axis=1)[:, None]
+        return Limbs.capsules(p1 + inset, p2 - inset, radius, **labels)  # type: ignore[arg-type]
+    return limb
+
+
+def clips_for(rig: Rig, files: Sequence[Path] = ()) -> list[Clip]:
+    """Motions of files (BVH, glTF, DeepMimic), for this rig; without files PyBullet's, or one walk without PyBullet.
+
+    OSError or ValueError for a file that is none.
+    """
+    if files:
+        return [_loaded(file).retargeted(rig) for file in files]
+    try:
+        from cylcollide._pybullet import data_folder  # noqa: PLC0415  belongs to an extra
+    except ImportError:
+        return [walk(rig)]
+    folder = data_folder() / "data" / "motions"
+    return [Clip.load_deepmimic(folder / f"humanoid3d_{name}.txt").retargeted(rig) for name in MOTIONS]
+
+
+def _loaded(file: Path) -> Clip:
+    if file.suffix == ".txt":
+        return Clip.load_deepmimic(file)
+    return Clip.load_gltf(file) if file.suffix in (".glb", ".gltf") else Clip.load_bvh(file)
+
+
+def walk(rig: Rig, speed: float = 1.3, seconds: float = 1.2, frames: int = 24) -> Clip:
+    """Arms and legs of `Rig.humanoid` that swing, while it goes along x."""
+    times = np.linspace(0.0, seconds, frames + 1)
+    turns = np.tile(rig.rest_orientations, (len(times), 1, 1))
+    for bone, sense in (("left_thigh", 0.4), ("right_thigh", -0.4), ("left_upper_arm", -0.3), ("right_upper_arm", 0.3)):
+        angle = sense * np.sin(2.0 * np.pi * times / seconds)
+        turns[:, rig.bone_names.index(bone)] = quaternions.from_axis_angle([0.0, 1.0, 0.0], angle)
+    roots = np.tile(rig.rest_positions[0], (len(times), 1))
+    roots[:, 0] = speed * times
+    return Clip(rig.bone_names, rig.parents, rig.rest_positions, times, roots, turns)
+
+
+class People:
+    """Characters of a world, each with a motion, a place and a circle."""
+
+    def __init__(self, world: HitWorld, rig: Rig, clips: Sequence[Clip], count: int, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.ids = world.spawn(rig, count)
+        self._world, self._rig = world, rig
+        self._of_clip = [(clip, np.arange(k, count, len(clips))) for k, clip in enumerate(clips) if k < count]
+        side = int(np.ceil(np.sqrt(count)))
+        row, column = np.divmod(np.arange(count), side)
+        self._middle = APART * (np.column_stack([row, column]) - 0.5 * (side - 1)) + rng.uniform(-0.4, 0.4, (count, 2))
+        self._phase, self._begin = rng.uniform(0.0, 2.0 * np.pi, count), rng.uniform(0.0, 3.0, count)
+
+    def pose(self, time: float) -> None:
+        """Put all of them where they are at a time, seconds."""
+        for clip, rows in self._of_clip:
+            roots, turns, joints = clip.at(time + self._begin[rows], self._rig, loop=True)
+            heading, places = self._walked(clip, rows, time, roots)
+            spin = quaternions.from_axis_angle([0.0, 0.0, 1.0], heading)
+            self._world.set_poses(self.ids[rows], *self._rig.forward(places, quaternions.multiply(spin, turns), joints))
+
+    def _walked(
+        self, clip: Clip, rows: np.ndarray[tuple[int], np.dtype[np.int64]], time: float, roots: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
+        """Headings and places on circles, as far along as the motion goes by itself."""
+        travel = clip.travel * [1.0, 1.0, 0.0]
+        way = float(np.hypot(*travel[:2]))
+        speed = way / clip.duration if clip.duration else 0.0
+        radius = 0.42 * APART if speed > STANDS else 0.0
+        share = np.mod(time + self._begin[rows], clip.duration) / clip.duration if clip.duration else 0.0 * rows
+        local = roots - np.outer(share, travel) - clip.root_positions[0] * [1.0, 1.0, 0.0]
+        angle = self._phase[rows] + (speed * time / radius if radius else 0.0)
+        ahead = np.arctan2(travel[1], travel[0]) if radius else 0.0
+        heading = angle + 0.5 * np.pi - ahead
+        cos, sin = np.cos(heading), np.sin(heading)
+        x = self._middle[rows, 0] + radius * np.cos(angle) + cos * local[:, 0] - sin * local[:, 1]
+        y = self._middle[rows, 1] + radius * np.sin(angle) + sin * local[:, 0] + cos * local[:, 1]
+        return heading, np.column_stack([x, y, local[:, 2]])
