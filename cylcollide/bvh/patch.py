@@ -1,7 +1,7 @@
-"""Patch: items are removed from a tree, or inserted into it, without a build of the whole.
+"""Patch: items are removed from a tree, and others inserted into it, without a build of the whole.
 
 Removed items leave empty slots; an only child replaces its node. Inserted items are built to a tree of their
-own, whose branches are put where the boxes above grow least. Boxes must be fitted anew afterwards.
+own, whose branches are put where the boxes above grow least.
 """
 
 from math import inf
@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, Rows
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree
-from cylcollide.bvh.refit import fitted_bounds
+from cylcollide.bvh.refit import fit_bounds
 from cylcollide.constants import LARGEST_BRANCH, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
@@ -21,36 +21,73 @@ Box: TypeAlias = tuple[float, float, float, float, float, float]
 """Low and high corner, in the frame of the tree."""
 
 
-def remove_items(tree: Tree, number: Int32Array, items: int) -> Tree:
-    """The tree of `items` items, where item i of the given tree has `number[i]` (items,), or is removed if that is -1.
+def patched(
+    tree: Tree, number: Int32Array | None, new: Int32Array, low: Float64Array, high: Float64Array, items: int
+) -> Tree:
+    """The tree of `items` items, some of them a tree's and others new.
 
-    Boxes are those of the old tree, and may be larger than needed.
+    Parameters
+    ----------
+    tree
+        Of the items before.
+    number
+        The new number of each of these, -1 for one that is removed, (tree.items,); None: all stay as they are.
+    new, low, high
+        Numbers (k,) and boxes (k, 3) of those that are inserted.
+
+    Returns
+    -------
+    Tree
+        Its boxes hold the items, in the frame of the given tree, which new items may leave; in their own frame if
+        there was no item before.
     """
-    nodes = tree._replace(child=tree.child.copy(), bounds=tree.bounds.copy())
-    _remove(nodes, number, np.empty(len(tree.child), np.int32))
+    if tree.items == 0 < len(new):
+        return patched(build(low, high), new, new[:0], low[:0], high[:0], items)
+    added = build(low, high) if len(new) else None
+    before, more = len(tree.child), 0 if added is None else len(added.child)
+    room = before + more + len(new)  # each new item may need a node for a pair
+    nodes = tree._replace(
+        child=np.empty((room, TREE_WIDTH), np.int32), axis=np.zeros(room, np.int8),
+        bounds=np.empty((room, 2 * HIGH, TREE_WIDTH), np.float32),
+    )  # fmt: skip
+    nodes.child[:before], nodes.axis[:before], nodes.bounds[:before] = tree.child, tree.axis, tree.bounds
+    nodes.child[before:] = EMPTY
+    if number is not None:
+        _remove(nodes, number, np.empty(before, np.int32), np.empty(before, np.bool_))
+    if added is not None:
+        part, code = slice(before, before + more), added.child
+        moved = np.where(code >= 0, code + before, code)
+        nodes.child[part], nodes.axis[part] = moved, added.axis
+        fit_bounds(code, low, high, tree.frame, nodes.bounds[part])
+        _insert(nodes, new, before, before + more, *np.empty((2, room), np.int32))
     return _in_order(nodes, items)
 
 
 @compiled_loop
-def _remove(nodes: Tree, number: Column[np.int32], instead: Column[np.int32]) -> None:
-    """Number the items anew, or remove them, and nodes with fewer than two children, for `remove_items`.
+def _remove(nodes: Tree, number: Column[np.int32], instead: Column[np.int32], shrunk: Column[np.bool_]) -> None:
+    """Number the items anew, or remove them, and nodes with fewer than two children; fit the boxes above them.
 
-    `instead` (nodes,) is scratch: what stands for a node, which is itself, its only child, or nothing.
+    `instead` and `shrunk` (nodes,) are scratch: what stands for a node, which is itself, its only child, or nothing;
+    and whether its box is a smaller one now.
     """
-    for node in range(nodes.child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
-        children, only = 0, EMPTY
+    for node in range(instead.size - 1, -1, -1):  # children have larger indices than their parents
+        children, only, smaller = 0, EMPTY, False
         for slot in range(TREE_WIDTH):
             code = nodes.child[node, slot]
             if code >= 0:
+                if shrunk[code]:
+                    smaller = True
+                    _set_box(nodes.bounds, node, slot, _box(nodes.bounds, code, 0, TREE_WIDTH))
                 code = instead[code]
+            elif code != EMPTY and number[-2 - code] >= 0:
+                code = -2 - number[-2 - code]
             elif code != EMPTY:
-                code = -2 - number[-2 - code] if number[-2 - code] >= 0 else EMPTY
-            nodes.child[node, slot] = code
-            if code == EMPTY:
+                code, smaller = EMPTY, True
                 _clear_slots(nodes.bounds, node, slot, slot + 1)
-            else:
+            nodes.child[node, slot] = code
+            if code != EMPTY:
                 children, only = children + 1, code
-        instead[node] = node if children > 1 or node == 0 else only
+        instead[node], shrunk[node] = node if children > 1 or node == 0 else only, smaller
 
 
 @inlined
@@ -60,41 +97,24 @@ def _clear_slots(bounds: Float32Array, node: int, first: int, last: int) -> None
         _set_box(bounds, node, slot, (inf, inf, inf, -inf, -inf, -inf))
 
 
-def insert_items(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Array, items: int) -> Tree:
-    """The tree of `items` items with those of the numbers `new` (k,), whose boxes are `low`, `high` (k, 3).
-
-    Boxes above them are large enough in the frame of the tree, which the new ones may leave.
-    """
-    if len(new) == 0:
-        return tree._replace(items=items)
-    added, before = build(low, high), len(tree.child)
-    if tree.items == 0:
-        return remove_items(added, new, items)
-    code, is_item = added.child, added.child < EMPTY
-    moved = np.where(is_item, -2 - new[np.where(is_item, -2 - code, 0)], np.where(code >= 0, code + before, code))
-    bounds, pairs = fitted_bounds(code, low, high, tree.frame), len(new)  # each may need a node for a pair
-    nodes = tree._replace(
-        child=np.concatenate([tree.child, moved, np.full((pairs, TREE_WIDTH), EMPTY)]).astype(np.int32),
-        axis=np.concatenate([tree.axis, added.axis, np.zeros(pairs, np.int8)]),
-        bounds=np.concatenate([tree.bounds, bounds, np.empty((pairs, 2 * HIGH, TREE_WIDTH), np.float32)]),
-    )
-    sizes, stack = np.empty((2, before + len(code) + 1), np.int32)
-    _insert(nodes, before, before + len(code), sizes, stack)
-    return _in_order(nodes, items)
-
-
 @compiled_loop
-def _insert(nodes: Tree, first: int, last: int, sizes: Column[np.int32], stack: Column[np.int32]) -> None:
+def _insert(
+    nodes: Tree, new: Column[np.int32], first: int, last: int, sizes: Column[np.int32], stack: Column[np.int32]
+) -> None:
     """Put the branches with at most LARGEST_BRANCH items of the tree of nodes `first` to `last` into that of node 0.
 
-    `sizes` and `stack` are scratch, a number a node: the number of items below it, and the nodes still to be put.
+    Item i of theirs is number `new[i]` from now on. `sizes` and `stack` are scratch, a number a node: the number of
+    items below it, and the nodes still to be put.
     """
     for node in range(last - 1, first - 1, -1):
         size = 0
         for slot in range(TREE_WIDTH):
             code = nodes.child[node, slot]
-            if code != EMPTY:
-                size += sizes[code] if code >= 0 else 1
+            if code >= 0:
+                size += sizes[code]
+            elif code != EMPTY:
+                nodes.child[node, slot] = -2 - new[-2 - code]
+                size += 1
         sizes[node] = size
     stack[0], top, used = first, 1, last
     while top > 0:
@@ -210,8 +230,10 @@ def _in_order(nodes: Tree, items: int) -> Tree:
     """The tree of the nodes that can be reached, in the order of their levels."""
     source, level, wide = np.zeros(len(nodes.child), np.int32), np.ones(len(nodes.child), np.int32), nodes.child.copy()
     used = _sort_by_level(nodes.child, wide, source, level)
-    child: Int32Array = aligned((used, TREE_WIDTH), np.int32)
-    child[:], axis, bounds = wide[:used], nodes.axis[source[:used]], nodes.bounds[source[:used]]
+    child: Int32Array = aligned((used, TREE_WIDTH), np.int32, np.empty)
+    bounds: Float32Array = aligned((used, 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
+    child[:], axis = wide[:used], nodes.axis[source[:used]]
+    nodes.bounds.take(source[:used], 0, bounds, "clip")
     for column in (child, axis, bounds):
         column.flags.writeable = False
     stack_size = int(level[used - 1]) * (TREE_WIDTH - 1) + 2

@@ -113,6 +113,15 @@ def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high
     return tree.frame._replace(low=(x, y, z), high=(u, v, w))
 
 
+def with_corners(frame: TreeFrame, bounds: Float32Array) -> TreeFrame | None:
+    """The frame with the corners of all boxes; None if a box leaves it, or all are too small in it for float32."""
+    x, y, z = bounds[0, :HIGH].min(axis=1).tolist()
+    u, v, w = bounds[0, HIGH:].max(axis=1).tolist()
+    if min(x, y, z) < -1.0 or max(u, v, w) > 1.0 or max(u - x, v - y, w - z) < SMALLEST_IN_FRAME:
+        return None
+    return frame._replace(low=(x, y, z), high=(u, v, w))
+
+
 @compiled_loop
 def _fit_some(
     at: Slots,

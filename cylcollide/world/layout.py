@@ -1,7 +1,7 @@
 """The layout of a world's columns: bare limbs, posed characters by ascending id, statics; and what moves keep."""
 
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,10 @@ from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, NO_STATIC, RowLabels
 from cylcollide.runtime.memory import frozen
+from cylcollide.world.shared_rows import Shared, shared_rows
 from cylcollide.world.statics import Statics
+
+ABOVE_ALL_IDS = 2**32
 
 RIG_LAYERS = -1
 """Layers of a character whose limbs have the masks of its rig."""
@@ -21,8 +24,8 @@ LAYERED = ("layers", "mask", "shared_mask")
 """What of a `WorldLayout` depends on the layers of characters."""
 
 
-Runs: TypeAlias = list[list[tuple[slice, slice]]]
-"""Of limbs, boxes and bones: slices of one layout, and those of another one with the same characters."""
+MOST_WRITTEN = 8
+"""With more new owners, columns by row are gathered anew rather than copied and written."""
 
 
 class WorldLayout:
@@ -41,15 +44,23 @@ class WorldLayout:
         statics: Statics,
     ) -> None:
         self.bare, self.rigs, self.ids, self.rig, self.layers, self.statics = bare, rigs, ids, rig, layers, statics
-        sizes = np.array([(len(one.limbs), len(one.limbs.table.boxes), len(one.bone_names)) for one in rigs], np.int64)
-        counts = np.concatenate([sizes.reshape(-1, 3)[rig], statics.sizes])
         self.bare_counts = len(bare), len(bare.table.boxes), 0
-        before = np.cumsum(np.concatenate([[self.bare_counts], counts]), axis=0)  # of each owner, and of all
-        self.counts, self.first = (Parts(*map(frozen, n.T.astype(np.int32).copy())) for n in (counts, before[:-1]))
+        sizes = np.array([(len(one.limbs), len(one.limbs.table.boxes), len(one.bone_names)) for one in rigs], np.int32)
+        counts = np.empty((3, 1 + len(ids) + len(statics.handles)), np.int32)  # of the bare limbs, then of each owner
+        counts[:, 0], counts[:, 1 + len(ids) :] = self.bare_counts, statics.sizes.T
+        if len(rigs):
+            sizes.T.take(rig, 1, counts[:, 1 : 1 + len(ids)], "clip")
+        ends = frozen(np.add.accumulate(counts, 1, np.int32))
+        self.counts, self.first = Parts(*frozen(counts)[:, 1:]), Parts(*ends[:, :-1])
         """How many limbs, boxes and bones each owner has, and where they begin."""
-        self.first_static: tuple[int, int, int] = tuple(before[len(ids)].tolist())
+        self.first_static: tuple[int, int, int] = tuple(ends[:, len(ids)].tolist())
         """Where those of the statics begin."""
-        self.rows, self.boxes, self.bones = map(int, before[-1])
+        self.rows, self.boxes, self.bones = ends[:, -1].tolist()
+
+    @cached_property
+    def owners(self) -> Int64Array:
+        """A number of its own for each owner, ascending."""
+        return np.concatenate([self.ids, self.statics.handles + np.int64(ABOVE_ALL_IDS)])
 
     @cached_property
     def stacked_row(self) -> Int64Array:
@@ -176,22 +187,44 @@ class WorldLayout:
         same = np.array_equal(self.ids, other.ids) and np.array_equal(self.statics.handles, other.statics.handles)
         return self is other or same
 
-    def runs_in(self, other: "WorldLayout") -> Runs:
+    def shared_with(self, later: "WorldLayout") -> Shared:
         """Where the limbs, boxes and bones are that a layout with the same bare limbs has, too: here, and there."""
-        place, found = index_among(self.ids, other.ids)
-        of_static, static_found = index_among(self.statics.handles, other.statics.handles)
-        place, found = np.append(place, len(other.ids) + of_static), np.append(found, static_found)
-        kept = np.flatnonzero(found)
-        to = place[kept]
-        breaks = np.flatnonzero((kept[1:] - kept[:-1] != 1) | (to[1:] - to[:-1] != 1))
-        begin, end = np.append(0, breaks + 1)[: len(kept)], np.append(breaks, len(kept) - 1)
-        ends = list(zip(kept[begin].tolist(), kept[end].tolist(), to[begin].tolist(), strict=True)) if len(kept) else []
-        runs = []
-        for bare, count, mine, theirs in zip(self.bare_counts, self.counts, self.first, other.first, strict=True):
-            begins = [(mine[a], mine[b] + count[b], theirs[to]) for a, b, to in ends]
-            moved = [(slice(begin, end), slice(to, to + end - begin)) for begin, end, to in begins]
-            runs.append([(slice(0, bare), slice(0, bare)), *moved])
-        return runs
+        return shared_rows(self.owners, later.owners, self.bare_counts, self.counts, self.first, later.first)
+
+    def take_over(self, before: "WorldLayout", shared: Shared) -> None:
+        """Copy the columns by row that every state needs from a layout before: faster than to gather them anew."""
+        if not len(self.counts.rows) or len(shared.new) > MOST_WRITTEN:
+            return
+        old: tuple[NDArray[Any], ...] = *before.shapes, before.box, before.character, before.mask
+        made = [np.empty(self.rows, column.dtype) for column in old]
+        for here, there in shared.rows:
+            for column, theirs in zip(made, old, strict=True):
+                column[there] = theirs[here]
+        kind, radius, radius2, box, character, mask = made
+        for (_, rows), (here, there) in zip(shared.rows, shared.boxes, strict=True):
+            _shift(box[rows], there.start - here.start)
+        for owner in shared.new:
+            begin = int(self.first.rows[owner])
+            rows = slice(begin, begin + int(self.counts.rows[owner]))
+            label, layers, first_box = NO_CHARACTER, RIG_LAYERS, self.first_static[1]
+            of_limbs, skipped = self.statics.limbs, self.first_static[0]
+            if owner < len(self.ids):
+                label, layers, first_box = (int(c[owner]) for c in (self.ids, self.layers, self.first.boxes))
+                of_limbs, skipped = self.rigs[self.rig[owner]].limbs, begin
+            table, own = of_limbs.table, slice(begin - skipped, rows.stop - skipped)
+            kind[rows], radius[rows], radius2[rows] = table.kind[own], table.radius[own], table.radius2[own]
+            box[rows], character[rows] = table.box[own], label
+            mask[rows] = table.mask[own] if layers == RIG_LAYERS else layers
+            _shift(box[rows], first_box)
+        for column in made:
+            frozen(column)
+        vars(self).update(shapes=(kind, radius, radius2), box=box, character=character, mask=mask)
+
+
+def _shift(box: Int32Array, by: int) -> None:
+    """Add to the rows of boxes; -1 stays."""
+    if by:
+        box[box >= 0] += by
 
 
 def ranges(begin: Int32Array, count: Int32Array) -> Int32Array:

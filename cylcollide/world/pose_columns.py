@@ -15,7 +15,8 @@ from cylcollide.kernels.aabb import refill_row
 from cylcollide.kernels.limb_table import ROW, LimbTable
 from cylcollide.runtime.compile import compiled_loop
 from cylcollide.runtime.memory import LINE, Lender, frozen
-from cylcollide.world.layout import Runs, WorldLayout
+from cylcollide.world.layout import WorldLayout
+from cylcollide.world.shared_rows import Shared
 
 KINDS: tuple[np.dtype[Any], ...] = (*[np.dtype(np.float64)] * 6, np.dtype(np.int8), np.dtype(np.float32))
 """The dtypes of `PoseColumns`."""
@@ -59,10 +60,11 @@ class PoseColumns(NamedTuple):
         self.positions[changed.bones] = other.positions[changed.bones]
         self.orientations[changed.bones] = other.orientations[changed.bones]
 
-    def copy_shared(self, other: "PoseColumns", shared: Runs) -> None:
-        """Copy the bare limbs, and the characters that both layouts have, from columns of another one. Bounds stay."""
-        parts = ("rows", "p1", "p2", "kernel_shape"), ("boxes",), ("positions", "orientations")
-        for names, runs in zip(parts, shared, strict=True):
+    def copy_shared(self, other: "PoseColumns", shared: Shared) -> None:
+        """Copy the bare limbs, and the owners that both layouts have, from columns of another one. Bounds stay."""
+        names_of_rows = "rows", "p1", "p2", "kernel_shape"
+        parts = (names_of_rows, shared.rows), (("boxes",), shared.boxes), (("positions", "orientations"), shared.bones)
+        for names, runs in parts:
             for name in names:
                 mine, theirs = getattr(self, name), getattr(other, name)
                 for there, here in runs:

@@ -1,6 +1,7 @@
 """The characters of a world by ascending id, posed or not; and its statics."""
 
 from collections.abc import Mapping
+from itertools import compress
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -52,11 +53,11 @@ class Roster(NamedTuple):
         row, more = known[0] if known else len(self.rigs), np.arange(self.next_id, self.next_id + count)
         return self._replace(
             rigs=rigs,
-            ids=np.append(self.ids, more).astype(np.int32),
-            rig=np.append(self.rig, np.full(count, row)).astype(np.int32),
-            layers=np.append(self.layers, np.full(count, RIG_LAYERS)),
-            place=np.append(self.place, np.full(count, UNPOSED)),
-            teleports=np.append(self.teleports, np.zeros(count, np.int64)),
+            ids=np.concatenate([self.ids, more], dtype=np.int32),
+            rig=np.concatenate([self.rig, np.full(count, row)], dtype=np.int32),
+            layers=np.concatenate([self.layers, np.full(count, RIG_LAYERS)]),
+            place=np.concatenate([self.place, np.full(count, UNPOSED)]),
+            teleports=np.concatenate([self.teleports, np.zeros(count, np.int64)]),
             groups=groups,
             next_id=self.next_id + count,
         )
@@ -75,9 +76,12 @@ class Roster(NamedTuple):
         """Without these characters, and without rigs that no character has any more."""
         kept = np.ones(len(self.ids), np.bool_)
         kept[index] = False
-        used, rig = np.unique(self.rig[kept], return_inverse=True)
+        rigs, rig = self.rigs, self.rig[kept]
+        used = np.bincount(rig, minlength=len(rigs)) > 0
+        if not used.all():
+            rigs, rig = tuple(compress(rigs, used)), (np.cumsum(used, dtype=np.int32) - np.int32(1))[rig]
         return self._replace(
-            rigs=tuple(self.rigs[row] for row in used), ids=self.ids[kept], rig=rig.astype(np.int32),
+            rigs=rigs, ids=self.ids[kept], rig=rig,
             layers=self.layers[kept], place=_places(self.place[kept] >= 0), teleports=self.teleports[kept],
         )  # fmt: skip
 

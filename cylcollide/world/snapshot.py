@@ -14,8 +14,8 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import HIGH, Tree, frame_around
-from cylcollide.bvh.patch import insert_items, remove_items
-from cylcollide.bvh.refit import Slots, fit_bounds, refit_some, slots, tree_cost
+from cylcollide.bvh.patch import patched
+from cylcollide.bvh.refit import Slots, fit_bounds, refit_some, slots, tree_cost, with_corners
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILD_COST, REBUILT_AT_ONCE, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
@@ -25,11 +25,12 @@ from cylcollide.runtime.compile import pack
 from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
-from cylcollide.world.layout import Runs, WorldLayout
+from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory
 from cylcollide.world.poses import OwnerPoses
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import Roster
+from cylcollide.world.shared_rows import Shared
 
 
 class Snapshot(Queries):
@@ -228,34 +229,51 @@ def moved_state(
 def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> Snapshot:
     """The state of another roster, of which some owners have new poses."""
     layout = roster.layout(state.layout.bare)
+    shared = state.layout.shared_with(layout)
+    layout.take_over(state.layout, shared)
     memory = PoseMemory(layout.rows, layout.boxes, layout.bones, 0)
-    columns = memory.columns
-    shared = state.layout.runs_in(layout)
+    columns, written = memory.columns, np.empty(0, np.int32)
     columns.copy_shared(state.columns, shared)
     if poses is not None:
         poses.write(columns, roster, layout)
         written = poses.changed(roster, layout).rows
-        _refill(columns.table(layout), written)
-    return with_tree_of(state, Snapshot(roster, layout, memory.lend(), state.tree, state.built_cost), shared)
+    low, high = _refill(columns.table(layout), written)
+    if layout.rows - shared.kept == len(written) <= MANY_ADDED * layout.rows and layout.rows >= REBUILT_AT_ONCE:
+        tree = patched(state.tree, _numbers(state, shared), written, low, high, layout.rows)
+        frame = with_corners(tree.frame, tree.bounds)
+        if frame is not None:
+            cost = state.built_cost * layout.rows / max(state.layout.rows, 1)
+            columns = memory.lend()._replace(bounds=tree.bounds)
+            return Snapshot(roster, layout, columns, tree._replace(frame=frame), cost)
+    return with_tree_of(state, Snapshot(roster, layout, memory.lend(), state.tree, state.built_cost))
 
 
-def with_tree_of(state: Snapshot, wanted: Snapshot, shared: Runs | None = None) -> Snapshot:
+def _numbers(state: Snapshot, shared: Shared) -> Int32Array | None:
+    """The new number of each row, -1 for one that goes; None if all have the same."""
+    if shared.numbers_stay and shared.kept == state.layout.rows:
+        return None
+    number = np.full(state.layout.rows, -1, np.int32)
+    for before, after in shared.rows:
+        number[before] = np.arange(after.start, after.stop)
+    return number
+
+
+def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     """A state with the tree of another one with the same bare limbs, fitted; patched where owners differ.
 
-    Few limbs, and many that are not in the other state, get a tree of their own. `shared`: what both layouts have.
+    Few limbs, and many that are not in the other state, get a tree of their own.
     """
     low, high = limb_boxes(wanted.table)
-    same = state.layout.has_owners_of(wanted.layout)
-    number, is_new = np.full(state.layout.rows, -1, np.int32), np.ones(len(low), np.bool_)
-    for before, after in (shared or state.layout.runs_in(wanted.layout))[0]:
-        number[before], is_new[after] = np.arange(after.start, after.stop), False
-    new = np.flatnonzero(is_new).astype(np.int32)
-    if not same and (len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low)):
-        return with_new_tree(wanted)
     tree, cost = state.tree, state.built_cost
-    if not same:
-        tree = insert_items(remove_items(tree, number, len(low)), new, low[new], high[new], len(low))
-        cost *= len(low) / len(number)
+    if not state.layout.has_owners_of(wanted.layout):
+        shared, is_new = state.layout.shared_with(wanted.layout), np.ones(len(low), np.bool_)
+        for _, after in shared.rows:
+            is_new[after] = False
+        new = np.flatnonzero(is_new).astype(np.int32)
+        if len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low):
+            return with_new_tree(wanted)
+        tree = patched(tree, _numbers(state, shared), new, low[new], high[new], len(low))
+        cost *= len(low) / max(state.layout.rows, 1)
     bounds = aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
     tree = _fitted(tree._replace(bounds=bounds), low, high)
     return Snapshot(wanted.roster, wanted.layout, wanted.columns._replace(bounds=frozen(bounds)), tree, cost)

@@ -5,8 +5,8 @@ import pytest
 
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree
-from cylcollide.bvh.patch import insert_items, remove_items
-from cylcollide.bvh.refit import refit, refit_some, slots, tree_cost
+from cylcollide.bvh.patch import patched
+from cylcollide.bvh.refit import fitted_bounds, refit, refit_some, slots, tree_cost, with_corners
 from cylcollide.constants import TREE_WIDTH
 
 pytestmark = pytest.mark.plain_python
@@ -17,6 +17,11 @@ def random_boxes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarr
     groups = rng.uniform(-30.0, 30.0, (-(-n // 17), 1, 3)) + rng.normal(size=(-(-n // 17), 17, 3))
     low = groups.reshape(-1, 3)[:n]
     return low, low + rng.uniform(0.01, 0.5, (n, 3))
+
+
+def without(tree: Tree, number: np.ndarray, items: int) -> Tree:
+    """The tree of `items` items, numbered anew; those of number -1 are removed."""
+    return patched(tree, number, np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3)), items)
 
 
 def check_structure(tree: Tree, items: int) -> None:
@@ -64,7 +69,7 @@ def test_items_that_go(n: int):
         kept = np.flatnonzero(rng.random(n) >= share)
         number = np.full(n, -1, np.int32)
         number[kept] = rng.permutation(len(kept))
-        part = remove_items(tree, number, len(kept))
+        part = without(tree, number, len(kept))
         check_structure(part, len(kept))
         order = np.argsort(number[kept])
         check_boxes(part, low[kept][order], high[kept][order])
@@ -78,11 +83,31 @@ def test_items_that_come(before: int, added: int):
     low, high = random_boxes(rng, before + added)
     number = rng.permutation(before + added).astype(np.int32)
     old, new = number[:before], number[before:]
-    tree = remove_items(build(low[:before], high[:before]), np.arange(before, dtype=np.int32), before)
-    moved = insert_items(remove_items(tree, old, before), new, low[before:], high[before:], before + added)
+    tree = without(build(low[:before], high[:before]), np.arange(before, dtype=np.int32), before)
+    moved = patched(tree, old, new, low[before:], high[before:], before + added)
     order = np.argsort(number)
     check_structure(moved, before + added)
     check_boxes(moved, low[order], high[order])
+
+
+def test_items_that_go_leave_boxes_as_tight_as_they_are_built():
+    rng = np.random.default_rng(3)
+    low, high = random_boxes(rng, 400)
+    kept = np.sort(rng.choice(400, 350, replace=False))
+    number = np.full(400, -1, np.int32)
+    number[kept] = np.arange(350)
+    part = without(build(low, high), number, 350)
+    assert np.array_equal(part.bounds, fitted_bounds(part.child, low[kept], high[kept], part.frame))
+
+
+def test_corners_are_those_of_all_boxes_unless_these_leave_the_frame_or_are_small():
+    low, high = random_boxes(np.random.default_rng(4), 60)
+    tree = build(low, high)
+    frame = with_corners(tree.frame, tree.bounds)
+    assert (np.array(frame.low) < ((low - frame.centre) * frame.scale).min(axis=0)).all()
+    assert (np.array(frame.high) > ((high - frame.centre) * frame.scale).max(axis=0)).all()
+    assert with_corners(frame, fitted_bounds(tree.child, low + 200.0, high + 200.0, frame)) is None
+    assert with_corners(frame, fitted_bounds(tree.child, low * 1e-2, high * 1e-2, frame)) is None
 
 
 @pytest.mark.machine_code
@@ -96,11 +121,14 @@ def test_a_life_of_coming_and_going():
         number = np.full(len(low), -1, np.int32)
         rows = np.r_[: min(gone, len(low)), min(gone + 17, len(low)) : len(low)]
         number[rows] = np.arange(len(rows))
-        tree, low, high = remove_items(tree, number, len(rows)), low[rows], high[rows]
+        low, high = low[rows], high[rows]
         more_low, more_high = random_boxes(rng, 17 * rng.integers(0, 3))
         new = np.arange(len(low), len(low) + len(more_low), dtype=np.int32)
         low, high = np.vstack([low, more_low]), np.vstack([high, more_high])
-        tree = refit(insert_items(tree, new, more_low, more_high, len(low)), low, high)
+        tree = patched(tree, number, new, more_low, more_high, len(low))
+        check_boxes(tree, low, high)
+        frame = with_corners(tree.frame, tree.bounds)
+        tree = refit(tree, low, high) if frame is None or rng.random() < 0.2 else tree._replace(frame=frame)
         check_structure(tree, len(low))
         check_boxes(tree, low, high)
         if len(low):
