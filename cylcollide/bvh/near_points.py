@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide._types import Float32Array, Float64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import Pairs, begin_at_root, next_pairs
-from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point
+from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point, push_sorted
 from cylcollide.constants import BOX_PAD, FARTHEST_START, TREE_WIDTH
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
@@ -22,7 +22,6 @@ from cylcollide.runtime.simd import (
     broadcast,
     larger,
     load,
-    lowest_bit,
     movemask,
     smaller,
     store,
@@ -95,8 +94,7 @@ def visit_nearest(
         for k in range(tree.items):
             found, _ = visit(query, tree.items - 1 - k, found)
         return found
-    bounds, children = tree.bounds, tree.child
-    codes, nears, entries = stack.code, stack.near, stack.entry
+    bounds, codes, nears = tree.bounds, stack.code, stack.near
     place = broadcast_float32(local)
     far = reach_from(local, scale, reach)
     limit = np.float32(far * abs(far))
@@ -112,19 +110,8 @@ def visit_nearest(
             limit = np.float32(far * abs(far))
             continue
         squares = signed_squares(bounds, code * 6 * TREE_WIDTH, place)
-        store(entries, 0, squares)
-        near = movemask(squares <= limit)
-        bottom = height
-        while near != 0:
-            slot = lowest_bit(near)
-            near &= near - 1
-            square, position = entries[slot], height
-            while position > bottom and nears[position - 1] < square:
-                codes[position] = codes[position - 1]
-                nears[position] = nears[position - 1]
-                position -= 1
-            codes[position], nears[position] = children[code, slot], square
-            height += 1
+        store(stack.entry, 0, squares)
+        height = push_sorted(stack, tree.child, code, movemask(squares <= limit), height)
     return found
 
 

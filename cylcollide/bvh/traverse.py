@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from cylcollide._types import Column, Float32Array, Float64Array
+from cylcollide._types import Column, Float32Array, Float64Array, Rows
 from cylcollide.bvh.layout import Tree, TreeFrame
 from cylcollide.constants import BOX_PAD, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH
 from cylcollide.runtime.compile import inlined
@@ -129,6 +129,26 @@ def plane_times(bounds: Float32Array, offset: int, reciprocal: Any, product: Any
 
 
 @inlined
+def push_sorted(stack: Stack, children: Rows[np.int32], node: int, slots: int, height: int) -> int:
+    """Push the children of a node in some of its slots, the nearest on top; returns the height of the stack then.
+
+    `slots` has a bit for each of them; how far they are is in `stack.entry`.
+    """
+    codes, nears, entries, bottom = stack.code, stack.near, stack.entry, height
+    while slots != 0:
+        slot = lowest_bit(slots)
+        slots &= slots - 1
+        distance, position = entries[slot], height
+        while position > bottom and nears[position - 1] < distance:
+            codes[position] = codes[position - 1]
+            nears[position] = nears[position - 1]
+            position -= 1
+        codes[position], nears[position] = children[node, slot], distance
+        height += 1
+    return height
+
+
+@inlined
 def visit_on_ray(
     tree: Tree, stack: Stack, ray: LocalRay, visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query,
     found: Found,
@@ -147,8 +167,7 @@ def visit_on_ray(
     near_y = TREE_WIDTH if ray.reciprocal[1] >= 0.0 else 4 * TREE_WIDTH
     near_z = 2 * TREE_WIDTH if ray.reciprocal[2] >= 0.0 else 5 * TREE_WIDTH
     far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
-    bounds, children = tree.bounds, tree.child
-    codes, nears, entries = stack.code, stack.near, stack.entry
+    bounds, codes, nears = tree.bounds, stack.code, stack.near
     rx, ry, rz = broadcast_float32(ray.reciprocal)
     px, py, pz = broadcast_float32(ray.product)
     codes[0], nears[0] = 0, 0.0
@@ -162,25 +181,14 @@ def visit_on_ray(
             found, reach = visit(query, -2 - code, found)
             limit = np.float32(reach)
             continue
-        # slab test of all eight boxes; insertion sort of those that the ray intersects, the nearest on top
+        # slab test of all eight boxes
         base = code * 6 * TREE_WIDTH
         entry = larger(plane_times(bounds, base + near_x, rx, px), plane_times(bounds, base + near_y, ry, py))
         entry = larger(entry, larger(plane_times(bounds, base + near_z, rz, pz), np.float32(0.0)))
         leave = smaller(plane_times(bounds, base + far_x, rx, px), plane_times(bounds, base + far_y, ry, py))
         leave = smaller(leave, smaller(plane_times(bounds, base + far_z, rz, pz), limit))
-        store(entries, 0, entry)
-        overlapped = movemask(entry <= leave)
-        bottom = height
-        while overlapped != 0:
-            slot = lowest_bit(overlapped)
-            overlapped &= overlapped - 1
-            distance, position = entries[slot], height
-            while position > bottom and nears[position - 1] < distance:
-                codes[position] = codes[position - 1]
-                nears[position] = nears[position - 1]
-                position -= 1
-            codes[position], nears[position] = children[code, slot], distance
-            height += 1
+        store(stack.entry, 0, entry)
+        height = push_sorted(stack, tree.child, code, movemask(entry <= leave), height)
     return found
 
 
