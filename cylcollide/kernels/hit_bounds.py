@@ -72,7 +72,7 @@ def thick_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
     """The hit of a thick ray with a limb, or of eight rays."""
     whole = policy != POLICY_HIT
     bounds = ray_hit_bounds(ray, thick_span(ray, limb, 0, whole), policy)
-    if pieces(limb.kind) == 2:
+    if whole and pieces(limb.kind) == 2:
         bounds = or_behind(bounds, ray_hit_bounds(ray, thick_span(ray, limb, 1, whole), policy))
     return bounds
 

@@ -88,7 +88,7 @@ def spot_at(line: Line, t: Real) -> Spot:
 
 @inlined
 def near_limb(line: Line, limb: Limb, t: Real) -> Near:
-    """The nearest place of a limb, which is neither sphere nor capsule. A tube counts as a cylinder."""
+    """The nearest place of a limb, which is neither sphere nor capsule. A tube counts as the cylinder around it."""
     if limb.kind == BOX:
         return near_box(line, limb, t)
     if limb.kind == TAPERED:
@@ -108,11 +108,25 @@ def near_place(square: Real, half_slope: Real, curvature: Real) -> Near:
 @inlined
 def near_cylinder(spot: Spot, limb: Limb) -> Near:
     """The nearest place of a cylinder: of the wall, a cap or a rim."""
+    return near_ring(spot, limb, larger(spot.distance - limb.radius, 0.0))
+
+
+@inlined
+def near_tube(spot: Spot, limb: Limb) -> Near:
+    """The nearest place of a tube: of a wall, a cap or a rim. Seen from its bore, there is no plane."""
+    outside = select(
+        spot.distance > limb.radius, spot.distance - limb.radius, smaller(spot.distance - limb.radius2, 0.0)
+    )
+    return near_ring(spot, limb, outside)
+
+
+@inlined
+def near_ring(spot: Spot, limb: Limb, outside: Real) -> Near:
+    """The nearest place of a cylinder or a tube; `outside` is the way to it across the axis, towards the axis > 0."""
     beyond = larger(absolute(spot.z) - limb.half_length, 0.0)
-    outside = larger(spot.distance - limb.radius, 0.0)
     rise = select(spot.z > 0.0, spot.rate, -spot.rate)
     bend = spot.slope * spot.slope + outside * spot.bend
-    curvature = select(beyond > 0.0, rise * rise, 0.0) + select(outside > 0.0, bend, 0.0)
+    curvature = select(beyond > 0.0, rise * rise, 0.0) + select(outside == 0.0, 0.0, bend)
     return near_place(beyond * beyond + outside * outside, beyond * rise + outside * spot.slope, curvature)
 
 

@@ -1,58 +1,37 @@
 """Thick rays: when the centre of a ball that moves along a ray touches a limb, bounded from both sides.
 
 The limb grown by the ball's radius R is the set of points within R of it. Spheres and capsules grow into spheres and
-capsules. For other shapes the distance D from the limb is bounded along the line: a convex function, but for a tube's
-bore. At a point with nearest place k, a plane through k has the limb behind it, so D is at least the distance from that
-plane, which is linear along the line; and D is at most the distance from k. One crosses R before the contact, the other
-behind it. Newton's method brings both together (`docs/numerics.md`).
+capsules. Contacts with other shapes are found by Newton's method (`first_contact.py`, `bore.py`).
 """
 
 from math import inf
 
 from cylcollide._types import Face, Shape
-from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND, SLOPE_FLOOR
+from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
+from cylcollide.kernels.bore import gap_in_bore, past_bore
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
-from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Interval, Span, intersection, undecided_where
+from cylcollide.kernels.first_contact import first_contact
+from cylcollide.kernels.interval import (
+    UNDECIDED_FACE,
+    Bracket,
+    Interval,
+    Span,
+    intersection,
+    select_interval,
+    undecided_where,
+)
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, along, axis_approach, slab, slab_about, within
-from cylcollide.kernels.near import (
-    Near,
-    backwards,
-    near_limb,
-    on_slope,
-    slope_of,
-    spot_at,
-    thick_line,
-)
+from cylcollide.kernels.near import backwards, on_slope, slope_of, spot_at, thick_line
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.simd import (
-    Real,
-    Truth,
-    absolute,
-    broadcast_like,
-    larger,
-    logical_not,
-    movemask,
-    select,
-    smaller,
-    square_root,
-)
+from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, logical_not, select, smaller
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
-SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
+SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
-
-MOST_STEPS = 12
-"""Steps to a contact: two or three suffice, but for grazes. What is still wide then is undecided."""
-
-STEEP = 2.0**-20
-"""Least sine of the angle of contact for which bounds need be narrow."""
-
-TIGHT = 8.0
-"""Bounds are narrow enough if they differ by so many rounding bounds, times the secant of the angle of contact."""
 
 
 @inlined
@@ -94,37 +73,33 @@ def contact_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     nothing = broadcast_like(UNDECIDED_FACE, ray.limit)
     begin, end = larger(around[0], 0.0) - line.shift, smaller(around[1], ray.limit) - line.shift
     lower, upper, last = first_contact(line, limb, begin, end, ray.radius)
-    first = contact_face(line, limb, lower, upper)
-    outer: Interval = (lower, last)
-    inner: Interval = (upper, select(upper < inf, upper, -inf))
-    leaves = nothing
-    if whole:
-        sooner, later, _ = first_contact(backwards(line), limb, -last, -lower, ray.radius)
-        ends_inside = (end + line.shift >= ray.limit) & (-sooner >= end)
-        outer = (lower, select(ends_inside, inf, -sooner))
-        certain = upper < inf
-        still_inside = select((end + line.shift >= ray.limit) & (-later >= end), inf, larger(-later, upper))
-        inner = (upper, select(certain, still_inside, -inf))
-        leaves = contact_face(line, limb, smaller(-later, -sooner), -sooner)
-        outer = (outer[0], select(lower > last, -inf, outer[1]))
     if limb.kind == TUBE:
-        clear = clear_of_bore(line, limb, lower, smaller(upper, last))
-        inner = (select(clear, inner[0], inf), select(clear, inner[1], -inf))
-        first = select(clear, first, UNDECIDED_FACE)
-        if whole:
-            through = logical_not(clear_of_bore(line, limb, lower, smaller(last, -sooner)))
-            inner = (inner[0], select(through & (inner[0] < inf), inner[0], inner[1]))
-            leaves = select(through, UNDECIDED_FACE, leaves)
-            if piece == 1:
-                return Span(
-                    (select(through, lower + line.shift, inf), select(through, outer[1] + line.shift, -inf)),
-                    (broadcast_like(inf, lower), broadcast_like(-inf, lower)), nothing, nothing,
-                )  # fmt: skip
-        elif piece == 1:
-            return Span(
-                (lower + line.shift, last + line.shift),
-                (broadcast_like(inf, lower), broadcast_like(-inf, lower)), nothing, nothing,
-            )  # fmt: skip
+        lower, upper = past_bore(line, limb, lower, upper, last, ray.radius)
+    first = contact_face(line, limb, lower, upper)
+    if not whole:
+        inner = (upper + line.shift, select(upper < inf, upper, -inf) + line.shift)
+        return Span((lower + line.shift, last + line.shift), inner, first, nothing)
+    back = backwards(line)
+    sooner, later, _ = first_contact(back, limb, -last, -lower, ray.radius)
+    if limb.kind == TUBE:
+        sooner, later = past_bore(back, limb, sooner, later, -lower, ray.radius)
+    leaves = contact_face(line, limb, smaller(-later, -sooner), -sooner)
+    may_end_inside = around[1] >= ray.limit
+    leave = select(lower > last, -inf, select(may_end_inside & (-sooner >= end), inf, -sooner))
+    still_inside = select(may_end_inside & (-later >= end), inf, larger(-later, upper))
+    outer: Interval = (lower, leave)
+    inner = (upper, select(upper < inf, still_inside, -inf))
+    if limb.kind == TUBE:
+        filled, single, before, behind = gap_in_bore(line, limb, (lower, upper), (-sooner, -later), ray.radius)
+        if piece == 0:
+            inner = select_interval(filled, inner, (inner[0], -inf))
+            inner = (inner[0], select(single, larger(before[1], upper), inner[1]))
+            leaves = select(single, contact_face(line, limb, before[1], before[0]), leaves)
+            outer = (lower, select(single, before[0], leave))
+        else:
+            inner = (select(single, behind[1], inf), select(single, inner[1], -inf))
+            first = select(single, contact_face(line, limb, behind[0], behind[1]), nothing)
+            outer = select_interval(filled, (inf, -inf), (select(single, behind[0], lower), leave))
     return Span(
         (outer[0] + line.shift, outer[1] + line.shift), (inner[0] + line.shift, inner[1] + line.shift), first, leaves
     )
@@ -144,69 +119,6 @@ def interval_around(line: Line, limb: Limb, radius: Real) -> Interval:
     return intersection(walls.outer, slab(line, limb.half_length + radius).outer)
 
 
-@inlined
-def first_contact(line: Line, limb: Limb, begin: Real, end: Real, radius: Real) -> tuple[Real, Real, Real]:
-    """Earliest and latest t of the first contact in begin <= t <= end, and the end of any, all times of the line.
-
-    There is none if the earliest is behind the end of any; none is certain if the latest is inf.
-    """
-    grown, shrunk = radius + line.delta, radius - line.delta
-    t, lower, last = begin, begin, end
-    upper = broadcast_like(inf, begin)
-    is_open = begin <= end
-    for _ in range(MOST_STEPS):
-        if movemask(is_open) == 0:
-            break
-        near = near_limb(line, limb, t)
-        # the plane is farther away than the radius on one side of its crossing
-        falling = near.rate < 0.0
-        rate = select(falling, smaller(near.rate, -SLOPE_FLOOR), larger(near.rate, SLOPE_FLOOR))
-        crossing = t + (grown - near.height) * near.unit / rate
-        lower = select(is_open & falling, larger(lower, crossing), lower)
-        last = select(is_open & logical_not(falling), smaller(last, crossing), last)
-        touched = certain_contact(near, shrunk, t, begin, end)
-        upper = select(is_open, smaller(upper, touched), upper)
-        top = smaller(upper, last)
-        step = newton_step(near, radius)
-        halved = 0.5 * (lower + top)
-        t = select(is_open, select(near.square > 0.0, larger(lower, smaller(t + step, top)), halved), t)
-        wide = (upper - lower) * larger(-rate, STEEP * near.unit) > TIGHT * line.delta * near.unit
-        is_open = is_open & (lower <= last) & wide & (upper > begin)
-    return lower, upper, last
-
-
-@inlined
-def certain_contact(near: Near, radius: Real, t: Real, begin: Real, end: Real) -> Real:
-    """The first t from `begin` on at which the point is within `radius` of the given place; inf if there is none.
-
-    The squared distance from a fixed place is s² + 2 b s + square at s behind t.
-    """
-    b, c = near.half_slope, near.square - radius * radius
-    radicand = b * b - c
-    root = square_root(larger(radicand, 0.0))
-    first = larger(t - (b + root), begin)  # if digits cancel, it errs by less than the rounding bound
-    exists = (radius > 0.0) & (radicand >= 0.0) & (first <= smaller(t + (root - b), end))
-    return select(exists, first, inf)
-
-
-@inlined
-def newton_step(near: Near, radius: Real) -> Real:
-    """The step to the first root of a s² + 2 b s + square = radius², or, if it has none, to its least value."""
-    a, b, c = larger(near.curvature, SLOPE_FLOOR), near.half_slope, near.square - radius * radius
-    radicand = b * b - a * c
-    root = square_root(larger(radicand, 0.0))
-    ahead = (b < 0.0) & (radicand >= 0.0)
-    return select(ahead, c, -(b + root)) / select(ahead, larger(root - b, SLOPE_FLOOR), a)
-
-
-@inlined
-def clear_of_bore(line: Line, limb: Limb, begin: Real, end: Real) -> Truth:
-    """Whether no point from begin to end can be nearer to the axis than the wall of the bore."""
-    middle = axis_approach(line)[0] - line.shift
-    nearest = spot_at(line, larger(begin, smaller(middle, end)))
-    return nearest.distance > limb.radius2 + line.delta
-
-
 # Faces ----------------------------------------------------------------------------------------------------------------
 
 
@@ -224,7 +136,17 @@ def contact_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
         face = broadcast_like(SIDE, first)
     else:
         face = zone(line, limb.half_length, (first + line.shift, last + line.shift))
+        if limb.kind == TUBE:
+            face = select(face == SIDE, wall_face(line, limb, first, last), face)
     return select(undecided, UNDECIDED_FACE, face)
+
+
+@inlined
+def wall_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
+    """The wall of a tube that is nearest at both times, the outer one or the bore's; else `UNDECIDED_FACE`."""
+    one, other = spot_at(line, first).distance, spot_at(line, last).distance
+    least, most, delta = smaller(one, other), larger(one, other), line.delta
+    return select(most < limb.radius2 - delta, BORE, select(least > limb.radius2 + delta, SIDE, UNDECIDED_FACE))
 
 
 @inlined

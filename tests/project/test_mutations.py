@@ -40,7 +40,7 @@ CHECKS: dict[str, list[str]] = {
     **{f"exact/{name}.py": SHAPES for name in ("line", "order", "shapes", "solid")},
     **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "cylinder", "hit_bounds", "line")},
     **{f"kernels/{name}.py": SHAPES for name in ("chord", "curve", "dispatch", "revolution")},
-    **{f"kernels/{name}.py": ["tests/kernels/test_thick.py"] for name in ("near", "thick")},
+    **{f"kernels/{name}.py": ["tests/kernels/test_thick.py"] for name in ("bore", "first_contact", "near", "thick")},
     "kernels/thick_surface.py": ["tests/query/test_thick_rays.py"],
     "query/thick.py": ["tests/query/test_thick_rays.py"],
     "exact/thick.py": ["tests/exact/test_thick.py"],

@@ -1,0 +1,80 @@
+"""The first contact of a point that moves along a line with a grown limb: all that is within a radius of the limb.
+
+The distance D from the limb is bounded along the line, a convex function, but for a tube's bore (`bore.py`). At a point
+with nearest place k, a plane through k has the limb behind it, so D is at least the distance from that plane, which is
+linear along the line; and D is at most the distance from k. One crosses R before the contact, the other behind it.
+Newton's method brings both together (`docs/numerics.md`).
+"""
+
+from math import inf
+
+from cylcollide.constants import SLOPE_FLOOR
+from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.line import Line
+from cylcollide.kernels.near import Near, near_limb
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, broadcast_like, larger, logical_not, movemask, select, smaller, square_root
+
+MOST_STEPS = 12
+"""Steps to a contact: two or three suffice, but for grazes. What is still wide then is undecided."""
+
+STEEP = 2.0**-20
+"""Least sine of the angle of contact for which bounds need be narrow."""
+
+TIGHT = 8.0
+"""Bounds are narrow enough if they differ by so many rounding bounds, times the secant of the angle of contact."""
+
+
+@inlined
+def first_contact(line: Line, limb: Limb, begin: Real, end: Real, radius: Real) -> tuple[Real, Real, Real]:
+    """Earliest and latest t of the first contact in begin <= t <= end, and the end of any, all times of the line.
+
+    There is none if the earliest is behind the end of any; none is certain if the latest is inf.
+    """
+    grown, shrunk = radius + line.delta, radius - line.delta
+    t, lower, last = begin, begin, end
+    upper = broadcast_like(inf, begin)
+    is_open = begin <= end
+    for _ in range(MOST_STEPS):
+        if movemask(is_open) == 0:
+            break
+        near = near_limb(line, limb, t)
+        # the plane is farther away than the radius on one side of its crossing
+        falling = near.rate < 0.0
+        rate = select(falling, smaller(near.rate, -SLOPE_FLOOR), larger(near.rate, SLOPE_FLOOR))
+        crossing = t + (grown - near.height) * near.unit / rate
+        lower = select(is_open & falling, larger(lower, crossing), lower)
+        last = select(is_open & logical_not(falling), smaller(last, crossing), last)
+        touched = certain_contact(near, shrunk, t, begin, end)
+        upper = select(is_open, smaller(upper, touched), upper)
+        top = smaller(upper, last)
+        step = newton_step(near, radius)
+        halved = 0.5 * (lower + top)
+        t = select(is_open, select(near.square > 0.0, larger(lower, smaller(t + step, top)), halved), t)
+        wide = (upper - lower) * larger(-rate, STEEP * near.unit) > TIGHT * line.delta * near.unit
+        is_open = is_open & (lower <= last) & wide & (upper > begin)
+    return lower, upper, last
+
+
+@inlined
+def certain_contact(near: Near, radius: Real, t: Real, begin: Real, end: Real) -> Real:
+    """The first t from `begin` on at which the point is within `radius` of the given place; inf if there is none.
+
+    The squared distance from a fixed place is s² + 2 b s + square at s behind t.
+    """
+    b, c = near.half_slope, near.square - radius * radius
+    radicand = b * b - c
+    root = square_root(larger(radicand, 0.0))
+    first = larger(t - (b + root), begin)  # if digits cancel, it errs by less than the rounding bound
+    exists = (radius > 0.0) & (radicand >= 0.0) & (first <= smaller(t + (root - b), end))
+    return select(exists, first, inf)
+
+
+@inlined
+def newton_step(near: Near, radius: Real) -> Real:
+    """The step to the first root of a s² + 2 b s + square = radius², or, if it has none, to its least value."""
+    a, b, c = larger(near.curvature, SLOPE_FLOOR), near.half_slope, near.square - radius * radius
+    radicand = b * b - a * c
+    root = square_root(larger(radicand, 0.0))
+    ahead = (b < 0.0) & (radicand >= 0.0)
+    return select(ahead, c, -(b + root)) / select(ahead, larger(root - b, SLOPE_FLOOR), a)
