@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
     from cylcollide.process.info import Info, info, warm_up
-    from cylcollide.query.approach import Doubts, SweptHits
+    from cylcollide.query.blades import SweptHits
     from cylcollide.query.chords import Chords
+    from cylcollide.query.doubts import Doubts
     from cylcollide.query.hits import RayHit, RayHits
-    from cylcollide.query.nearest import ClosestPoint, ClosestPoints, NearLimbs, Overlaps
+    from cylcollide.query.nearest import ClosestPoint, ClosestPoints, NearLimbs
+    from cylcollide.query.overlaps import Overlaps
     from cylcollide.query.points import PointHits
     from cylcollide.shotlog.logged import LoggedShot, LoggedShots
     from cylcollide.shotlog.rejudged import Rejudged
@@ -82,9 +84,11 @@ _LAZY = {
     "history.flight": ("FlightPath", "flight"),
     "limbs.explain": ("Explanation",),
     "query.hits": ("RayHit", "RayHits"),
-    "query.nearest": ("ClosestPoint", "ClosestPoints", "NearLimbs", "Overlaps"),
+    "query.nearest": ("ClosestPoint", "ClosestPoints", "NearLimbs"),
+    "query.overlaps": ("Overlaps",),
     "query.points": ("PointHits",),
-    "query.approach": ("Doubts", "SweptHits"),
+    "query.blades": ("SweptHits",),
+    "query.doubts": ("Doubts",),
     "query.chords": ("Chords",),
     "process.info": ("Info", "info", "warm_up"),
     "shotlog.logged": ("LoggedShot", "LoggedShots"),

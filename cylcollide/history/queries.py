@@ -20,6 +20,7 @@ from cylcollide.history.nearest import PastNear, PastNearRequest, past_closest, 
 from cylcollide.history.requests import (
     NO_TICK,
     PastRequest,
+    past_capsules,
     past_points,
     past_ray_shots,
     past_rays,
@@ -39,6 +40,7 @@ from cylcollide.query.loops.chords import pieces_of_lists
 from cylcollide.query.loops.columns import CompressedRows, ray_of_each
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.nearest import ClosestPoints, NearLimbs
+from cylcollide.query.overlaps import Overlaps, overlaps_of
 from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
 from cylcollide.query.request import batch_rows
 from cylcollide.query.results import gather
@@ -100,6 +102,10 @@ class Past:
         return PointHits(columns.limb, columns.limb_count, partial(self._distances, points, columns.limb)).rewound(
             self.times, None
         )
+
+    def overlaps(self) -> Overlaps:
+        """Every limb that each thick segment touches."""
+        return overlaps_of(self.chords()).rewound(self.times, self.present)
 
     def _distances(self, points: Float64Array, row: Int32Array) -> Float64Array:
         """The squared distance of each point from the axis of the limb in a row of its tick, -1.0 for none."""
@@ -212,6 +218,11 @@ class PastQueries(ABC):
     def overlap_spheres(self, request: PastNearRequest) -> NearLimbs:
         """All limbs that each ball touches or overlaps at its time; as `HitWorld.overlap_spheres`."""
         return PastNear(self._world, self._kept(), request).near()
+
+    @arguments_of(past_capsules)
+    def overlap_capsules(self, request: PastRequest) -> Overlaps:
+        """All limbs that each capsule touches or overlaps at its time; as `HitWorld.overlap_capsules`."""
+        return self._past(request).overlaps()
 
     def _past(self, request: PastRequest) -> Past:
         """The limbs that a request is about."""

@@ -10,6 +10,7 @@ from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy, Int64Array
 from cylcollide.characters.judge import Policies, ShotRequest
 from cylcollide.history.ticks import Ring
+from cylcollide.query.overlaps import capsule_request
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.query.result import chosen_rows
 from cylcollide.recorded.sample_times import find_moments
@@ -115,6 +116,18 @@ def past_points(points: ArrayLike, time: ArrayLike | None = None, **options: Unp
     asked, places = asked_times(time, options, PointOptions), validate.vectors(points, "points")
     filters = options.get("mask", ALL_LAYERS), options.get("ignore_character"), options.get("threads")
     return segment_request(places, places, "hit", *filters), asked, protected_by(options)
+
+
+def past_capsules(
+    p1: ArrayLike, p2: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]
+) -> PastRequest:
+    """A request about capsules from p1 to p2, (n, 3) each, at times."""
+    asked = asked_times(time, options, PointOptions)
+    first = repeated(p1, p2, ("p1", "p2"), asked[:3], ("time", "tick", "alpha"))
+    _, *filters = _filters(options)  # type: ignore[arg-type]
+    mask, ignored, threads = filters
+    request = capsule_request(first, p2, radii, mask=mask, ignore_character=ignored, threads=threads)  # type: ignore[arg-type]
+    return request, asked, protected_by(options)
 
 
 def asked_times(time: ArrayLike | None, options: PointOptions, known: type) -> Asked:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
 from cylcollide._types import (
+    BoolArray,
     Float64Array,
     InsidePolicy,
     Int8Array,
@@ -27,6 +28,7 @@ from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
+from cylcollide.query.overlaps import capsule_request
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.query.result import chosen_rows
 from cylcollide.shapes import Solids
@@ -242,6 +244,14 @@ class Limbs(PointQueries):
         leaves ("exit"), or ignores it. `radius`, one a segment or one for all: a limb then means all points within it.
         """
         return self._cast(segment_request(starts, ends, inside, radius=radius))
+
+    def overlap_capsules(self, p1: ArrayLike, p2: ArrayLike, radii: ArrayLike) -> BoolArray:
+        """Whether capsule i touches limb i, row by row as `cast_segments`, or may; bool (n,).
+
+        Where `HitWorld.overlap_capsules` says undecided, it is True.
+        """
+        hits = self._cast(capsule_request(p1, p2, radii))
+        return hits.hit | hits.undecided
 
     def cast_rays(
         self,

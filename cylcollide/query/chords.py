@@ -15,10 +15,12 @@ from cylcollide._types import (
     Float64Array,
     InsidePolicy,
     Int8Array,
+    Int32Array,
     Int64Array,
 )
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import LIMBS_CROSSED
+from cylcollide.kernels.ray import Rays
 from cylcollide.process.files import Columns
 from cylcollide.query import exact_fallback
 from cylcollide.query.closest import use_single_rays
@@ -110,6 +112,16 @@ class Chords(LimbFields):
 
     def _summary(self) -> str:
         return f"Chords({len(self)} chords of {self._count} rays, {self.rechecked} rechecked)"
+
+    @property
+    def rays(self) -> Rays:
+        """The rays."""
+        return self._batch.rays
+
+    @property
+    def judged(self) -> tuple[LabelledLimbs, Int32Array, BoolArray]:
+        """The limbs that were judged; of each chord its limb among these, and whether bounds leave it open."""
+        return self._limbs, self._row, self._rows.chords.is_open
 
     def flight(self, needs_length: bool) -> ShotChords:
         """The chords and what is known of their limbs, as a policy reads them; lengths only if it needs them."""

@@ -88,8 +88,8 @@ class ClosestPoints(HitFields[ClosestPoint]):
         return places_of(self._points, self._limbs, self._row)._asdict()
 
 
-class Overlaps(LimbFields):
-    """The limbs that overlap each query, in compressed rows; arrays that cannot be written.
+class LimbLists(LimbFields):
+    """The limbs of each query, in compressed rows; arrays that cannot be written.
 
     The limbs of query i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry a limb. An index, a
     slice, a mask or an array of queries chooses those of these queries, numbered anew. `len` counts limbs.
@@ -131,11 +131,11 @@ class Overlaps(LimbFields):
         raise AttributeError(f"{type(self).__name__}: expected limbs with nearest places, as overlap_spheres has")
 
 
-class NearLimbs(Overlaps):
-    """`Overlaps` of balls, or limbs within a radius of points: with the place of each that is nearest to the centre."""
+class NearLimbs(LimbLists):
+    """Limbs that balls overlap, or within a radius of points: with the place of each that is nearest to the centre."""
 
     fields: ClassVar[tuple[str, ...]] = (
-        *Overlaps.fields, "distance", "position", "normal", "face", "local_position", "local_normal",
+        *LimbLists.fields, "distance", "position", "normal", "face", "local_position", "local_normal",
     )  # fmt: skip
 
     distance = Field[Float64Array]("Distance of the centre from the surface, negative inside; one a limb.", "_spots")

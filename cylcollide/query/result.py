@@ -71,6 +71,8 @@ class Result(ABC):
     fields: ClassVar[tuple[str, ...]]
     """Names of the columns with an entry a row, as tables and files have them."""
     _what = "hits"  # in messages about rows
+    _of_queries: ClassVar[tuple[str, ...]] = ()
+    """Names of columns with an entry a query, where rows are compressed."""
     _sample_times: SampleTimes | None = None
     _present: Callable[..., Float64Array] | None = None
     _columns: dict[str, NDArray[Any]]
@@ -106,8 +108,10 @@ class Result(ABC):
         """Whether both are answers of one kind with equal columns; NaN equals NaN."""
         if not isinstance(other, Result):
             return NotImplemented
-        same_kind = type(self).__name__ == type(other).__name__
-        return same_kind and tables.are_equal(self.to_dict(), other.to_dict())
+        if type(self).__name__ != type(other).__name__:
+            return False
+        mine, theirs = ({name: getattr(one, name) for name in self._of_queries} for one in (self, other))
+        return tables.are_equal(self.to_dict() | mine, other.to_dict() | theirs)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -138,7 +142,8 @@ class Result(ABC):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write all columns to an .npz file, which needs no pickles; the suffix is added if it is missing."""
-        whole = {name: np.asarray(getattr(self, name)) for name in ("offsets", "rechecked") if hasattr(self, name)}
+        names = "offsets", "rechecked", *self._of_queries
+        whole = {name: np.asarray(getattr(self, name)) for name in names if hasattr(self, name)}
         tables.save(path, type(self).__name__, self.to_dict() | whole)
 
     @classmethod
@@ -191,7 +196,7 @@ class Result(ABC):
 
 def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
     """A result of a kind whose columns are known, and that can complete nothing else."""
-    whole = ("offsets", "rechecked")
+    whole = ("offsets", "rechecked", *kind._of_queries)
     offsets, fields = columns.get("offsets"), tuple(name for name in columns if name not in whole)
 
     def init(self: Any, known: dict[str, NDArray[Any]]) -> None:
@@ -204,6 +209,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
         known |= {name: known[name][taken] for name in fields}
         if offsets is not None:
             known["query" if "query" in known else "ray"] = ray_of_each(known["offsets"])
+            known |= {name: known[name][rows] for name in kind._of_queries}
         return type(self)(known)
 
     def unknown(_: object, name: str) -> NoReturn:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Face, Reason
+from cylcollide._types import Doubt, Face, Reason
 from cylcollide.process import files
 from cylcollide.process.files import Columns
 
@@ -23,11 +23,12 @@ ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
     "entry_face": Face,
     "exit_face": Face,
     "reason": Reason,
+    "limb_verdict": Doubt,
 }
 
 SHOWN: Final = (
-    *("ray", "time", "limb", "limb_name", "character", "face", "reason", "distance", "entry_distance", "thickness"),
-    *("damage", "position", "count"),
+    *("ray", "query", "time", "limb", "limb_name", "character", "face", "reason", "limb_verdict", "distance"),
+    *("entry_distance", "thickness", "damage", "position", "count"),
 )
 """The columns that people see first, if a result has them."""
 

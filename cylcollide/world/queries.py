@@ -8,22 +8,15 @@ from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_sh
 from cylcollide.characters.judged import Judged
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.approach import (
-    DoubtRequest,
-    Doubts,
-    SweepRequest,
-    SweptHits,
-    doubt,
-    doubt_request,
-    sweep,
-    sweep_request,
-)
 from cylcollide.query.arguments import arguments_of
+from cylcollide.query.blades import SweepRequest, SweptHits, sweep, sweep_request
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.closest import closest, occluded
+from cylcollide.query.doubts import DoubtRequest, Doubts, doubt, doubt_request
 from cylcollide.query.hits import RayHits
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
 from cylcollide.query.nearest import ClosestPoints, NearLimbs, closest_points, near_limbs
+from cylcollide.query.overlaps import Overlaps, capsule_request, overlap_capsules
 from cylcollide.query.points import PointHits, contains
 from cylcollide.query.request import PointRequest, RayRequest, point_request, ray_request, segment_request
 
@@ -185,3 +178,8 @@ class Queries(ABC):
     def overlap_spheres(self, request: NearRequest) -> NearLimbs:
         """All limbs that each ball touches or overlaps, by row; centers (n, 3), radii 0 or more, (n,) or for all."""
         return near_limbs(self.snapshot(), request)
+
+    @arguments_of(capsule_request)
+    def overlap_capsules(self, request: RayRequest) -> Overlaps:
+        """All limbs that each capsule touches or overlaps, by row; p1, p2 (n, 3), radii 0 or more, (n,) or for all."""
+        return overlap_capsules(self.snapshot(), request)

@@ -30,6 +30,9 @@ def results():
         judged.impacts,
         world.closest_points(starts, max_distance=1.0),
         world.points_within(starts, 1.0),
+        world.doubt_segments(starts, ends, 0.1),
+        world.sweep_capsules(starts, starts + 1.0, ends, ends + 1.0, 0.1),
+        world.overlap_capsules(starts, ends, 0.1),
         history.overlap_spheres(starts, 1.0, at),
         history.cast_segments(starts, ends, at),
         history.chords_segments(starts, ends, at),
@@ -38,7 +41,7 @@ def results():
     ]
 
 
-@pytest.fixture(params=range(12))
+@pytest.fixture(params=range(15))
 def result(request, results):
     assert len(results[request.param])
     return results[request.param]
@@ -62,8 +65,9 @@ def test_frames_and_arrow_tables_have_the_numbers_of_the_columns(result):
             assert np.array_equal(flat, column, equal_nan=True), name
         elif name.endswith("face"):
             assert frame[name].tolist() == table[name].to_pylist() == [cc.Face(face).name for face in column], name
-        elif name == "reason":
-            assert table[name].to_pylist() == [cc.Reason(reason).name for reason in column]
+        elif name in ("reason", "limb_verdict"):
+            words = cc.Reason if name == "reason" else cc.Doubt
+            assert table[name].to_pylist() == [words(one).name for one in column]
         elif name == "limb_name":
             assert table[name].to_pylist() == column.tolist()
             assert frame[name].isna().tolist() == [one is None for one in column]

@@ -10,7 +10,8 @@ from support.awkward_forms import Plain
 from support.cases.everyday_shape_worlds import mixed
 
 import cylcollide as cc
-from cylcollide.query.approach import Doubts, SweptHits
+from cylcollide.query.blades import SweptHits
+from cylcollide.query.doubts import Doubts
 
 ROWS = 6
 row = np.arange(ROWS, dtype=float)
@@ -124,6 +125,7 @@ def queries() -> Iterator[Call]:
         ("closest_points", {"points": PLACE, "max_distance": SIZE}),
         ("points_within", {"points": PLACE, "radius": SIZE}),
         ("overlap_spheres", {"centers": PLACE, "radii": SIZE}),
+        ("overlap_capsules", {"p1": PLACE, "p2": END, "radii": EIGHTH}),
     )
     for name, given in near:
         for asked in (world(), world().snapshot()):
@@ -190,6 +192,7 @@ def makers() -> Iterator[Call]:
     yield Call("Limbs.axis_distance_squared", limbs.axis_distance_squared, {"points": PLACE})
     yield Call("Limbs.closest_points", limbs.closest_points, {"points": PLACE, "max_distance": SIZE})
     yield Call("Limbs.overlap_spheres", limbs.overlap_spheres, {"centers": PLACE, "radii": SIZE})
+    yield Call("Limbs.overlap_capsules", limbs.overlap_capsules, {"p1": PLACE, "p2": END, "radii": EIGHTH})
     for name, way in rays("cast"):
         yield Call(f"Limbs.{name}", getattr(limbs, name), {**way, "radius": EIGHTH})
     yield Call("Limbs.explain_segment", _bound(limbs.explain_segment, {"limb": 2}), {"start": PLACE[0], "end": END[0]})
@@ -245,6 +248,7 @@ LAZY: dict[type, tuple[str, ...]] = {
     cc.FlightPath: ("starts", "ends", "t0", "t1", "bullet", "error"),
     cc.ClosestPoints: ("limb", "distance", "position", "normal", "face"),
     cc.NearLimbs: ("offsets", "query", "limb", "distance", "position", "normal", "face"),
+    cc.Overlaps: ("offsets", "query", "limb", "undecided"),
     cc.PointHits: ("limb", "count", "axis_distance_squared"),
     cc.Limbs: (*("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents"), "character", "mask"),
     cc.MissExplanation: ("hit", "limb", "gap", "point", "segment_point", "intervals"),
@@ -262,7 +266,7 @@ def arrays_of(answer: Any) -> list[Any]:
         return [array for part in answer for array in arrays_of(part)]
     names = next((names for kind, names in LAZY.items() if isinstance(answer, kind)), None)
     if names is None and isinstance(answer, Doubts | SweptHits):
-        names = tuple(answer.__annotations__) if isinstance(answer, Doubts) else answer.fields
+        names = (*answer.fields, *answer._of_queries)
     if names is None and type(answer).__name__ == "MovingHits":
         names = OF_MOVING
     parts = [np.array(answer)] if names is None else [np.array(getattr(answer, name)) for name in names]

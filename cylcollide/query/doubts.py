@@ -1,0 +1,108 @@
+"""Segments at limbs that may be elsewhere: from arguments to results.
+
+A limb may be hit if a thick segment touches it. It is hit for certain if some point of the segment is deep in it.
+"""
+
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide._types import ALL_LAYERS, BoolArray, Doubt, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.query.chords import Chords, chords
+from cylcollide.query.loops.approach import find_deep
+from cylcollide.query.loops.columns import chords_of_rays, offsets_of
+from cylcollide.query.near_requests import as_radii
+from cylcollide.query.nearest import LimbLists
+from cylcollide.query.overlaps import limbs_of_chords
+from cylcollide.query.request import LabelledLimbs, RayRequest, State, segment_request
+from cylcollide.runtime.memory import frozen
+
+
+class DoubtRequest(NamedTuple):
+    """Segments as thick as limbs may be away, and how far that is of each."""
+
+    rays: RayRequest
+    radius: Float64Array  # (n,)
+
+
+def doubt_request(
+    starts: ArrayLike,
+    ends: ArrayLike,
+    radius: ArrayLike,
+    *,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
+) -> DoubtRequest:
+    """A request about closed segments from starts to ends, (n, 3) each, or one for all; `radius` is one, or (n,)."""
+    rays = segment_request(starts, ends, "hit", mask, ignore_character, threads, radius=radius)
+    return DoubtRequest(rays, as_radii(radius, "radius", len(rays.first)))
+
+
+class Doubts(LimbLists):
+    """Whether segments hit limbs that may be elsewhere, and which, in compressed rows; arrays that cannot be written.
+
+    CERTAIN and EXCLUDED are proved; DEPENDS is said where neither is, perhaps too often. The limbs of segment i that
+    are not excluded are rows `offsets[i]:offsets[i + 1]` of all columns but `verdict`, ascending. `len` counts them.
+    """
+
+    _what = "segments"
+    _of_queries = ("verdict",)
+    fields: ClassVar[tuple[str, ...]] = (*LimbLists.fields, "limb_verdict")
+
+    def __init__(
+        self, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array, of_limb: Int8Array, verdict: Int8Array
+    ) -> None:
+        super().__init__(limbs, offsets, row)
+        self._of_limb, self._verdict = of_limb, verdict
+
+    def _take(self, rows: Int64Array) -> Self:
+        offsets, taken = chords_of_rays(self._offsets, rows)
+        return type(self)(self._limbs, offsets, self._row[taken], self._of_limb[taken], self._verdict[rows])
+
+    def _summary(self) -> str:
+        words = ", ".join(f"{np.count_nonzero(self._verdict == one)} {one.name.lower()}" for one in Doubt)
+        return f"Doubts({self._count} segments: {words})"
+
+    @property
+    def verdict(self) -> Int8Array:
+        """`Doubt` of each segment: does it hit any limb; int8 (segments,)."""
+        return frozen(self._verdict)
+
+    @property
+    def limb_verdict(self) -> Int8Array:
+        """`Doubt` of each limb, CERTAIN or DEPENDS; int8, one a limb."""
+        return frozen(self._of_limb)
+
+
+def doubt(state: State, request: DoubtRequest) -> Doubts:
+    """Which limbs each segment may hit, if each limb is anywhere within the radius of its place."""
+    return doubts_of(chords(state, request.rays, request.rays.threads), request.radius)
+
+
+def doubts_of(thick: Chords, radius: Float64Array) -> Doubts:
+    """Doubts from the chords of the segments, which are this thick, (n,)."""
+    limbs, (query, row, _) = thick.judged[0], limbs_of_chords(thick)
+    certain = are_certain(thick, query, row, radius[query])
+    return doubts_with(limbs, query, row, certain, np.full(len(radius), Doubt.EXCLUDED, np.int8))
+
+
+def are_certain(thick: Chords, query: Int64Array, row: Int32Array, radius: Float64Array) -> BoolArray:
+    """Whether each of k segments hits its limb wherever that is within a radius, (k,)."""
+    rays, loose = thick.rays, np.flatnonzero(radius > 0.0)
+    certain: BoolArray = radius == 0.0
+    deep = np.zeros(len(loose), np.bool_)
+    pairs = radius[loose], query[loose], row[loose]
+    find_deep(rays.origin, rays.second, *pairs, thick.judged[0].kernel_rows, deep)
+    certain[loose] = deep
+    return certain
+
+
+def doubts_with(
+    limbs: LabelledLimbs, query: Int64Array, row: Int32Array, certain: BoolArray, least: Int8Array
+) -> Doubts:
+    """Doubts from k pairs of a segment and a limb, and the least verdict of each segment, (n,)."""
+    of_limb, verdict = np.where(certain, Doubt.CERTAIN, Doubt.DEPENDS).astype(np.int8), least.copy()
+    np.maximum.at(verdict, query, of_limb)
+    return Doubts(limbs, offsets_of(query, len(least)), row, of_limb, verdict)
