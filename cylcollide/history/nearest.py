@@ -1,7 +1,7 @@
 """The limbs near points in the past: each point at its own time."""
 
 from functools import partial
-from typing import TypeAlias, Unpack
+from typing import NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +20,14 @@ from cylcollide.history.requests import (
 from cylcollide.history.rewound import RewoundLimbs, present_positions
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.limb_table import ROW
+from cylcollide.query.boxes import BoxRequest, box_request, overlaps_among
 from cylcollide.query.loops.columns import CompressedRows, find_rows, ray_of_each
 from cylcollide.query.loops.nearest import missed_nearest
 from cylcollide.query.loops.recorded import Protection
 from cylcollide.query.loops.recorded_nearest import OneLimb, PastPoints, find_nearest_recorded, find_within_recorded
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
 from cylcollide.query.nearest import ClosestPoints, NearLimbs, resolve_nearest, resolve_within
+from cylcollide.query.overlaps import Overlaps
 from cylcollide.query.results import gather
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.hit_world import HitWorld
@@ -63,6 +65,26 @@ def past_spheres(
     asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
     near = sphere_request(centers, radii, mask=mask, ignore_character=ignored, threads=threads)
     return near, asked, protected_by(options)
+
+
+class PastBoxRequest(NamedTuple):
+    """Boxes, in balls at their times."""
+
+    near: PastNearRequest
+    boxes: BoxRequest
+
+
+def past_boxes(
+    center: ArrayLike,
+    orientation: ArrayLike,
+    half_extents: ArrayLike,
+    time: ArrayLike | None = None,
+    **options: Unpack[PointOptions],
+) -> PastBoxRequest:
+    """A request about all limbs that boxes touch at their times."""
+    asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
+    boxes = box_request(center, orientation, half_extents, mask=mask, ignore_character=ignored, threads=threads)
+    return PastBoxRequest((boxes.near, asked, protected_by(options)), boxes)
 
 
 def _filters(options: PointOptions) -> tuple[ArrayLike, ArrayLike | None, int | None]:
@@ -110,6 +132,12 @@ class PastNear:
         )  # fmt: skip
         limbs, own = self._limbs(ray_of_each(offsets), (codes >> 1)[kept]), np.arange(len(kept), dtype=np.int32)
         return NearLimbs(self.request.points, limbs, offsets, own).rewound(self.times, self.present)
+
+    def touching(self, boxes: BoxRequest) -> Overlaps:
+        """All limbs that each box touches, by row."""
+        offsets, codes = self._within(slice(None), self.request)
+        limbs, own = self._limbs(ray_of_each(offsets), codes >> 1), np.arange(len(codes), dtype=np.int32)
+        return overlaps_among(limbs, boxes, (offsets, own)).rewound(self.times, self.present)
 
     def _points(self, rows: Int64Array | slice, request: NearRequest) -> PastPoints:
         """Some of the points, whose request is given, as loops read them."""

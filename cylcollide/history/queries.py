@@ -16,7 +16,15 @@ from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.request import MovingOptions, MovingRequest
-from cylcollide.history.nearest import PastNear, PastNearRequest, past_closest, past_spheres, past_within
+from cylcollide.history.nearest import (
+    PastBoxRequest,
+    PastNear,
+    PastNearRequest,
+    past_boxes,
+    past_closest,
+    past_spheres,
+    past_within,
+)
 from cylcollide.history.requests import (
     NO_TICK,
     PastRequest,
@@ -218,6 +226,11 @@ class PastQueries(ABC):
     def overlap_spheres(self, request: PastNearRequest) -> NearLimbs:
         """All limbs that each ball touches or overlaps at its time; as `HitWorld.overlap_spheres`."""
         return PastNear(self._world, self._kept(), request).near()
+
+    @arguments_of(past_boxes)
+    def overlap_boxes(self, request: PastBoxRequest) -> Overlaps:
+        """All limbs that each box touches or overlaps at its time; as `HitWorld.overlap_boxes`."""
+        return PastNear(self._world, self._kept(), request.near).touching(request.boxes)
 
     @arguments_of(past_capsules)
     def overlap_capsules(self, request: PastRequest) -> Overlaps:

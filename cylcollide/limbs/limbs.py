@@ -24,6 +24,7 @@ from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs import explain, files, tables
 from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
+from cylcollide.query.boxes import box_request, rows_of, touching
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
 from cylcollide.query.loops import single
@@ -252,6 +253,13 @@ class Limbs(PointQueries):
         """
         hits = self._cast(capsule_request(p1, p2, radii))
         return hits.hit | hits.undecided
+
+    def overlap_boxes(self, center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) -> BoolArray:
+        """Whether box i touches limb i, or may, row by row as `overlap_capsules`; bool (n,)."""
+        near, boxes = box_request(center, orientation, half_extents)
+        n = self._paired(len(boxes), "center")
+        box, limb = (np.arange(n) if k == n else np.zeros(n, np.int64) for k in (len(boxes), len(self)))
+        return touching(near.points[box], boxes[box], rows_of(self.table, limb))[0]
 
     def cast_rays(
         self,

@@ -10,6 +10,7 @@ from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.blades import SweepRequest, SweptHits, sweep, sweep_request
+from cylcollide.query.boxes import BoxRequest, box_request, overlap_boxes
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.closest import closest, occluded
 from cylcollide.query.doubts import DoubtRequest, Doubts, doubt, doubt_request
@@ -178,6 +179,16 @@ class Queries(ABC):
     def overlap_spheres(self, request: NearRequest) -> NearLimbs:
         """All limbs that each ball touches or overlaps, by row; centers (n, 3), radii 0 or more, (n,) or for all."""
         return near_limbs(self.snapshot(), request)
+
+    @arguments_of(box_request)
+    def overlap_boxes(self, request: BoxRequest) -> Overlaps:
+        """All limbs that each box touches or overlaps, by row.
+
+        Boxes are given as to `Limbs.boxes`: center, half_extents (n, 3), orientation (n, 4), quaternions x, y, z, w.
+        Against balls, capsules and boxes it is exact; others that are within 2**-40 of the size of touching are
+        `undecided`.
+        """
+        return overlap_boxes(self.snapshot(), request)
 
     @arguments_of(capsule_request)
     def overlap_capsules(self, request: RayRequest) -> Overlaps:

@@ -1,13 +1,14 @@
-"""Capsules that overlap limbs: against exact thick segments one by one, and against distances of points of the axis."""
+"""Capsules and boxes that overlap limbs: against distances of their points, and corners next to the surface."""
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
+from support.cases.one_of_each_shape import LIMBS
 from support.check_cylinders import IS_COMPILED
 
 import cylcollide as cc
 
-N = 60 if IS_COMPILED else 8
+N = 30 if IS_COMPILED else 8
 
 
 def capsules(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -64,3 +65,75 @@ def test_in_the_past_it_is_the_world_of_that_time():
     assert np.array_equal(found.limb, cc.HitWorld(history.limbs_at(0.25)).overlap_capsules(p1, p2, radii).limb)
     assert (found.tick == 0).all()
     assert len(history.overlap_capsules(p1[0], p2[0], 9.0, [0.0, 0.5, 1.0]).offsets) == 4
+
+
+# Boxes ----------------------------------------------------------------------------------------------------------------
+
+
+def turned_boxes(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Boxes next to some limb."""
+    k = rng.integers(0, len(limbs), n)
+    centre = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.4 * rng.normal(size=(n, 3))
+    return centre, rng.normal(size=(n, 4)), rng.uniform(0.02, 0.3, (n, 3))
+
+
+@pytest.mark.machine_code
+def test_a_box_touches_what_holds_one_of_its_points():
+    rng, limbs, seen = np.random.default_rng(10), mixed(28, seed=6).limbs(), {True: 0, False: 0}
+    boxes = turned_boxes(limbs, rng, N)
+    found, grid = cc.HitWorld(limbs).overlap_boxes(*boxes), np.linspace(-1.0, 1.0, 9)
+    own = np.stack(np.meshgrid(grid, grid, grid), -1).reshape(-1, 3)
+    solids = cc.Limbs.boxes(*boxes)
+    for i in range(N):
+        points = solids.p1[i] + (own * solids.half_extents[i]) @ solids.box_axes[i]
+        step = np.linalg.norm(solids.half_extents[i]) / 8.0 + 1e-9
+        for k in range(len(limbs)):
+            least = limbs[k : k + 1].closest_points(points).distance.min()
+            if least <= 0.0 or least > step:
+                touches = k in found[i].limb
+                assert touches == (least <= 0.0), (i, k)
+                seen[touches] += 1
+    assert seen[True] > N / 2
+    assert not found.undecided.any()
+
+
+@pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
+def test_a_corner_just_outside_and_just_inside_is_decided(shape: cc.Shape):
+    limbs, rng = LIMBS[shape], np.random.default_rng(11)
+    middle = 0.5 * (limbs.p1[0] + limbs.p2[0])
+    for _ in range(5 if IS_COMPILED else 1):
+        n, turn, half = rng.normal(size=3), rng.normal(size=4), rng.uniform(0.1, 2.0, 3)
+        n = n / np.linalg.norm(n)
+        axes = cc.Limbs.boxes([0, 0, 0], turn, half).box_axes[0]
+        corner = (-np.sign(axes @ n) * half) @ axes  # the lowest one along n
+        place = limbs.closest_points(middle + 1e6 * n).position[0]  # the highest one of the limb, about
+        for gap in (2.0**-30, -(2.0**-30)):
+            box = place + gap * n - corner, turn, half
+            found = cc.HitWorld(limbs).overlap_boxes(*box)
+            assert not found.undecided.any()
+            assert (len(found) == 1) == (gap < 0.0) == limbs.overlap_boxes(*box)[0]
+
+
+def test_boxes_that_touch_boxes_balls_and_capsules_are_exact():
+    still = [0, 0, 0, 1]
+    rounds = cc.Limbs.spheres([0, 0, 0], 1.0), cc.Limbs.capsules([0, -1, 0], [0, 1, 0], 1.0)
+    world = cc.HitWorld(cc.Limbs.concat([cc.Limbs.boxes([0, 0, 0], still, [1, 1, 1]), *rounds]))
+    found = world.overlap_boxes([[1.5, 0, 0], [np.nextafter(1.5, 2), 0, 0]], still, [0.5, 1, 1])
+    assert found.offsets.tolist() == [0, 3, 3]
+    assert not found.undecided.any()
+    assert world.overlap_boxes([0, 0, 0], still, [9, 9, 9], ignore_character=-1).limb.tolist() == [0, 1, 2]
+    touching = cc.HitWorld(cc.Limbs.cylinders([0, 0, -1], [0, 0, 1], 1.0)).overlap_boxes([2, 0, 0], still, [1, 1, 1])
+    assert (len(touching), touching.undecided.tolist()) == (1, [True])
+    with pytest.raises(ValueError, match="half_extents"):
+        world.overlap_boxes([0, 0, 0], still, [0, 1, 1])
+
+
+def test_in_bores_and_walls_of_tubes():
+    world, still = cc.HitWorld(cc.Limbs.tubes([0, 0, -1], [0, 0, 1], 1.0, 0.75)), [0, 0, 0, 1]
+    in_bore, through, around, in_wall = [0.1, 0.1, 0.2], [0.1, 0.1, 9.0], [9.0, 9.0, 9.0], [0.05, 0.05, 0.1]
+    found = world.overlap_boxes([[0, 0, 0]] * 3 + [[0.875, 0, 0]], still, [in_bore, through, around, in_wall])
+    assert found.query.tolist() == [2, 3]
+    slab = world.overlap_boxes(
+        [[0, 0, 0], [0.875, 0, 0], [0, 0, 1.5]], still, [[9, 9, 0.1], [0.01, 9, 9], [9, 9, 0.25]]
+    )
+    assert slab.query.tolist() == [0, 1]

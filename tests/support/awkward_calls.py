@@ -127,7 +127,8 @@ def queries() -> Iterator[Call]:
         ("overlap_spheres", {"centers": PLACE, "radii": SIZE}),
         ("overlap_capsules", {"p1": PLACE, "p2": END, "radii": EIGHTH}),
     )
-    for name, given in near:
+    box: Arrays = {"center": PLACE, "orientation": TURN, "half_extents": END}
+    for name, given in (*near, ("overlap_boxes", box)):
         for asked in (world(), world().snapshot()):
             yield Call(f"{type(asked).__name__}.{name}", getattr(asked, name), {**given, **filters})
         for when in times:
@@ -192,6 +193,8 @@ def makers() -> Iterator[Call]:
     yield Call("Limbs.axis_distance_squared", limbs.axis_distance_squared, {"points": PLACE})
     yield Call("Limbs.closest_points", limbs.closest_points, {"points": PLACE, "max_distance": SIZE})
     yield Call("Limbs.overlap_spheres", limbs.overlap_spheres, {"centers": PLACE, "radii": SIZE})
+    box: Arrays = {"center": PLACE, "orientation": TURN, "half_extents": END}
+    yield Call("Limbs.overlap_boxes", limbs.overlap_boxes, box)
     yield Call("Limbs.overlap_capsules", limbs.overlap_capsules, {"p1": PLACE, "p2": END, "radii": EIGHTH})
     for name, way in rays("cast"):
         yield Call(f"Limbs.{name}", getattr(limbs, name), {**way, "radius": EIGHTH})

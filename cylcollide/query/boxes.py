@@ -1,0 +1,231 @@
+"""Boxes that overlap limbs: from arguments to results.
+
+Balls and capsules are thick segments against the box, which is exact. A box and another limb overlap if an edge of the
+box crosses the limb, or else if a segment between the limb's farthest points along an axis of the box crosses the box;
+for then the limb lies within the box, or passes through the inside of a face. Both are asked of a box that is a little
+larger, and of one that is a little smaller.
+"""
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cylcollide import shapes
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide.exact.boxes import boxes_touch
+from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
+from cylcollide.query.hits import RayHits, named_columns
+from cylcollide.query.loops.columns import CompressedRows, empty_hits, offsets_of, ray_of_each
+from cylcollide.query.loops.single import cast_rows
+from cylcollide.query.near_requests import NearRequest, near_request
+from cylcollide.query.nearest import candidates
+from cylcollide.query.overlaps import Overlaps
+from cylcollide.query.request import LabelledLimbs, RayRequest, State, segment_request
+
+WIDTH = 2.0**-43
+"""Of the size of both: how much larger and smaller boxes are that must agree."""
+
+CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+EDGES = np.array([(i, j) for i, j in combinations(range(8), 2) if np.abs(CORNERS[i] - CORNERS[j]).sum() == 2.0])
+
+
+class BoxRequest(NamedTuple):
+    """Boxes, in balls around them."""
+
+    near: NearRequest
+    boxes: Float64Array  # (n, 12): three axes, three half extents
+
+
+def box_request(
+    center: ArrayLike,
+    orientation: ArrayLike,
+    half_extents: ArrayLike,
+    *,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
+) -> BoxRequest:
+    """A request about boxes as `Limbs.boxes` takes them: center, half_extents (n, 3), orientation (n, 4)."""
+    solids = shapes.boxes(center, orientation, half_extents)
+    half = solids.boxes[:, 9:]
+    reach = (1.0 + 2.0**-40) * np.hypot(np.hypot(half[:, 0], half[:, 1]), half[:, 2])
+    return BoxRequest(near_request(solids.p1, reach, mask, ignore_character, threads), solids.boxes)
+
+
+def overlap_boxes(state: State, request: BoxRequest) -> Overlaps:
+    """All limbs that each box touches, by row."""
+    offsets, codes = candidates(state, request.near)
+    return overlaps_among(state, request, (offsets, codes >> 1))
+
+
+def overlaps_among(limbs: LabelledLimbs, request: BoxRequest, lists: CompressedRows) -> Overlaps:
+    """The limbs that each box touches, of those on its list."""
+    offsets, row = lists
+    query = ray_of_each(offsets)
+    touch, undecided = touching(request.near.points[query], request.boxes[query], rows_of(limbs.table, row))
+    return Overlaps(limbs, offsets_of(query[touch], len(request.boxes)), row[touch], undecided[touch])
+
+
+def rows_of(table: LimbTable, row: Int32Array | Int64Array) -> LimbTable:
+    """Some rows of a table; its `boxes` stay."""
+    return LimbTable._make(column if column is table.boxes else column[row] for column in table)
+
+
+def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tuple[BoolArray, BoolArray]:
+    """Whether box i touches limb i, or may; and whether that is open; (k,) each."""
+    touch, undecided = np.zeros(len(centre), np.bool_), np.zeros(len(centre), np.bool_)
+    is_round = np.isin(table.kind, (Shape.CAPSULE, Shape.SPHERE))
+    if (rows := np.flatnonzero(is_round)).size:
+        thick = segment_request(table.p1[rows], table.p2[rows], radius=table.radius[rows])
+        touch[rows] = _exact_hits(thick, _box_table(centre[rows], boxes[rows]))
+    if (rows := np.flatnonzero(~is_round)).size:
+        some, own = rows_of(table, rows), boxes[rows]
+        with np.errstate(all="ignore"):
+            pairs = Pairs.of(centre[rows], own, some)
+            touch[rows], certain = pairs.meet(True), pairs.meet(False)
+        undecided[rows] = touch[rows] & ~certain
+        for k in rows[undecided[rows] & (some.kind == Shape.BOX)].tolist():
+            other = tuple(table.p1[k].tolist()), tuple(table.boxes[table.box[k]].tolist())
+            touch[k], undecided[k] = boxes_touch((tuple(centre[k].tolist()), tuple(boxes[k].tolist())), other), False
+    return touch, undecided
+
+
+class Pairs(NamedTuple):
+    """Boxes about the origin, and limbs that are neither balls nor capsules; k of each."""
+
+    axes: Float64Array  # (k, 3, 3), by axis
+    half: Float64Array  # (k, 3)
+    table: LimbTable
+    width: Float64Array  # (k,)
+
+    @classmethod
+    def of(cls, centre: Float64Array, boxes: Float64Array, table: LimbTable) -> "Pairs":
+        """The pairs, moved so that each box is about the origin."""
+        own = np.arange(len(centre), dtype=np.int32)
+        sides = np.where((table.box >= 0)[:, None], table.boxes[table.box] if len(table.boxes) else 0.0, 1.0)
+        ends = table.p1 - centre, table.p2 - centre
+        moved = make_table(
+            table.kind, *ends, table.radius, table.radius2, np.where(table.box >= 0, own, np.int32(-1)),
+            np.ascontiguousarray(np.broadcast_to(sides, (len(own), 12))), table.character, table.mask,
+        )  # fmt: skip
+        size = np.maximum(*(np.abs(one).max(axis=1, initial=0.0) for one in ends)) + table.radius + table.radius2
+        size += boxes[:, 9:].sum(axis=1) + np.where(table.box >= 0, sides[:, 9:].sum(axis=1), 0.0)
+        return cls(boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:], moved, WIDTH * size)
+
+    def meet(self, grown: bool) -> BoolArray:
+        """Whether limbs may touch their boxes, which are a little larger; or certainly do, these being smaller."""
+        width = self.width[:, None]
+        half = self.half + width if grown else np.maximum(self.half - width, 0.5 * self.half)
+        sides = self.axes * half[:, :, None]
+        x, y, z = (CORNERS[:, k, None] * sides[:, None, k] for k in range(3))
+        corners = x + y + z
+        rows, n = np.repeat(np.arange(len(half)), len(EDGES)), len(half)
+        first, last = (corners[:, EDGES[:, k]].reshape(-1, 3) for k in range(2))
+        met = _crosses(first, last, rows_of(self.table, rows).kernel_rows, grown).reshape(n, -1).any(axis=1)
+        tube = self.table.kind == Shape.TUBE
+        for k in range(3):
+            low, high = (_farthest(sign * self.axes[:, k], self.table) for sign in (-1.0, 1.0))
+            boxes = _box_table(np.zeros((n, 3)), np.hstack([self.axes.reshape(-1, 9), half]))
+            met |= ~tube & _crosses(low, high, boxes.kernel_rows, grown)
+        for point in _points_of_tubes(self.axes, half, self.table):
+            beyond = np.abs((self.axes * point[:, None]).sum(axis=2)) - half
+            met |= tube & (beyond <= 0.5 * width).all(axis=1)
+        return np.asarray(met)
+
+
+def _box_table(centre: Float64Array, boxes: Float64Array) -> LimbTable:
+    """The table of boxes."""
+    n = len(centre)
+    kind, character, mask = np.full(n, Shape.BOX, np.int8), np.full(n, -1, np.int32), np.ones(n, np.uint32)
+    rows, zeros = np.arange(n, dtype=np.int32), np.zeros(n)
+    return make_table(kind, centre, centre, zeros, zeros, rows, np.ascontiguousarray(boxes), character, mask)
+
+
+def _cast(request: RayRequest, rows: LimbRows) -> Any:
+    """The hits of ray i with limb i, as far as float64 decides."""
+    hits = empty_hits(len(request.first))
+    request.copy_checked(0, len(hits.limb))
+    cast_rows(request.batch, rows, hits)
+    return hits
+
+
+def _crosses(first: Float64Array, last: Float64Array, rows: LimbRows, perhaps: bool) -> BoolArray:
+    """Whether segment i may cross limb i; or certainly does."""
+    hits = _cast(segment_request(first, last), rows)
+    return np.asarray(hits.undecided | (hits.limb >= 0) if perhaps else ~hits.undecided & (hits.limb >= 0))
+
+
+class _Rows(NamedTuple):
+    """Limbs without names, as `RayHits` reads them."""
+
+    table: LimbTable
+    kernel_rows: LimbRows
+    labels: Any = None
+    state_row: None = None
+
+
+def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:
+    """Whether thick segment i touches limb i."""
+    hits = _cast(request, table.kernel_rows)
+    limbs = _Rows(table, table.kernel_rows)
+    return RayHits(named_columns(request.batch, hits), limbs, "hit", lambda rows: [[i] for i in rows.tolist()]).hit
+
+
+def _dot(a: Float64Array, b: Float64Array) -> Float64Array:
+    """Scalar products of rows, (k, 1); the same numbers wherever they are computed."""
+    return np.asarray(a[:, :1] * b[:, :1] + a[:, 1:2] * b[:, 1:2] + a[:, 2:] * b[:, 2:])
+
+
+def _unit(v: Float64Array) -> Float64Array:
+    length = np.sqrt(_dot(v, v))
+    return np.asarray(v / np.where(length > 0.0, length, 1.0))
+
+
+def _parts(n: Float64Array, table: LimbTable) -> tuple[Float64Array, ...]:
+    """Of unit vectors: their share along the axes of limbs, and the unit vectors across; and middles, half lengths."""
+    way = table.p2 - table.p1
+    w, h = _unit(way), 0.5 * np.sqrt(_dot(way, way))
+    along = _dot(n, w)
+    return along, n - along * w, w, h, table.p1 + 0.5 * way
+
+
+def _farthest(n: Float64Array, table: LimbTable) -> Float64Array:
+    """The point of limb i that is farthest along unit vector i, up to rounding; a tube counts as a cylinder."""
+    along, across, w, h, middle = _parts(n, table)
+    e, kind, r = _unit(across), table.kind[:, None], table.radius[:, None]
+    r2 = np.where(kind == Shape.TAPERED, table.radius2[:, None], r)
+    size = np.sqrt(_dot(across, across))
+    first, last = size * r - along * h, size * r2 + along * h
+    end = np.where(last >= first, middle + h * w + r2 * e, middle - h * w + r * e)
+    stretch = np.sqrt(along * along * (h * h) + size * size * (r * r))
+    pole = middle + (along * (h * h) * w + size * (r * r) * e) / np.where(stretch > 0.0, stretch, 1.0)
+    corner = table.p1.copy()
+    for k in range(3):
+        axis, half = table.boxes[:, 3 * k : 3 * k + 3], table.boxes[:, 9 + k, None]
+        corner += np.where(_dot(n, axis) > 0.0, half, -half) * axis
+    return np.asarray(np.where(kind == Shape.BOX, corner, np.where(kind == Shape.ELLIPSOID, pole, end)))
+
+
+def _points_of_tubes(axes: Float64Array, half: Float64Array, table: LimbTable) -> list[NDArray[np.float64]]:
+    """Points of outer walls, of which each part of a tube has one that a face's plane cuts out; NaN where none does."""
+    r, points = table.radius[:, None], []
+    for k in range(3):
+        for sign in (-1.0, 1.0):
+            n = sign * axes[:, k]
+            along, across, w, h, middle = _parts(n, table)
+            e, size, beyond = _unit(across), np.sqrt(_dot(across, across)), half[:, k, None] - _dot(n, middle)
+            ends = (beyond - r * size) / along, (beyond + r * size) / along
+            low, high = np.fmax(np.fmin(*ends), -h), np.fmin(np.fmax(*ends), h)
+            z = np.where(low <= high, 0.5 * (low + high), np.nan)
+            out = np.clip((beyond - along * z) / np.where(size > 0.0, size, 1.0), -r, r)
+            side = np.sqrt(r * r - out * out) * np.cross(w, np.where(size > 0.0, e, _any_across(w)))
+            points += [middle + z * w + out * e + side, middle + z * w + out * e - side]
+    w, middle = _parts(axes[:, 0], table)[2::2]
+    return [*points, middle + r * _any_across(w)]
+
+
+def _any_across(w: Float64Array) -> Float64Array:
+    """A unit vector at right angles to each."""
+    return _unit(np.cross(w, np.eye(3)[np.abs(w).argmin(axis=1)]))
