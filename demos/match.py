@@ -45,7 +45,7 @@ class Match:
         self.history = cc.PoseHistory(self.world, ticks=64)
         self.log = cc.ShotLog(log, self.world, self.history) if log else None
         self.clocks = [cc.ViewClock(BUFFER, 1 / RATE) for _ in range(BOTS)]
-        self.limits = cc.RewindLimits(most_back=0.6)
+        self.limits = cc.RewindLimits(most_back=1.0)
         self.place, self.heading = self.rng.uniform(-FIELD, FIELD, (BOTS, 2)), np.zeros(BOTS)
         self.health, self.born = np.full(BOTS, 100.0), np.zeros(BOTS)
         self.claims = np.zeros((2, len(cc.Admission)), int)  # of honest bots and of the cheat, by what became of them
@@ -115,11 +115,12 @@ def play(seconds: float, log: str | None) -> tuple[Match, np.ndarray]:
     """The match at its end, and the processor time of each tick: of this thread, and of all; seconds."""
     with Network() as network:
         match, begun = Match(network, log), time.perf_counter()
-        clocks = [(time.thread_time(), time.process_time())]
-        for number in range(int(seconds * RATE)):
+        clocks = np.zeros((1 + int(seconds * RATE), 2))
+        clocks[0] = time.thread_time(), time.process_time()
+        for number in range(len(clocks) - 1):
             time.sleep(max(0.0, begun + number / RATE - time.perf_counter()))
             match.tick(number)
-            clocks.append((time.thread_time(), time.process_time()))
+            clocks[number + 1] = time.thread_time(), time.process_time()
     if match.log:
         match.log.close()
     return match, np.diff(clocks, axis=0)

@@ -8,7 +8,8 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import in_bone
-from cylcollide.characters.skin.samples import Pieces, divided, sample
+from cylcollide.characters.skin import symmetry
+from cylcollide.characters.skin.samples import Pieces, centroids, divided, sample
 from cylcollide.characters.skin.search import quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.limbs.limbs import Limbs
@@ -58,6 +59,9 @@ class SkinReport(NamedTuple):
     whole: Fit
     without_limbs: tuple[str, ...]
     """Bones that carry skin and have no limb. The limbs of other bones should cover this skin."""
+    mirrored: tuple[tuple[str, str], ...] = ()
+    """Bones whose names, places and skins mirror each other: the fit gives them limbs that do. One on the plane of
+    symmetry is its own twin. Empty if the skin has no such plane."""
 
     def __str__(self) -> str:
         head = (
@@ -68,7 +72,9 @@ class SkinReport(NamedTuple):
             f"{fit.protrusion_95:9.3g} {fit.gap:9.3g} {fit.gap_95:9.3g} {fit.volume_ratio:7.2f}"
             for fit in (*self.bones, self.whole)
         ]
-        return "\n".join([head, *rows, f"without limbs: {', '.join(self.without_limbs) or 'none'}"])
+        twins = [" and ".join(dict.fromkeys(pair)) for pair in self.mirrored]
+        alike = f"symmetric: {', '.join(twins) or 'none'}"
+        return "\n".join([head, *rows, alike, f"without limbs: {', '.join(self.without_limbs) or 'none'}"])
 
 
 def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
@@ -128,7 +134,10 @@ def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
     whole = fit("all", np.arange(len(nearest)), float(volume.sum()), enclosed)
     carries = np.bincount(every.bone, minlength=len(has_limb)) > 0
     bare = tuple(name for name, bad in zip(skin.bone_names, carries & ~has_limb, strict=True) if bad)
-    return SkinReport(fits, whole, bare)
+    mirror = symmetry.find(skin, divided(centroids(skin), skin, has_limb))
+    twins = sorted({(min(pair), max(pair)) for pair in mirror.twins.items()}) if mirror else []
+    mirrored = tuple((skin.bone_names[a], skin.bone_names[b]) for a, b in twins if has_limb[a] and has_limb[b])
+    return SkinReport(fits, whole, bare, mirrored)
 
 
 def _mean_and_95(values: Float64Array, areas: Float64Array) -> tuple[float, float]:

@@ -111,6 +111,21 @@ def test_the_report_of_a_fit_says_what_was_asked_for():
     assert all(0.9 <= bone.own_coverage < 0.93 for bone in report.bones)
 
 
+def test_the_report_names_bones_that_mirror_each_other():
+    parts = [skins.cylinder([0.2 * sign, 0, 1], [0.8 * sign, 0.1, 0.7], 0.07, 0.04) for sign in (1, -1)]
+    points, faces, whose = skins.joined(skins.box([0, 0.02, 0.8], np.eye(3), [0.15, 0.1, 0.35]), *parts)
+    for names, expected in (
+        (("spine", "LeftArm", "RightArm"), (("spine", "spine"), ("LeftArm", "RightArm"))),
+        (("spine", "one", "other"), ()),
+    ):
+        places = [(0, 0, 0.5), (0.2, 0, 0.5), (-0.2, 0, 0.5)]
+        given = skins.arguments((points, faces), np.eye(3)[whose], names, (-1, 0, 0), places)
+        report = skin_report(cc.Rig.from_skin(**given))
+        assert report.mirrored == expected
+        alike = "symmetric: spine, LeftArm and RightArm" if expected else "symmetric: none"
+        assert alike in str(report).splitlines()
+
+
 def test_other_bones_are_refused():
     given = arm()
     other = cc.Rig(["x"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)
