@@ -2,21 +2,26 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import NO_CHARACTER, NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
+from cylcollide.characters import judged_shot
 from cylcollide.characters.policy_checks import KINDS
 from cylcollide.process.files import Columns
 from cylcollide.query.chords import Chords
 from cylcollide.query.labels import NO_STATIC
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
-from cylcollide.query.request import take_rays
+from cylcollide.query.request import batch_rows
 from cylcollide.query.result import Field
 from cylcollide.query.results import HitFields, gather
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PENETRATION = "penetration"
 """The kind of policy under which energy is lost on the way."""
@@ -115,7 +120,7 @@ class Impacts(Chords):
         _, taken = chords_of_rays(self._rows.offsets, rows)
         columns = ImpactColumns._make(column[taken] for column in self._impacts)
         first = columns.union_first - (taken - np.arange(len(taken)))  # they move as their rows do
-        chords = Chords(take_rays(self._batch, rows), self._limbs, take_rays_of_chords(self._rows, rows))
+        chords = Chords(batch_rows(self._batch, rows), self._limbs, take_rays_of_chords(self._rows, rows))
         return Impacts(chords, columns._replace(union_first=first))
 
     def _summary(self) -> str:
@@ -277,17 +282,29 @@ class Judged(HitFields["Judged"]):
 
     def explain(self, ray: int) -> Decision:
         """The decision about one ray, step by step; `print` it."""
-        if not isinstance(ray, int | np.integer) or not -len(self) <= ray < len(self):
-            raise IndexError(
-                f"ray: expected {-len(self)} to {len(self) - 1}, got {ray!r}; {len(self)} rays were judged"
-            )
-        row = range(len(self))[ray]
+        row = self._row_of(ray)
         begin, end = self.impacts.offsets[row : row + 2].tolist()
         energy, code = (column.item(row if len(column) > 1 else 0) for column in (self._energy, self._kinds))
         kind, chord = KINDS[int(code)], self._shots.chord.item(row)
         steps = tuple(self.impacts.step(j, begin, kind) for j in range(begin, end))
         damage, left = self.damage.item(row), self.energy_left.item(row)
         return Decision(row, kind, energy, damage, left, chord - begin if chord >= 0 else None, steps)
+
+    def _row_of(self, ray: int) -> int:
+        """The row of a ray that is counted from either end."""
+        if isinstance(ray, int | np.integer) and -len(self) <= ray < len(self):
+            return range(len(self))[ray]
+        raise IndexError(f"ray: expected {-len(self)} to {len(self) - 1}, got {ray!r}; {len(self)} rays were judged")
+
+    def plot(self, ray: int, path: str | PathLike[str] | None = None, *, unit: str = "m") -> "Figure":
+        """A figure of one ray, as seen along it and from above: what counts is green, and the gap of a miss is red.
+
+        It is written to a file if a path is given; axes name the unit. Raises IndexError if there is no such ray,
+        ValueError if its time was not kept (`on_old="miss"`), ImportError without matplotlib (`cylcollide[plot]`).
+        """
+        row, past = self._row_of(ray), self._sample_times is not None
+        moment = (self.tick.item(row), self.alpha.item(row)) if past else (0, 0.0)
+        return judged_shot.figure_of(self, row, self._limbs, moment, path, unit)
 
 
 def _sums(rows: Int64Array, values: Float64Array, n: int) -> Float64Array:

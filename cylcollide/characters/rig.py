@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cylcollide.characters.rig_parts import OtherShapes
     from cylcollide.characters.skin.gauges import Least
     from cylcollide.characters.skin.gltf import Names, Space
+    from cylcollide.characters.skin.skin import Skin
 
 
 class Rig(EditableRig):
@@ -294,15 +295,19 @@ class Rig(EditableRig):
         with named_in_errors(path, json_text.SEE.format("rig.schema.json")):
             return cls(*rig_files.read(Path(path).read_bytes()))
 
-    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, skin: "Skin | bool | None" = None, unit: str = "m"
+    ) -> "Figure":
         """A figure of the rig at rest, from the front and from the side; written to a file if a path is given.
 
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed, which the extra `plot` brings.
+        `skin` is drawn behind the limbs, a `Skin` or, by True, the rig's own: ValueError if there is none. Axes name
+        the unit. ImportError without matplotlib: install `cylcollide[plot]`.
         """
-        rest = self.forward(self.rest_positions[0], [0.0, 0.0, 0.0, 1.0], self.rest_orientations)
-        from cylcollide.limbs.outlines import draw_rig  # noqa: PLC0415  imported when asked for
+        from cylcollide.limbs.pictures import rig_figure  # noqa: PLC0415  imported when asked for
 
-        return draw_rig(self.place(*rest), rest[0][0], self.parents, self.groups, repr(self), path)
+        drawn: Any = self.skin if skin is True else skin or None
+        if (drawn is None and skin is True) or not (drawn is None or hasattr(drawn, "faces")):
+            raise ValueError(f"skin: expected a Skin, got {drawn!r}; rigs of from_skin and from_gltf have one")
+        positions, turns = self.forward(self.rest_positions[0], [0.0, 0.0, 0.0, 1.0], self.rest_orientations)
+        limbs, mesh = self.place(positions, turns), None if drawn is None else (drawn.vertices, drawn.faces)
+        return rig_figure(limbs, self.groups, positions[0], self.parents, mesh, repr(self), path, unit)

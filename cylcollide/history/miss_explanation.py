@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import frexp
 from os import PathLike
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Float64Array
-from cylcollide.limbs.figures import new_figure
+from cylcollide._types import NO_LIMB, Float64Array, Int32Array
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.limbs.outlines import COLORS, LINE, fill_outlines, surface_points
+from cylcollide.limbs.pictures import GAP, HIT, NOW, Scene
+from cylcollide.limbs.shot_figure import Shot, shot_figure
 from cylcollide.query.hits import RayHit
 
 if TYPE_CHECKING:
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
 
 INTERVALS_SHOWN = 3
 """How many intervals are printed."""
-
-NEAREST, OTHER, GAP = "#edae49", "#c8d7e6", "#d1495b"
-SHORTEST = 1e-9
-"""Below this length beside that of the picture, a gap has no direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +69,8 @@ class MissExplanation:
     """Numbers of hit groups by name."""
     limbs: Limbs = field(repr=False)
     """All limbs at that time."""
+    statics: Int32Array = field(repr=False)
+    """Handle of the static that each of them belongs to, -1 for none."""
     why_nothing: str = field(repr=False, default="")
     """Why no limb is nearest: which ones cannot be hit."""
 
@@ -131,28 +128,31 @@ class MissExplanation:
             return f"{begin - self.time:.3g} later"
         return f"{self.time - end:.3g} earlier" if end < self.time else "now"
 
-    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Draw the gap as seen along the segment, and beneath it when the same segment would have hit.
+    def plot(self, path: str | PathLike[str] | None = None, *, unit: str = "m", time_unit: str = "s") -> "Figure":
+        """Draw the gap, red, as seen along the segment and from above; beneath it, green, when it would have hit.
 
         Parameters
         ----------
         path
             File to write, its format given by its suffix; None writes nothing.
+        unit, time_unit
+            Of lengths and times, as the axes name them.
 
         Raises
         ------
         ImportError
             Without matplotlib: install `cylcollide[plot]`.
         """
-        figure = new_figure("MissExplanation.plot", 8.0, 7.0)
-        view, times = figure.subplots(2, 1, height_ratios=[7, 1])
-        if self.limb == NO_LIMB:
-            view.set_axis_off()
-        else:
-            _draw_view(view, self)
-        _draw_timeline(times, self)
-        verdict = str(self).split("\n", 1)[0]
-        return finished(figure, f"{verdict}\n{self._when_it_hits()}", path)
+        shot = Shot(self.start, self.end)
+        if self.limb != NO_LIMB:
+            shot = Shot(self.start, self.end, self.limb, self.hit, self.point, None if self.hit else self.segment_point)
+        title = f"{str(self).split(chr(10), 1)[0]}\n{self._when_it_hits()}"
+        scene = Scene(self.limbs, self.statics)
+
+        def timeline(axes: Any) -> None:
+            _draw_timeline(axes, self, time_unit)
+
+        return shot_figure("MissExplanation.plot", scene, shot, title, path, unit, below=timeline)
 
 
 def _number(time: float) -> str:
@@ -165,69 +165,13 @@ def _place(point: Float64Array) -> str:
     return f"({', '.join(f'{round(x, digits) + 0.0:.6g}' for x in point.tolist())})"
 
 
-# Figures ------------------------------------------------------------------------------------------------------------
-
-
-def finished(figure: "Figure", title: str, path: str | PathLike[str] | None) -> "Figure":
-    """The figure with its title, written to a file if a path is given."""
-    figure.suptitle("\n".join(fill(line, 100) for line in title.split("\n")), fontsize=10)
-    if path is not None:
-        figure.savefig(path, dpi=150)
-    return figure
-
-
-def _draw_view(axes: Any, miss: MissExplanation) -> None:
-    """Draw limbs and gap as seen along the segment: the limb's character, and what else is near it."""
-    limbs, limb, seen_from = miss.limbs, miss.limb, miss.segment_point
-    centre, own = 0.5 * limbs.p1 + 0.5 * limbs.p2 - seen_from, int(limbs.character[limb])
-    same = limbs.character == own if own >= 0 else np.arange(len(limbs)) == limb
-    outlines = {i: surface_points(limbs, i) - seen_from for i in np.flatnonzero(same).tolist()}
-    everything = np.concatenate([*outlines.values(), [miss.point - seen_from]])
-    size = float(np.abs(everything).max())
-    right, up, forward = _view(miss, np.ptp(everything, axis=0), size)
-    near = (np.linalg.norm(centre, axis=1) < 3.0 * size) & ~same
-    outlines.update({i: surface_points(limbs, i) - seen_from for i in np.flatnonzero(near).tolist()})
-    order = sorted(outlines, key=lambda i: (i == limb, -float(centre[i] @ forward)))
-    colors = [NEAREST if i == limb else OTHER for i in order]
-    plane = np.array([right, up]).T
-    fill_outlines(axes, [outlines[i] @ plane for i in order], colors, alpha=[0.5 if same[i] else 0.15 for i in order])
-    touch, flat = (miss.point - seen_from) @ plane, everything @ plane
-    axes.plot([0.0, touch[0]], [0.0, touch[1]], color=GAP, linewidth=1.5)
-    axes.plot(0.0, 0.0, marker="x", markersize=8, color=GAP)
-    axes.annotate(
-        f"{miss.gap:.4g}" if miss.gap else "hit",
-        0.5 * touch,
-        (8, 6),
-        textcoords="offset points",
-        color=GAP,
-        fontsize=10,
-    )
-    low, high = np.minimum(flat.min(axis=0), 0.0), np.maximum(flat.max(axis=0), 0.0)
-    (x, y), half = 0.5 * (low + high), 0.6 * float((high - low).max())
-    axes.set(aspect="equal", xlim=(x - half, x + half), ylim=(y - half, y + half))
-    axes.set_title("seen along the segment, which is at the cross", fontsize=9)
-
-
-def _view(miss: MissExplanation, extent: Float64Array, size: float) -> Float64Array:
-    """Unit vectors (3, 3) to the right, up and forward in a view along the segment; up is where limbs are longest.
-
-    If the segment has no length, the view is along the gap, or any way.
-    """
-    ways = (miss.end - miss.start, miss.point - miss.segment_point, np.eye(3)[int(np.argmin(extent))])
-    forward = next(v / np.linalg.norm(v) for v in ways if np.linalg.norm(v) > SHORTEST * size)
-    axes = np.eye(3)[np.argsort(-extent, kind="stable")]
-    left = (v - (v @ forward) * forward for v in axes)
-    up = next(v / np.linalg.norm(v) for v in left if np.linalg.norm(v) > 0.5)
-    return np.array([np.cross(forward, up), up, forward])
-
-
-def _draw_timeline(axes: Any, miss: MissExplanation) -> None:
-    """Draw when it would have hit, beneath the ticks, and the time that was asked about."""
-    ticks, spans = miss.ticks, miss.intervals
+def _draw_timeline(axes: Any, miss: MissExplanation, unit: str) -> None:
+    """Draw when it would have hit, among the ticks, and the time that was asked about."""
+    ticks = miss.ticks
     width = float(ticks[-1] - ticks[0]) or 1.0
-    axes.vlines(ticks, -0.5, -0.3, color=COLORS[0], linewidth=0.6)
-    for begin, end in spans.tolist():
-        axes.barh(0.0, end - begin, left=begin, height=0.6, color=GAP, edgecolor=GAP)
-    axes.axvline(miss.time, color=LINE, linewidth=1.2)
+    axes.vlines(ticks, -0.5, -0.3, color=NOW, linewidth=0.6)
+    for begin, end in miss.intervals.tolist():
+        axes.barh(0.0, end - begin, left=begin, height=0.6, color=HIT, edgecolor=HIT)
+    axes.axvline(miss.time, color=HIT if miss.hit else GAP, linewidth=2.0)
     axes.set(xlim=(ticks[0] - 0.02 * width, ticks[-1] + 0.02 * width), ylim=(-0.5, 0.5), yticks=[])
-    axes.set(xlabel="time; line: the shot; bars: the same segment would have hit")
+    axes.set(xlabel=f"time [{unit}]; green: the same shot would have hit; line: when it was fired")

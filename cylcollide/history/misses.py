@@ -114,6 +114,7 @@ def explain_miss(
         ticks=frozen(history.times),
         group_names=group_names,
         limbs=limbs,
+        statics=statics,
         why_nothing="" if known else _in_words(limbs, reasons),
     )
 

@@ -12,13 +12,15 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.policy_checks import Group
 from cylcollide.history import misses
-from cylcollide.history.miss_explanation import MissExplanation, finished
+from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.misses import MissOptions
 from cylcollide.history.queries import PastQueries
+from cylcollide.history.requests import sample_times
+from cylcollide.history.rewound import all_limbs
 from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
 from cylcollide.limbs.browser import PORT, viewer_of
-from cylcollide.limbs.figures import new_figure
-from cylcollide.limbs.outlines import COLORS, fill_outlines, group_colors, surface_points
+from cylcollide.limbs.pictures import Scene, scene_figure
+from cylcollide.limbs.shot_figure import ends_of_shot, first_hit, shot_figure
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.layout import WorldLayout
 from cylcollide.world.observers import ChangeLock
@@ -26,10 +28,6 @@ from cylcollide.world.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-NOW = "#5f7285"
-VIEWS = ((0, 2), (1, 2), (0, 1))
-"""The axes that go right and up: whichever axis of a world points up, two views show it."""
 
 
 class PoseHistory(PastQueries):
@@ -179,30 +177,37 @@ class PoseHistory(PastQueries):
         # Its copy keeps the ticks that there are now, while this one goes on.
         return misses.explain_miss(copy(self), start, end, time, hit_group, resolution, groups, options)
 
-    def plot(self, time: float, path: str | PathLike[str] | None = None) -> "Figure":
-        """A figure of the limbs at a time beside the live ones, from three sides; written to a file if a path is given.
+    def plot(
+        self,
+        time: float,
+        path: str | PathLike[str] | None = None,
+        *,
+        focus: ArrayLike | None = None,
+        shot: ArrayLike | None = None,
+        ignore_character: int | None = None,
+        unit: str = "m",
+    ) -> "Figure":
+        """A figure of the limbs at a time, filled, and of the live ones, dashed; the arguments are `HitWorld.plot`'s.
 
         Raises
         ------
+        ValueError
+            On a time that is not kept, and as `HitWorld.plot`.
         ImportError
             Without matplotlib: install `cylcollide[plot]`.
         """
-        present, past = self._world.snapshot(), self.limbs_at(time)
-        figure = new_figure("PoseHistory.plot", 13.0, 5.0)
-        then, now = ([surface_points(limbs, i) for i in range(len(limbs))] for limbs in (past, present.limbs))
-        colors = group_colors(present.group_names)
-        of_group = [colors.get(group, COLORS[0]) for group in past.hit_group.tolist()]
-        dashed: dict[str, Any] = {"edgecolors": NOW, "linestyles": "--", "linewidths": 1.0, "alpha": 1.0}
-        for axes, view in zip(figure.subplots(1, 3), VIEWS, strict=True):
-            fill_outlines(axes, [points[:, view] for points in now], ["none"] * len(now), **dashed)
-            fill_outlines(axes, [points[:, view] for points in then], of_group)
-            axes.set(aspect="equal", xlabel="xyz"[view[0]], ylabel="xyz"[view[1]])
-        first = figure.axes[0]
-        for name, number in present.group_names.items():
-            first.fill([], [], facecolor=colors[number], alpha=0.45, label=f"{name} ({number})")
-        first.fill([], [], facecolor="none", edgecolor=NOW, linestyle="--", label="now")
-        figure.legend(loc="outside right center", fontsize=8)
-        return finished(figure, f"Filled: limbs at time {time:.9g}; dashed: now", path)
+        ring = self._kept()
+        times = sample_times(ring, 1, (time, None, None, "error"))
+        now, state = self._world.snapshot().scene(), all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
+        scene, moment = Scene(state.limbs(), state.labels.static, now.groups), f"at time {time:.6g}"
+        if shot is None:
+            title = f"filled: limbs {moment}; dashed: now"
+            return scene_figure("PoseHistory.plot", scene, focus, title, path, unit, now)
+        start, end = ends_of_shot(shot)
+        crossed = self.chords_segments(start, end, time, ignore_character=ignore_character)
+        drawn = first_hit(scene, crossed, start[0], end[0], ignore_character, focus)
+        title = f"{drawn.verdict(scene, unit)} {moment}"
+        return shot_figure("PoseHistory.plot", scene, drawn, title, path, unit, focus, now.limbs)
 
     def view(self, *, up: str = "auto", port: int = PORT, open_browser: bool = True) -> Any:
         """Show all ticks that are kept in the browser; as `HitWorld.view`."""

@@ -36,7 +36,7 @@ from cylcollide.history.requests import (
     past_segments,
     sample_times,
 )
-from cylcollide.history.rewound import RewoundLimbs, present_positions
+from cylcollide.history.rewound import RewoundLimbs, all_limbs, present_positions
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query import exact_fallback
@@ -163,9 +163,7 @@ class PastQueries(ABC):
         """The limbs that a query at that time judges, in the order of its rows."""
         ring = self._kept()
         times = sample_times(ring, 1, (time, tick, alpha, "error"), has_on_old=False)
-        place = int(times.tick[0]) - ring.first
-        rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
-        return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), times.alpha[0]), rows).limbs()
+        return all_limbs(ring, int(times.tick[0]), float(times.alpha[0])).limbs()
 
     @arguments_of(past_segments)
     def cast_segments(self, request: PastRequest) -> RayHits:

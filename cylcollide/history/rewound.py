@@ -11,6 +11,7 @@ from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.pictures import Scene
 from cylcollide.query.labels import NO_BONE, NO_STATIC, RowLabels
 from cylcollide.query.results import LimbFields
 from cylcollide.recorded.limbs import place_bones, place_recorded
@@ -93,6 +94,18 @@ class RewoundLimbs:
     def limbs(self) -> Limbs:
         """All of them."""
         return Limbs(self.table, self.labels.hit_group, tuple(self.labels.names.tolist()))
+
+    def scene(self, tick: int, alpha: float) -> Scene:
+        """All limbs that there were at another moment, as pictures show them."""
+        whole = all_limbs(self._ring, tick, alpha)
+        return Scene(whole.limbs(), whole.labels.static)
+
+
+def all_limbs(ring: Ring, tick: int, alpha: float) -> RewoundLimbs:
+    """All limbs at a moment, in the order of their rows."""
+    place = tick - ring.first
+    rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
+    return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), alpha), rows)
 
 
 # Now ------------------------------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def draw_cut(axes: Any, limb: Limb, segment: Float64Array, nearest: float, passe
                 axes.contourf(x, y, growth, levels=[growth.min(), 0.0], colors=[LIMB])
             axes.contour(x, y, growth, levels=[0.0], colors=[FAINT], linestyles="--" if dashed else "-")
     axes.plot(*ends.T, color=RAY, linewidth=1.0)
-    tail, head = _visible(ends, low, high)
+    tail, head = visible(ends, low, high)
     axes.annotate("", head, tail, arrowprops={"arrowstyle": "->", "color": RAY, "shrinkA": 0, "shrinkB": 0})
     for entry, leave, face in passed:
         stretch = (np.array([start + t * (end - start) for t in (entry, leave)]) - centre) @ in_cut.T
@@ -116,7 +116,7 @@ def _window(limb: Limb, ends: Float64Array, near: Float64Array) -> tuple[Float64
     return low - margin, high + margin
 
 
-def _visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float64Array:
+def visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float64Array:
     """The part of a segment (2, 2) in the window, all of it if none is."""
     with np.errstate(divide="ignore", invalid="ignore"):
         times = (np.array([low, high]) - ends[0]) / (ends[1] - ends[0])

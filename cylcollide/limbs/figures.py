@@ -28,4 +28,3 @@ def add_polygons(axes: Any, corners: list[Float64Array], **style: Any) -> None:
     from matplotlib.collections import PolyCollection  # noqa: PLC0415  # as above: without the extra there are no axes
 
     axes.add_collection(PolyCollection(corners, **style))
-    axes.autoscale_view()

@@ -5,21 +5,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array
 from cylcollide.characters.judged import Judged
+from cylcollide.characters.judged_shot import ends_of
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.explain import Explanation
-from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.states import Values
 from cylcollide.world.hit_world import HitWorld, world_in
 from cylcollide.world.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-BEYOND = 1.1
-"""A ray without an end is drawn so many times as far as its hit, or as the farthest limb."""
 
 
 class ShotExplanation(NamedTuple):
@@ -52,7 +48,7 @@ def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, cal
     time = float(judged.time[0]) if is_past else 0.0
     history = asked if isinstance(asked, PoseHistory) else _history_of(asked)
     limbs = history.limbs_at(time)
-    start, end = segment_of_shot(judged, call, row, limbs)
+    start, end = ends_of(judged, 0, limbs)
     if judged.hit[0]:
         return ShotExplanation(judged, limbs.explain_segment(start, end, int(judged.limb[0])))
     filters: Any = {"mask": _of_row(call["mask"], row), "ignore_character": _of_row(call["ignored"], row)}
@@ -66,21 +62,6 @@ def _history_of(state: HitWorld | Snapshot) -> PoseHistory:
     history = PoseHistory(state if isinstance(state, HitWorld) else world_in(HitWorld, state))
     history.record(0.0)
     return history
-
-
-def segment_of_shot(judged: Judged, call: Values, row: int, limbs: Limbs) -> tuple[Float64Array, Float64Array]:
-    """Start and end of a shot; of a ray without an end, as far as matters."""
-    start, second = call["first"][row], call["second"][row]
-    if call["segments"]:
-        return start, second
-    length, most = float(np.linalg.norm(second)), float(_of_row(call["distance"], row))
-    if not np.isfinite(most):
-        if judged.hit[0]:
-            most = BEYOND * length * float(judged.impacts.exit_fraction.max())
-        else:
-            far = np.concatenate([limbs.p1, limbs.p2]) - start
-            most = BEYOND * float(np.linalg.norm(far, axis=1).max(initial=length))
-    return start, start + second * (most / length)
 
 
 def _of_row(value: Any, row: int) -> Any:

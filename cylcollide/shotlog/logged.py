@@ -12,11 +12,12 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide._version import __version__
 from cylcollide.characters.judged import Judged
+from cylcollide.characters.judged_shot import ends_of
 from cylcollide.characters.policy import Policy
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.shotlog.contents import KnownContents
-from cylcollide.shotlog.explained import ShotExplanation, explanation_of, segment_of_shot
+from cylcollide.shotlog.explained import ShotExplanation, explanation_of
 from cylcollide.shotlog.pages import NO_STATE, PageReader
 from cylcollide.shotlog.rejudged import Rejudged, Span, SpanResult, joined, judge_span, spans_of
 from cylcollide.shotlog.replay import MOST_RINGS, Replay
@@ -188,7 +189,7 @@ class LoggedShots:
         """A shot judged again, beside what it asked."""
         judged, asked, call, row = self._again(number)
         limbs = asked.limbs_at(float(judged.time[0])) if isinstance(asked, PoseHistory) else asked.snapshot().limbs
-        return Moment(asked, explanation_of(judged, asked, call, row), *segment_of_shot(judged, call, row, limbs))
+        return Moment(asked, explanation_of(judged, asked, call, row), *ends_of(judged, 0, limbs))
 
     def states(self, first: int = 0) -> Iterator[Snapshot]:
         """The world as it was at each of `ticks`, from the one with this index on."""

@@ -1,13 +1,18 @@
 """The queries of a world and of its snapshots."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol, Self
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from numpy.typing import ArrayLike
 
 from cylcollide._types import BoolArray
 from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_shots, segment_shots
 from cylcollide.characters.judged import Judged
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.pictures import Scene, scene_figure
+from cylcollide.limbs.shot_figure import ends_of_shot, first_hit, shot_figure
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.blades import SweepRequest, SweptHits, sweep, sweep_request
 from cylcollide.query.boxes import BoxRequest, box_request, overlap_boxes
@@ -21,6 +26,9 @@ from cylcollide.query.overlaps import Overlaps, capsule_request, overlap_capsule
 from cylcollide.query.points import PointHits, contains
 from cylcollide.query.request import PointRequest, RayRequest, point_request, ray_request, segment_request
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class WorldState(GroupedState, Protocol):
     """What queries read of a world: columns and tree of its limbs at one moment, none of which changes any more."""
@@ -28,6 +36,9 @@ class WorldState(GroupedState, Protocol):
     @property
     def limbs(self) -> Limbs:
         """The limbs at that moment."""
+
+    def scene(self) -> Scene:
+        """The same, for pictures."""
 
 
 class Queries(ABC):
@@ -194,3 +205,43 @@ class Queries(ABC):
     def overlap_capsules(self, request: RayRequest) -> Overlaps:
         """All limbs that each capsule touches or overlaps, by row; p1, p2 (n, 3), radii 0 or more, (n,) or for all."""
         return overlap_capsules(self.snapshot(), request)
+
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        focus: ArrayLike | None = None,
+        shot: ArrayLike | None = None,
+        ignore_character: int | None = None,
+        unit: str = "m",
+    ) -> "Figure":
+        """A figure of the limbs: a map of several characters, or one from three sides, or a shot and what it meets.
+
+        Parameters
+        ----------
+        path
+            File to write, its format given by its suffix; None writes nothing.
+        focus
+            Ids of characters that the figure is about, one or several; None: all, or of a shot the one it is about.
+        shot
+            Start and end of a segment, (2, 3): what it hits is green; if it misses, the gap to the nearest limb is red.
+        ignore_character
+            The character that the shot does not hit, as the shooter.
+        unit
+            Of lengths, as the axes name it.
+
+        Raises
+        ------
+        ValueError
+            If a character in focus has no limbs, and on bad numbers.
+        ImportError
+            Without matplotlib: install `cylcollide[plot]`.
+        """
+        name, state = f"{type(self).__name__}.plot", self.snapshot()
+        scene = state.scene()
+        if shot is None:
+            return scene_figure(name, scene, focus, f"{self!r}", path, unit)
+        start, end = ends_of_shot(shot)
+        crossed = chords(state, segment_request(start, end, ignore_character=ignore_character), None)
+        drawn = first_hit(scene, crossed, start[0], end[0], ignore_character, focus)
+        return shot_figure(name, scene, drawn, drawn.verdict(scene, unit), path, unit, focus)

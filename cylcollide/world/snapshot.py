@@ -20,6 +20,7 @@ from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILD_CO
 from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.pictures import Scene
 from cylcollide.query.labels import RowLabels
 from cylcollide.runtime.compile import pack
 from cylcollide.runtime.memory import aligned, frozen
@@ -126,6 +127,10 @@ class Snapshot(Queries):
     def limbs(self) -> Limbs:
         """The limbs where they were."""
         return Limbs(self.table, self.layout.hit_group, tuple(self.layout.names.tolist()))
+
+    def scene(self, *_moment: float) -> Scene:
+        """The limbs as pictures show them, whatever the moment: there is one alone."""
+        return Scene(self.limbs, self.layout.static, self.group_names)
 
     def snapshot(self) -> "Snapshot":
         """Itself."""

@@ -2,7 +2,7 @@
 A late shot
 ===========
 
-The server judges a shot in the world that the player saw: limbs of then filled, those of now dashed.
+The server judges a shot in the world that the player saw: limbs of then filled, those of now dashed, walls grey.
 """
 
 import numpy as np
@@ -11,6 +11,7 @@ import cylcollide as cc
 
 rig, world = cc.Rig.humanoid(), cc.HitWorld()
 ids = world.spawn(rig, 2)
+world.add_static(cc.Limbs.boxes([[3.0, -0.2, 1.2]], [0, 0, 0, 1], [0.1, 0.6, 1.2]))
 history = cc.PoseHistory(world, ticks=64)
 for tick in range(20):
     roots = [[0.0, 0.04 * tick, 0.95], [1.5, 0.5 - 0.02 * tick, 0.95]]
@@ -21,4 +22,4 @@ start, end = [-5.0, 0.36, 1.3], [5.0, 0.36, 1.3]
 now, then = world.cast_segments([start], [end]), history.cast_segments([start], [end], 9 / 60)
 print("now: ", now.limb_name[0])
 print("then:", then.limb_name[0], "of character", then.character[0])
-figure = history.plot(9 / 60)
+figure = history.plot(9 / 60, shot=(start, end))

@@ -2,7 +2,7 @@
 Why did I miss?
 ===============
 
-The nearest limb, the gap to it, and when the same segment would have hit.
+The gap to the nearest limb is red; green is when the same shot would have hit.
 """
 
 import cylcollide as cc

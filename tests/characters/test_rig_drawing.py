@@ -13,7 +13,8 @@ def test_a_person_is_seen_from_the_front_and_from_the_side(rig, axes, tmp_path):
     figure = rig.plot(tmp_path / "rig.png")
     assert (tmp_path / "rig.png").read_bytes()[:4] == b"\x89PNG"
     front, side = figure.axes
-    assert front.get_xlabel() + front.get_ylabel() + side.get_xlabel() + side.get_ylabel() == axes
+    labels = (front.get_xlabel(), front.get_ylabel(), side.get_xlabel(), side.get_ylabel())
+    assert labels == tuple(f"{axis} [m]" for axis in axes)
     assert "17 bones from pelvis" in figure.get_suptitle().replace("\n", " ")
     for axes_ in (front, side):
         (outlines,) = axes_.collections

@@ -1,0 +1,167 @@
+"""Figures of worlds and of shots in them: who is drawn, what is green, and what is red."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import same_color
+from support.missing_packages import hide_package
+
+import cylcollide as cc
+from cylcollide.limbs.pictures import GAP, HIT, OTHERS, TARGET, pale
+
+SHOOTER, VICTIM = 0, 1
+
+
+@pytest.fixture(scope="module")
+def street() -> cc.HitWorld:
+    """Return a world of a shooter at the origin, a victim 5 ahead along x, somebody far away, and a wall behind."""
+    world, rig = cc.HitWorld(), cc.Rig.humanoid()
+    ids = world.spawn(rig, 3)
+    roots = [[0, 0, 0.95], [5, 0, 0.95], [40, 30, 0.95]]
+    world.set_poses(ids, *rig.forward(roots, [[0, 0, 0, 1]] * 3, np.tile(rig.rest_orientations, (3, 1, 1))))
+    world.add_static(cc.Limbs.boxes([[7, 0, 1.5]], [0, 0, 0, 1], [[0.1, 3, 1.5]]))
+    return world
+
+
+def filled(axes) -> list[tuple[float, ...]]:
+    """The colours of all filled outlines."""
+    return [tuple(color) for one in axes.collections for color in one.get_facecolor()]
+
+
+def count(axes, color: str) -> int:
+    return sum(same_color(one, color) for one in filled(axes))
+
+
+def test_without_a_focus_it_is_a_map_with_ids(street, tmp_path):
+    figure = street.plot(tmp_path / "map.png")
+    (only,) = figure.axes
+    assert (tmp_path / "map.png").stat().st_size > 1000
+    assert [text.get_text() for text in only.texts] == ["0", "1", "2"]
+    assert (only.get_xlabel(), only.get_title()) == ("x [m]", "from above")
+    assert only.get_xlim()[1] > 40
+
+
+def test_a_focus_is_seen_from_three_sides_and_shows_who_is_near(street):
+    figure = street.plot(focus=VICTIM, unit="cm")
+    front, side, above = figure.axes
+    assert [one.get_xlabel() for one in figure.axes] == ["y [cm]", "x [cm]", "x [cm]"]
+    assert side.get_xlim() == pytest.approx((5 - 0.98, 5 + 0.98), abs=0.1)
+    assert count(side, OTHERS) == 0
+    assert len(filled(front)) > 17, "others stand in the same line of sight"
+    assert above.get_xlim()[0] > 4
+
+
+def test_a_hit_is_green_and_the_shooter_is_not_in_the_way(street):
+    figure = street.plot(shot=([0.2, 0, 1.66], [9, 0, 1.66]), ignore_character=SHOOTER)
+    along, above = figure.axes
+    assert figure.get_suptitle() == "hit: head of character 1"
+    assert [count(along, color) for color in (pale(HIT), TARGET, OTHERS)] == [1, 16, 0]
+    (spot,) = [line.get_xydata()[0] for line in along.lines if line.get_marker() == "o" and len(line.get_xdata())]
+    assert spot == pytest.approx([0, 0]), "the shot is at 0, 0"
+    assert above.get_xlim()[0] < 0.2, "from where it came"
+    assert GAP not in {line.get_color() for line in (*along.lines, *above.lines)}
+
+
+@pytest.mark.parametrize(("height", "panels"), [(2.2, 2), (1.8, 3)])
+def test_a_gap_is_red_and_a_narrow_one_is_seen_close_up(street, height, panels):
+    figure = street.plot(shot=([0.2, 0, height], [6, 0, height]), ignore_character=SHOOTER)
+    assert len(figure.axes) == panels
+    assert [count(one, pale(GAP, 0.3)) for one in figure.axes] == [1] * panels
+    for axes in figure.axes[:-1]:
+        (red,) = [line.get_xydata() for line in axes.lines if line.get_color() == GAP and len(line.get_xdata()) == 2]
+        assert np.linalg.norm(red[1] - red[0]) == pytest.approx(height - 1.7725, abs=1e-9)
+    assert figure.get_suptitle().endswith("m beside head of character 1")
+
+
+def test_the_focus_says_whom_a_shot_missed(street):
+    figure = street.plot(shot=([0.2, 0, 2.2], [9, 0, 2.2]), ignore_character=SHOOTER, focus=2)
+    assert figure.get_suptitle() == "hit: limb 51 of static 0", "the wall is hit, whatever is in focus"
+    figure = street.plot(shot=([0.2, 0, 2.2], [6, 0, 2.2]), ignore_character=SHOOTER, focus=[2])
+    assert figure.get_suptitle().endswith("of character 2")
+
+
+def test_unknown_characters_are_refused_by_name(street):
+    with pytest.raises(ValueError, match=r"focus: expected characters with limbs at that time \(0, 1, 2\), got 9"):
+        street.plot(focus=9)
+    with pytest.raises(ValueError, match="shot, start and end"):
+        street.plot(shot=[0, 0, 0])
+
+
+def test_a_judged_ray_shows_what_it_crosses_and_what_counts(street, tmp_path):
+    policy = cc.Policy.penetration(loss={"default": 1.0})
+    judged = street.judge_rays([[0.3, 0, 1.3], [0.3, 0, 2.5]], [[1, 0, 0]], policy, ignore_character=SHOOTER)
+    figure = judged.plot(0, tmp_path / "shot.svg")
+    assert "<svg" in (tmp_path / "shot.svg").read_text()
+    assert figure.get_suptitle().startswith("hit: chest of character 1\nray 0, penetration")
+    assert count(figure.axes[0], pale(HIT)) == 1, "walls stay grey"
+    first = street.judge_segments([0.3, 0, 1.3], [9, 0, 1.3], cc.Policy.first_surface(), ignore_character=SHOOTER)
+    assert count(first.plot(0).axes[0], pale(HIT)) == 1
+    nothing = street.judge_segments([0.3, 0, 2.5], [6, 0, 2.5], policy, ignore_character=[SHOOTER], mask=1)
+    assert nothing.plot(-1).get_suptitle().startswith("miss: ")
+    with pytest.raises(IndexError, match="1 rays were judged"):
+        nothing.plot(1)
+
+
+def test_rows_that_were_chosen_keep_their_filters(street):
+    shots = [[0.3, 0, 2.0]] * 2, [[6, 0, 2.0]] * 2
+    judged = street.judge_segments(*shots, cc.Policy.first_surface(), ignore_character=[VICTIM, SHOOTER])
+    figures = judged.plot(0), judged.plot(1), judged[1:].plot(0)
+    first, second, chosen = (one.get_suptitle().split("\n")[0] for one in figures)
+    assert chosen == second != first
+
+
+def test_a_judged_ray_of_the_past_is_drawn_among_the_limbs_of_then():
+    world = cc.HitWorld(cc.Limbs.spheres([[5, 0, 0]], 0.5))
+    history = cc.PoseHistory(world)
+    history.record(0.0)
+    world.set_endpoints([[5, 9, 0]], [[5, 9, 0]])
+    history.record(1.0)
+    judged = history.judge_segments([0, 0, 0.0], [9, 0, 0.0], cc.Policy.first_surface(), [0.0, 1.0, 7.0], on_old="miss")
+    assert judged.plot(0).get_suptitle().startswith("hit: ")
+    assert judged.plot(1).get_suptitle().startswith("miss: 8.5 m")
+    with pytest.raises(ValueError, match="ray: expected one of a time that is kept, got ray 2, of time 7"):
+        judged.plot(2)
+    figure = history.plot(0.0, shot=[[0, 0, 0], [9, 0, 0]])
+    assert figure.get_suptitle() == "hit: limb 0 at time 0"
+
+
+@pytest.mark.parametrize("ends", [([1, 2, 3], [1, 2, 3]), ([5, 0, 9], [5, 0, 3]), ([0.2, 0, 1.6], [0.2, 0, 1.6])])
+def test_any_shot_can_be_drawn(street, ends):
+    """One without a length, from the sky, and in an empty world."""
+    for world in (street, cc.HitWorld()):
+        assert world.plot(shot=ends).axes[0].get_xlabel() == "to the right of the shot [m]"
+    assert len(cc.HitWorld().plot().axes) == 3
+
+
+def test_walls_between_are_shown_and_walls_behind_are_not():
+    world = cc.HitWorld(cc.Limbs.spheres([[5, 0, 1]], 0.3))
+    world.add_static(cc.Limbs.boxes([[3, 0.6, 1], [8, 0, 1]], [0, 0, 0, 1], [[0.1, 0.3, 1], [0.1, 3, 2]]))
+    along, above = world.plot(shot=([0, 0, 1], [6, 0, 1])).axes
+    assert (len(filled(along)), len(filled(above))) == (2, 2)
+
+
+@pytest.mark.parametrize("skin", [True, None])
+def test_a_skin_is_drawn_behind_the_limbs(skin):
+    z = np.linspace(0.0, 1.0, 9)
+    vertices = np.concatenate(
+        [np.stack([np.cos(z), np.sin(z), z], axis=1), np.stack([-np.cos(z), np.sin(z), z], axis=1)]
+    )
+    faces = [[i, i + 1, i + 9] for i in range(8)]
+    rig = cc.Rig.from_skin(vertices, faces, np.ones((18, 1)), ["root"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]])
+    figure = rig.plot(skin=skin)
+    triangles = figure.axes[0].collections[0].get_paths()
+    assert len(triangles) == (8 if skin else 1)
+    assert ("skin" in [text.get_text() for text in (figure.legends or [None])[0].get_texts()]) if skin else True
+
+
+def test_a_rig_without_a_skin_says_so():
+    for skin in (True, "me"):
+        with pytest.raises(ValueError, match="skin: expected a Skin, got"):
+            cc.Rig.humanoid().plot(skin=skin)
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch, street):
+    judged = street.judge_segments([0.3, 0, 1.3], [9, 0, 1.3], cc.Policy.first_surface())
+    hide_package(monkeypatch, "matplotlib")
+    for draw in (street.plot, street.snapshot().plot, lambda: judged.plot(0)):
+        with pytest.raises(ImportError, match=r"plot needs matplotlib: pip install 'cylcollide\[plot\]'"):
+            draw()
