@@ -42,6 +42,7 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.query import exact_fallback
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.chords import Chords, chords_listed
+from cylcollide.query.clearance import considered_limbs
 from cylcollide.query.closest import closest_recorded
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.chords import pieces_of_lists
@@ -50,7 +51,7 @@ from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.nearest import ClosestPoints, NearLimbs
 from cylcollide.query.overlaps import Overlaps, overlaps_of
 from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
-from cylcollide.query.request import batch_rows
+from cylcollide.query.request import LabelledLimbs, batch_rows
 from cylcollide.query.results import gather
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.observers import ChangeLock, JudgedCall
@@ -86,8 +87,19 @@ class Past:
             limbs = self._limbs(np.append(hit, undecided[ray_of_each(offsets)]), np.append(row, near))
             lists = offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32)
             candidates = partial(self._candidates, limbs, lists)
-        found = RayHits(named_columns(rays.batch, hits), limbs, rays.inside, candidates)
+        read = named_columns(rays.batch, hits)
+        found = RayHits(read, limbs, rays.inside, candidates, considered=self._considered)
         return found.rewound(self.times, self.present)
+
+    def _considered(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
+        """All limbs at the moment of ray i, and those of them that it considers."""
+        place, (ids, since, time) = self.place[i : i + 1], self.protection
+        known = place.item() != NO_TICK
+        row = np.arange(self.ring.ticks[place.item()].structure.rows if known else 0, dtype=np.int32)
+        alpha = np.repeat(self.times.alpha[i : i + 1], len(row))
+        placed = RewoundLimbs(self.ring, np.repeat(place, len(row)), alpha, row)
+        limbs, rows = considered_limbs(placed, self.rays.batch, i)
+        return limbs, rows[~np.isin(limbs.table.character[rows], ids[since <= time[i]])]
 
     def chords(self) -> Chords:
         """Every limb that each ray crosses."""

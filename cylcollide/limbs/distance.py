@@ -18,17 +18,14 @@ from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbTable
 from cylcollide.kernels.ray import dot
-from cylcollide.limbs.segment_frame import SegmentAboutLimb, segment_about_limb
-from cylcollide.limbs.tables import chosen_rows
+from cylcollide.query.clearance import least_distances
+from cylcollide.query.segment_frame import SegmentAboutLimb, segment_about_limb
 
 DISTANCE_BOUND = 2.0**-48
 """Largest error of a distance, relative to the limb's size and distance."""
 
 FINEST = 2.0**-56
 """Length at which the search along a segment ends, for a limb of size 1: no distance changes faster than its point."""
-
-CULL_PAD = 2.0**-40
-"""Bound on the relative error of the distances by which limbs are left out: more than ten times the true one."""
 
 Offset: TypeAlias = tuple[float, float]
 """The way from the nearest point of a limb to a point: along the axis, and away from it."""
@@ -54,13 +51,13 @@ def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: F
     None if there are no rows. Each limb must miss the segment; the distance of a limb that it hits is 0.
     """
     ray = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0)
-    least = _least_distances(table, start, end)[rows]
+    least = least_distances(table, ray)[rows]
     best: Nearest | None = None
     for k in np.argsort(least, kind="stable").tolist():
         if best is not None and least[k] > best.gap:
             break
         row = int(rows[k])
-        about = segment_about_limb(ray, chosen_rows(table, np.array([row])))
+        about = segment_about_limb(ray, table, row)
         gap, s = _least_distance(about)
         if best is None or (gap / about.unit, row) < (best.gap, best.limb):
             on_segment = about.point(s)
@@ -68,19 +65,6 @@ def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: F
             places = np.array(on_limb), np.array(about.in_world(on_segment))
             best = Nearest(row, gap / about.unit, about.fraction(s), *places)
     return best
-
-
-def _least_distances(table: LimbTable, start: Float64Array, end: Float64Array) -> Float64Array:
-    """Lower bounds of the distances of all limbs, (n,): the distances of balls around them."""
-    centre, step = 0.5 * table.p1 + 0.5 * table.p2, end - start
-    from_start, square = centre - start, step @ step
-    along = np.clip(from_start @ step / square, 0.0, 1.0) if square > 0.0 else np.zeros(len(centre))
-    distance = np.linalg.norm(from_start - along[:, None] * step, axis=1)
-    reach = 0.5 * np.linalg.norm(table.p2 - table.p1, axis=1) + np.maximum(table.radius, table.radius2)
-    is_box = table.box >= 0
-    reach[is_box] = np.linalg.norm(table.boxes[table.box[is_box], 9:], axis=1)
-    extent = max(np.abs(start).max(), np.abs(end).max()) + np.abs(centre).max(axis=1, initial=0.0) + reach
-    return np.asarray(distance - reach - CULL_PAD * extent)
 
 
 def _least_distance(about: SegmentAboutLimb) -> tuple[float, float]:

@@ -18,11 +18,10 @@ from cylcollide.exact.numbers import ZERO, QuadraticNumber
 from cylcollide.exact.order import Chord, limb_chords
 from cylcollide.exact.solid import Bound as ExactBound
 from cylcollide.exact.solid import Solid
-from cylcollide.kernels.clearance import growth_to_touch
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, tables
-from cylcollide.limbs.segment_frame import segment_about_limb
+from cylcollide.query.clearance import clearance_of
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
@@ -157,7 +156,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     solid = exact_limb(alone, 0)
     regions = [(bound.name, bound.stretches if bound.hole is None else bound.hole) for bound in solid.bounds(ray)]
     chords = limb_chords(ray, solid)
-    clearance, nearest = _clearance(ray, alone)
+    clearance, nearest = clearance_of(ray, alone, 0)
     return Explanation(
         chosen,
         Shape(int(alone.kind[0])),
@@ -192,13 +191,6 @@ def _rechecked(rays: Rays, alone: LimbTable) -> bool:
     hits = empty_hits(1)
     single.cast_rows(batch, alone.kernel_rows, hits)
     return bool(hits.undecided[0])
-
-
-def _clearance(ray: RayNumbers, alone: LimbTable) -> tuple[float, float]:
-    """Growth at which the only limb of a table touches the segment, and the fraction."""
-    about = segment_about_limb(ray, alone)
-    growth, s = growth_to_touch(about.place, about.direction, -about.before, about.behind, about.limb)
-    return growth / about.unit, about.fraction(s)
 
 
 # Words --------------------------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array
 from cylcollide.process.files import Columns
 from cylcollide.query import exact_fallback
+from cylcollide.query.clearance import Considered, clearances, considered_limbs
 from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, take_rays
@@ -70,6 +71,14 @@ class RayHits(HitFields[RayHit]):
         "Unit outward normal there, zero if the ray ends in the limb, NaN for a miss; (n, 3).", "_exit_spots"
     )
 
+    clearance = Field[Float64Array](
+        "Growth by `Limbs.inflated` at which the limb that is hit just touches the ray, at most 0: minus the depth; "
+        "for a miss the least over all limbs considered, inf without any. Of a thick ray that of its line, "
+        "more than 0 where only the ball touches. Computed when it is read, some milliseconds a miss; (n,).",
+        "_clearances",
+    )
+    clearance_limb = Field[Int32Array]("The limb that `clearance` is about, -1 without any; int32 (n,).", "_clearances")
+
     def __init__(
         self,
         read: Callable[[str], Any],
@@ -77,15 +86,17 @@ class RayHits(HitFields[RayHit]):
         inside: InsidePolicy,
         candidates: exact_fallback.Candidates | None = None,
         resolved: ChordRows | None = None,
+        considered: Considered | None = None,
     ) -> None:
         """Hits of the rays `read("batch")`; `read` takes the name of one of `HitColumns`, too.
 
-        Undecided rows are resolved among their `candidates`; `resolved` says that they already are.
+        Undecided rows are resolved among their `candidates`; `resolved` says that they already are. `considered` gives
+        the limbs that may be hit by a ray; by default its mask and the character that it ignores choose from `limbs`.
         """
         if candidates is not None:
             resolved = exact_fallback.resolve_hits(read, limbs.table, inside, candidates)
         self._read, self._limbs, self._inside, self._resolved = read, limbs, inside, resolved
-        self._row = read("limb")
+        self._row, self._considered = read("limb"), considered
         self._columns = {}
 
     def _take(self, rows: Int64Array) -> "RayHits":
@@ -94,7 +105,8 @@ class RayHits(HitFields[RayHit]):
             take_rays(read("batch"), rows), HitColumns._make(read(name)[rows] for name in HitColumns._fields)
         )
         known = None if resolved is None else take_rays_of_chords(resolved, rows)
-        return type(self)(part, self._limbs, self._inside, resolved=known)
+        considered = self._considered and partial(_considered_by, self._considered, rows)
+        return type(self)(part, self._limbs, self._inside, resolved=known, considered=considered)
 
     def _summary(self) -> str:
         return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
@@ -136,6 +148,12 @@ class RayHits(HitFields[RayHit]):
         chords = self._chords
         return {"exit_fraction": np.ascontiguousarray(chords.exit[:, 0]), "exit_face": chords.exit_face}
 
+    def _clearances(self) -> Columns:
+        batch = self._read("batch")
+        considered = self._considered or partial(considered_limbs, self._limbs, batch)
+        growth, limb = clearances(batch, self._limbs, self._row, self._inside, considered)
+        return {"clearance": growth, "clearance_limb": limb}
+
     def surface(self) -> Surface:
         """Positions and normals of the hits, NaN for misses, (n, 3) each: new arrays, which the caller may write."""
         exact = exact_fallback.exact_hits(self._resolved, self._inside)
@@ -170,6 +188,11 @@ class RayHits(HitFields[RayHit]):
     def thickness(self) -> Float64Array:
         """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
         return frozen(self._chords.extent * self._length)
+
+
+def _considered_by(considered: Considered, rows: Int64Array, i: int) -> tuple[LabelledLimbs, Int64Array]:
+    """The limbs that the ray in the i-th of some rows considers."""
+    return considered(rows.item(i))
 
 
 def named_columns(batch: RayBatch, hits: HitColumns) -> Callable[[str], Any]:

@@ -1,7 +1,7 @@
-"""A segment and one limb in coordinates about the limb, where float64 computes their clearance or their distance."""
+"""A ray and one limb in coordinates about the limb, where float64 computes their clearance or their distance."""
 
 from fractions import Fraction
-from math import frexp, hypot
+from math import frexp, hypot, inf
 from typing import NamedTuple
 
 from cylcollide._types import Shape
@@ -20,7 +20,7 @@ from cylcollide.kernels.limb_table import (
 )
 
 FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
-"""Largest distance from the segment's point closest to the limb's centre at which it may touch the grown limb.
+"""Largest distance from the ray's point closest to the limb's centre at which it may touch the grown limb.
 
 In units of the limb's size and distance the growth there is at most 3, and a limb grown by 3 lies within 8 of its
 centre. A tapered cylinder grows across its axis up to 1 + 2 slope times as fast as along it. The second bound keeps
@@ -29,7 +29,7 @@ squares finite.
 
 
 class SegmentAboutLimb(NamedTuple):
-    """The points place + s direction, -before <= s <= behind: the part of a segment that may be nearest to a limb.
+    """The points place + s direction, -before <= s <= behind: the part of a ray that may be nearest to a limb.
 
     The limb's centre is the origin, and the unit is about its size and distance. So no product overflows, and neither a
     limb nor a start far away loses digits.
@@ -46,9 +46,11 @@ class SegmentAboutLimb(NamedTuple):
     """The factor of all lengths, a power of two."""
     centre: tuple[Fraction, Fraction, Fraction]
     closest: float
-    """The fraction of the segment at `place`."""
+    """The fraction of the ray at `place`."""
     length: float
-    """The length of the segment, in the unit of the input."""
+    """The length of the ray's direction, of a segment its own; in the unit of the input."""
+    limit: float
+    """The largest fraction, 1 for a segment."""
 
     def point(self, s: float) -> Vector:
         """The point at s."""
@@ -56,9 +58,9 @@ class SegmentAboutLimb(NamedTuple):
         return x + s * u, y + s * v, z + s * w
 
     def fraction(self, s: float) -> float:
-        """The fraction of the segment at s."""
+        """The fraction of the ray at s."""
         nearest = self.closest + s / self.unit / self.length if self.length else 0.0
-        return min(max(nearest, 0.0), 1.0)
+        return min(max(nearest, 0.0), self.limit)
 
     def in_world(self, point: Vector) -> Vector:
         """A point in the coordinates of the input, each rounded once."""
@@ -66,19 +68,21 @@ class SegmentAboutLimb(NamedTuple):
         return x, y, z
 
 
-def segment_about_limb(ray: RayNumbers, alone: LimbTable) -> SegmentAboutLimb:
-    """A segment and the only limb of a table."""
-    p1, p2 = ([Fraction(x) for x in ends[0].tolist()] for ends in (alone.p1, alone.p2))
+def segment_about_limb(ray: RayNumbers, table: LimbTable, index: int) -> SegmentAboutLimb:
+    """A segment, or a ray up to its limit, and one limb of a table."""
+    p1, p2 = ([Fraction(x) for x in ends[index].tolist()] for ends in (table.p1, table.p2))
     cx, cy, cz = centre = tuple((a + b) / 2 for a, b in zip(p1, p2, strict=True))
     origin = [Fraction(x) - c for x, c in zip(ray.origin, centre, strict=True)]
-    step = [Fraction(x) - c - o for x, c, o in zip(ray.second, centre, origin, strict=True)]
+    step = [Fraction(x) for x in ray.second]
+    if ray.is_segment:
+        step = [d - c - o for d, c, o in zip(step, centre, origin, strict=True)]
     square = sum(d * d for d in step)
     along = sum(o * d for o, d in zip(origin, step, strict=True))
-    closest = Fraction(float(min(max(-along / square, Fraction(0)), Fraction(1)))) if square else Fraction(0)
+    closest = Fraction(min(max(float(-along / square), 0.0), ray.limit)) if square else Fraction(0)
     place = [float(o + closest * d) for o, d in zip(origin, step, strict=True)]
-    row = alone.rows[0].copy()
+    row = table.rows[index].copy()
     row[CENTRE : CENTRE + 3] = 0.0
-    if alone.kind.item(0) == int(Shape.BOX):
+    if table.kind.item(index) == int(Shape.BOX):
         lengths = slice(BOX_AXES + 9, BOX_AXES + 12)
     else:
         lengths = slice(HALF_LENGTH, EXTENT)
@@ -86,11 +90,14 @@ def segment_about_limb(ray: RayNumbers, alone: LimbTable) -> SegmentAboutLimb:
     size = max(map(abs, (*place, *row[lengths].tolist())))
     unit = 0.5 ** frexp(size)[1]
     row[lengths] *= unit
-    limb = plain_limb(alone._replace(rows=row[None]), 0)
+    limb = plain_limb(table._replace(rows=row[None], kernel_shape=table.kernel_shape[index : index + 1]), 0)
     length = hypot(*map(float, step))
     u, v, w = (float(d) / length if length else 0.0 for d in step)
     slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.half_length) if limb.kind == Shape.TAPERED else 0.0
     farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
-    before, behind = (min(float(share) * length * unit, farthest) for share in (closest, 1 - closest))
+    left = inf if ray.limit == inf else float(Fraction(ray.limit) - closest)
+    before, behind = (min(share * length * unit, farthest) if length else 0.0 for share in (float(closest), left))
     x, y, z = (coordinate * unit for coordinate in place)
-    return SegmentAboutLimb((x, y, z), (u, v, w), before, behind, limb, unit, (cx, cy, cz), float(closest), length)
+    return SegmentAboutLimb(
+        (x, y, z), (u, v, w), before, behind, limb, unit, (cx, cy, cz), float(closest), length, ray.limit
+    )
