@@ -1,17 +1,14 @@
 """The queries of a `PoseHistory`: those of a world, each ray at its own time, and those about flying bullets."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from functools import partial
 from typing import Self, Unpack
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import NO_LIMB, BoolArray, Float64Array, Int32Array, Int64Array
-from cylcollide.bvh.traverse import make_stack
+from cylcollide._types import BoolArray, Float64Array
 from cylcollide.characters.judge import ShotRequest, judge_flight
 from cylcollide.characters.judged import Judged
+from cylcollide.history.doubts import PastDoubtRequest, past_doubt, past_doubts
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.hits import MovingHits
@@ -25,8 +22,8 @@ from cylcollide.history.nearest import (
     past_spheres,
     past_within,
 )
+from cylcollide.history.past import Past
 from cylcollide.history.requests import (
-    NO_TICK,
     PastRequest,
     past_capsules,
     past_points,
@@ -36,124 +33,18 @@ from cylcollide.history.requests import (
     past_segments,
     sample_times,
 )
-from cylcollide.history.rewound import RewoundLimbs, all_limbs, present_positions
+from cylcollide.history.rewound import all_limbs
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query import exact_fallback
 from cylcollide.query.arguments import arguments_of
-from cylcollide.query.chords import Chords, chords_listed
-from cylcollide.query.clearance import considered_limbs
-from cylcollide.query.closest import closest_recorded
-from cylcollide.query.hits import RayHits, named_columns
-from cylcollide.query.loops.chords import pieces_of_lists
-from cylcollide.query.loops.columns import CompressedRows, ray_of_each
-from cylcollide.query.loops.recorded import Protection, rows_near_rays
+from cylcollide.query.chords import Chords
+from cylcollide.query.doubts import Doubts
+from cylcollide.query.hits import RayHits
 from cylcollide.query.nearest import ClosestPoints, NearLimbs
-from cylcollide.query.overlaps import Overlaps, overlaps_of
-from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
-from cylcollide.query.request import LabelledLimbs, batch_rows
-from cylcollide.query.results import gather
+from cylcollide.query.overlaps import Overlaps
+from cylcollide.query.points import PointHits
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.observers import ChangeLock, JudgedCall
-
-
-class Past:
-    """A request about the past, and the ticks that it is judged by: as `Snapshot` for the present."""
-
-    def __init__(self, world: HitWorld, ring: Ring, request: PastRequest) -> None:
-        """The request, judged by the ticks of a world; ValueError for times that are not kept."""
-        self.ring, (self.rays, asked, protected) = ring, request
-        self.times = sample_times(ring, len(self.rays.first), asked)
-        tick = self.times.tick
-        self.place: Int32Array = np.where(tick == NO_TICK, NO_TICK, tick - ring.first).astype(np.int32)
-        """Of the tick of each ray in the ring, NO_TICK for none."""
-        self.protection = Protection(*protected, self.times.time)
-        self.present = partial(present_positions, world)
-        self.recorded = ring.recorded
-        if len(self.rays.radius):
-            self.recorded, self._boxes = ring.grown(self.rays.radius.max(), self.place)
-
-    def closest(self) -> RayHits:
-        """The closest limb of each ray."""
-        ring, rays = self.ring, self.rays
-        hits = closest_recorded(rays, self.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection)
-        hit = np.flatnonzero(hits.limb >= 0)
-        row = hits.limb[hit]
-        hits.limb[hit] = np.arange(len(hit))
-        limbs, candidates = self._limbs(hit, row), None
-        if np.count_nonzero(hits.undecided):
-            undecided = np.flatnonzero(hits.undecided)
-            offsets, near = self._near(undecided)
-            limbs = self._limbs(np.append(hit, undecided[ray_of_each(offsets)]), np.append(row, near))
-            lists = offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32)
-            candidates = partial(self._candidates, limbs, lists)
-        read = named_columns(rays.batch, hits)
-        found = RayHits(read, limbs, rays.inside, candidates, considered=self._considered)
-        return found.rewound(self.times, self.present)
-
-    def _considered(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
-        """All limbs at the moment of ray i, and those of them that it considers."""
-        place, (ids, since, time) = self.place[i : i + 1], self.protection
-        known = place.item() != NO_TICK
-        row = np.arange(self.ring.ticks[place.item()].structure.rows if known else 0, dtype=np.int32)
-        alpha = np.repeat(self.times.alpha[i : i + 1], len(row))
-        placed = RewoundLimbs(self.ring, np.repeat(place, len(row)), alpha, row)
-        limbs, rows = considered_limbs(placed, self.rays.batch, i)
-        return limbs, rows[~np.isin(limbs.table.character[rows], ids[since <= time[i]])]
-
-    def chords(self) -> Chords:
-        """Every limb that each ray crosses."""
-        limbs, lists = self._listed()
-        found = Chords(self.rays.batch, limbs, chords_listed(limbs, self.rays, lists))
-        return found.rewound(self.times, self.present)
-
-    def contains(self) -> PointHits:
-        """The limb that contains each point."""
-        ring, rays = self.ring, self.rays
-        args = rays, ring.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection
-        columns, points = located_recorded(*args), rays.batch.rays.origin
-        if (undecided := np.flatnonzero(columns.undecided)).size:
-            offsets, near = self._near(undecided)
-            limbs = self._limbs(undecided[ray_of_each(offsets)], near)
-            of_each = np.split(np.arange(len(near)), offsets[1:-1])
-            placed = [own[limbs.kernel_rows.mask[own] != 0].tolist() for own in of_each]
-            resolve_points(points, limbs.table, dict(zip(undecided.tolist(), placed, strict=True)).__getitem__, columns)
-            columns.limb[undecided] = gather(near, columns.limb[undecided], NO_LIMB)
-        return PointHits(columns.limb, columns.limb_count, partial(self._distances, points, columns.limb)).rewound(
-            self.times, None
-        )
-
-    def overlaps(self) -> Overlaps:
-        """Every limb that each thick segment touches."""
-        return overlaps_of(self.chords()).rewound(self.times, self.present)
-
-    def _distances(self, points: Float64Array, row: Int32Array) -> Float64Array:
-        """The squared distance of each point from the axis of the limb in a row of its tick, -1.0 for none."""
-        hit, limb = np.flatnonzero(row >= 0), np.full(len(row), NO_LIMB, np.int32)
-        limb[hit] = np.arange(len(hit))
-        limbs = self._limbs(hit, row[hit])
-        return axis_distances(points, limbs.table, limbs.kernel_rows, limb)
-
-    def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
-        """The limbs on the list of each of these rays that it does not certainly miss."""
-        some = batch_rows(self.rays.batch, rays)
-        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, 0, lists, False))
-
-    def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
-        """Rows of states, each where it was at the moment of its ray."""
-        return RewoundLimbs(self.ring, self.place[ray], self.times.alpha[ray], row)
-
-    def _listed(self) -> tuple[RewoundLimbs, CompressedRows]:
-        """The limbs that each ray may hit, placed for it alone, and the list of each ray."""
-        self.rays.copy_checked(0, len(self.place))
-        offsets, row = self._near(slice(None))
-        return self._limbs(ray_of_each(offsets), row), (offsets, np.arange(len(row), dtype=np.int32))
-
-    def _near(self, rays: Int64Array | slice) -> CompressedRows:
-        """The rows of the limbs that each of these rays may hit."""
-        protection = self.protection._replace(time=self.protection.time[rays])
-        batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
-        return rows_near_rays(batch, self.recorded, self.place[rays], protection, False, stack)
 
 
 class PastQueries(ABC):
@@ -236,6 +127,15 @@ class PastQueries(ABC):
     def overlap_spheres(self, request: PastNearRequest) -> NearLimbs:
         """All limbs that each ball touches or overlaps at its time; as `HitWorld.overlap_spheres`."""
         return PastNear(self._world, self._kept(), request).near()
+
+    @arguments_of(past_doubts)
+    def doubt_segments(self, request: PastDoubtRequest) -> Doubts:
+        """Whether each closed segment hits any limb, if each may be anywhere within `radius` of where it is then.
+
+        And at any moment of [time - time_radius, time + time_radius]: if that is not kept, or if meanwhile any limb
+        comes, goes, jumps, or changes its layers or protection, it DEPENDS. As `HitWorld.doubt_segments`.
+        """
+        return past_doubt(self._world, self._kept(), request)
 
     @arguments_of(past_boxes)
     def overlap_boxes(self, request: PastBoxRequest) -> Overlaps:

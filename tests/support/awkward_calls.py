@@ -139,6 +139,8 @@ def queries() -> Iterator[Call]:
         yield Call(f"{type(asked).__name__}.doubt_segments", asked.doubt_segments, {**shots, **filters})
         yield Call(f"{type(asked).__name__}.sweep_capsules", asked.sweep_capsules, {**blade, **filters})
     for when in times:
+        doubtful: Arrays = {"starts": PLACE, "ends": END, "radius": EIGHTH, "time_radius": EIGHTH}
+        yield Call("PoseHistory.doubt_segments", history().doubt_segments, {**doubtful, **filters, **when})
         yield Call("PoseHistory.contains_points", history().contains_points, {"points": PLACE, **filters, **when})
     flight: Arrays = {"starts": PLACE, "ends": END, "t0": FIRST, "t1": LATER, "target_t0": FIRST, "target_t1": LATER}
     yield Call("PoseHistory.cast_moving", history().cast_moving, {**flight, **filters})

@@ -1,0 +1,199 @@
+"""Segments at limbs of the past that may be elsewhere, or at another time.
+
+A limb is within its motion of where it is at the time of a segment: at most the sum of what its bone moves and turns
+from tick to tick. So its time is one more reason why it may be elsewhere.
+"""
+
+from copy import copy
+from typing import NamedTuple, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide._types import ALL_LAYERS, Doubt, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide.history.past import Past
+from cylcollide.history.requests import (
+    NO_TICK,
+    PastRequest,
+    PointOptions,
+    Protected,
+    SampleTimes,
+    asked_times,
+    protected_by,
+    repeated,
+)
+from cylcollide.history.rewound import RewoundLimbs
+from cylcollide.history.ticks import Ring, Tick
+from cylcollide.query.doubts import Doubts, are_certain, doubts_with
+from cylcollide.query.near_requests import as_radii
+from cylcollide.query.overlaps import limbs_of_chords
+from cylcollide.query.request import segment_request
+from cylcollide.validate import NO_RADIUS
+from cylcollide.world.hit_world import HitWorld
+
+PAD = 2.0**-44
+"""Of the largest coordinate: far above the rounding of placed limbs."""
+
+
+MOST_TURN = 1.9
+"""Between unit axes: one that goes straight from one end of its turn to the other does not vanish below 2."""
+
+
+class PastDoubtRequest(NamedTuple):
+    """Segments, and how far limbs may be away in space and time; (n,) each."""
+
+    past: PastRequest
+    radius: Float64Array
+    time_radius: Float64Array
+
+
+def past_doubts(
+    starts: ArrayLike,
+    ends: ArrayLike,
+    radius: ArrayLike,
+    time: ArrayLike | None = None,
+    *,
+    time_radius: ArrayLike = 0.0,
+    **options: Unpack[PointOptions],
+) -> PastDoubtRequest:
+    """A request about closed segments at times, each as far off as `time_radius`, (n,) or one for all."""
+    asked = asked_times(time, options, PointOptions)
+    first = repeated(starts, ends, ("starts", "ends"), asked[:3], ("time", "tick", "alpha"))
+    filters = options.get("mask", ALL_LAYERS), options.get("ignore_character"), options.get("threads")
+    rays = segment_request(first, ends, "hit", *filters, radius=radius)
+    radii, spans = (
+        as_radii(values, name, len(rays.first)) for values, name in ((radius, "radius"), (time_radius, "time_radius"))
+    )
+    return PastDoubtRequest((rays, asked, protected_by(options)), radii, spans)
+
+
+def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts:
+    """Which limbs each segment may hit, if each limb is within the radius of where it is at any moment of its time."""
+    (rays, asked, protected), radius, time_radius = request
+    past = Past(world, ring, request.past)
+    times = past.times
+    least = np.where(times.tick == NO_TICK, Doubt.DEPENDS, Doubt.EXCLUDED).astype(np.int8)
+    if not time_radius.any():
+        found = past.chords()
+        query, row, _ = limbs_of_chords(found)
+        certain = are_certain(found, query, row, radius[query])
+        return doubts_with(found.judged[0], query, row, certain, least).rewound(times, past.present)
+    spread = Spread(ring, times, time_radius, protected)
+    least[spread.is_open] = Doubt.DEPENDS
+    grown = copy(rays)
+    grown.radius = radius + spread.most
+    if not grown.radius.any():
+        grown.radius = NO_RADIUS
+    found = Past(world, ring, (grown, asked, protected)).chords()
+    query, row, _ = limbs_of_chords(found)
+    limbs = found.judged[0]
+    assert isinstance(limbs, RewoundLimbs)
+    reach = radius[query] + spread.motion(query, limbs.state_row[row])
+    hits = limbs.limbs()[row].cast_segments(rays.first[query], rays.second[query], radius=reach)
+    near = np.flatnonzero(hits.hit | hits.undecided)
+    query, row, reach = query[near], row[near], reach[near]
+    certain = are_certain(found, query, row, reach) & ~spread.is_open[query]
+    return doubts_with(limbs, query, row, certain, least).rewound(times, past.present)
+
+
+class Spread:
+    """Intervals of time about moments, and how far limbs move within them; n of them."""
+
+    def __init__(self, ring: Ring, times: SampleTimes, radius: Float64Array, protected: Protected) -> None:
+        begins, last = ring.times, len(ring.ticks) - 1
+        self._ticks, self._begins, self._time = ring.ticks, begins, times.time
+        self._from, self._to = times.time - radius, times.time + radius
+        kept = (times.tick != NO_TICK) & ~times.clamped & (self._from >= begins[0]) & (self._to <= begins[-1])
+        self._first, there = (
+            np.clip(np.searchsorted(begins, one, "right") - 1, 0, last) for one in (self._from, self._to)
+        )
+        self._end: Int64Array = np.minimum(np.where(self._to > begins[there], there + 1, there), last)
+        self._pad = PAD * max(
+            (abs(x) for tick in ring.ticks for corner in tick.tree.frame.corners() for x in corner), default=0.0
+        )
+        self._pads: Float64Array = np.where(radius > 0.0, self._pad, 0.0)
+        least, most = int(self._first.min(initial=last)), int(self._end.max(initial=0))
+        motion, broken = np.zeros((2, last + 2))
+        for k in range(least, most):
+            longest = self._longest(k)
+            broken[k + 1], motion[k + 1] = np.isinf(longest), 0.0 if np.isinf(longest) else longest
+        broken, motion = np.cumsum(broken), np.cumsum(motion)
+        self.is_open = ~kept | (broken[self._end] > broken[self._first])
+        """Whether a time is not kept, or some limb comes, goes, jumps or changes its layers or protection meanwhile."""
+        for since in protected[1].tolist():
+            self.is_open |= (self._from < since) & (since <= self._to)
+        moved = motion[self._end] - motion[self._first]
+        self.most: Float64Array = np.where(self.is_open, 0.0, moved + 2.0 * self._pads)
+        """Not less than how far any limb moves; 0 for an open interval."""
+
+    def _longest(self, k: int) -> float:
+        """How far any limb moves from a tick to the next; inf if one comes, goes, jumps or changes otherwise."""
+        here, there = self._ticks[k], self._ticks[k + 1]
+        structure = here.structure
+        settled = here.characters is structure.settled or not len(structure.ids)
+        if structure is not there.structure or not settled:
+            return np.inf
+        row = np.arange(structure.rows, dtype=np.int32)
+        return float(_motion(here, there, row, np.zeros(len(row)), np.ones(len(row))).max(initial=0.0))
+
+    def motion(self, query: Int64Array, row: Int32Array) -> Float64Array:
+        """Not less than how far limbs, rows of the ticks of some intervals, are from where they are at the moment."""
+        sooner, later = np.zeros((2, len(query)))
+        first, end = self._first[query], np.where(self.is_open, 0, self._end)[query]
+        for k in range(int(first.min(initial=0)), int(end.max(initial=0))):
+            some = np.flatnonzero((first <= k) & (k < end))
+            length, own = self._begins[k + 1] - self._begins[k], query[some]
+            a, t, b = (
+                np.clip((moment[own] - self._begins[k]) / length, 0.0, 1.0)
+                for moment in (self._from, self._time, self._to)
+            )
+            ticks = self._ticks[k], self._ticks[k + 1]
+            sooner[some] += _motion(*ticks, row[some], a, t)
+            later[some] += _motion(*ticks, row[some], t, b)
+        pads = np.where(self.is_open, 0.0, self._pads)[query]
+        return np.asarray(np.maximum(sooner, later) + pads)
+
+
+def _motion(here: Tick, there: Tick, row: Int32Array, first: Float64Array, last: Float64Array) -> Float64Array:
+    """At most how far a point of each limb moves between two moments of one tick, as shares of it; inf for a jump."""
+    structure, models = here.structure, here.structure.models
+    model, owner = structure.limb["model"][row], structure.limb["owner"][row]
+    share, far = last - first, np.zeros(len(row))
+    by_ends = row < len(here.ends[0])
+    if (own := np.flatnonzero(by_ends)).size:
+        ways = [(one[row[own]], other[row[own]]) for one, other in zip(here.ends, there.ends, strict=True)]
+        far[own] = share[own] * np.maximum(*(_length(b - a) for a, b in ways))
+        axes = [_unit(_between(ways[1], at[own]) - _between(ways[0], at[own])) for at in (first, last)]
+        turn, rim = _length(axes[1] - axes[0]), models.rim[model[own]]
+        far[own] += np.where(rim > 0.0, np.where(turn < MOST_TURN, turn * rim, np.inf), 0.0)
+        boxes = own[(models.codes["kind"][model[own]] == Shape.BOX) & (last[own] == 1.0)]
+        box = models.codes["box"][model[boxes]]
+        box += np.where(owner[boxes] >= 0, here.characters["first_box"][owner[boxes]] if len(here.characters) else 0, 0)
+        for k in range(3):  # axes jump from tick to tick
+            jump = _length(there.axes[box, 3 * k : 3 * k + 3] - here.axes[box, 3 * k : 3 * k + 3])
+            far[boxes] += jump * here.axes[box, 9 + k]
+    if (own := np.flatnonzero(~by_ends)).size:
+        bone = structure.characters["first_bone"][owner[own]] + models.codes["bone"][model[own]]
+        a, b = here.bones[bone], there.bones[bone]
+        p, q = a[:, 3:7] * a[:, 7:], b[:, 3:7] * b[:, 7:]
+        q = np.where((p * q).sum(axis=1, keepdims=True) < 0.0, -q, q)
+        turns = [_unit((1.0 - at[own, None]) * p + at[own, None] * q) for at in (first, last)]
+        size = (models.span + models.rim)[model[own]]
+        far[own] = share[own] * _length(b[:, :3] - a[:, :3]) + 2.0 * _length(turns[1] - turns[0]) * size
+        stays = here.characters["next_bone"][owner[own]] < 0  # a static, until the next tick
+        far[own[stays]] = np.where((a == b).all(axis=1), 0.0, np.inf)[stays]
+    return far
+
+
+def _between(ends: tuple[Float64Array, Float64Array], share: Float64Array) -> Float64Array:
+    """Places between two."""
+    return np.asarray((1.0 - share[:, None]) * ends[0] + share[:, None] * ends[1])
+
+
+def _length(v: Float64Array) -> Float64Array:
+    return np.asarray(np.sqrt((v * v).sum(axis=1)))
+
+
+def _unit(v: Float64Array) -> Float64Array:
+    length = np.sqrt((v * v).sum(axis=1, keepdims=True))
+    return np.asarray(v / np.where(length > 0.0, length, 1.0))

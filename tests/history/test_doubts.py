@@ -1,0 +1,99 @@
+"""Doubt about the past: promises hold at every moment of the interval, wherever limbs are within the radius."""
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed
+from support.check_cylinders import IS_COMPILED
+
+import cylcollide as cc
+
+N = 60 if IS_COMPILED else 3
+
+
+def walkers(interpolate: str) -> cc.PoseHistory:
+    """Three characters that walk and turn over four ticks, and bare limbs that move too."""
+    rig, rng = cc.Rig.humanoid(), np.random.default_rng(2)
+    bare = mixed(14, seed=6).limbs()
+    world = cc.HitWorld(bare)
+    ids, joints = world.spawn(rig, 3), np.tile(rig.rest_orientations, (3, 1, 1))
+    history = cc.PoseHistory(world, interpolate=interpolate)
+    for tick in range(4):
+        roots = [[0.3 * tick, k, 1.0] for k in range(3)]
+        turns = cc.quaternions.from_axis_angle([0, 0, 1], 0.2 * tick * np.arange(3))
+        world.set_poses(ids, *rig.forward(roots, turns, joints + 0.1 * rng.normal(size=joints.shape)))
+        world.set_endpoints(bare.p1 + 0.05 * tick, bare.p2 + 0.05 * tick)
+        history.record(tick)
+    return history
+
+
+def shots(history: cc.PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Segments through or past some limb at about the middle of the time."""
+    limbs = history.limbs_at(1.5)
+    k = rng.integers(0, len(limbs), n)
+    aim = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.1 * rng.normal(size=(n, 3))
+    start = aim + rng.normal(size=(n, 3))
+    return start, start + 2.0 * (aim - start)
+
+
+@pytest.mark.machine_code
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_no_moment_breaks_a_promise(interpolate: str):
+    history, rng = walkers(interpolate), np.random.default_rng(3)
+    start, end = shots(history, rng, N)
+    time, span = rng.uniform(1.0, 2.0, N), rng.choice([0.01, 0.1, 0.6], N)
+    radius = rng.choice([0.0, 0.01], N)
+    found, seen = history.doubt_segments(start, end, radius, time, time_radius=span), dict.fromkeys(cc.Doubt, 0)
+    assert np.array_equal(found.time, time[found.query]) or len(found.time) == N
+    for i in range(N):
+        own = found[i]
+        verdict = np.full(len(history.limbs_at(1.0)), cc.Doubt.EXCLUDED)
+        verdict[own.limb] = own.limb_verdict
+        assert own.verdict[0] == verdict.max(), (i, time[i], span[i])
+        for at in time[i] + span[i] * np.linspace(-1.0, 1.0, 7):
+            limbs = history.limbs_at(at)
+            by = rng.normal(size=3)
+            by *= radius[i] * (1.0 - 1e-9) / np.linalg.norm(by)
+            hit = limbs.cast_segments(start[i] - by, end[i] - by).hit
+            known = verdict != cc.Doubt.DEPENDS
+            assert np.array_equal(hit[known], verdict[known] == cc.Doubt.CERTAIN), i
+        for one in cc.Doubt:
+            seen[one] += (verdict == one).sum()
+    assert min(seen.values()) > 20, seen
+
+
+@pytest.mark.machine_code
+def test_at_one_time_it_is_the_world_of_that_time():
+    history, rng = walkers("bones"), np.random.default_rng(4)
+    start, end = shots(history, rng, 2 * N)
+    radius = rng.choice([0.0, 0.03], 2 * N)
+    found, world = history.doubt_segments(start, end, radius, 1.25), cc.HitWorld(history.limbs_at(1.25))
+    expected = world.doubt_segments(start, end, radius)
+    for name in ("verdict", "offsets", "query", "limb", "limb_verdict"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert (found.tick == 1).all()
+
+
+def test_what_comes_jumps_or_is_protected_depends():
+    rig, world = cc.Rig.humanoid(), cc.HitWorld()
+    pose = rig.forward([[0, 0, 1]], [0, 0, 0, 1], rig.rest_orientations[None])
+    ids = world.spawn(rig, 1)
+    history = cc.PoseHistory(world, teleport_distance=5.0)
+    for tick in range(4):
+        if tick == 3:
+            pose = rig.forward([[9, 0, 1]], [0, 0, 0, 1], rig.rest_orientations[None])
+        world.set_poses(ids, *pose)
+        history.record(tick)
+    shot = [-3, 50, 1], [3, 50, 1], 0.01  # far away from everyone
+    depends, excluded = [cc.Doubt.DEPENDS], [cc.Doubt.EXCLUDED]
+    assert history.doubt_segments(*shot, 1.0, time_radius=1.0).verdict.tolist() == excluded
+    assert history.doubt_segments(*shot, 1.0, time_radius=1.5).verdict.tolist() == depends  # not kept
+    assert history.doubt_segments(*shot, 2.5, time_radius=0.1).verdict.tolist() == depends  # a teleport
+    assert history.doubt_segments(*shot, 7.0, on_old="miss").verdict.tolist() == depends
+    near = {"time_radius": 0.5, "protected_since": {int(ids[0]): 1.25}}
+    assert history.doubt_segments(*shot, 1.0, **near).verdict.tolist() == depends
+    assert history.doubt_segments(*shot, 0.5, **near).verdict.tolist() == excluded
+    through = [-3, 0, 1.3], [3, 0, 1.3], 0.01
+    assert history.doubt_segments(*through, 0.5, **near).verdict.tolist() == [cc.Doubt.CERTAIN]
+    assert history.doubt_segments(*through, [0.5, 1.0], **near).verdict.tolist() == [cc.Doubt.CERTAIN, *depends]
+    with pytest.raises(ValueError, match="time_radius"):
+        history.doubt_segments(*shot, 1.0, time_radius=-1.0)
