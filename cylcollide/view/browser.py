@@ -101,10 +101,9 @@ class Browser:
         return told["result"].get("value")
 
     def open(self, url: str) -> None:
-        """Open a page and wait until it draws."""
+        """Open a page and wait until there is something to draw on."""
         self.call("Page.navigate", url=url)
         self._wait(lambda: self.evaluate("document.querySelector('canvas') !== null"))
-        self.settle()
 
     def settle(self) -> None:
         """Wait until what the server sent is drawn and nothing moves any more: the picture stays the same."""

@@ -11,8 +11,8 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.meshes import tessellate
 
-SIDES = 24
-"""Sides of the polygon that stands for a circle."""
+SIDES, FEWER_SIDES, FEW = 24, 12, 400
+"""Sides of the polygon that stands for a circle, and of more limbs than `FEW`: software draws a crowd, too."""
 FINE, COARSE, MANY = 2.0**-16, 2.0**-5, 48
 """Steps to which ratios of two radii are rounded: one mesh serves a step. The second is for more ratios than `MANY`."""
 THINNEST = 1e-6
@@ -49,28 +49,28 @@ def instances_of(limbs: Limbs, chosen: BoolArray | None = None) -> list[Instance
     rows = np.arange(len(limbs)) if chosen is None else np.flatnonzero(chosen)
     found: list[Instances] = []
     for kind in np.unique(limbs.kind[rows]).tolist():
-        own = rows[limbs.kind[rows] == kind]
-        found += _boxes(limbs, own) if kind == Shape.BOX else _round(limbs, own, Shape(kind))
+        own, sides = rows[limbs.kind[rows] == kind], SIDES if len(limbs) <= FEW else FEWER_SIDES
+        found += _boxes(limbs, own) if kind == Shape.BOX else _round(limbs, own, Shape(kind), sides)
     return found
 
 
 def _boxes(limbs: Limbs, rows: Int64Array) -> list[Instances]:
     turn = quaternions.from_matrix(limbs.box_axes[rows].transpose(0, 2, 1), order="wxyz")
-    return [Instances("box", unit_mesh("box"), rows, limbs.p1[rows], turn, limbs.half_extents[rows])]
+    return [Instances("box", unit_mesh("box", SIDES), rows, limbs.p1[rows], turn, limbs.half_extents[rows])]
 
 
-def _round(limbs: Limbs, rows: Int64Array, kind: Shape) -> list[Instances]:
+def _round(limbs: Limbs, rows: Int64Array, kind: Shape, sides: int) -> list[Instances]:
     p1, p2, r1, r2 = limbs.p1[rows], limbs.p2[rows], limbs.radius[rows], limbs.radius2[rows]
     middle, half, turn = 0.5 * p1 + 0.5 * p2, 0.5 * np.linalg.norm(p2 - p1, axis=1), turns_to(p2 - p1)
     if kind in (Shape.SPHERE, Shape.ELLIPSOID):
         along = r1 if kind == Shape.SPHERE else half
-        return [Instances("ball", unit_mesh("ball"), rows, middle, turn, np.column_stack([r1, r1, along]))]
+        return [Instances("ball", unit_mesh("ball", sides), rows, middle, turn, np.column_stack([r1, r1, along]))]
     if kind == Shape.CAPSULE:
         wall, balls = np.column_stack([r1, r1, np.maximum(half, THINNEST * r1)]), np.tile(r1, (3, 2)).T
         both, upright = np.concatenate([rows, rows]), np.tile([1.0, 0.0, 0.0, 0.0], (2 * len(rows), 1))
         return [
-            Instances("wall", unit_mesh("wall"), rows, middle, turn, wall),
-            Instances("ball-of-capsule", unit_mesh("ball"), both, np.concatenate([p1, p2]), upright, balls),
+            Instances("wall", unit_mesh("wall", sides), rows, middle, turn, wall),
+            Instances("ball-of-capsule", unit_mesh("ball", sides), both, np.concatenate([p1, p2]), upright, balls),
         ]
     largest = np.maximum(r1, r2) if kind == Shape.TAPERED else r1
     name, ratios = kind.name.lower(), np.zeros((len(rows), 2))
@@ -81,7 +81,7 @@ def _round(limbs: Limbs, rows: Int64Array, kind: Shape) -> list[Instances]:
     scales, found = np.column_stack([largest, largest, half]), []
     for ratio in np.unique(ratios, axis=0):
         at = np.flatnonzero((ratios == ratio).all(axis=1))
-        mesh = unit_mesh(name, *ratio.tolist())
+        mesh = unit_mesh(name, sides, *ratio.tolist())
         of_ratio = name if not ratio.any() else f"{name}-{ratio[0]:.5f}-{ratio[1]:.5f}".replace(".", "_")
         found.append(Instances(of_ratio, mesh, rows[at], middle[at], turn[at], scales[at]))
     return found
@@ -97,7 +97,7 @@ def turns_to(axis: Float64Array) -> Float64Array:
 
 
 @cache
-def unit_mesh(name: str, r1: float = 1.0, r2: float = 1.0) -> Mesh:
+def unit_mesh(name: str, sides: int, r1: float = 1.0, r2: float = 1.0) -> Mesh:
     """The mesh of a solid from z = -1 to 1, by its name; radii of a tapered one at both ends, of a tube its bore's."""
     low, high = [[0.0, 0.0, -1.0]], [[0.0, 0.0, 1.0]]
     if name == "box":
@@ -108,7 +108,7 @@ def unit_mesh(name: str, r1: float = 1.0, r2: float = 1.0) -> Mesh:
         solid = Limbs.tapered_cylinders(low, high, r1, r2)
     else:
         solid = Limbs.tubes(low, high, 1.0, r2) if name == "tube" else Limbs.cylinders(low, high, 1.0)
-    vertices, triangles, _ = tessellate(solid, SIDES)
+    vertices, triangles, _ = tessellate(solid, sides)
     if name == "ball":
         return Mesh(vertices, triangles)
     mesh, normal = _creased(vertices, triangles)

@@ -14,8 +14,8 @@ except ImportError as missing:
     ) from missing
 
 HOST = "127.0.0.1"
-DIM = 0.35
-"""Of the light from all sides: with all of it, colours of hit groups are pale."""
+AMBIENT = 0.9
+"""Light from all sides. A map of surroundings and shadows take most of the time where software draws."""
 
 
 def serve(title: str, port: int = PORT) -> viser.ViserServer:
@@ -24,7 +24,9 @@ def serve(title: str, port: int = PORT) -> viser.ViserServer:
         server = viser.ViserServer(host=HOST, port=port, label=title, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
     server.gui.set_panel_label(title)
-    server.scene.configure_environment_map("warehouse", environment_intensity=DIM)
+    server.scene.configure_environment_map(None)
+    server.scene.configure_default_lights(cast_shadow=False)
+    server.scene.add_light_ambient("/light", intensity=AMBIENT)
     return server
 
 

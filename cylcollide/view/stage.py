@@ -168,7 +168,21 @@ def view_of(frame: Frame, up: int) -> tuple[Float64Array, Float64Array]:
     low, high = ends.min(axis=0) - reach, ends.max(axis=0) + reach
     middle, away = 0.5 * low + 0.5 * high, np.full(3, 0.45)
     away[(up + 1) % 3] = 1.0
-    return middle + away / np.linalg.norm(away) * 1.25 * float(np.linalg.norm(high - low)), middle
+    return middle + away / np.linalg.norm(away) * 0.9 * float(np.linalg.norm(high - low)), middle
+
+
+def add_ground(scene: Any, frame: Frame, up: int) -> None:
+    """A grid at the lowest limb, whose cells are a power of ten: about 10 usual limbs."""
+    limbs, cell = frame.limbs, 10.0 ** np.round(np.log10(10.0 * usual_size(frame)))
+    if len(limbs):
+        ends = np.concatenate([limbs.p1, limbs.p2])
+        reach = np.where(limbs.kind == Shape.BOX, limbs.half_extents[:, up], limbs.radius)
+        place = np.round(ends.mean(axis=0) / cell) * cell
+        place[up] = float((np.minimum(limbs.p1[:, up], limbs.p2[:, up]) - reach).min())
+        scene.add_grid(
+            "/ground", 60 * cell, 60 * cell, plane=("", "xz", "xy")[up], cell_size=cell, section_size=5 * cell,
+            fade_distance=60 * cell, position=place,
+        )  # fmt: skip
 
 
 def up_axis(frame: Frame) -> int:

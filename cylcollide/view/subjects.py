@@ -92,7 +92,7 @@ def _(seen: PoseHistory) -> Subject:
     if not ticks:
         return subject_of(seen.world)
     groups = seen.world.snapshot().group_names
-    return Subject(repr(seen), groups, lambda i: frame_of_tick(seen, ticks[i]), seen.times)
+    return Subject(f"{len(ticks)} ticks", groups, lambda i: frame_of_tick(seen, ticks[i]), seen.times)
 
 
 # Logs -----------------------------------------------------------------------------------------------------------------
@@ -108,7 +108,8 @@ def _(seen: LoggedShots) -> Subject:
     def tell(number: int) -> Told:
         return _told(seen, number)
 
-    return Subject(repr(seen), groups, lambda i: frame_of_state(states[i]), seen.times, _ShotLines(seen), tell)
+    title = f"{len(seen)} shots, {len(seen.ticks)} ticks"
+    return Subject(title, groups, lambda i: frame_of_state(states[i]), seen.times, _ShotLines(seen), tell)
 
 
 class _States:

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 import webbrowser
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from threading import Event, RLock, Thread
@@ -16,7 +17,7 @@ from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.server import PORT, serve, stop
-from cylcollide.view.stage import Stage, up_axis, usual_size, view_of
+from cylcollide.view.stage import Stage, add_ground, up_axis, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
 from cylcollide.world.hit_world import HitWorld
 
@@ -64,9 +65,11 @@ class Viewer:
     """A view that is open at `url` until `close`; a notebook shows it."""
 
     def __init__(self, subject: Subject, *, up: Up = "auto", port: int = PORT) -> None:
-        self.subject, self._lock, self._playing = subject, RLock(), Event()
-        self._number = 0
+        self.subject, self._lock = subject, RLock()
         self._told: Told | None = None
+        self._playing: Event | None = None
+        """Set to end what plays; None if nothing does."""
+        self._is_told = False
         self._asked_up = up
         self._server = serve(f"cylcollide: {subject.title}", port)
         self._frame = self._prepare(self._server)
@@ -90,7 +93,7 @@ class Viewer:
 
     def close(self) -> None:
         """Close it."""
-        self._playing.clear()
+        self._pause()
         stop(self._server)
 
     def wait(self) -> None:
@@ -106,22 +109,21 @@ class Viewer:
     def show(self, number: int) -> None:
         """Show the frame with a number, without a shot."""
         with self._lock:
-            self._number, self._told = number, None
-            self._frame = self.subject.frame(number)
+            self._told, self._frame = None, self.subject.frame(number)
+            self._words.content, self._which.visible = "", False
             self._draw(self._frame, NO_MARKS)
-            if len(self.subject.times) > 1:
-                self._tick_words.content = f"time {self.subject.times[number]:.9g}"
+            self._put(number, None)
 
     def choose(self, number: int) -> None:
         """Show a shot: what it was judged on, where it hits, and why, in words."""
-        if self.subject.tell is None:
-            raise ValueError("choose: expected a subject with shots, got one without")
-        self._playing.clear()
+        if self.subject.tell is None or not 0 <= number < len(self.subject.shots):
+            raise ValueError(f"shot: expected 0 to {len(self.subject.shots) - 1}, got {number}")
+        self._pause()
         with self._lock:
             told = self._told = self.subject.tell(number)
-            self._words.content = preformatted(told.words)
-            self._which.visible = told.now is not None
+            self._words.content, self._which.visible = preformatted(told.words), told.now is not None
             self._show_told()
+            self._put(told.frame, number)
 
     def _show_told(self) -> None:
         told = self._told
@@ -129,6 +131,20 @@ class Viewer:
             then = told.now is None or self._which.value == AS_JUDGED
             self._frame = told.judged if then or told.now is None else told.now
             self._draw(self._frame, told.marks if then else told.marks._replace(struck=-1))
+
+    def _put(self, frame: int | None, shot: int | None) -> None:
+        """Let the panel say what is shown; what it then calls has no effect."""
+        self._is_told = True
+        try:
+            if frame is not None:
+                self._slider.value = frame
+                self._time.content = f"time {self.subject.times[frame]:.9g}"
+            if shot is not None:
+                self._page.value = shot // LISTED
+                self._listed.options = self._lines()
+            self._listed.value = NO_SHOT if shot is None else self.subject.shots[shot]
+        finally:
+            self._is_told = False
 
     def _draw(self, frame: Frame, marks: Marks) -> None:
         with self._server.atomic():
@@ -139,6 +155,7 @@ class Viewer:
         frame = self.subject.frame(0)
         up = up_axis(frame) if self._asked_up == "auto" else "xyz".index(self._asked_up)
         server.scene.set_up_direction("+" + "xyz"[up])
+        add_ground(server.scene, frame, up)
         place, at = view_of(frame, up)
         camera, distance = server.initial_camera, float(np.linalg.norm(place - at))
         camera.position, camera.look_at, camera.up = place, at, np.eye(3)[up]
@@ -149,66 +166,70 @@ class Viewer:
 
     def _build_panel(self) -> None:
         gui, subject, count = self._server.gui, self.subject, len(self.subject.times)
+        shots, moves = len(subject.shots), count > 1
         if subject.groups:
             gui.add_html(legend(subject.groups))
-        if count > 1:
-            slider = gui.add_slider("Tick", 0, count - 1, 1, 0)
-            self._tick_words = gui.add_markdown("")
-            play = gui.add_button("Play")
-            slider.on_update(lambda _: self._moved(int(slider.value)))
-            play.on_click(lambda _: self._play_or_pause(play, slider))
-        if subject.tell is not None:
-            self._build_shots(gui, subject)
-        bones = gui.add_checkbox("Bones", False)
-        bones.on_update(lambda _: self._show_bones(bool(bones.value)))
-        self._clicked = gui.add_html(preformatted("Click a limb for its name."))
-
-    def _build_shots(self, gui: Any, subject: Subject) -> None:
-        count = len(subject.shots)
-        pages = -(-count // LISTED)
-        page = gui.add_slider("Page of shots", 0, pages - 1, 1, 0, visible=pages > 1) if pages > 1 else None
-        listed = gui.add_dropdown("Shot", [NO_SHOT, *subject.shots[:LISTED]])
-        if page is not None:
-            page.on_update(
-                lambda _: setattr(
-                    listed, "options", [NO_SHOT, *subject.shots[page.value * LISTED : (page.value + 1) * LISTED]]
-                )
-            )
+        self._slider = gui.add_slider("Tick", 0, max(count - 1, 1), 1, 0, visible=moves)
+        self._time = gui.add_markdown("", visible=moves)
+        self._play = gui.add_button("Play", visible=moves)
+        last = max(shots - 1, LISTED) // LISTED
+        self._page = gui.add_slider("Page of shots", 0, last, 1, 0, visible=shots > LISTED)
+        self._listed = gui.add_dropdown("Shot", self._lines(), visible=shots > 0)
         self._which = gui.add_button_group("World", [AS_JUDGED, AS_NOW], visible=False)
         self._words = gui.add_html("")
-        listed.on_update(lambda _: self._chosen(str(listed.value)))
-        self._which.on_click(lambda _: self._show_told())
+        self._bones = gui.add_checkbox("Bones", False)
+        self._clicked = gui.add_html(preformatted("Click a limb for its name."))
+        self._slider.on_update(lambda _: self._asked(lambda: self.show(int(self._slider.value))))
+        self._play.on_click(lambda _: self._play_or_pause())
+        self._page.on_update(lambda _: self._asked(lambda: setattr(self._listed, "options", self._lines())))
+        self._listed.on_update(lambda _: self._asked(self._chosen))
+        self._which.on_click(lambda _: self._asked(self._show_told))
+        self._bones.on_update(lambda _: self._show_bones(bool(self._bones.value)))
 
-    def _chosen(self, line: str) -> None:
+    def _lines(self) -> list[str]:
+        """The list of shots."""
+        first = int(self._page.value) * LISTED
+        return [NO_SHOT, *self.subject.shots[first : first + LISTED]]
+
+    def _asked(self, action: Callable[[], None]) -> None:
+        """Do what somebody asked of the panel; not what `_put` made it say."""
+        with self._lock:
+            if not self._is_told:
+                action()
+
+    def _chosen(self) -> None:
+        line = str(self._listed.value)
         if line == NO_SHOT:
-            self._words.content = ""
-            self.show(self._number)
+            self.show(int(self._slider.value))
         else:
             self.choose(int(line.partition(":")[0]))
 
-    def _moved(self, number: int) -> None:
-        if number != self._number or self._told is not None:
-            self.show(number)
+    def _play_or_pause(self) -> None:
+        if not self._pause():
+            self._playing = playing = Event()
+            self._play.label = "Pause"
+            Thread(target=self._go_on, args=(playing,), daemon=True).start()
 
-    def _play_or_pause(self, play: Any, slider: Any) -> None:
-        if self._playing.is_set():
-            self._playing.clear()
-        else:
-            self._playing.set()
-            Thread(target=self._play, args=(play, slider), daemon=True).start()
+    def _pause(self) -> bool:
+        """Stop to play; whether it played."""
+        playing, self._playing = self._playing, None
+        if playing is not None:
+            playing.set()
+            self._play.label = "Play"
+        return playing is not None
 
-    def _play(self, play: Any, slider: Any) -> None:
+    def _go_on(self, ends: Event) -> None:
         """Play from the present frame on, as fast as it was; from the first one at the end."""
-        play.label, times = "Pause", self.subject.times
-        number = int(slider.value) if int(slider.value) < len(times) - 1 else 0
+        times, number = self.subject.times, int(self._slider.value)
+        number = number if number < len(times) - 1 else 0
         begun, first = time.monotonic(), times[number]
-        while self._playing.is_set() and number < len(times) - 1:
-            time.sleep(STEP)
+        while not ends.wait(STEP):
             passed = first + time.monotonic() - begun
-            number = max(number, min(int(np.searchsorted(times, passed, "right")) - 1, len(times) - 1))
-            slider.value = number
-        self._playing.clear()
-        play.label = "Play"
+            number = max(number, int(np.searchsorted(times, passed, "right")) - 1)
+            self.show(number)
+            if number == len(times) - 1:
+                self._pause()
+                return
 
     def _show_bones(self, shows: bool) -> None:
         with self._lock:

@@ -69,9 +69,9 @@ def test_turns_take_z_to_the_axis():
 
 
 def test_caps_and_walls_share_no_vertices():
-    whole, wall = unit_mesh("cylinder"), unit_mesh("wall")
+    whole, wall = unit_mesh("cylinder", 24), unit_mesh("wall", 24)
     assert len(whole.triangles) == 2 * len(wall.triangles)
     normals = np.cross(*(whole.vertices[whole.triangles[:, k]] - whole.vertices[whole.triangles[:, 0]] for k in (1, 2)))
     is_cap = np.abs(normals[:, 2]) > 0.5 * np.linalg.norm(normals, axis=1)
     assert not set(whole.triangles[is_cap].reshape(-1)) & set(whole.triangles[~is_cap].reshape(-1))
-    assert len(unit_mesh("box").vertices) == 24
+    assert len(unit_mesh("box", 24).vertices) == 24

@@ -1,5 +1,6 @@
 """Views of everything that can be viewed, without a browser: what the scene holds, names, shots in words, files."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view.command import read_subject
 from cylcollide.view.frames import frame_of_state, frame_of_tick
-from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
+from cylcollide.view.marks import NO_MARKS
+from cylcollide.view.subjects import Subject, Told, subject_of, subject_of_cases
 from cylcollide.view.viewer import AS_NOW, Viewer
 
 
@@ -89,6 +91,8 @@ def test_shots_of_a_log_are_shown_as_they_were_judged(viewer_of, match):
         for shot in list(log)[::3]:
             viewer.choose(shot.number)
             told = viewer._told
+            assert viewer._listed.value == subject.shots[shot.number]
+            assert log.ticks[viewer._slider.value] == shot.tick
             found[shot.hit] += 1
             assert told.marks.struck == shot.limb
             assert "'player': 'ann'" in told.words
@@ -103,8 +107,14 @@ def test_shots_of_a_log_are_shown_as_they_were_judged(viewer_of, match):
         viewer._which.value = AS_NOW
         viewer._show_told()
         assert viewer._frame is told.now
-        viewer._chosen("none")
+        viewer._listed.value = "none"  # as somebody chooses it
         assert viewer._told is None
+        viewer._listed.value = subject.shots[5]
+        assert viewer._told.words.startswith("shot 5,")
+        viewer._slider.value = 3
+        assert viewer._told is None
+        assert viewer._frame.limbs == match[2][3]
+        assert viewer._listed.value == "none"
 
 
 def test_states_of_a_log_are_those_of_its_ticks(match):
@@ -172,3 +182,31 @@ def test_without_viser_the_extra_is_named(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(ImportError, match=r"pip install 'cylcollide\[view\]'"):
         cc.HitWorld().view()
+
+
+def test_play_goes_to_the_last_tick(viewer_of, match):
+    viewer = viewer_of(match[0].history)
+    viewer._play_or_pause()
+    until = time.monotonic() + 60.0
+    while viewer._playing is not None:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert viewer._slider.value == len(match[0].history.ticks) - 1
+    assert viewer._play.label == "Play"
+    viewer._play_or_pause()  # from the first one again
+    viewer._play_or_pause()
+    assert viewer._playing is None
+
+
+def test_many_shots_have_pages(viewer_of):
+    frame = subject_of(cc.Limbs.spheres([[0, 0, 0]], 1.0)).frame(0)
+    shots = [f"{i}: a shot" for i in range(450)]
+    subject = Subject("many", {}, lambda _: frame, shots=shots, tell=lambda i: Told(frame, None, NO_MARKS, f"shot {i}"))
+    viewer = viewer_of(subject)
+    assert len(viewer._listed.options) == 201
+    viewer._page.value = 2
+    assert viewer._listed.options[1:] == tuple(shots[400:])
+    viewer.choose(250)
+    assert (viewer._page.value, viewer._listed.value) == (1, shots[250])
+    with pytest.raises(ValueError, match="expected 0 to 449"):
+        viewer.choose(450)

@@ -1,0 +1,137 @@
+"""The pages in Chromium, as somebody uses them: click, slide, choose; no error, and no request beyond this machine."""
+
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from support.logging_server import Match
+
+import cylcollide as cc
+
+pytest.importorskip("viser", reason="the extra view")
+
+from cylcollide.view.browser import PATIENCE, PROGRAMS, Browser
+from cylcollide.view.people import range_rig
+from cylcollide.view.range import Range
+from cylcollide.view.range_command import make_firing
+from cylcollide.view.viewer import view
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="no Chromium is installed"),
+]
+
+BOX = """(element => {{
+  const box = element.getBoundingClientRect();
+  return [box.x + {share} * box.width, box.y + box.height / 2];
+}})({element})"""
+BY_TEXT = "[...document.querySelectorAll('{kind}')].filter(e => e.textContent.trim() === '{text}')[0]"
+LISTED = "[...document.querySelectorAll('input')].filter(e => e.value === 'none')[0]"
+SLIDER = "document.querySelector('[role=slider]').closest('.mantine-Slider-root')"
+
+
+def until(is_so) -> None:
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+class Page:
+    """A page, and a hand that uses it."""
+
+    def __init__(self, browser: Browser, url: str) -> None:
+        self.browser = browser
+        browser.open(url)
+
+    def click(self, x: float, y: float) -> None:
+        self.browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def click_on(self, element: str, share: float = 0.5) -> None:
+        self.click(*self.browser.evaluate(BOX.format(share=share, element=element)))
+
+    def says(self, pattern: str) -> None:
+        """Wait until the page says something."""
+        until(lambda: re.search(pattern, self.browser.evaluate("document.body?.innerText") or ""))
+
+    def check(self) -> None:
+        """It is without errors, and asked nothing but this machine."""
+        events = self.browser.events
+        asked = [e["params"]["request"]["url"] for e in events if e.get("method") == "Network.requestWillBeSent"]
+        assert asked
+        assert not [url for url in asked if not re.match(r"(blob:)?http://127\.0\.0\.1|(blob:)?(data|file|null)", url)]
+        assert not [e for e in events if e.get("method") == "Runtime.exceptionThrown"]
+        told = [e["params"] for e in events if e.get("method") == "Runtime.consoleAPICalled"]
+        assert not [one for one in told if one["type"] in ("error", "assert")]
+        entries = [e["params"]["entry"] for e in events if e.get("method") == "Log.entryAdded"]
+        assert not [entry for entry in entries if entry["level"] == "error"]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of 12 ticks."""
+    path, match = tmp_path_factory.mktemp("log") / "match.shots", Match(5)
+    with cc.ShotLog(path, match.world, match.history):
+        for number in range(12):
+            match.tick(number)
+            match.shoot(4)
+    return path
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_a_log(path: Path, width: int):
+    with cc.ShotLog.open(path) as shots, Browser(width, 900) as browser:
+        viewer = view(shots, open_browser=False)
+        page = Page(browser, viewer.url)
+        page.says("time 0")
+        browser.settle()  # the panel comes in by and by
+        page.click_on(LISTED)
+        page.says(r"3: tick \d")
+        page.click_on(BY_TEXT.format(kind="[role=option]", text=viewer.subject.shots[3]))
+        page.says("shot 3, after tick")
+        assert viewer._told is not None
+        page.click_on(SLIDER, 0.98)
+        page.says(r"time 0\.1\d+")
+        assert viewer._told is None
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width
+        page.check()
+        viewer.close()
+
+
+def test_a_click_fires_in_the_range():
+    shown = Range(make_firing(range_rig(), [], 4))
+    shown.start()
+    try:
+        with Browser(1200, 800) as browser:
+            page = Page(browser, shown.url)
+            page.says("Click to fire")
+            page.click(600, 450)
+            page.says("PyBullet")
+            shot = shown.shot
+            assert shot is not None
+            judged = shown.firing.history.judge_rays(shot.origin, shot.direction, shown.firing.policy, time=shot.seen)
+            assert judged.limb[0] == shot.judged.limb[0]
+            page.click_on(BY_TEXT.format(kind="button", text="Go on"))
+            until(lambda: shown.shot is None)
+            page.click_on(SLIDER)
+            until(lambda: shown._ghosts._limbs)
+            page.click_on(BY_TEXT.format(kind="button", text="Fire 0.5 mm past a limb"))
+            page.says(r"a miss, by 0\.500 mm")
+            page.check()
+    finally:
+        shown.close()
+
+
+def test_a_page_that_stands_alone(path: Path, tmp_path: Path):
+    with cc.ShotLog.open(path) as shots, Browser(1400, 900) as browser:
+        viewer = view(shots, open_browser=False)
+        viewer.save_html(tmp_path / "page.html", rate=60.0)
+        viewer.close()
+        page = Page(browser, (tmp_path / "page.html").as_uri())
+        browser.evaluate("new Promise(done => setTimeout(() => done(1), 3000))")
+        assert len(browser.picture()) > 10_000
+        page.check()
