@@ -51,10 +51,12 @@ def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:
         hits = history.cast_segments(start, end, time)
         flown = history.cast_moving(start, end, 0.0, time)
         held = history.contains_points(start + (end - start) / 1.5, time)
+        thick = history.cast_segments(start[: n // 4], end[: n // 4], time[: n // 4], radius=0.05)
         judged = [history.judge_segments(start, end, policy, time) for policy in POLICIES]
         assert min(hits.hit.sum(), flown.hit.sum(), (held.count > 0).sum(), *(one.hit.sum() for one in judged)) > n // 8
         for name, data in (
             *columns(hits, (*HIT_FIELDS, "local_position")),
+            *columns(thick, (*HIT_FIELDS, "undecided")),
             *columns(flown, MOVING_FIELDS),
             *columns(history.chords_segments(start, end, time), ("limb", "entry_position", "exit_normal")),
             *columns(held, ("limb", "count", "axis_distance_squared")),

@@ -117,6 +117,8 @@ def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
             for field_name, data in columns(world.chords_segments(start, end, inside), CHORD_FIELDS):
                 yield f"{name} chords {field_name}", data
             yield f"{name} occluded", world.occluded_segments(start, end, inside).tobytes()
+        for name, data in thick_answers(world, label, n, field):
+            yield name, data
         points = whole_segments(rng, n)[0] if label == "grid" else 1.2 * field * rng.random((n, 3))
         for field_name, data in columns(world.contains_points(points), ("limb", "count", "axis_distance_squared")):
             yield f"{label} points {field_name}", data
@@ -125,12 +127,30 @@ def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
             yield f"{label} nearest {field_name}", data
         for field_name, data in columns(world.points_within(few, 0.3, mask=5), ("offsets", *NEAR_FIELDS)):
             yield f"{label} nearest within {field_name}", data
+        for field_name, data in columns(world.overlap_spheres(few, 0.3), ("offsets", *NEAR_FIELDS)):
+            yield f"{label} overlap {field_name}", data
         rows = cc.HitWorld(limbs[:1]).limbs if len(limbs) > 1 else limbs
         yield f"{label} classify", np.ascontiguousarray(rows.classify_points(points)).tobytes()
         world.set_endpoints(limbs.p1 + 0.5, limbs.p2 + 0.5)
         moved = world.cast_segments(*(segments(rng, n, field)))
         for field_name, data in columns(moved, HIT_FIELDS[:4]):
             yield f"{label} moved {field_name}", data
+
+
+def thick_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[tuple[str, bytes]]:
+    """Yield name and bytes of each column about thick segments, some of them lines, under each policy."""
+    rng, n = np.random.default_rng(17), max(8, n // 8)
+    start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
+    radius = rng.choice([0.0, 0.01, 0.1, 0.25], n)
+    for inside in POLICIES:
+        name = f"{label} {inside} thick"
+        hits, few = (world.cast_segments(start[:k], end[:k], inside, radius=radius[:k]) for k in (n, 7))
+        chords = world.chords_segments(start, end, inside, radius=radius)
+        for part, one in (("many", hits), ("seven", few)):
+            for field_name, data in columns(one, (*HIT_FIELDS, "undecided")):
+                yield f"{name} {part} {field_name}", data
+        for field_name, data in columns(chords, (*CHORD_FIELDS, "undecided")):
+            yield f"{name} crossed {field_name}", data
 
 
 def digests(share: float = 1.0) -> dict[str, str]:

@@ -66,6 +66,9 @@ JOBS = {{
     "points": lambda: world.contains_points(start).axis_distance_squared,
     "closest points": lambda: world.closest_points(start[:900]).position,
     "near": lambda: world.points_within(start[:900], 0.5).distance,
+    "thick": lambda: world.cast_segments(start[:900], end[:900], radius=0.05).position,
+    "thick chords": lambda: world.chords_segments(start[:300], end[:300], radius=0.05).thickness,
+    "clearance": lambda: world.cast_segments(start[:5], end[:5]).clearance,
     "occluded": lambda: world.occluded_segments(start, end),
     "exact": lambda: cc.HitWorld(limbs[:1]).cast_segments(limbs.p1[:1] - 1, limbs.p1[:1]).limb,
     "load": lambda: cc.Limbs.load(file),
@@ -156,6 +159,7 @@ def past_jobs():
     return answers, {{
         "record": record,
         "past": lambda: history.cast_segments(first, last, when).position,
+        "past thick": lambda: history.cast_segments(first, last, when, radius=0.05).position,
         "past chords": lambda: history.chords_segments(first, last, when).thickness,
         "past points": lambda: history.contains_points(first, when).limb,
         "past closest points": lambda: history.closest_points(first, when).position,
