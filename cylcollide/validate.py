@@ -59,11 +59,11 @@ def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
 
 def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
-    if given.dtype == object:
-        array = np.array([nearest_float(value) for value in given.flat]).reshape(given.shape)
-    else:
-        with np.errstate(over="ignore"):
-            array = np.array(given, dtype=np.float64, order="C")
+    if given.dtype == FLOAT64:
+        return np.array(given, order="C")
+    numbers = np.array([*map(nearest_float, given.flat)]).reshape(given.shape) if given.dtype == object else given
+    with np.errstate(over="ignore"):
+        array = np.array(numbers, dtype=np.float64, order="C")
     if given.dtype.itemsize >= array.dtype.itemsize and given.dtype != array.dtype:
         lost = ~np.isnan(array) & (np.asarray(array.astype(given.dtype) != given, bool))
         row = first_bad_row(np.atleast_1d(lost))

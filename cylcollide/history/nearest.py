@@ -99,7 +99,7 @@ class PastNear:
         self.ring, (self.request, asked, protected) = ring, request
         self.times = sample_times(ring, len(self.request.points), asked)
         tick = self.times.tick
-        self.place: Int32Array = np.where(tick == NO_TICK, NO_TICK, tick - ring.first).astype(np.int32)
+        self.place: Int32Array = np.maximum(tick - ring.first, NO_TICK).astype(np.int32)
         self.protection, self.present = Protection(*protected, self.times.time), partial(present_positions, world)
 
     def closest(self) -> ClosestPoints:

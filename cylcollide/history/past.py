@@ -37,7 +37,7 @@ class Past:
         self.ring, (self.rays, asked, protected) = ring, request
         self.times = sample_times(ring, len(self.rays.first), asked)
         tick = self.times.tick
-        self.place: Int32Array = np.where(tick == NO_TICK, NO_TICK, tick - ring.first).astype(np.int32)
+        self.place: Int32Array = np.maximum(tick - ring.first, NO_TICK).astype(np.int32)
         """Of the tick of each ray in the ring, NO_TICK for none."""
         self.protection = Protection(*protected, self.times.time)
         self.present = partial(present_positions, world)
