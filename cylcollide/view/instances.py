@@ -11,7 +11,7 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.meshes import tessellate
 
-SIDES, FEWER_SIDES, FEW = 24, 12, 400
+SIDES, FEWER_SIDES, FEW = 24, 8, 400
 """Sides of the polygon that stands for a circle, and of more limbs than `FEW`: software draws a crowd, too."""
 FINE, COARSE, MANY = 2.0**-16, 2.0**-5, 48
 """Steps to which ratios of two radii are rounded: one mesh serves a step. The second is for more ratios than `MANY`."""
