@@ -162,24 +162,24 @@ def _motion(here: Tick, there: Tick, row: Int32Array, first: Float64Array, last:
     by_ends = row < len(here.ends[0])
     if (own := np.flatnonzero(by_ends)).size:
         ways = [(one[row[own]], other[row[own]]) for one, other in zip(here.ends, there.ends, strict=True)]
-        far[own] = share[own] * np.maximum(*(_length(b - a) for a, b in ways))
-        axes = [_unit(_between(ways[1], at[own]) - _between(ways[0], at[own])) for at in (first, last)]
-        turn, rim = _length(axes[1] - axes[0]), models.rim[model[own]]
+        far[own] = share[own] * np.maximum(*(length_of_rows(b - a) for a, b in ways))
+        axes = [unit_rows(_between(ways[1], at[own]) - _between(ways[0], at[own])) for at in (first, last)]
+        turn, rim = length_of_rows(axes[1] - axes[0]), models.rim[model[own]]
         far[own] += np.where(rim > 0.0, np.where(turn < MOST_TURN, turn * rim, np.inf), 0.0)
         boxes = own[(models.codes["kind"][model[own]] == Shape.BOX) & (last[own] == 1.0)]
         box = models.codes["box"][model[boxes]]
         box += np.where(owner[boxes] >= 0, here.characters["first_box"][owner[boxes]] if len(here.characters) else 0, 0)
         for k in range(3):  # axes jump from tick to tick
-            jump = _length(there.axes[box, 3 * k : 3 * k + 3] - here.axes[box, 3 * k : 3 * k + 3])
+            jump = length_of_rows(there.axes[box, 3 * k : 3 * k + 3] - here.axes[box, 3 * k : 3 * k + 3])
             far[boxes] += jump * here.axes[box, 9 + k]
     if (own := np.flatnonzero(~by_ends)).size:
         bone = structure.characters["first_bone"][owner[own]] + models.codes["bone"][model[own]]
         a, b = here.bones[bone], there.bones[bone]
         p, q = a[:, 3:7] * a[:, 7:], b[:, 3:7] * b[:, 7:]
         q = np.where((p * q).sum(axis=1, keepdims=True) < 0.0, -q, q)
-        turns = [_unit((1.0 - at[own, None]) * p + at[own, None] * q) for at in (first, last)]
+        turns = [unit_rows((1.0 - at[own, None]) * p + at[own, None] * q) for at in (first, last)]
         size = (models.span + models.rim)[model[own]]
-        far[own] = share[own] * _length(b[:, :3] - a[:, :3]) + 2.0 * _length(turns[1] - turns[0]) * size
+        far[own] = share[own] * length_of_rows(b[:, :3] - a[:, :3]) + 2.0 * length_of_rows(turns[1] - turns[0]) * size
         stays = here.characters["next_bone"][owner[own]] < 0  # a static, until the next tick
         far[own[stays]] = np.where((a == b).all(axis=1), 0.0, np.inf)[stays]
     return far
@@ -190,10 +190,12 @@ def _between(ends: tuple[Float64Array, Float64Array], share: Float64Array) -> Fl
     return np.asarray((1.0 - share[:, None]) * ends[0] + share[:, None] * ends[1])
 
 
-def _length(v: Float64Array) -> Float64Array:
+def length_of_rows(v: Float64Array) -> Float64Array:
+    """The length of each vector."""
     return np.asarray(np.sqrt((v * v).sum(axis=1)))
 
 
-def _unit(v: Float64Array) -> Float64Array:
+def unit_rows(v: Float64Array) -> Float64Array:
+    """Each vector over its length, or zero."""
     length = np.sqrt((v * v).sum(axis=1, keepdims=True))
     return np.asarray(v / np.where(length > 0.0, length, 1.0))

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.characters.judge import ShotRequest, judge_flight
 from cylcollide.characters.judged import Judged
+from cylcollide.history.blades import PastSweepRequest, past_sweep, past_sweeps
 from cylcollide.history.doubts import PastDoubtRequest, past_doubt, past_doubts
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.contacts import first_contacts
@@ -37,6 +38,7 @@ from cylcollide.history.rewound import all_limbs
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
+from cylcollide.query.blades import SweptHits
 from cylcollide.query.chords import Chords
 from cylcollide.query.doubts import Doubts
 from cylcollide.query.hits import RayHits
@@ -136,6 +138,14 @@ class PastQueries(ABC):
         comes, goes, jumps, or changes its layers or protection, it DEPENDS. As `HitWorld.doubt_segments`.
         """
         return past_doubt(self._world, self._kept(), request)
+
+    @arguments_of(past_sweeps)
+    def sweep_capsules(self, request: PastSweepRequest) -> SweptHits:
+        """What blades touch first, while limbs move from t0 to t1; as `HitWorld.sweep_capsules`.
+
+        Times are given as one for all or (n,), t1 not before t0; without t1 limbs stand where they were at t0.
+        """
+        return past_sweep(self._world, self._kept(), request)
 
     @arguments_of(past_boxes)
     def overlap_boxes(self, request: PastBoxRequest) -> Overlaps:

@@ -97,3 +97,49 @@ def test_what_comes_jumps_or_is_protected_depends():
     assert history.doubt_segments(*through, [0.5, 1.0], **near).verdict.tolist() == [cc.Doubt.CERTAIN, *depends]
     with pytest.raises(ValueError, match="time_radius"):
         history.doubt_segments(*shot, 1.0, time_radius=-1.0)
+
+
+# Blades ---------------------------------------------------------------------------------------------------------------
+
+
+def strokes(history: cc.PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    """Blades that pass near some limb, and radii."""
+    start, end = shots(history, rng, n)
+    turn = 0.3 * rng.normal(size=(n, 3))
+    return start - turn, start + turn, end + turn[:, ::-1], end - turn[:, ::-1], rng.choice([0.0, 0.05], n)
+
+
+@pytest.mark.machine_code
+def test_a_stroke_at_one_time_is_that_of_the_world_of_that_time():
+    history, rng = walkers("bones"), np.random.default_rng(5)
+    blades = strokes(history, rng, N)
+    found, expected = history.sweep_capsules(*blades, 1.25), cc.HitWorld(history.limbs_at(1.25)).sweep_capsules(*blades)
+    for name in ("hit", "limb", "fraction", "undecided"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert np.array_equal(found.position, expected.position, equal_nan=True)
+    assert N // 4 < found.hit.sum() < N
+
+
+@pytest.mark.machine_code
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_moving_limbs_are_touched_when_it_says_and_not_before(interpolate: str):
+    history, rng, resolution = walkers(interpolate), np.random.default_rng(6), 2.0**-8
+    p, q, u, v, radius = strokes(history, rng, N)
+    t0 = rng.uniform(0.0, 1.0, N)
+    t1 = t0 + rng.choice([0.1, 1.0, 2.0], N)
+    hits = history.sweep_capsules(p, q, u, v, radius, t0, t1, resolution=resolution)
+    assert hits.undecided.mean() < 0.2
+    for i in range(N):
+        last = hits.fraction[i] if hits.hit[i] else 1.0
+        for share in np.append(last - resolution, rng.uniform(0.0, last - resolution, 3)) if last > resolution else ():
+            if not hits.undecided[i]:
+                world = cc.HitWorld(history.limbs_at(min(t0[i] + share * (t1 - t0)[i], t1[i])))
+                blade = p[i] + share * (u - p)[i], q[i] + share * (v - q)[i]
+                assert len(world.overlap_capsules(*blade, radius[i] * (1.0 - 1e-9))) == 0, (i, share)
+        if hits.hit[i]:
+            limbs = history.limbs_at(hits.time[i])
+            blade = p[i] + last * (u - p)[i], q[i] + last * (v - q)[i]
+            assert limbs[hits.limb[i] : hits.limb[i] + 1].overlap_capsules(*blade, radius[i] + 1e-9)[0]
+            assert hits.tick[i] <= hits.time[i] <= hits.tick[i] + 1
+    with pytest.raises(ValueError, match="t1: expected t1 >= t0"):
+        history.sweep_capsules(p[0], q[0], u[0], v[0], 0.1, 1.0, 0.5)

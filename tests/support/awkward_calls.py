@@ -138,6 +138,8 @@ def queries() -> Iterator[Call]:
         shots: Arrays = {"starts": PLACE, "ends": END, "radius": EIGHTH}
         yield Call(f"{type(asked).__name__}.doubt_segments", asked.doubt_segments, {**shots, **filters})
         yield Call(f"{type(asked).__name__}.sweep_capsules", asked.sweep_capsules, {**blade, **filters})
+    strokes: Arrays = {**blade, "t0": FIRST, "t1": FIRST + 0.125}
+    yield Call("PoseHistory.sweep_capsules", history().sweep_capsules, {**strokes, **filters})
     for when in times:
         doubtful: Arrays = {"starts": PLACE, "ends": END, "radius": EIGHTH, "time_radius": EIGHTH}
         yield Call("PoseHistory.doubt_segments", history().doubt_segments, {**doubtful, **filters, **when})

@@ -1,0 +1,173 @@
+"""Blades that are swept in the past, while limbs move: from arguments to results."""
+
+from functools import partial
+from typing import NamedTuple, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, NO_LIMB, Float64Array, Int64Array, Shape
+from cylcollide.bvh.traverse import make_stack
+from cylcollide.history.doubts import length_of_rows, unit_rows
+from cylcollide.history.requests import (
+    NO_TICK,
+    Asked,
+    OnOld,
+    Protected,
+    ProtectedSince,
+    SampleTimes,
+    check_names,
+    protected_by,
+    sample_times,
+)
+from cylcollide.history.rewound import RewoundLimbs, present_positions
+from cylcollide.history.ticks import STAYS, Ring, Tick
+from cylcollide.kernels.limb_table import ROW
+from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_request
+from cylcollide.query.loops.blades import missed_strokes
+from cylcollide.query.loops.columns import offsets_of
+from cylcollide.query.loops.inputs import PointFilters
+from cylcollide.query.loops.recorded import Protection
+from cylcollide.query.loops.recorded_blades import Pieces, sweep_recorded
+from cylcollide.query.loops.recorded_nearest import OneLimb
+from cylcollide.query.request import some_rows
+from cylcollide.runtime.memory import frozen
+from cylcollide.runtime.threads import in_chunks
+from cylcollide.world.hit_world import HitWorld
+
+
+class SweepOptions(TypedDict, total=False):
+    """Options of `PoseHistory.sweep_capsules`, as those of its other queries."""
+
+    on_old: OnOld
+    protected_since: ProtectedSince | None
+    threads: int | None
+    mask: ArrayLike
+    ignore_character: ArrayLike | None
+
+
+class PastSweepRequest(NamedTuple):
+    """Blades, and the times of their beginning and end."""
+
+    blades: SweepRequest
+    asked: tuple[Asked, Asked]
+    protected: Protected
+
+
+def past_sweeps(
+    p1: ArrayLike,
+    p2: ArrayLike,
+    to_p1: ArrayLike,
+    to_p2: ArrayLike,
+    radius: ArrayLike,
+    t0: ArrayLike,
+    t1: ArrayLike | None = None,
+    *,
+    resolution: float = RESOLUTION,
+    **options: Unpack[SweepOptions],
+) -> PastSweepRequest:
+    """A request about capsules whose ends go straight, while limbs move from time t0 to t1; without t1 they stand."""
+    check_names(options, SweepOptions)
+    on_old = options.get("on_old", "error")
+    first, last = (t0, None, None, on_old), (t0 if t1 is None else t1, None, None, on_old)
+    blades = sweep_request(
+        p1, p2, to_p1, to_p2, radius, resolution=resolution, mask=options.get("mask", ALL_LAYERS),
+        ignore_character=options.get("ignore_character"), threads=options.get("threads"),
+    )  # fmt: skip
+    return PastSweepRequest(blades, (first, last), protected_by(options))
+
+
+def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptHits:
+    """What each blade touches first."""
+    blades, n = request.blades, len(request.blades.radius)
+    first, last = (sample_times(ring, n, asked) for asked in request.asked)
+    row = validate.first_bad_row(last.time < first.time)
+    if row is not None:
+        raise ValueError(f"t1: expected t1 >= t0, got {last.time[row]} after {first.time[row]} in row {row}")
+    pieces = _pieces(ring, request, first, last)
+    swept, piece = missed_strokes(n), np.full(n, -1, np.int64)
+
+    def task(begin: int, end: int) -> None:
+        placed = OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8))
+        args = blades.ends, blades.radius, blades.resolution, pieces
+        sweep_recorded(*args, make_stack(ring.deepest_tree), placed, begin, end, swept, piece)
+
+    in_chunks(n, blades.threads, task)
+    hit = np.flatnonzero(piece >= 0)
+    own, at = piece[hit], swept.fraction[hit]
+    alpha = np.clip(pieces.alpha[own] + (at - pieces.times[own, 0]) * pieces.times[own, 2], 0.0, 1.0)
+    limbs = RewoundLimbs(ring, pieces.tick[own], alpha, swept.limb[hit])
+    row_of = np.full(n, NO_LIMB, np.int32)
+    row_of[hit] = np.arange(len(hit))
+    time, tick, alphas = first.time.copy(), first.tick.copy(), first.alpha.copy()
+    time[hit] += at * (last.time - first.time)[hit]
+    tick[hit], alphas[hit] = pieces.tick[own] + ring.first, alpha
+    columns = (frozen(column) for column in (time, tick, alphas, first.clamped | last.clamped))
+    found = SweptHits(limbs, swept._replace(limb=row_of))
+    return found.rewound(SampleTimes._make(columns), partial(present_positions, world))
+
+
+def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: SampleTimes) -> Pieces:
+    """The strokes, cut where ticks begin and where protection does; none of a stroke whose times are not kept."""
+    begins, (ids, since) = ring.times, request.protected
+    rows: list[tuple[int, int, float, float, float, float, float]] = []
+    kept = (first.tick != NO_TICK) & (last.tick != NO_TICK)
+    for i in np.flatnonzero(kept).tolist():
+        t0, t1 = first.time.item(i), last.time.item(i)
+        a, b = int(first.tick[i]) - ring.first, int(last.tick[i]) - ring.first
+        cuts = sorted({t0, t1, *(t for t in (*begins[a + 1 : b + 1].tolist(), *since.tolist()) if t0 < t < t1)})
+        for low, high in zip(cuts, cuts[1:] or cuts, strict=False):
+            k = max(int(np.searchsorted(begins, low, "right")) - 1, 0)
+            span = begins.item(k + 1) - begins.item(k) if k + 1 < len(begins) else 1.0
+            alpha = first.alpha.item(i) if low == t0 else (low - begins.item(k)) / span
+            shares = ((low - t0) / (t1 - t0), (high - t0) / (t1 - t0)) if t1 > t0 else (0.0, 1.0)
+            rows.append((i, k, *shares, (t1 - t0) / span, alpha, low))
+    table = np.array(rows).reshape(-1, 7)
+    blade, tick = table[:, 0].astype(np.int64), table[:, 1].astype(np.int32)
+    mask, ignored = request.blades.filters
+    filters = PointFilters(some_rows(mask, blade), some_rows(ignored, blade))
+    rates = [np.zeros(one.structure.rows) for one in ring.ticks]
+    for k in np.unique(tick).tolist():
+        if k + 1 < len(ring.ticks):
+            rates[k] = _rates(ring.ticks[k], ring.ticks[k + 1])
+    sizes: Int64Array = np.cumsum([0, *map(len, rates)])
+    return Pieces(
+        offsets_of(blade, len(first.time)), tick, np.ascontiguousarray(table[:, 2:5]), table[:, 5].copy(),
+        filters, Protection(ids, since, table[:, 6].copy()), ring.recorded,
+        np.concatenate([*rates, np.empty(0)]), sizes,
+    )  # fmt: skip
+
+
+def _rates(here: Tick, there: Tick) -> Float64Array:
+    """No point of a limb of a tick is faster than this until the next one, in metres a tick."""
+    structure, models = here.structure, here.structure.models
+    rows, rate = np.arange(structure.rows), np.zeros(structure.rows)
+    model, owner = structure.limb["model"], structure.limb["owner"]
+    far_row = rows.copy()
+    owned = owner >= 0
+    following, bone_after = (here.characters[name][owner[owned]] for name in ("next_row", "next_bone"))
+    far_row[owned] += following - here.characters["first_row"][owner[owned]]
+    stays = np.zeros(len(rows), bool)
+    stays[owned] = following == STAYS
+    by_ends = (rows < len(here.ends[0])) & ~stays
+    if (own := np.flatnonzero(by_ends)).size:
+        (p, u), (q, v) = ((one[own], other[far_row[own]]) for one, other in zip(here.ends, there.ends, strict=True))
+        axis, by, rim = q - p, (v - u) - (q - p), models.rim[model[own]]
+        square = (by * by).sum(axis=1)
+        at = np.clip(-(axis * by).sum(axis=1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
+        shortest = length_of_rows(axis + at[:, None] * by)
+        turn = np.where(rim > 0.0, rim * np.sqrt(square) / np.where(shortest > 0.0, shortest, 1e-300), 0.0)
+        turn[models.codes["kind"][model[own]] == Shape.BOX] = 0.0  # its axes stay until the next tick
+        rate[own] = np.maximum(length_of_rows(u - p), length_of_rows(v - q)) + turn
+    if (own := np.flatnonzero((rows >= len(here.ends[0])) & ~stays)).size:
+        bone = models.codes["bone"][model[own]]
+        after = np.zeros(len(rows), np.int64)
+        after[owned] = bone_after
+        a = here.bones[here.characters["first_bone"][owner[own]] + bone]
+        b = there.bones[after[own] + bone]
+        p, q = unit_rows(a[:, 3:7]), unit_rows(b[:, 3:7])
+        q = np.where((p * q).sum(axis=1, keepdims=True) < 0.0, -q, q)
+        half = length_of_rows(q - p) / length_of_rows(q + p)  # the tangent of a quarter of the turn
+        rate[own] = length_of_rows(b[:, :3] - a[:, :3]) + 4.0 * half * (models.span + models.rim)[model[own]]
+    return rate * (1.0 + 2.0**-40)

@@ -1,0 +1,122 @@
+"""The loop over blades that are swept in the past: as `blades`, each limb placed whenever it is looked at.
+
+A stroke is cut into pieces at ticks. In a piece no point of a limb is faster than its rate, which is known before.
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import NO_LIMB, Column, Vectors
+from cylcollide.bvh.near_points import visit_nearest
+from cylcollide.bvh.traverse import Stack
+from cylcollide.kernels.limb_table import Limb, limb_at
+from cylcollide.query.loops.blade_touch import Course, blade_of, first_touch
+from cylcollide.query.loops.blades import (
+    Stroke,
+    Swept,
+    Touched,
+    earlier,
+    may_touch,
+    stroke_of,
+    write_position,
+    write_touched,
+)
+from cylcollide.query.loops.inputs import PointFilters
+from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
+from cylcollide.query.loops.recorded_nearest import OneLimb
+from cylcollide.recorded.limbs import Recorded, TickRows, place_one, tick_rows
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+
+
+class Pieces(NamedTuple):
+    """Pieces of strokes, in compressed rows; filters and protection have one entry a piece."""
+
+    offsets: Column[np.int64]  # (blades + 1,)
+    tick: Column[np.int32]  # the place of its tick
+    times: Vectors  # (pieces, 3): begin and end as shares of the stroke, and how far its tick has come per share
+    alpha: Column[np.float64]  # how far its tick has come at the beginning
+    filters: PointFilters
+    protection: Protection
+    recorded: Recorded
+    rate: Column[np.float64]  # of all limbs of all ticks, metres a tick
+    first_rate: Column[np.int64]  # (ticks,): the first of each tick
+
+
+class InPiece(NamedTuple):
+    """A limb in a piece of a stroke."""
+
+    pieces: Pieces
+    j: int
+    here: TickRows
+    there: TickRows
+    placed: OneLimb
+    row: int
+    stroke: Stroke
+
+
+@inlined
+def in_piece(pieces: Pieces, j: int, placed: OneLimb, row: int, stroke: Stroke) -> InPiece:
+    """A row of the tick of piece j."""
+    t, last = pieces.tick[j], pieces.recorded.address.shape[0] - 1
+    here, there = tick_rows(pieces.recorded, t), tick_rows(pieces.recorded, min(t + 1, last))
+    return InPiece(pieces, j, here, there, placed, row, stroke)
+
+
+@compiled
+def place_at(at: InPiece, t: float) -> Limb:
+    """The limb at a share of the stroke; of infinite extent where it is none."""
+    begin, per_share = at.pieces.times[at.j, 0], at.pieces.times[at.j, 2]
+    alpha = min(max(at.pieces.alpha[at.j] + (t - begin) * per_share, 0.0), 1.0)
+    valid = place_one(at.here, at.there, at.row, alpha, at.placed.rows, at.placed.kernel_shape, 0)
+    limb = limb_at(at.placed.rows, at.placed.kernel_shape, 0)
+    extent = limb.extent if valid else inf
+    return Limb(
+        limb.kind, limb.centre, limb.axis, limb.half_length, limb.radius, limb.radius2, limb.p1, limb.p2, extent
+    )  # fmt: skip
+
+
+@compiled_loop
+def sweep_recorded(
+    ends: tuple[Vectors, Vectors, Vectors, Vectors],
+    radius: Column[np.float64],
+    resolution: float,
+    pieces: Pieces,
+    stack: Stack,
+    placed: OneLimb,
+    begin: int,
+    end: int,
+    swept: Swept,
+    piece_of: Column[np.int64],
+) -> None:
+    """Write what blades `begin` to `end` touch first, a row of a tick, and in which piece; -1 for none."""
+    for i in range(begin, end):
+        blade = blade_of(ends, radius[i], i)
+        stroke, found, piece = stroke_of(blade, resolution), (inf, 0.0, NO_LIMB, inf), -1
+        for j in range(pieces.offsets[i], pieces.offsets[i + 1]):
+            if found[0] == inf:
+                at, tree = (
+                    in_piece(pieces, j, placed, 0, stroke),
+                    tree_at(pieces.recorded, pieces.tick[j], stack.code.size),
+                )
+                found, piece = visit_nearest(tree, stack, stroke.centre, stroke.reach, test_moving, at, found), j
+        piece_of[i] = piece if found[2] >= 0 else -1
+        x = write_touched(swept, i, blade, found, resolution)
+        if found[2] >= 0:
+            write_position(swept, i, x, place_at(in_piece(pieces, piece, placed, found[2], stroke), found[0]))
+
+
+@inlined
+def test_moving(at: InPiece, row: int, found: Touched) -> tuple[Touched, float]:
+    """The first contact with a row of the tick, too; and how far away another one may be."""
+    pieces, j, stroke = at.pieces, at.j, at.stroke
+    if may_be_hit(at.here, row, pieces.filters, pieces.protection, False, j):
+        own = InPiece(pieces, j, at.here, at.there, at.placed, row, stroke)
+        begin, end, per_share = pieces.times[j, 0], pieces.times[j, 1], pieces.times[j, 2]
+        rate = pieces.rate[pieces.first_rate[pieces.tick[j]] + row]
+        sway = rate * per_share if per_share > 0.0 else 0.0
+        if may_touch(stroke, place_at(own, begin), sway * (end - begin) if end > begin else 0.0):
+            course, until = Course(begin, end, sway), min(found[0], end)
+            found = earlier(found, row, first_touch(stroke.blade, course, place_at, own, stroke.resolution, until))
+    return found, stroke.reach
