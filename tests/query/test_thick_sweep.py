@@ -7,8 +7,12 @@ from support.check_cylinders import IS_COMPILED
 from support.oracle.thick import distance
 
 import cylcollide as cc
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import limb_chords
+from cylcollide.exact.thick import Grown
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.thick_surface import nearest_place
+from cylcollide.query.exact_fallback import exact_limb
 
 SURE = 2.0**-58
 """Error of the oracle's distances, for coordinates up to 4."""
@@ -70,3 +74,39 @@ def test_grazes(kind, n):
     if kind not in BOUNDED:
         assert not hits.undecided.any()
     assert n < 100 or len({*hits.hit.tolist()}) == 2
+
+
+EXACT = [kind for kind in KINDS if kind not in BOUNDED]
+PARTS, CASES = 50, 4000
+"""A million cases in all, 20,000 a part of five shapes: half an hour or more."""
+
+
+def fraction_of(time):
+    return 1.0 if time is None else float(time.double_double()[0])
+
+
+@pytest.mark.parametrize("kind", EXACT)
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(1 + k, marks=[pytest.mark.long, pytest.mark.timeout(3600)]) for k in range(PARTS))]
+)
+def test_grazes_beside_rational_arithmetic(kind, part):
+    n, rng = CASES if part else 20, np.random.default_rng([part, EXACT.index(kind), 5])
+    limbs, starts, ends, radii = grazing(kind, n, rng)
+    size = np.maximum(np.abs(starts).max(axis=1), np.abs(ends).max(axis=1)) + radii
+    slack = 4.0 * np.spacing(size) / np.linalg.norm(ends - starts, axis=1) + 2.0**-52
+    first, leaves = (limbs.cast_segments(starts, ends, inside, radius=radii) for inside in ("hit", "exit"))
+    wrong = []
+    for i in range(n):
+        solid = Grown(exact_limb(limbs.table, i), float(radii[i]))
+        chords = limb_chords(RayNumbers(tuple(starts[i].tolist()), tuple(ends[i].tolist()), True, 1.0), solid)
+        same = first.hit[i] == (len(chords) > 0)
+        if chords:
+            entry = fraction_of(chords[0].entry)
+            same &= first.face[i] == chords[0].entry_face and abs(first.fraction[i] - entry) <= slack[i]
+            if chords[0].started_inside:
+                same &= leaves.hit[i] == (chords[0].exit_face != cc.Face.INSIDE)
+                end = fraction_of(chords[0].exit)
+                same &= not leaves.hit[i] or abs(leaves.fraction[i] - end) <= slack[i]
+        wrong += [] if same else [i]
+    assert wrong == []
+    assert n < 100 or 0.2 * n < first.hit.sum() < 0.95 * n
