@@ -81,6 +81,24 @@ def test_what_is_open_is_said(result):
     assert "here is why" not in words
 
 
+def test_causes_fold_and_failed_predictions_are_linked(result):
+    summary = copy.deepcopy(result.summary)
+    for row in summary["causes"]:
+        row["interventions"]["changes"] = [{"change": "world x 10", "predicted": "shrinks", "held": 7, "failed": 0}]
+    html = page_html(replace(result, summary=summary))
+    assert "Not as predicted" not in html
+    assert html.count('<details class="cause"') == len(summary["causes"]) > 2
+    assert re.findall(r'id="(cause-\d+)" open', html) == ["cause-1"]
+    summary["causes"][1]["interventions"]["changes"][0] |= {"held": 3, "failed": 2}
+    html = page_html(replace(result, summary=summary))
+    assert f'Not as predicted: <a href="#cause-2">{summary["causes"][1]["cause"]}</a> (2 of 5 trials).' in html
+
+
+def test_one_engine_needs_no_scoreboard(result):
+    assert "scoreboard" not in sections(page_html(with_summary(result, scoreboard=[score()])))
+    assert "scoreboard" in sections(page_html(with_summary(result, scoreboard=[score(), score(engine="Third")])))
+
+
 def test_figures_hold_the_numbers_of_the_summary(result, page):
     summary = result.summary
     total = summary["families"][-1]

@@ -20,6 +20,7 @@ from cylcollide.crosscheck.report.drawn_case import Drawn, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES
 from cylcollide.crosscheck.report.page import page_html, write_page
 from cylcollide.crosscheck.report.pictures import CutPlane, cylinder_mesh
+from cylcollide.crosscheck.report.tables import limb_table
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.run import wrong_count
 from cylcollide.crosscheck.run.tally import Tally
@@ -52,7 +53,7 @@ def test_page_stands_alone(result, tmp_path):
 
 
 def test_the_sections_are_those_with_data(page):
-    assert {"table", "figures", "worst", "how"} <= set(page.ids)
+    assert {"limbs", "table", "figures", "worst", "how"} <= set(page.ids)
     assert not {"scoreboard", "causes", "advice"} & set(page.ids)
 
 
@@ -74,13 +75,26 @@ def test_figures_hold_the_data(result, page):
 
 def test_words_are_computed(result, page):
     total = result.summary["families"][-1]
-    wrong = wrong_count(total)
+    wrong, aimed = wrong_count(total), result.summary["families"][0]
+    first = f"PyBullet is wrong about {wrong_count(aimed)} of {aimed['rays']:,} bullets aimed at a limb"
+    assert page.words.index(first) < page.words.index("With grazes and rims added"), "first what a user meets"
     assert f"PyBullet is wrong about {wrong:,} of 4,000 bullets" in page.words
     said = f"{total['phantom']} phantom hits, {total['missed']} missed and {total['wrong_limb']} on the wrong limb"
     assert f"{said}; every one of these is proved by rational arithmetic" in page.words
     assert f"--rays 4000 --seed 1 {' '.join(f'--motion {name}' for name in MOTIONS)}" in page.words
     assert "pybullet 3.2.7" in page.words
     assert not re.search(r"\b(nan|inf|None)\b", page.words)
+
+
+def test_limbs_are_counted_from_the_thinnest(result):
+    table = limb_table(result.tally, result.plan)
+    counts = np.array([[int(cell.replace(",", "")) for cell in row[2:]] for row in table.rows])
+    total, aimed = result.summary["families"][-1], result.summary["families"][0]
+    assert counts.sum(axis=0).tolist() == [total["hits"], wrong_count(aimed), wrong_count(total)]
+    assert [float(row[1].split("\u00a0")[0]) for row in table.rows] == sorted(
+        float(f"{100 * radius:.3g}") for radius in result.plan.poses.radius
+    )
+    assert 0 < wrong_count(aimed) < wrong_count(total)
 
 
 def test_unproved_disagreements_are_said(result):
@@ -171,7 +185,7 @@ def test_outline_of_a_cylinder_cut_open():
 
     across = outline([3.0, 1.0, -2.0], [3.0, 1.0, 1.0])
     assert np.allclose(np.linalg.norm(across - [3.0, 1.0], axis=1), 0.5, rtol=4e-6)
-    assert len(across) > 100
+    assert len(across) > 80
     # Along the axis, off centre: a rectangle as long as the limb and as wide as the chord.
     lengthwise = outline([2.0, 1.0, 0.3], [4.0, 1.0, 0.3])
     assert np.allclose(np.ptp(lengthwise, axis=0), [2.0, 0.8], atol=1e-5)

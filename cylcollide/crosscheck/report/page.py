@@ -6,21 +6,23 @@ nothing but the engine and rational numbers. Bullet casts a ray at every body by
 limbs that matter: the true one and the engine's. Its bodies have the very numbers of :mod:`cylcollide.engines.bullet`.
 """
 
+import gzip
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 
-from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
+from cylcollide.crosscheck.generate.bullets import AIMED, BULLET_FAMILIES
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.chart_style import COLORS, as_json, bare, template
 from cylcollide.crosscheck.report.drawn_case import Drawn, shown_cases, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES, caption_facts, facts
 from cylcollide.crosscheck.report.pictures import cut, views
-from cylcollide.crosscheck.report.tables import run_tables, score_tables
+from cylcollide.crosscheck.report.tables import limb_table, run_tables, score_tables
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result, wrong_count
 from cylcollide.engines.bullet import MJCF, URDF, bodies
@@ -47,6 +49,7 @@ def page_html(result: Result, *, linked: bool = False) -> str:
     summary, worst, measured = result.summary, _worst(result), facts(result.summary)
     figures = _figures(result)
     causes = [_cause(result, row, figures) for row in summary["causes"]]
+    posed = result.plan if isinstance(result.plan, PosesPlan) else None
     names = ("percent", "counted", "quantity", "kinds_words", "headline", "case_words")
     filters = {name: getattr(wording, name) for name in names}
     return template("page.html.j2", escape=True, **filters, metres=wording.length, number="{:,}".format).render(
@@ -56,21 +59,30 @@ def page_html(result: Result, *, linked: bool = False) -> str:
         wrong=wrong_count(summary["families"][-1]),
         thing=result.plan.thing,
         posed=not result.plan.finds_causes,
+        aimed=next((row for row in summary["families"] if row["family"] == BULLET_FAMILIES[AIMED]), None),
+        limbs=None if posed is None else limb_table(result.tally, posed),
+        failed=[(place, *counts) for place, row in enumerate(causes, 1) if (counts := _failed(row))[0]],
         colors=COLORS,
         tables=run_tables(summary, wide=True),
-        scores=score_tables(summary["scoreboard"], wide=True) if summary["scoreboard"] else [],
+        scores=score_tables(summary["scoreboard"], wide=True) if len(summary["scoreboard"]) > 1 else [],
         family_figure=[figures.pop("family")] if "family" in figures else [],
         bound_figure=[figures.pop("bound")] if "bound" in figures else [],
         figures=list(figures.values()),
         causes=causes,
         advice=wording.advice(summary, measured),
         rows=worst,
-        poses=result.plan.poses if isinstance(result.plan, PosesPlan) else None,
+        poses=None if posed is None else posed.poses,
         linked=linked,
         scene=as_json(views(summary["calibrations"], worst)),
         command=" ".join(["cylcollide crosscheck", *result.plan.options]),
-        plotly=Markup(get_plotlyjs()),
+        plotly=b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
     )
+
+
+def _failed(cause: JsonObject) -> tuple[int, int]:
+    """How many trials of a cause did not do as predicted, of how many."""
+    failed, held = (sum(change[name] for change in cause["interventions"]["changes"]) for name in ("failed", "held"))
+    return failed, failed + held
 
 
 def _worst(result: Result) -> list[Case]:

@@ -23,7 +23,7 @@ from cylcollide.crosscheck.report.chart_style import COLORS, bare
 from cylcollide.crosscheck.report.drawn_case import Drawn
 from cylcollide.engines.rounded_cylinder import Least, Rounded
 
-COLUMNS, MARGIN_COLUMNS = 240, 40
+COLUMNS, MARGIN_COLUMNS = 180, 30
 """Columns in the window and beyond each of its sides."""
 BEYOND = 4.0
 """Solids are drawn as far as this many half windows, for windows that are wider than high."""
@@ -184,7 +184,7 @@ def _add_path(figure: go.Figure, ends: tuple[float, float], arrow: float, drawn:
     figure.add_scatter(x=x, y=[0.0, 0.0, 0.0], name="path", hoverinfo="name", **look)
 
 
-CORNERS = 40
+CORNERS = 24
 """Corners of a drawn circle."""
 UP = np.array([0.0, 1.0, 0.0])
 """The humanoid's data has y up."""
@@ -236,7 +236,9 @@ def _limbs(place: Drawn) -> go.Figure:
     figure, rims = go.Figure(), []
     for limb, color in enumerate(limb_colors(len(place.p1))):
         points, triangles = cylinder_mesh(place.p1[limb], place.p2[limb], place.case.radius[limb])
-        mesh: dict[str, Any] = dict(zip("xyzijk", (*points.astype(np.float32).T, *triangles.T), strict=True))
+        mesh: dict[str, Any] = dict(
+            zip("xyzijk", (*points.astype(np.float32).T, *triangles.astype(np.uint8).T), strict=True)
+        )
         figure.add_mesh3d(**mesh, color=color, name=place.case.name(limb), hoverinfo="name", **LIGHT)
         for rim in (points[:CORNERS], points[CORNERS : 2 * CORNERS]):
             rims += [rim, rim[:1], np.full((1, 3), np.nan)]

@@ -11,9 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cylcollide.crosscheck.cases.wording import NOTHING, digits, percent
-from cylcollide.crosscheck.compare.disagreements import Cause, Kind
+import numpy as np
+
+from cylcollide.crosscheck.cases.wording import NOTHING, digits, percent, scale_words
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
+from cylcollide.crosscheck.generate.bullets import AIMED
 from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
+from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result
 from cylcollide.crosscheck.run.tally import COUNTED, Tally
 
@@ -46,6 +50,21 @@ def run_tables(summary: JsonObject, *, wide: bool) -> list[ReportTable]:
     figures = {"early by, mm": "early_mm", "late by, mm": "late_mm", "normal off by, °": "normal_deg"}
     errors = _figures("Sizes of these errors" if not posed else "Errors of right hits", "family", figures, rows)
     return [verdicts, *([errors] if wide or posed else []), *([cause_table(summary)] if summary["causes"] else [])]
+
+
+def limb_table(tally: Tally, plan: PosesPlan) -> ReportTable:
+    """Wrong verdicts by limb, the thinnest first: the true limb's or, of phantoms, the one that is reported."""
+    aimed = tally.column("family")[np.isin(tally.column("kind"), VERDICTS)] == AIMED
+    true, reported = tally.column("limb_true"), tally.column("limb_engine")
+    limb, poses = np.where(true >= 0, true, reported).astype(np.int64), plan.poses
+    hits = np.sum([chunk.record["limb_hits"] for chunk in tally.chunks.values()], axis=0)
+    counts = hits, *(np.bincount(rows, minlength=len(hits)) for rows in (limb[aimed], limb))
+    rows = [
+        [poses.limb_names[i].replace("_", " "), scale_words(poses.radius[i]), *(f"{n[i]:,}" for n in counts)]
+        for i in np.argsort(poses.radius, kind="stable").tolist()
+    ]
+    heads = ("limb", "radius", "true hits", "wrong, aimed", "wrong, all")
+    return ReportTable("Wrong verdicts by limb, the thinnest first", heads, rows)
 
 
 def cause_table(summary: JsonObject) -> ReportTable:

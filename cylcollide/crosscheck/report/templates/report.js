@@ -1,5 +1,24 @@
 "use strict";
-(() => {
+(async () => {
+  // The contents: a link to each section.
+  document.querySelector("nav").append(...[...document.querySelectorAll("main > section")].map((section) => {
+    const link = document.createElement("a");
+    link.href = `#${section.id}`;
+    link.textContent = section.querySelector("h2").textContent;
+    return link;
+  }));
+
+  // A cause that a link leads to is unfolded; all are on paper.
+  const unfold = () => { if (/^#cause-\d+$/.test(location.hash)) document.querySelector(location.hash)?.setAttribute("open", ""); };
+  addEventListener("hashchange", unfold);
+  unfold();
+
+  // Plotly is packed: the page takes half of the room.
+  const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent), (c) => c.charCodeAt(0));
+  const script = document.createElement("script");
+  script.textContent = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  document.head.append(script);
+
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const config = { responsive: true, displayModeBar: false };
@@ -52,7 +71,10 @@
   }, { rootMargin: "800px 0px" });
   const plots = document.querySelectorAll("[data-figure]");
   plots.forEach((node) => near.observe(node));
-  addEventListener("beforeprint", () => plots.forEach(drawPlot));
+  addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((one) => { one.open = true; });
+    plots.forEach(drawPlot);
+  });
   const drawPlots = () => shown.forEach(drawPlot);
 
   const stage = document.getElementById("scene"), closeUp = document.getElementById("section");
