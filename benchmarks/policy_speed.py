@@ -58,7 +58,7 @@ def tasks(world: cc.HitWorld, shots: int) -> dict[Task, Callable[[], object]]:
 
     def judged(policy: cc.Policy, fields: tuple[str, ...]) -> Callable[[], object]:
         def call() -> None:
-            answer = world.judge_segments(starts, ends, policy, 1000.0, threads=1)
+            answer = world.judge_segments(starts, ends, policy, energy=1000.0, threads=1)
             for name in fields:
                 getattr(answer, name)
 

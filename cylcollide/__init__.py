@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from cylcollide._types import Doubt, Face, Reason, Shape, Side
 from cylcollide._version import __version__
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.process.signatures import shown_short
 from cylcollide.world import HitWorld, Snapshot
 
 if TYPE_CHECKING:
@@ -100,13 +101,17 @@ _LAZY = {
 _MODULES = {name: module for module, names in _LAZY.items() for name in names}
 
 
+for _kind in (HitWorld, Limbs, Snapshot):
+    shown_short(_kind)
+
+
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     if name == "quaternions":
         return import_module(f"{__name__}.quaternions")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    value = globals()[name] = shown_short(getattr(import_module(f"{__name__}.{_MODULES[name]}"), name))
     return value
 
 

@@ -44,9 +44,10 @@ InsidePolicy: TypeAlias = Literal["hit", "exit", "ignore"]
 
 
 class Face(IntEnum):
-    """The part of a limb's surface at a point of it; INSIDE: the ray starts or ends in the limb, NONE: a miss.
+    """The part of a limb's surface at a point of it; INSIDE: a start or end in it, NONE: a miss.
 
-    A box's edge belongs to its lowest code; a rim, where cap and side meet exactly, belongs to the cap.
+    A box's edge belongs to its lowest code; a rim, where cap and side meet exactly, belongs to the
+    cap.
     """
 
     SIDE = 0

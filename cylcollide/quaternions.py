@@ -4,6 +4,8 @@ Arguments are arrays whose last axes hold one rotation; the others broadcast. `o
 call. All of this library takes and returns x, y, z, w.
 """
 
+from __future__ import annotations
+
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +17,7 @@ from cylcollide.bones.matrices import turn_matrices
 from cylcollide.characters import quaternions as of_arrays
 from cylcollide.characters.matrices import what_is_turned
 from cylcollide.constants import SMALLEST_SIZE
+from cylcollide.process.signatures import shown_short
 
 __all__ = ["QuaternionOrder", "from_axis_angle", "from_matrix", "multiply", "slerp"]
 
@@ -38,7 +41,7 @@ def multiply(a: ArrayLike, b: ArrayLike, order: QuaternionOrder = "xyzw") -> Flo
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64Array:
-    """Unit quaternions (..., 4) of turns by angles (...), in radians, about axes (..., 3) of any length but 0.
+    """Unit quaternions (..., 4) of turns by angles (...), in radians, about axes (..., 3).
 
     Counterclockwise for one who looks against the axis.
 
@@ -59,13 +62,13 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike, order: QuaternionOrder = 
 
 
 def from_matrix(matrices: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64Array:
-    """Unit quaternions (..., 4) of rotation matrices (..., 3, 3), which turn column vectors; the largest component > 0.
+    """Unit quaternions (..., 4) of matrices (..., 3, 3), which turn columns; largest component > 0.
 
     Raises
     ------
     ValueError
-        If columns are off orthonormal by more than 1e-4, or left-handed, with their lengths; on wrong shapes and
-        numbers that are not accepted.
+        If columns are off orthonormal by more than 1e-4, or left-handed, with their lengths; on
+        wrong shapes and numbers that are not accepted.
     """
     given = _numbers(matrices, "matrices", (3, 3))
     flat, turns = given.reshape(-1, 3, 3), np.empty((given.size // 9, 4))
@@ -76,7 +79,7 @@ def from_matrix(matrices: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64
 
 
 def slerp(a: ArrayLike, b: ArrayLike, share: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64Array:
-    """Unit quaternions (..., 4) at a share (...) of the turn from a (0) to b (1), the short way, at even speed.
+    """Unit quaternions (..., 4) at a share (...) of the turn from a (0) to b (1), the short way.
 
     Quaternions have any length but 0. Half a turn between both goes either way.
 
@@ -131,3 +134,7 @@ def _broadcast(columns: dict[str, Float64Array]) -> None:
     except ValueError:
         shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
         raise ValueError(f"{next(iter(columns))}: expected shapes that broadcast, got {shapes}") from None
+
+
+for _function in (from_axis_angle, from_matrix, multiply, slerp):
+    shown_short(_function)

@@ -70,7 +70,7 @@ def main(picture: str | None = None, ping: str = "0.12") -> None:
 
     clock.acknowledge(arrives, np.floor(newest * RATE) / RATE)
     estimate, bound = clock.estimate(arrives)
-    times, reasons = cc.RewindLimits(most_back=0.6).admit(seen, estimate, now, bound)
+    times, reasons = cc.RewindLimits(most_back=0.6).admit(seen, estimate, now, bound=bound)
     policy = cc.Policy.first_surface(damage={"head": 4.0, "default": 1.0})
     live = world.judge_segments(*shot, policy, energy=25.0, **own)
     judged = history.judge_segments(*shot, policy, times, energy=25.0, **own)

@@ -88,7 +88,7 @@ class Match:
     def judge(self, now: float, who: np.ndarray, messages: np.ndarray) -> None:
         """All shots of a tick at once, each at the time that its bot claims, if that suits what it acknowledges."""
         estimate, bound = np.array([self.clocks[bot].estimate(now) for bot in who]).T
-        times, reasons = self.limits.admit(messages["view"], estimate, now, bound)
+        times, reasons = self.limits.admit(messages["view"], estimate, now, bound=bound)
         np.add.at(self.claims, ((who == 0).astype(int), reasons), 1)
         shot = np.repeat(np.arange(len(who)), PELLETS[messages["weapon"]])  # a row a pellet
         weapon, shooter = messages["weapon"][shot], who[shot]

@@ -11,5 +11,9 @@ from cylcollide.bullet.draw_rewound import draw_rewound
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.patching import patch, patched, unpatch
 from cylcollide.bullet.rig_of import poses_of, rig_of
+from cylcollide.process.signatures import shown_short
 
 __all__ = ["Mirror", "draw_rewound", "patch", "patched", "poses_of", "rig_of", "unpatch"]
+
+for _thing in (Mirror, draw_rewound, patch, patched, poses_of, rig_of, unpatch):
+    shown_short(_thing)

@@ -1,5 +1,7 @@
 """Limbs of a history in PyBullet's window, beside those of now."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -25,7 +27,8 @@ def draw_rewound(
     Parameters
     ----------
     client
-        What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet`; it need not have the bodies.
+        What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet`; it need not
+        have the bodies.
     history
         Whose limbs are drawn.
     time
@@ -33,13 +36,14 @@ def draw_rewound(
     color, live_color
         Of limbs then, and of limbs now; None draws none of now.
     replaces
-        What an earlier call returned: its lines are drawn anew where they are needed, and taken away if not.
+        What an earlier call returned: its lines are drawn anew where they are needed, and taken
+        away if not.
 
     Returns
     -------
     list of int
-        PyBullet's number of each line, for `replaces` or `removeUserDebugItem`; -1 each in a DIRECT client, which shows
-        none.
+        PyBullet's number of each line, for `replaces` or `removeUserDebugItem`; -1 each in a DIRECT
+        client, which shows none.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """Why PyBullet and a mirror answer one ray as they do: both answers by name, clearance, cause, and the least remedy."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass, field
 from math import inf, nan
@@ -175,7 +177,9 @@ def _clearance(
         rows = crossed[:1].tolist() if len(crossed) else [near.limb] if near else []
     else:
         rows = [i for i, of_limb in enumerate(mirror.limb_places) if of_limb == body_link]
-    why = min((limbs.explain_segment(start, end, row) for row in rows), key=lambda one: one.clearance, default=None)
+    why = min(
+        (limbs.explain_segment(start, end, limb=row) for row in rows), key=lambda one: one.clearance, default=None
+    )
     heights = [
         np.array([(point - sheet.point) @ unit for point in (start, end)])
         for sheet, unit, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True)

@@ -1,5 +1,7 @@
 """Mirror: the bodies of a PyBullet client as limbs, with PyBullet's ray tests on them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, get_args
 
@@ -30,35 +32,39 @@ from cylcollide.limbs.limbs import Limbs
 class Mirror(MirrorPoints):
     """Exact ray tests on the shapes of a live PyBullet client.
 
-    Spheres, boxes, capsules and cylinders of all bodies and links become limbs, planes become exact sheets. `rayTest`
-    and `rayTestBatch` take PyBullet's arguments and return PyBullet's tuples, any number of rays a call.
+    Spheres, boxes, capsules and cylinders of all bodies and links become limbs, planes become exact
+    sheets. `rayTest` and `rayTestBatch` take PyBullet's arguments and return PyBullet's tuples, any
+    number of rays a call.
 
     Parameters
     ----------
     client
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
     mesh
-        What to do with meshes, height fields and soft bodies, which no limb can represent: "wrap" them: Bullet's own
-        ray test decides about rays that intersect a box around them, and a link that has a mesh beside other shapes is
-        wrapped as a whole; "raise" a ValueError; or "skip" them. None: "wrap", with one UserWarning that names them.
+        What to do with meshes, height fields and soft bodies, which no limb can represent: "wrap"
+        them: Bullet's own ray test decides about rays that intersect a box around them, and a link
+        that has a mesh beside other shapes is wrapped as a whole; "raise" a ValueError; or "skip"
+        them. None: "wrap", with one UserWarning that names them.
     inside
-        What a ray does with a shape that it starts in: "ignore" it, "hit" it at fraction 0 with a zero normal, or hit
-        it where it leaves ("exit"). "bullet": as Bullet, which ignores boxes and cylinders, and hits spheres and
-        capsules at fraction 0 if the ray goes towards the nearest point of centre or axis, with the normal from there;
-        `limb` is -1 for such a hit, and it has no exit. Wrapped shapes keep Bullet's behaviour.
+        What a ray does with a shape that it starts in: "ignore" it, "hit" it at fraction 0 with a
+        zero normal, or hit it where it leaves ("exit"). "bullet": as Bullet, which ignores boxes
+        and cylinders, and hits spheres and capsules at fraction 0 if the ray goes towards the
+        nearest point of centre or axis, with the normal from there; `limb` is -1 for such a hit,
+        and it has no exit. Wrapped shapes keep Bullet's behaviour.
     tolerance
-        By how much every limb is grown, as by `Limbs.inflated`, in the unit of the client; planes become slabs of this
-        half thickness. 1e-3 hits what Bullet hits within its millimetre. Starts in the grown solid are inside. Wrapped
-        shapes stay as they are.
+        By how much every limb is grown, as by `Limbs.inflated`, in the unit of the client; planes
+        become slabs of this half thickness. 1e-3 hits what Bullet hits within its millimetre.
+        Starts in the grown solid are inside. Wrapped shapes stay as they are.
     follow
-        Whether every query calls `sync` first. If not, call it after each step; queries then do not read the client.
+        Whether every query calls `sync` first. If not, call it after each step; queries then do not
+        read the client.
 
     Raises
     ------
     ImportError
         Without pybullet: install `cylcollide[crosscheck]`.
     ValueError
-        For a client that is not connected, a shape without size, and for meshes if they are to raise.
+        For a client that is not connected, a shape without size, and meshes if they are to raise.
     """
 
     def __init__(
@@ -96,10 +102,10 @@ class Mirror(MirrorPoints):
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs where they were at the last `sync` or query; after one of few rays, where they are.
+        """The limbs where they were at the last `sync` or query; after a few rays, where they are.
 
-        They are named by body and link ("ant 3/front_left_foot"). Their masks are the filter groups, 0 if no ray can
-        hit them.
+        They are named by body and link ("ant 3/front_left_foot"). Their masks are the filter
+        groups, 0 if no ray can hit them.
         """
         return self.state.world.limbs
 
@@ -119,28 +125,28 @@ class Mirror(MirrorPoints):
         return f"Mirror(client {self.client.number}: {counts}{grown})"
 
     def sync(self, filters: bool = False) -> None:
-        """Update the mirror from the client: all poses, and bodies that were added, removed or changed.
+        """Update the mirror: all poses, and bodies that were added, removed or changed.
 
-        PyBullet does not report collision filters. They are measured with its rays when a body is new, its base becomes
-        fixed or free, or `setCollisionFilterGroupMask` was called; `filters` measures all of them again, after a call
-        that no mirror sees. A sync that fails, or is interrupted, leaves the mirror as it was.
+        PyBullet does not report collision filters. They are measured with its rays when a body is
+        new, its base becomes fixed or free, or `setCollisionFilterGroupMask` was called; `filters`
+        measures all again. A sync that fails, or is interrupted, leaves the mirror as it was.
         """
         self._follower.sync(filters)
 
     def watch(self) -> WatchedClient:
-        """A client with all of PyBullet's functions, whose calls the mirror follows from now on: `p = mirror.watch()`.
+        """A client with PyBullet's functions, whose calls the mirror follows: `p = mirror.watch()`.
 
-        Its `rayTest` and `rayTestBatch` are the mirror's.
-        It takes the place of the client in the program, as a `BulletClient` would. Queries then read the client only
-        after a call that may have changed an answer (`docs/bullet.md` lists them); filters are followed, too. What is
-        changed by other means, through the module or another process, is not seen before the next such call, or
-        `sync`. A client other than DIRECT may move by itself, and is read by every query.
+        Its `rayTest` and `rayTestBatch` are the mirror's. It takes the place of the client in the
+        program, as a `BulletClient` would. Queries then read the client only after a call that may
+        have changed an answer (`docs/bullet.md` lists them). Changes by other means, through the
+        module or another process, are not seen before the next such call, or `sync`. A client other
+        than DIRECT may move by itself, and is read by every query.
         """
         self._follower.follow_calls(changes_of(self.client))
         return WatchedClient(self.client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
 
     def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
-        """Read the client from now on only after calls that are noted there, if any were since `noted.last()`."""
+        """Read the client from now on only after calls noted there, if any were since `noted.last()`."""
         self._follower.follow_calls(noted, since)
 
     def rayTest(  # noqa: N802  # PyBullet's name
@@ -178,9 +184,10 @@ class Mirror(MirrorPoints):
         numThreads
             Number of threads; 0 for the number of processors. The results are the same.
         parentObjectUniqueId, parentLinkIndex
-            If given, the rays are in the frame of the centre of mass of this body or link; the results are not.
+            If given, rays, not results, are in the frame of its centre of mass.
         reportHitNumber
-            From 0: the shape of this number in the order along the ray (PyBullet's are not sorted). Below 0: the first.
+            From 0: the shape of this number in the order along the ray (PyBullet's are not sorted).
+            Below 0: the first.
         collisionFilterMask
             Only links whose filter group has a bit in common with it are hit.
         fractionEpsilon
@@ -197,8 +204,8 @@ class Mirror(MirrorPoints):
         Raises
         ------
         ValueError
-            On NaN, infinity, a wrong shape, a number that is none or does not fit, another client, or a parent that
-            does not exist.
+            On NaN, infinity, a wrong shape, a number that is none or does not fit, another client,
+            or a parent that does not exist.
         """
         starts = vectors(rayFromPositions, "rayFromPositions")
         ends = vectors(rayToPositions, "rayToPositions", len(starts))
@@ -270,7 +277,9 @@ class Mirror(MirrorPoints):
         state, rays = self._array_request(starts, ends, mask, threads)
         if state.sheets or state.wrapped.body_links or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
-        return state.world.occluded_segments(rays.starts, rays.ends, rays.inside, rays.mask, threads=rays.threads)
+        return state.world.occluded_segments(
+            rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
+        )
 
     def _array_request(
         self, starts: ArrayLike, ends: ArrayLike, mask: int, threads: int | None
@@ -287,9 +296,9 @@ class Mirror(MirrorPoints):
         return RayTest(starts, ends, inside, mask, threads, cores=self.inside == BULLET)
 
     def explain(self, start: ArrayLike, end: ArrayLike) -> RayExplanation:
-        """Why PyBullet and the mirror answer one segment, start and end (3,), as they do: `print` it, or `save` it.
+        """Why PyBullet and the mirror answer a segment, start and end (3,), as they do.
 
-        It asks PyBullet about some hundred segments beside it.
+        `print` it, or `save` it. It asks PyBullet about some hundred segments beside it.
         """
         return explain_ray(self, vectors(start, "start", 1)[0], vectors(end, "end", 1)[0])
 
@@ -299,9 +308,10 @@ class Mirror(MirrorPoints):
         color: debug_draw.Color = (0.1, 0.6, 0.1),
         hit_color: debug_draw.Color = (0.9, 0.1, 0.1),
     ) -> int:
-        """Draw limbs, planes, boxes of wrapped shapes, and a cross at each hit; replaces what was drawn before.
+        """Draw limbs, planes, boxes of wrapped shapes, and a cross at each hit.
 
-        `hits`: what `rayTest` and `rayTestBatch` returned. Returns the number of lines; a DIRECT client shows none.
+        It replaces what was drawn before. `hits`: what `rayTest` and `rayTestBatch` returned.
+        Returns the number of lines; a DIRECT client shows none.
         """
         parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self.state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])

@@ -1,5 +1,7 @@
 """What a mirror's queries return as arrays: hits and chords by body and link."""
 
+from __future__ import annotations
+
 from functools import cached_property, partial
 from typing import Any
 

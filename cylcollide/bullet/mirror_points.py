@@ -1,5 +1,7 @@
 """The queries of a Mirror about points; they see its limbs, neither planes nor what is wrapped."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -28,13 +30,13 @@ class MirrorPoints(ABC):
         return self._scene.state.world
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
-        """The limb of `limbs` that contains each point (n, 3); planes and what is wrapped contain none."""
-        return self._world().contains_points(points, threads)
+        """The limb that contains each point (n, 3); planes and what is wrapped contain none."""
+        return self._world().contains_points(points, threads=threads)
 
     def closest_points(
         self, points: ArrayLike, *, max_distance: ArrayLike = np.inf, threads: int | None = None
     ) -> ClosestPoints:
-        """The limb of least distance from each point (n, 3), and the nearest place; as `HitWorld.closest_points`."""
+        """The limb of least distance from each point (n, 3); as `HitWorld.closest_points`."""
         return self._world().closest_points(points, max_distance=max_distance, threads=threads)
 
     def overlap_spheres(self, centers: ArrayLike, radii: ArrayLike, *, threads: int | None = None) -> NearLimbs:

@@ -5,6 +5,8 @@ Each client has a `Mirror` of its own, which reads the client at every ray test 
 that was imported by its name before (`from pybullet import rayTest`) stays PyBullet's own.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -53,7 +55,7 @@ observers: list[Observer] = []
 
 
 def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0) -> None:
-    """Answer `pybullet.rayTest` and `rayTestBatch` exactly, for all clients of this process, until `unpatch`.
+    """Answer `pybullet.rayTest` and `rayTestBatch` exactly, for all clients, until `unpatch`.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
 
 
 def unpatch() -> None:
-    """Undo the last `patch`; the last one that is undone restores PyBullet's own functions. Without one: nothing."""
+    """Undo the last `patch`; with the last one PyBullet's own functions return. Without one: nothing."""
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
     with _lock:

@@ -1,5 +1,7 @@
 """A live body as a rig. Bones are the frames of its links as URDF has them, not their centres of mass."""
 
+from __future__ import annotations
+
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,8 +29,8 @@ ORIGIN, STILL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
 def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
     """A body as a rig: a bone a link, the base first, and a limb a collision shape; hit groups are 0.
 
-    At rest all joints are at 0, and the frame of the base is that of the character. Bones carry the names of the links,
-    limbs those of their bones, further ones with a number.
+    At rest all joints are at 0, and the frame of the base is that of the character. Bones carry the
+    names of the links, limbs those of their bones, further ones with a number.
 
     Parameters
     ----------
@@ -37,14 +39,16 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
     body
         Its number.
     mesh
-        What to do with shapes that are no limb (meshes, height fields, planes): "raise" a ValueError, or "skip" them.
+        What to do with shapes that are no limb (meshes, height fields, planes): "raise" a
+        ValueError, or "skip" them.
 
     Raises
     ------
     ImportError
         Without pybullet: install `cylcollide[crosscheck]`.
     ValueError
-        For a client that is not connected, a body that it has not, shapes that are no limbs; with the link.
+        For a client that is not connected, a body that it has not, shapes that are no limbs; with
+        the link.
     """
     rig_parts.check_other_shapes(mesh)
     bullet = Client(client)
@@ -73,7 +77,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
 
 
 def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
-    """Where the bones of `rig_of(client, body)` are now: positions (1, b, 3), unit quaternions (1, b, 4), float64.
+    """Where the bones of `rig_of(client, body)` are now: float64 (1, b, 3), quaternions (1, b, 4).
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """A PyBullet client with a mirror's ray tests, which notes what calls may change a ray's answer."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import isbuiltin

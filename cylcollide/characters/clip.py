@@ -1,5 +1,7 @@
 """A recorded motion: root positions and joint orientations over time, from BVH and DeepMimic files."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
@@ -24,13 +26,15 @@ RIGS = 8
 
 
 class Clip(Immutable):
-    """A recorded motion of a skeleton. Immutable; make it with `Clip.load_bvh`, `load_gltf` or `load_deepmimic`.
+    """A recorded motion of a skeleton.
 
-    Attributes (b bones, f frames): `bone_names`, a tuple of b strings, the root first; `parents` (b,), -1 for the root;
-    `offsets` (b, 3), where each bone begins in the frame of its parent; `tips` (b, 3), where it ends in its own, zero
-    if the file does not say; `times` (f,), seconds from the first frame; `root_positions` (f, 3); `orientations`
-    (f, b, 4), unit quaternions x, y, z, w relative to the parent, the root's to the world; `rest_orientations` (b, 4),
-    those of the pose of rest, 0, 0, 0, 1 in BVH. A rig of this skeleton has the offsets for rest positions, and these.
+    Immutable; make it with `Clip.load_bvh`, `load_gltf` or `load_deepmimic`. Attributes (b bones, f
+    frames): `bone_names`, a tuple of b strings, the root first; `parents` (b,), -1 for the root;
+    `offsets` (b, 3), where each bone begins in the frame of its parent; `tips` (b, 3), where it
+    ends in its own, zero if the file does not say; `times` (f,), seconds from the first frame;
+    `root_positions` (f, 3); `orientations` (f, b, 4), unit quaternions x, y, z, w relative to the
+    parent, the root's to the world; `rest_orientations` (b, 4), those of the pose of rest, 0, 0, 0,
+    1 in BVH. A rig of this skeleton has the offsets for rest positions, and these.
     """
 
     bone_names: tuple[str, ...]
@@ -44,7 +48,7 @@ class Clip(Immutable):
 
     _frames: Frames
     _own: Followers
-    _known: tuple[tuple["ref[Skeleton]", Followers], ...]
+    _known: tuple[tuple[ref[Skeleton], Followers], ...]
 
     def __init__(
         self,
@@ -62,8 +66,9 @@ class Clip(Immutable):
         Raises
         ------
         ValueError
-            If shapes do not belong together, a parent does not precede its child, the first bone is not the only root,
-            a name comes twice, times do not increase from 0, or numbers are not accepted.
+            If shapes do not belong together, a parent does not precede its child, the first bone is
+            not the only root, a name comes twice, times do not increase from 0, or numbers are not
+            accepted.
         """
         names = checked_names(bone_names)
         b, frames = len(names), validate.vectors(root_positions, "root_positions")
@@ -103,7 +108,7 @@ class Clip(Immutable):
         return (*skeleton, self.times, self.root_positions, self.orientations, self.tips, self.rest_orientations)
 
     @classmethod
-    def load_bvh(cls, path: str | PathLike[str], up: Up = "y", scale: float = 1.0) -> "Clip":
+    def load_bvh(cls, path: str | PathLike[str], *, up: Up = "y", scale: float = 1.0) -> Clip:
         """Read a BVH file.
 
         Parameters
@@ -111,8 +116,8 @@ class Clip(Immutable):
         path
             The file.
         up
-            "y" leaves the axes as the file has them, whose y points up by custom. "z" turns all of it, the bones'
-            frames too, so that y becomes z and z becomes -y.
+            "y" leaves the axes as the file has them, whose y points up by custom. "z" turns all of
+            it, the bones' frames too, so that y becomes z and z becomes -y.
         scale
             Units of the result in one unit of the file: 0.01 for a file in centimetres.
 
@@ -121,7 +126,8 @@ class Clip(Immutable):
         OSError
             If the file cannot be opened.
         ValueError
-            If it is no BVH, with the line, what was expected and the remedy; for another up or scale.
+            If it is no BVH, with the line, what was expected and the remedy; for another up or
+            scale.
         """
         validate.one_of(up, "up", "y", "z")
         factor = validate.sizes(validate.per_row(scale, "scale", 1), "scale")[0]
@@ -135,7 +141,7 @@ class Clip(Immutable):
             return cls(names, parents, factor * offsets, times, factor * positions, turns, factor * tips)
 
     @classmethod
-    def load_deepmimic(cls, path: str | PathLike[str]) -> "Clip":
+    def load_deepmimic(cls, path: str | PathLike[str]) -> Clip:
         """Read a DeepMimic motion of the humanoid, ``humanoid3d_*.txt``; metres, y up, facing x.
 
         Raises
@@ -151,12 +157,13 @@ class Clip(Immutable):
             return cls(*skeleton, read.times, read.frames[:, 1:4], deepmimic.orientations(read))
 
     @classmethod
-    def load_gltf(cls, path: str | PathLike[str], animation: str | int | None = None) -> "Clip":
-        """Read an animation of a glTF 2.0 file; metres, y up, as in the scene. It suits the rig of the same file.
+    def load_gltf(cls, path: str | PathLike[str], animation: str | int | None = None) -> Clip:
+        """Read an animation of a glTF 2.0 file; metres, y up. It suits the rig of the same file.
 
-        Bones are the joints of its skins, or, without skins, the nodes that move. Frames are the keys of all of them,
-        and more where a joint turns far between two. Bones turn; of joints that also move, other than the root, a
-        warning names the first. Scales and morph targets are left out.
+        Bones are the joints of its skins, or, without skins, the nodes that move. Frames are the
+        keys of all of them, and more where a joint turns far between two. Bones turn; of joints
+        that also move, other than the root, a warning names the first. Scales and morph targets are
+        left out.
 
         Parameters
         ----------
@@ -179,21 +186,22 @@ class Clip(Immutable):
         with files.named_in_errors(path):
             return cls(**gltf_motion.read(path, animation))
 
-    def retargeted(self, rig: Skeleton, bones: Mapping[str, str] | None = None) -> "Clip":
+    def retargeted(self, rig: Skeleton, bones: Mapping[str, str] | None = None) -> Clip:
         """The motion for a skeleton of other proportions, names and rest, with the bones of the rig.
 
-        In the world, each bone turns from its rest as its counterpart in the clip does. Arms and legs that point
-        elsewhere at rest (a T against an A) are turned to where the clip's point. The way of the root is scaled by the
-        legs. Nothing else is done: feet may slide or sink in, hands that met no longer do, turns about a limb's axis
-        start from the rig's rest, and bones without a counterpart, such as fingers, keep their rest.
+        In the world, each bone turns from its rest as its counterpart in the clip does. Arms and
+        legs that point elsewhere at rest (a T against an A) are turned to where the clip's point.
+        The way of the root is scaled by the legs. Nothing else is done: feet may slide or sink in,
+        hands that met no longer do, turns about a limb's axis start from the rig's rest, and bones
+        without a counterpart, such as fingers, keep their rest.
 
         Parameters
         ----------
         rig
             The skeleton that is to move.
         bones
-            Names of bones of the clip by those of the rig. None: equal names, or the standard names of Mixamo, VRM,
-            Unreal, SMPL and motion capture, whichever gives more pairs.
+            Names of bones of the clip by those of the rig. None: equal names, or the standard names
+            of Mixamo, VRM, Unreal, SMPL and motion capture, whichever gives more pairs.
 
         Raises
         ------
@@ -224,29 +232,33 @@ class Clip(Immutable):
 
     @property
     def travel(self) -> Float64Array:
-        """The way of the root from the first frame to the last, (3,): add it with every turn to walk on in a loop."""
+        """The way of the root from first to last frame, (3,): add it to walk on in a loop."""
         return np.asarray(self.root_positions[-1] - self.root_positions[0])
 
-    def at(self, times: ArrayLike, rig: Skeleton | None = None, loop: bool = False) -> Pose:
+    def at(self, times: ArrayLike, rig: Skeleton | None = None, *, loop: bool = False) -> Pose:
         """The poses at times, one of each: the arguments of `Rig.forward`.
 
-        Between two frames positions are linear, and orientations linear the short way, then normalised.
+        Between two frames positions are linear, and orientations linear the short way, then
+        normalised.
 
         Parameters
         ----------
         times
             Seconds from the first frame, (n,) or one number for one pose.
         rig
-            Whose bones to pose, by name; those that the clip does not name keep their rest. By default the clip's.
+            Whose bones to pose, by name; those that the clip does not name keep their rest. By
+            default the clip's.
         loop
-            Begin again after the last frame, and before the first, rather than stay there. The root begins again too.
+            Begin again after the last frame, and before the first, rather than stay there. The root
+            begins again too.
 
         Returns
         -------
         tuple
-            Root positions (n, 3), root orientations (n, 4) and joint orientations (n, b, 4), unit quaternions
-            x, y, z, w. The root's motion is in the first two; its own joint is 0, 0, 0, 1. Where the bone with the
-            name of the clip's root is no root of the rig, the rig's root is put where this bone follows the clip.
+            Root positions (n, 3), root orientations (n, 4) and joint orientations (n, b, 4), unit
+            quaternions x, y, z, w. The root's motion is in the first two; its own joint is 0, 0, 0,
+            1. Where the bone with the name of the clip's root is no root of the rig, the rig's root
+            is put where this bone follows the clip.
 
         Raises
         ------

@@ -1,5 +1,7 @@
 """From a request about shots and their policies to `Judged`."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -45,7 +47,7 @@ class Weapons(NamedTuple):
     """The policy of each ray, (n,), or (1,) for all."""
 
     @classmethod
-    def of(cls, policy: Policies, n: int) -> "Weapons":
+    def of(cls, policy: Policies, n: int) -> Weapons:
         """One policy for all of n rays, or one a row; ValueError for anything else."""
         if isinstance(policy, Policy):
             return cls((policy,), np.zeros(1, np.int64))
@@ -98,7 +100,7 @@ class ShotRequest(NamedTuple):
     ids: Int64Array | None
 
     @classmethod
-    def of(cls, rays: RayRequest, policy: Policies, energy: ArrayLike, shot: ArrayLike | None) -> "ShotRequest":
+    def of(cls, rays: RayRequest, policy: Policies, energy: ArrayLike, shot: ArrayLike | None) -> ShotRequest:
         """A request with checked policies, energies and ids."""
         n = len(rays.first)
         weapons = Weapons.of(policy, n)
@@ -112,17 +114,19 @@ def segment_shots(
     starts: ArrayLike,
     ends: ArrayLike,
     policy: Policies,
+    *,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
     inside: InsidePolicy = "hit",
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
-    *,
     radius: ArrayLike = 0.0,
 ) -> ShotRequest:
     """A request about shots along closed segments from starts to ends, (n, 3) each, or one for all."""
-    rays = segment_request(starts, ends, inside, mask, ignore_character, threads, radius=radius)
+    rays = segment_request(
+        starts, ends, inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius
+    )
     return ShotRequest.of(rays, policy, energy, shot)
 
 
@@ -130,6 +134,7 @@ def ray_shots(
     origins: ArrayLike,
     directions: ArrayLike,
     policy: Policies,
+    *,
     max_distance: ArrayLike = np.inf,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
@@ -137,11 +142,19 @@ def ray_shots(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
-    *,
     radius: ArrayLike = 0.0,
 ) -> ShotRequest:
     """A request about shots from origins along directions, (n, 3) each, or one for all."""
-    rays = ray_request(origins, directions, max_distance, inside, mask, ignore_character, threads, radius=radius)
+    rays = ray_request(
+        origins,
+        directions,
+        max_distance=max_distance,
+        inside=inside,
+        mask=mask,
+        ignore_character=ignore_character,
+        threads=threads,
+        radius=radius,
+    )
     return ShotRequest.of(rays, policy, energy, shot)
 
 

@@ -1,5 +1,7 @@
 """The outcome of shots under a policy: `Judged`, a row a ray; `Impacts`, a row a chord; a `Decision` in words."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -116,7 +118,7 @@ class Impacts(Chords):
         self._impacts, self._sample_times, self._present = columns, chords._sample_times, chords._present
         self._columns = {**chords._columns, **columns._asdict()}
 
-    def _take(self, rows: Int64Array) -> "Impacts":
+    def _take(self, rows: Int64Array) -> Impacts:
         _, taken = chords_of_rays(self._rows.offsets, rows)
         columns = ImpactColumns._make(column[taken] for column in self._impacts)
         first = columns.union_first - (taken - np.arange(len(taken)))  # they move as their rows do
@@ -169,9 +171,10 @@ class ShotTotals(NamedTuple):
 class Judged(HitFields["Judged"]):
     """The limb that counts for each ray, row by row; arrays that cannot be written.
 
-    `limb`, `character`, `position` and so on are those of that limb, as in `RayHits`; the position is where the ray
-    enters it. In penetration, the limb that is entered first counts, and `damage` is the sum over all impacts. An
-    index, a slice, a mask or an array of indices chooses rays, as `Judged`.
+    `limb`, `character`, `position` and so on are those of that limb, as in `RayHits`; the position
+    is where the ray enters it. In penetration, the limb that is entered first counts, and `damage`
+    is the sum over all impacts. An index, a slice, a mask or an array of indices chooses rays, as
+    `Judged`.
     """
 
     fields: ClassVar[tuple[str, ...]] = (
@@ -182,8 +185,7 @@ class Judged(HitFields["Judged"]):
     damage = Field[Float64Array]("Damage done, summed over impacts in the order of the flight; (n,).")
     energy_left = Field[Float64Array]("Energy at the end of the flight, 0 for a shot that ends in a limb; (n,).")
     victim = Field[Int32Array](
-        "The first character on the way whose limb counts or is passed through, whatever is before it, -1 for none; "
-        "int32 (n,).",
+        "The first character on the way whose limb counts or is passed through, or -1; int32 (n,).",
         "_victims",
     )
     shot = Field[Int64Array](
@@ -200,7 +202,7 @@ class Judged(HitFields["Judged"]):
         self._columns = shots._asdict() if shot is None else {**shots._asdict(), "shot": shot}
         self._sample_times, self._present = impacts._sample_times, impacts._present
 
-    def _take(self, rows: Int64Array) -> "Judged":
+    def _take(self, rows: Int64Array) -> Judged:
         impacts, energy = self.impacts[rows], self._energy[rows] if len(self._energy) > 1 else self._energy
         kinds = self._kinds[rows] if len(self._kinds) > 1 else self._kinds
         columns, begins = ShotColumns._make(column[rows] for column in self._shots), impacts.offsets[:-1]
@@ -252,7 +254,7 @@ class Judged(HitFields["Judged"]):
         }  # fmt: skip
 
     def by_shot(self) -> ShotTotals:
-        """Sums over the pellets of each shot: their number, hits and damage, and the damage to each character.
+        """Sums over the pellets of each shot: number, hits and damage, and damage to each character.
 
         Hits and victims leave statics out, damage does not.
         """
@@ -296,11 +298,12 @@ class Judged(HitFields["Judged"]):
             return range(len(self))[ray]
         raise IndexError(f"ray: expected {-len(self)} to {len(self) - 1}, got {ray!r}; {len(self)} rays were judged")
 
-    def plot(self, ray: int, path: str | PathLike[str] | None = None, *, unit: str = "m") -> "Figure":
-        """A figure of one ray, as seen along it and from above: what counts is green, and the gap of a miss is red.
+    def plot(self, ray: int, path: str | PathLike[str] | None = None, *, unit: str = "m") -> Figure:
+        """A figure of one ray, along it and from above: what counts is green, the gap of a miss red.
 
-        It is written to a file if a path is given; axes name the unit. Raises IndexError if there is no such ray,
-        ValueError if its time was not kept (`on_old="miss"`), ImportError without matplotlib (`cylcollide[plot]`).
+        It is written to a file if a path is given; axes name the unit. Raises IndexError if there
+        is no such ray, ValueError if its time was not kept (`on_old="miss"`), ImportError without
+        matplotlib (`cylcollide[plot]`).
         """
         row, past = self._row_of(ray), self._sample_times is not None
         moment = (self.tick.item(row), self.alpha.item(row)) if past else (0, 0.0)

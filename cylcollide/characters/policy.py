@@ -1,5 +1,7 @@
 """Policies: which limb of a shot counts, and what damage the shot does. Data only."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,14 +29,16 @@ NO_GROUPS: Mapping[str, int] = MappingProxyType({})
 class Policy:
     """A table that says which limb of a shot counts, and what damage the shot does; immutable.
 
-    Make one with `Policy.first_surface`, `most_important`, `longest_chord` or `penetration`, which share these
-    arguments:
+    Make one with `Policy.first_surface`, `most_important`, `longest_chord` or `penetration`, which
+    share these arguments:
 
-    - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry of the limb that
+    - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry
+    of the limb that
       counts; for penetration, times the energy lost.
-    - `default`: the factor of groups that `damage` does not name. The key "default" of `damage` means the same, as
-      that of `loss` does for losses. Without a default, the factor of such groups is 1, and their loss 0. A static
-      takes damage only if `damage` names its group.
+    - `default`: the factor of groups that `damage` does not name. The key "default" of `damage`
+    means the same, as
+      that of `loss` does for losses. Without a default, the factor of such groups is 1, and their
+      loss 0. A static takes damage only if `damage` names its group.
     - `groups`: numbers of hit groups by name. The rigs in the world define all other names.
 
     Groups are given by name or number. Bad input raises ValueError.
@@ -72,7 +76,7 @@ class Policy:
     @classmethod
     def first_surface(
         cls, damage: Weights = NO_WEIGHTS, default: float | None = None, groups: Mapping[str, int] = NO_GROUPS
-    ) -> "Policy":
+    ) -> Policy:
         """The limb that is entered first counts."""
         return cls("first_surface", (), policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
 
@@ -83,8 +87,8 @@ class Policy:
         damage: Weights = NO_WEIGHTS,
         default: float | None = None,
         groups: Mapping[str, int] = NO_GROUPS,
-    ) -> "Policy":
-        """Of the character that is entered first, the limb whose group comes first in `order`; ties by entry.
+    ) -> Policy:
+        """Of the character entered first, the limb whose group comes first in `order`; ties by entry.
 
         Groups that the order does not name come after all that it does.
         """
@@ -94,7 +98,7 @@ class Policy:
     @classmethod
     def longest_chord(
         cls, damage: Weights = NO_WEIGHTS, default: float | None = None, groups: Mapping[str, int] = NO_GROUPS
-    ) -> "Policy":
+    ) -> Policy:
         """Of the character that is entered first, the limb with the longest chord; ties by entry."""
         return cls("longest_chord", (), policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
 
@@ -105,11 +109,11 @@ class Policy:
         damage: Weights = NO_WEIGHTS,
         default: float | None = None,
         groups: Mapping[str, int] = NO_GROUPS,
-    ) -> "Policy":
+    ) -> Policy:
         """The shot passes through limbs and characters until its energy is spent.
 
-        `loss` is the energy lost per length, one for all groups or by group. Overlapping limbs of one character count
-        once along their union, by the group that is entered first.
+        `loss` is the energy lost per length, one for all groups or by group. Overlapping limbs of
+        one character count once along their union, by the group that is entered first.
         """
         losses: Any = loss if isinstance(loss, Mapping) else {DEFAULT: loss}
         return cls("penetration", (), policy_checks.with_default(damage, default), losses, groups)
@@ -129,7 +133,7 @@ class Policy:
         return json.dumps({**head, **pairs, "groups": dict(self.groups)})
 
     @classmethod
-    def from_json(cls, text: str) -> "Policy":
+    def from_json(cls, text: str) -> Policy:
         """The policy that `to_json` wrote; ValueError if the text is anything else."""
         return cls._read(text, "policy")
 
@@ -138,7 +142,7 @@ class Policy:
         files.replace(Path(path), lambda stream: stream.write(self.to_json().encode()))
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> "Policy":
+    def load(cls, path: str | PathLike[str]) -> Policy:
         """Read a policy that `save` wrote.
 
         Raises
@@ -146,12 +150,13 @@ class Policy:
         OSError
             If the file cannot be opened.
         ValueError
-            If it is no file of a policy, or holds one that no constructor takes: with file and field.
+            If it is no file of a policy, or holds one that no constructor takes: with file and
+            field.
         """
         return cls._read(Path(path).read_bytes(), str(path))
 
     @classmethod
-    def _read(cls, text: str | bytes, source: str) -> "Policy":
+    def _read(cls, text: str | bytes, source: str) -> Policy:
         with files.named_in_errors(source, json_text.SEE.format("policy.schema.json")):
             fields = json_text.content_of(text, FORMAT, ("kind", "order", "damage", "loss", "groups"))
             return cls(**{**fields, **{name: _mapping(fields[name], name) for name in ("damage", "loss")}})

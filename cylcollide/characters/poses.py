@@ -1,5 +1,7 @@
 """Poses of many characters: checks of their shapes, the limbs that they give, and messages for what a loop refuses."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NoReturn
 

@@ -1,5 +1,7 @@
 """Rig: limbs fastened to bones. Poses of its bones make the limbs of characters."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -38,8 +40,8 @@ class Rig(EditableRig):
     parents
         The parent of each bone, (b,), by index; -1 for a root. Parents precede their children.
     rest_positions, rest_orientations
-        The bones at rest, (b, 3) and (b, 4), relative to their parents; of a root, to the character. Quaternions
-        x, y, z, w of any length but 0.
+        The bones at rest, (b, 3) and (b, 4), relative to their parents; of a root, to the
+        character. Quaternions x, y, z, w of any length but 0.
     limbs
         The limbs, m of them, each in the frame of its bone.
     limb_bone
@@ -50,29 +52,28 @@ class Rig(EditableRig):
     Raises
     ------
     ValueError
-        On wrong shapes and numbers that are not accepted, a parent that does not precede its child, a name that comes
-        twice, a bone that does not exist; it names the bone or limb.
+        On wrong shapes and numbers that are not accepted, a parent that does not precede its child,
+        a name that comes twice, a bone that does not exist; it names the bone or limb.
     """
 
-    def place(self, positions: ArrayLike, orientations: ArrayLike, character: ArrayLike | None = None) -> Limbs:
-        """The limbs of k characters in the world, k·m rows, character by character, in the order of the rig.
+    def place(self, positions: ArrayLike, orientations: ArrayLike, *, character: ArrayLike | None = None) -> Limbs:
+        """The limbs of k characters in the world, k·m rows, by character, in the order of the rig.
 
-        Each limb end is within 0.51 ulp of its real place, by the largest coordinate among bone and limb end, of the
-        real transform by the normalised quaternion (`docs/numerics.md`, "Poses").
+        Each limb end is within 0.51 ulp of its real place, by the largest coordinate among bone and
+        limb end, of the real transform by the normalised quaternion (`docs/numerics.md`, "Poses").
 
         Parameters
         ----------
         positions, orientations
-            The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character; quaternions
-            x, y, z, w of any length but 0.
+            The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character.
         character
-            The number of each character, (k,), or one for all; None: as the limbs of the rig have it.
+            The number of each character, (k,), or one for all; None: that of the rig's limbs.
 
         Raises
         ------
         ValueError
-            On wrong shapes, numbers that are not accepted, and poses so far out that a limb leaves the range of
-            accepted numbers or loses its axis; it names character, bone and limb.
+            On wrong shapes, numbers that are not accepted, and poses so far out that a limb leaves
+            the range of accepted numbers or loses its axis; it names character, bone and limb.
         """
         at, turn = poses.bone_poses(positions, orientations, len(self.bone_names))
         k, bones, m, solids = len(at), len(self.bone_names), len(self.limbs), len(self.rows.boxes)
@@ -89,27 +90,32 @@ class Rig(EditableRig):
         root_positions: ArrayLike,
         root_orientations: ArrayLike,
         joint_orientations: ArrayLike,
+        *,
         joint_positions: ArrayLike | None = None,
     ) -> tuple[Float64Array, Float64Array]:
-        """The bones of k characters in the world, from their joints: positions (k, b, 3), unit quaternions (k, b, 4).
+        """The bones of k characters from their joints: positions (k, b, 3), quaternions (k, b, 4).
 
         Parameters
         ----------
         root_positions
-            Where the first root is in the world, (k, 3), or (3,) for all. Further roots stand beside it as at rest.
+            Where the first root is in the world, (k, 3), or (3,) for all. Further roots stand
+            beside it as at rest.
         root_orientations
             How each character is turned, (k, 4), or (4,) for all.
         joint_orientations
-            How each bone is turned in the frame of its parent, in place of its rest orientation, (k, b, 4), or (b, 4)
-            for all: `rest_orientations` is the pose of rest. A root's is applied before `root_orientations`.
+            How each bone is turned in the frame of its parent, in place of its rest orientation,
+            (k, b, 4), or (b, 4) for all: `rest_orientations` is the pose of rest. A root's is
+            applied before `root_orientations`.
         joint_positions
-            Where each bone is in the frame of its parent, in place of its rest position, (k, b, 3), or (b, 3) for all:
-            of joints that slide, or turn about another point than the bone's. Roots go as from `rest_positions`.
+            Where each bone is in the frame of its parent, in place of its rest position, (k, b, 3),
+            or (b, 3) for all: of joints that slide, or turn about another point than the bone's.
+            Roots go as from `rest_positions`.
 
         Raises
         ------
         ValueError
-            On wrong shapes, numbers that are not accepted, and bones beyond 2**500; it names character and bone.
+            On wrong shapes, numbers that are not accepted, and bones beyond 2**500; it names
+            character and bone.
         """
         at, turn, joints, moved = poses.joint_poses(
             root_positions, root_orientations, joint_orientations, joint_positions, self.bone_names
@@ -122,40 +128,37 @@ class Rig(EditableRig):
         return positions, orientations
 
     @classmethod
-    def humanoid(cls, height: float = 1.75, up: str = "z") -> "Rig":
+    def humanoid(cls, height: float = 1.75, up: str = "z") -> Rig:
         """A person of 17 limbs, standing with hanging arms; identity quaternions are the pose of rest.
 
-        Bones carry the names of their limbs: pelvis (the root, at the height of the hips), abdomen, chest, neck, head;
-        and left and right, upper_arm, forearm, hand, thigh, shank, foot. Hit groups: head 1, torso 2 (with the neck),
-        arm 3 (with the hand), leg 4 (with the foot).
+        Bones carry the names of their limbs: pelvis (the root, at the height of the hips), abdomen,
+        chest, neck, head; and left and right, upper_arm, forearm, hand, thigh, shank, foot. Hit
+        groups: head 1, torso 2 (with the neck), arm 3 (with the hand), leg 4 (with the foot).
 
-        Parameters
-        ----------
-        height
-            From sole to crown, in any unit, 2**-400 to 2**400.
-        up
-            "z": z points up, x forward, y to the left. "y": y points up, z forward, x to the left. The origin of the
-            character lies between the soles.
+        `height` is from sole to crown, in any unit, 2**-400 to 2**400. `up`: with "z", z points up,
+        x forward, y to the left; with "y", y up, z forward, x to the left. The origin of the
+        character lies between the soles.
         """
         from cylcollide.characters import humanoid  # noqa: PLC0415  imported when asked for
 
         return cls(*humanoid.rig_arguments(height, up))
 
     @classmethod
-    def from_urdf(cls, path: str | PathLike[str], mesh: "OtherShapes" = "raise") -> "Rig":
-        """The robot of a URDF file: a bone a link, its frame that of the link, and a limb a collision shape.
+    def from_urdf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> Rig:
+        """The robot of a URDF file: a bone a link, in its frame, and a limb a collision shape.
 
-        Cylinders, spheres, boxes and PyBullet's capsules become limbs, called as the collision is, else as the link;
-        what another shape does is said by `mesh`: "raise" a ValueError, or "skip" it. The origin of a joint is the rest
-        transform of its child; one that slides by q along its axis puts it at `rest_positions` + R(`rest_orientations`)
-        axis q, which `forward` takes as `joint_positions`.
+        Cylinders, spheres, boxes and PyBullet's capsules become limbs, called as the collision is,
+        else as the link; what another shape does is said by `mesh`: "raise" a ValueError, or "skip"
+        it. The origin of a joint is the rest transform of its child; one that slides by q along its
+        axis puts it at `rest_positions` + R(`rest_orientations`) axis q, which `forward` takes as
+        `joint_positions`.
 
         Raises
         ------
         OSError
             If the file cannot be opened.
         ValueError
-            For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
+            For a file that is no URDF, joints that are no tree, shapes that are no limbs; by name.
         """
         from cylcollide.characters import urdf  # noqa: PLC0415  imported when asked for
 
@@ -163,20 +166,22 @@ class Rig(EditableRig):
             return cls(*urdf.rig_arguments(path, mesh))
 
     @classmethod
-    def from_mjcf(cls, path: str | PathLike[str], mesh: "OtherShapes" = "raise") -> "Rig":
-        """The model of an MJCF file, as MuJoCo compiles it: a bone a body, and a limb a geom; `mesh` as in `from_urdf`.
+    def from_mjcf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> Rig:
+        """The model of an MJCF file, as MuJoCo compiles it: a bone a body, and a limb a geom.
 
-        Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
-        the body. What the world holds (a floor), and what collides with nothing (`contype` and `conaffinity` 0), is
-        left out, unless a `<pair>` names it. Joints that slide, or turn about another point than the body's origin,
-        move the body in the frame of its parent: pass its places there to `forward` as `joint_positions`.
+        `mesh` as in `from_urdf`. Spheres, capsules, cylinders, boxes and ellipsoids of revolution
+        become limbs, called as the geom is, else as the body. What the world holds (a floor), and
+        what collides with nothing (`contype` and `conaffinity` 0), is left out, unless a `<pair>`
+        names it. Joints that slide, or turn about another point than the body's origin, move the
+        body in the frame of its parent: pass its places there to `forward` as `joint_positions`.
 
         Raises
         ------
         ImportError
             Without mujoco: install `cylcollide[rigs]`.
         ValueError
-            For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
+            For a file that MuJoCo does not compile, a model without bodies, shapes that are no
+            limbs; with the body.
         """
         from cylcollide.characters import mjcf  # noqa: PLC0415  imported when asked for
 
@@ -196,40 +201,40 @@ class Rig(EditableRig):
         shapes: Iterable[Shape] = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE),
         coverage: float = 0.95,
         least_share: float = 0.005,
-        least: "Least" = "volume",
+        least: Least = "volume",
         groups: Mapping[str, int] = MappingProxyType({}),
         bone_groups: Mapping[str, str] = MappingProxyType({}),
-    ) -> "Rig":
-        """Limbs fitted to a skin: for each bone, of the allowed shapes, the one of least size that covers its part.
+    ) -> Rig:
+        """Limbs fitted to a skin: for each bone the allowed shape of least size that covers its part.
 
-        A piece of skin belongs to the bone that carries most of it, so limbs end at the joints. Bones that mirror each
-        other by name, place and skin get limbs that do so, fitted to both parts at once. The rig keeps the skin as
-        `skin`, and `characters.skin.skin_report(rig)` says how well all of it fits; docs/characters.md, which shapes do
-        best.
+        A piece of skin belongs to the bone that carries most of it, so limbs end at the joints.
+        Bones that mirror each other by name, place and skin get limbs that do so, fitted to both
+        parts at once. The rig keeps the skin as `skin`, and `characters.skin.skin_report(rig)` says
+        how well all of it fits; docs/characters.md, which shapes do best.
 
         Parameters
         ----------
         vertices, faces, weights
-            The skin at rest: (v, 3); triangles (f, 3), counterclockwise seen from outside; what each bone carries of
-            each vertex, (v, b).
+            The skin at rest: (v, 3); triangles (f, 3), counterclockwise seen from outside; what
+            each bone carries of each vertex, (v, b).
         bone_names, parents, rest_positions, rest_orientations
             The bones, as the constructor takes them.
         shapes
-            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of sizes that differ by less
-            than 2 % in volume the one that is named first.
+            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of sizes
+            that differ by less than 2 % in volume the one that is named first.
         coverage
             Share of the area of a part that its limb covers; above 0, at most 1.
         least_share
             A bone with a smaller share of the skin gets no limb, and its skin goes to its parent.
         least
-            What of a limb is least: its volume, or its surface, to which the rays that hit it are proportional.
+            What of a limb is least: "volume", or "surface", as the number of rays that hit it is.
         groups, bone_groups
-            Numbers of hit groups by name, and the name of a bone's group, in which its limb will be; 0 for others.
+            Numbers of hit groups by name, and the name of the group of a bone's limb; 0 for others.
 
         Raises
         ------
         ValueError
-            On wrong shapes and numbers that are not accepted, vertices without weight, unknown bones and groups.
+            On wrong shapes and numbers, vertices without weight, unknown bones and groups.
         """
         from cylcollide.characters.skin import fit  # noqa: PLC0415  imported when asked for
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415
@@ -247,14 +252,15 @@ class Rig(EditableRig):
         *,
         meshes: str | Sequence[str] | None = None,
         without: str | Sequence[str] = (),
-        names: "Names" = "file",
-        space: "Space" = "auto",
+        names: Names = "file",
+        space: Space = "auto",
         **options: Any,
-    ) -> "Rig":
+    ) -> Rig:
         """Limbs fitted to the skin of a glTF 2.0 file, as `from_skin` does it with these options.
 
-        `meshes`, `without`, `names` and `space` are those of `characters.skin.Skin.from_gltf`: which meshes are read,
-        what bones are called, and whether limbs have the units of the scene. The skin is the rig's `skin`.
+        `meshes`, `without`, `names` and `space` are those of `characters.skin.Skin.from_gltf`:
+        which meshes are read, what bones are called, and whether limbs have the units of the scene.
+        The skin is the rig's `skin`.
 
         Raises
         ------
@@ -271,7 +277,7 @@ class Rig(EditableRig):
         return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.bone_columns, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.
+        """Write a JSON file, as `characters/rig.schema.json` describes it; numbers keep their bits.
 
         The file is replaced in one step, when all is written: a failure leaves the old one.
         """
@@ -280,15 +286,15 @@ class Rig(EditableRig):
         rig_files.write(path, self)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> "Rig":
-        """Read the rig of a file that `save` wrote, or of another that follows `characters/rig.schema.json`.
+    def load(cls, path: str | PathLike[str]) -> Rig:
+        """Read a file that `save` wrote, or another that follows `characters/rig.schema.json`.
 
         Raises
         ------
         OSError
             If the file cannot be opened.
         ValueError
-            If it is not such a file, or holds a rig that the constructor refuses; with field and row.
+            If it is no such file, or holds a rig that the constructor refuses; with field and row.
         """
         from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported when asked for
 
@@ -296,12 +302,12 @@ class Rig(EditableRig):
             return cls(*rig_files.read(Path(path).read_bytes()))
 
     def plot(
-        self, path: str | PathLike[str] | None = None, *, skin: "Skin | bool | None" = None, unit: str = "m"
-    ) -> "Figure":
-        """A figure of the rig at rest, from the front and from the side; written to a file if a path is given.
+        self, path: str | PathLike[str] | None = None, *, skin: Skin | bool | None = None, unit: str = "m"
+    ) -> Figure:
+        """A figure of the rig at rest, from front and side; written to a file if a path is given.
 
-        `skin` is drawn behind the limbs, a `Skin` or, by True, the rig's own: ValueError if there is none. Axes name
-        the unit. ImportError without matplotlib: install `cylcollide[plot]`.
+        `skin` is drawn behind the limbs, a `Skin` or, by True, the rig's own: ValueError if there
+        is none. Axes name the unit. ImportError without matplotlib: install `cylcollide[plot]`.
         """
         from cylcollide.limbs.pictures import rig_figure  # noqa: PLC0415  imported when asked for
 

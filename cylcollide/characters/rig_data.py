@@ -1,5 +1,7 @@
 """RigData: bones in a tree, and limbs fastened to them; checked, immutable, comparable."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -1,5 +1,7 @@
 """Rigs made of others: scaled, in other hit groups, without bones that carry nothing."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -32,7 +34,8 @@ class EditableRig(RigData):
         Raises
         ------
         ValueError
-            If it is no number > 0, or a limb leaves the range of accepted numbers; it names the limb.
+            If it is no number > 0, or a limb leaves the range of accepted numbers; it names the
+            limb.
         """
         if not validate.is_real(by) or isinstance(by, bool) or not 0.0 < by <= LARGEST_NUMBER:
             raise ValueError(f"by: expected a number > 0 and at most 2**500, got {by!r}")
@@ -45,17 +48,19 @@ class EditableRig(RigData):
         Parameters
         ----------
         patterns
-            Groups by patterns of limb names (`fnmatch`: `*`, `?`, `[...]`; case counts); the last match wins, other
-            limbs keep theirs. None: head 1, torso 2, arm 3 and leg 4, as `Rig.humanoid` has them, by names of bones as
-            Mixamo, VRM, Unreal, SMPL and motion capture have them; a bone with another name is in the group of the
-            nearest known bone above.
+            Groups by patterns of limb names (`fnmatch`: `*`, `?`, `[...]`; case counts); the last
+            match wins, other limbs keep theirs. None: head 1, torso 2, arm 3 and leg 4, as
+            `Rig.humanoid` has them, by names of bones as Mixamo, VRM, Unreal, SMPL and motion
+            capture have them; a bone with another name is in the group of the nearest known bone
+            above.
         groups
             Numbers of groups by name, besides those of the rig.
 
         Raises
         ------
         ValueError
-            For a pattern that matches no limb, an unknown group, or, without patterns, a rig without a known bone.
+            For a pattern that matches no limb, an unknown group, or, without patterns, a rig
+            without a known bone.
         """
         if patterns is None:
             from cylcollide.characters import standard_names  # noqa: PLC0415  imported when asked for
@@ -80,11 +85,11 @@ class EditableRig(RigData):
         return rig
 
     def pruned(self) -> tuple[Self, Int64Array]:
-        """The rig of those bones that carry limbs and of their common root, and the rows of these bones, (kept,).
+        """The rig of those bones that carry limbs and of their common root, and their rows, (kept,).
 
-        `rig.place(p, q)` has the limbs of `pruned.place(p[:, kept], q[:, kept])`, bit for bit. The other joints are
-        held at rest: a joint of the pruned rig is relative to the nearest bone above that is kept. Of several trees,
-        each has a root.
+        `rig.place(p, q)` has the limbs of `pruned.place(p[:, kept], q[:, kept])`, bit for bit. The
+        other joints are held at rest: a joint of the pruned rig is relative to the nearest bone
+        above that is kept. Of several trees, each has a root.
         """
         kept = _kept(self.parents.tolist(), sorted(set(self.limb_bone.tolist())))
         place = {bone: row for row, bone in enumerate(kept)}
@@ -104,22 +109,24 @@ class EditableRig(RigData):
         )  # fmt: skip
         return pruned, np.array(kept, np.int64)
 
-    def symmetry(self, plane: Literal["auto", "x", "y", "z"] = "auto") -> "RigSymmetry":
-        """Which limbs mirror each other by name at rest, and by how much they differ, in the unit of the rig.
+    def symmetry(self, plane: Literal["auto", "x", "y", "z"] = "auto") -> RigSymmetry:
+        """Which limbs mirror each other by name at rest, and by how much they differ.
 
-        Names differ by their side, as left_arm and right_arm, arm.L and arm.R, LThumb and RThumb do; a limb without
-        name, or whose name others have, is called as its bone. A limb without side mirrors itself.
+        Lengths are in the unit of the rig. Names differ by their side, as left_arm and right_arm,
+        arm.L and arm.R, LThumb and RThumb do; a limb without name, or whose name others have, is
+        called as its bone. A limb without side mirrors itself.
 
         Parameters
         ----------
         plane
-            "x", "y" or "z": the plane where that coordinate of the character is 0. "auto": the plane that lies
-            halfway between the limbs of pairs.
+            "x", "y" or "z": the plane where that coordinate of the character is 0. "auto": the
+            plane that lies halfway between the limbs of pairs.
 
         Raises
         ------
         ValueError
-            For another plane; with "auto", if no limbs differ by their side, or they do not lie apart.
+            For another plane; with "auto", if no limbs differ by their side, or they do not lie
+            apart.
         """
         from cylcollide.characters import rig_symmetry  # noqa: PLC0415  imported when asked for
 

@@ -1,5 +1,7 @@
 """Whether the sides of a rig are alike: limbs that mirror each other by name, and by how much they differ."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias

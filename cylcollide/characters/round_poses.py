@@ -1,5 +1,7 @@
 """Poses rounded before a world is given them, so that a log of them is small."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,10 +14,10 @@ ROUNDING = 2.0**-14
 
 
 def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64Array, Float64Array]:
-    """Positions (..., 3) and orientations (..., 4) as multiples of 2**-14: in metres, a sixteenth of a millimetre.
+    """Positions (..., 3) and orientations (..., 4) as multiples of 2**-14: in metres, 1/16 mm.
 
-    Give the result to `set_poses`: a `ShotLog` then needs a quarter of the room, and keeps what was judged. Quaternions
-    are normalised first; a limb of 1 m turns by at most 0.1 mm.
+    Give the result to `set_poses`: a `ShotLog` then needs a quarter of the room, and keeps what was
+    judged. Quaternions are normalised first; a limb of 1 m turns by at most 0.1 mm.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """Bones in a tree: what rigs and skins have in common, checked, and where the bones stand at rest."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NoReturn
@@ -42,7 +44,7 @@ class Immutable:
 
 
 class Skeleton(Immutable):
-    """Named bones in a tree, with their rest transforms: positions and quaternions relative to the parent.
+    """Named bones in a tree, with rest transforms relative to the parent: positions, quaternions.
 
     Parents precede their children; -1 is a root. The arguments are those of `Rig`.
     """

@@ -7,5 +7,9 @@ package declares as entry points of the group ``cylcollide.engines``; ``docs/add
 
 from cylcollide.engines.protocol import Capabilities, Engine, EngineHits
 from cylcollide.engines.registry import GROUP, available, create, names, variants
+from cylcollide.process.signatures import shown_short
 
 __all__ = ["GROUP", "Capabilities", "Engine", "EngineHits", "available", "create", "names", "variants"]
+
+for _thing in (Capabilities, Engine, EngineHits, available, create, names, variants):
+    shown_short(_thing)

@@ -1,5 +1,7 @@
 """The protocol of engines, and the description of their capabilities."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self
@@ -12,7 +14,7 @@ from cylcollide.limbs.limbs import Limbs
 
 @dataclass(frozen=True)
 class EngineHits:
-    """The closest hit of n segments as the engine reports it; a miss has limb -1 and nan in every other field."""
+    """The closest hit of n segments as the engine reports it; a miss has limb -1, else nan."""
 
     limb: Int32Array  # row of the limbs the engine was built from, (n,)
     fraction: Float64Array  # 0 at the start, 1 at the end of the segment, (n,)

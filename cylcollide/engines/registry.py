@@ -1,5 +1,7 @@
 """Engines by name: our own and those of any package that declares an entry point of the group `cylcollide.engines`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -44,7 +46,7 @@ def available() -> dict[str, str | None]:
 
 
 def create(name: str, **options: Any) -> Engine:
-    """Make an engine, such as ``create("bullet", construction="urdf")``; the options are its constructor's.
+    """Make an engine, ``create("bullet", construction="urdf")``; options are its constructor's.
 
     Raises
     ------
@@ -59,7 +61,8 @@ def create(name: str, **options: Any) -> Engine:
 def variants(name: str) -> dict[str, dict[str, Any]]:
     """Options of :func:`create` for the variants of an engine that are worth comparing, by label.
 
-    An engine lists them in an attribute ``variants``; without one it has a single variant, labelled "".
+    An engine lists them in an attribute ``variants``; without one it has a single variant, labelled
+    "".
 
     Raises
     ------

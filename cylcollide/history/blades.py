@@ -1,7 +1,9 @@
 """Blades that are swept in the past, while limbs move: from arguments to results."""
 
+from __future__ import annotations
+
 from functools import partial
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,18 +12,9 @@ from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, NO_LIMB, Float64Array, Int64Array, Shape
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.doubts import length_of_rows, unit_rows
-from cylcollide.history.requests import (
-    NO_TICK,
-    Asked,
-    OnOld,
-    Protected,
-    ProtectedSince,
-    SampleTimes,
-    check_names,
-    protected_by,
-    sample_times,
-)
+from cylcollide.history.requests import Protected, ProtectedSince, protected_by
 from cylcollide.history.rewound import RewoundLimbs, present_positions
+from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, sample_times
 from cylcollide.history.ticks import STAYS, Ring, Tick
 from cylcollide.kernels.limb_table import ROW
 from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_request
@@ -35,16 +28,6 @@ from cylcollide.query.request import some_rows
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.hit_world import HitWorld
-
-
-class SweepOptions(TypedDict, total=False):
-    """Options of `PoseHistory.sweep_capsules`, as those of its other queries."""
-
-    on_old: OnOld
-    protected_since: ProtectedSince | None
-    threads: int | None
-    mask: ArrayLike
-    ignore_character: ArrayLike | None
 
 
 class PastSweepRequest(NamedTuple):
@@ -65,17 +48,19 @@ def past_sweeps(
     t1: ArrayLike | None = None,
     *,
     resolution: float = RESOLUTION,
-    **options: Unpack[SweepOptions],
+    on_old: OnOld = "error",
+    protected_since: ProtectedSince | None = None,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> PastSweepRequest:
     """A request about capsules whose ends go straight, while limbs move from time t0 to t1; without t1 they stand."""
-    check_names(options, SweepOptions)
-    on_old = options.get("on_old", "error")
     first, last = (t0, None, None, on_old), (t0 if t1 is None else t1, None, None, on_old)
     blades = sweep_request(
-        p1, p2, to_p1, to_p2, radius, resolution=resolution, mask=options.get("mask", ALL_LAYERS),
-        ignore_character=options.get("ignore_character"), threads=options.get("threads"),
+        p1, p2, to_p1, to_p2, radius, resolution=resolution,
+        mask=mask, ignore_character=ignore_character, threads=threads,
     )  # fmt: skip
-    return PastSweepRequest(blades, (first, last), protected_by(options))
+    return PastSweepRequest(blades, (first, last), protected_by(protected_since))
 
 
 def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptHits:

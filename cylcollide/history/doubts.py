@@ -4,25 +4,19 @@ A limb is within its motion of where it is at the time of a segment: at most the
 from tick to tick. So its time is one more reason why it may be elsewhere.
 """
 
+from __future__ import annotations
+
 from copy import copy
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import ALL_LAYERS, Doubt, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.history.past import Past
-from cylcollide.history.requests import (
-    NO_TICK,
-    PastRequest,
-    PointOptions,
-    Protected,
-    SampleTimes,
-    asked_times,
-    protected_by,
-    repeated,
-)
+from cylcollide.history.requests import PastRequest, Protected, ProtectedSince, protected_by, repeated
 from cylcollide.history.rewound import RewoundLimbs
+from cylcollide.history.sample_times import NO_TICK, OnOld, SampleTimes
 from cylcollide.history.ticks import Ring, Tick
 from cylcollide.query.doubts import Doubts, are_certain, doubts_with
 from cylcollide.query.near_requests import as_radii
@@ -54,17 +48,21 @@ def past_doubts(
     time: ArrayLike | None = None,
     *,
     time_radius: ArrayLike = 0.0,
-    **options: Unpack[PointOptions],
+    tick: ArrayLike | None = None,
+    alpha: ArrayLike | None = None,
+    on_old: OnOld = "error",
+    protected_since: ProtectedSince | None = None,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> PastDoubtRequest:
     """A request about closed segments at times, each as far off as `time_radius`, (n,) or one for all."""
-    asked = asked_times(time, options, PointOptions)
-    first = repeated(starts, ends, ("starts", "ends"), asked[:3], ("time", "tick", "alpha"))
-    filters = options.get("mask", ALL_LAYERS), options.get("ignore_character"), options.get("threads")
-    rays = segment_request(first, ends, "hit", *filters, radius=radius)
+    first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha), ("time", "tick", "alpha"))
+    rays = segment_request(first, ends, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius)
     radii, spans = (
         as_radii(values, name, len(rays.first)) for values, name in ((radius, "radius"), (time_radius, "time_radius"))
     )
-    return PastDoubtRequest((rays, asked, protected_by(options)), radii, spans)
+    return PastDoubtRequest((rays, (time, tick, alpha, on_old), protected_by(protected_since)), radii, spans)
 
 
 def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts:

@@ -1,5 +1,7 @@
 """Flying bullets: curves under gravity and drag as straight pieces, with a bound on their distance from the curve."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +22,7 @@ MOST_PIECES = 2**26
 
 @dataclass(frozen=True, eq=False)
 class FlightPath:
-    """Flights as p straight pieces: bullet by bullet, each in the order of time. No array can be written."""
+    """Flights as p straight pieces: bullet by bullet, in the order of time. No array can be written."""
 
     starts: Float64Array
     """Where each piece begins, (p, 3)."""
@@ -43,6 +45,7 @@ def flight(
     starts: ArrayLike,
     velocities: ArrayLike,
     duration: ArrayLike,
+    *,
     gravity: ArrayLike = (0.0, 0.0, 0.0),
     drag: ArrayLike = 0.0,
     step: ArrayLike | None = None,
@@ -61,12 +64,13 @@ def flight(
     gravity
         Acceleration, (3,), or (n, 3).
     drag
-        What the square of the speed is multiplied by, 1 / length, at least 0, (n,) or one for all: half the density of
-        the air times drag coefficient times cross-section over mass.
+        What the square of the speed is multiplied by, 1 / length, at least 0, (n,) or one for all:
+        half the density of the air times drag coefficient times cross-section over mass.
     step
-        The longest time of a piece, up to rounding, (n,) or one for all. A piece is at most acceleration · step² / 8
-        away from the curve, so sqrt(8 · distance / acceleration) keeps a distance. By default a 64th of the duration,
-        which is a 4096th of how far the curve is from one straight line.
+        The longest time of a piece, up to rounding, (n,) or one for all. A piece is at most
+        acceleration · step² / 8 away from the curve, so sqrt(8 · distance / acceleration) keeps a
+        distance. By default a 64th of the duration, which is a 4096th of how far the curve is from
+        one straight line.
     t0
         When bullets are at their starts, (n,) or one for all.
 
@@ -78,8 +82,9 @@ def flight(
     Raises
     ------
     ValueError
-        On numbers that are not accepted, a duration or step of 0, a drag below 0, more than 2²⁶ pieces, and flights
-        that leave the accepted range or brake too fast for their step; it names the first row.
+        On numbers that are not accepted, a duration or step of 0, a drag below 0, more than 2²⁶
+        pieces, and flights that leave the accepted range or brake too fast for their step; it names
+        the first row.
     """
     places, speeds = validate.as_pairs(starts, velocities, ("starts", "velocities"))
     n = len(places)

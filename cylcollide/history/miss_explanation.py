@@ -1,5 +1,7 @@
 """The explanation of a miss: its facts, in words and as a figure."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import frexp
@@ -23,10 +25,11 @@ INTERVALS_SHOWN = 3
 
 @dataclass(frozen=True, eq=False)
 class MissExplanation:
-    """Why a segment missed at its time, and when it would have hit; `print` it, or `plot` it. Arrays are read-only.
+    """Why a segment missed at its time, and when it would have hit.
 
-    It is about all limbs, or about those of one hit group, whatever else is on the way. Where there is no such limb,
-    `limb`, `character`, `static` and `hit_group` are -1, `limb_name` is None, `gap` and `fraction` inf, and points nan.
+    `print` it, or `plot` it. Arrays are read-only. It is about all limbs, or about those of one hit
+    group, whatever else is on the way. Where there is no such limb, `limb`, `character`, `static`
+    and `hit_group` are -1, `limb_name` is None, `gap` and `fraction` inf, and points nan.
     """
 
     hit: bool
@@ -102,7 +105,7 @@ class MissExplanation:
         names = [repr(name) for name, its in self.group_names.items() if its == number]
         return names[0] if names else str(number)
 
-    def _name(self, found: "MissExplanation | RayHit") -> str:
+    def _name(self, found: MissExplanation | RayHit) -> str:
         """A limb in words."""
         character, static = found.character, found.static
         whose = f" of character {character}" if character >= 0 else f" of static {static}" if static >= 0 else ""
@@ -128,8 +131,8 @@ class MissExplanation:
             return f"{begin - self.time:.3g} later"
         return f"{self.time - end:.3g} earlier" if end < self.time else "now"
 
-    def plot(self, path: str | PathLike[str] | None = None, *, unit: str = "m", time_unit: str = "s") -> "Figure":
-        """Draw the gap, red, as seen along the segment and from above; beneath it, green, when it would have hit.
+    def plot(self, path: str | PathLike[str] | None = None, *, unit: str = "m", time_unit: str = "s") -> Figure:
+        """Draw the gap, red, along the segment and from above; beneath, green, when it would have hit.
 
         Parameters
         ----------

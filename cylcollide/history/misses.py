@@ -3,8 +3,10 @@
 Times between ticks are asked in steps, and bisected where the answer changes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypedDict, cast
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +16,7 @@ from cylcollide._types import ALL_LAYERS, NO_CHARACTER, NO_LIMB, BoolArray, Floa
 from cylcollide.characters.policy_checks import Group, group_number
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.queries import PastQueries
-from cylcollide.history.requests import PastOptions, ProtectedSince, check_names, protected_by
+from cylcollide.history.requests import ProtectedSince, protected_by
 from cylcollide.limbs.distance import Nearest, nearest_limb
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.chords import Chords
@@ -40,7 +42,7 @@ Predicate: TypeAlias = Callable[[Float64Array], BoolArray]
 """Whether it is so at each of these times, (n,)."""
 
 
-class MissOptions(TypedDict, total=False):
+class MissOptions(TypedDict):
     """Options of `PoseHistory.explain_miss`; they mean what they mean for queries."""
 
     mask: int
@@ -64,17 +66,16 @@ def explain_miss(
     options: MissOptions,
 ) -> MissExplanation:
     """The explanation of one segment, start and end (3,), at one time of a history that does not go on meanwhile."""
-    check_names(options, MissOptions)
     ends = (validate.vectors(start, "start", 1), validate.vectors(end, "end", 1))
     moment = float(validate.per_row(time, "time", 1)[0])
     asked = None if hit_group is None else group_number(hit_group, "hit_group", group_names)
     step = None if resolution is None else float(validate.per_row(resolution, "resolution", 1)[0])
     if step is not None and not step > 0.0:
         raise ValueError(f"resolution: expected a time > 0, got {resolution!r}")
-    options = {**options, "mask": int(validate.masks(options.get("mask", ALL_LAYERS), 1)[0])}
-    options["ignore_character"] = int(validate.ignored_characters(options.get("ignore_character"), 1)[0])
-    filters, limbs = cast(PastOptions, options), history.limbs_at(moment)
-    at_time, chords = history.cast_segments(*ends, moment, **filters), history.chords_segments(*ends, moment, **filters)
+    options = {**options, "mask": int(validate.masks(options["mask"], 1)[0])}
+    options["ignore_character"] = int(validate.ignored_characters(options["ignore_character"], 1)[0])
+    limbs = history.limbs_at(moment)
+    at_time, chords = history.cast_segments(*ends, moment, **options), history.chords_segments(*ends, moment, **options)
     reasons = _left_out(limbs, asked, moment, options)
     crossed = np.flatnonzero(_of_group(chords, asked))
     if len(crossed):
@@ -86,7 +87,7 @@ def explain_miss(
     times = np.union1d(searched_times(history.times, step), moment)
 
     def hits_at(moments: Float64Array) -> BoolArray:
-        every = history.chords_segments(*ends, moments, **filters)
+        every = history.chords_segments(*ends, moments, **options)
         return np.asarray(np.bincount(every.ray[_of_group(every, asked)], minlength=len(moments)) > 0)
 
     row, known, ring = nearest.limb, nearest.limb != NO_LIMB, history._kept()
@@ -134,8 +135,8 @@ def _judged_rows(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> Int64Array:
 
 def _left_out(limbs: Limbs, group: int | None, time: float, options: MissOptions) -> dict[str, BoolArray]:
     """Why limbs cannot be hit by a query with these options, and which ones."""
-    ids, begins = protected_by(options)
-    ignored, none = options.get("ignore_character"), np.zeros(len(limbs), np.bool_)
+    ids, begins = protected_by(options["protected_since"])
+    ignored, none = options["ignore_character"], np.zeros(len(limbs), np.bool_)
     return {
         "in another group": none if group is None else np.asarray(limbs.hit_group != group),
         "of the ignored character": none if ignored in (None, NO_CHARACTER) else np.asarray(limbs.character == ignored),

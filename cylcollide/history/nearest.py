@@ -1,23 +1,18 @@
 """The limbs near points in the past: each point at its own time."""
 
+from __future__ import annotations
+
 from functools import partial
-from typing import NamedTuple, TypeAlias, Unpack
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import ALL_LAYERS, NO_LIMB, Int32Array, Int64Array
 from cylcollide.bvh.traverse import Stack, make_stack
-from cylcollide.history.requests import (
-    NO_TICK,
-    Asked,
-    PointOptions,
-    Protected,
-    asked_times,
-    protected_by,
-    sample_times,
-)
+from cylcollide.history.requests import Protected, ProtectedSince, protected_by
 from cylcollide.history.rewound import RewoundLimbs, present_positions
+from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.limb_table import ROW
 from cylcollide.query.boxes import BoxRequest, box_request, overlaps_among
@@ -41,30 +36,55 @@ def past_closest(
     time: ArrayLike | None = None,
     *,
     max_distance: ArrayLike = np.inf,
-    **options: Unpack[PointOptions],
+    tick: ArrayLike | None = None,
+    alpha: ArrayLike | None = None,
+    on_old: OnOld = "error",
+    protected_since: ProtectedSince | None = None,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> PastNearRequest:
     """A request about the limb nearest to each point (n, 3) at its time."""
-    asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
-    near = closest_request(points, max_distance=max_distance, mask=mask, ignore_character=ignored, threads=threads)
-    return near, asked, protected_by(options)
+    near = closest_request(
+        points, max_distance=max_distance, mask=mask, ignore_character=ignore_character, threads=threads
+    )
+    return near, (time, tick, alpha, on_old), protected_by(protected_since)
 
 
 def past_within(
-    points: ArrayLike, radius: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]
+    points: ArrayLike,
+    radius: ArrayLike,
+    time: ArrayLike | None = None,
+    *,
+    tick: ArrayLike | None = None,
+    alpha: ArrayLike | None = None,
+    on_old: OnOld = "error",
+    protected_since: ProtectedSince | None = None,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> PastNearRequest:
     """A request about all limbs within a radius of each point (n, 3) at its time."""
-    asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
-    near = within_request(points, radius, mask=mask, ignore_character=ignored, threads=threads)
-    return near, asked, protected_by(options)
+    near = within_request(points, radius, mask=mask, ignore_character=ignore_character, threads=threads)
+    return near, (time, tick, alpha, on_old), protected_by(protected_since)
 
 
 def past_spheres(
-    centers: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]
+    centers: ArrayLike,
+    radii: ArrayLike,
+    time: ArrayLike | None = None,
+    *,
+    tick: ArrayLike | None = None,
+    alpha: ArrayLike | None = None,
+    on_old: OnOld = "error",
+    protected_since: ProtectedSince | None = None,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> PastNearRequest:
     """A request about all limbs that balls touch at their times; centers (n, 3)."""
-    asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
-    near = sphere_request(centers, radii, mask=mask, ignore_character=ignored, threads=threads)
-    return near, asked, protected_by(options)
+    near = sphere_request(centers, radii, mask=mask, ignore_character=ignore_character, threads=threads)
+    return near, (time, tick, alpha, on_old), protected_by(protected_since)
 
 
 class PastBoxRequest(NamedTuple):
@@ -79,16 +99,20 @@ def past_boxes(
     orientation: ArrayLike,
     half_extents: ArrayLike,
     time: ArrayLike | None = None,
-    **options: Unpack[PointOptions],
+    *,
+    tick: ArrayLike | None = None,
+    alpha: ArrayLike | None = None,
+    on_old: OnOld = "error",
+    protected_since: ProtectedSince | None = None,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> PastBoxRequest:
     """A request about all limbs that boxes touch at their times."""
-    asked, (mask, ignored, threads) = asked_times(time, options, PointOptions), _filters(options)
-    boxes = box_request(center, orientation, half_extents, mask=mask, ignore_character=ignored, threads=threads)
-    return PastBoxRequest((boxes.near, asked, protected_by(options)), boxes)
-
-
-def _filters(options: PointOptions) -> tuple[ArrayLike, ArrayLike | None, int | None]:
-    return options.get("mask", ALL_LAYERS), options.get("ignore_character"), options.get("threads")
+    boxes = box_request(
+        center, orientation, half_extents, mask=mask, ignore_character=ignore_character, threads=threads
+    )
+    return PastBoxRequest((boxes.near, (time, tick, alpha, on_old), protected_by(protected_since)), boxes)
 
 
 class PastNear:

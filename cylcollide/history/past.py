@@ -7,12 +7,9 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.history.requests import (
-    NO_TICK,
-    PastRequest,
-    sample_times,
-)
+from cylcollide.history.requests import PastRequest
 from cylcollide.history.rewound import RewoundLimbs, present_positions
+from cylcollide.history.sample_times import NO_TICK, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.query import exact_fallback
 from cylcollide.query.chords import Chords, chords_listed

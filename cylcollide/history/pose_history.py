@@ -1,22 +1,25 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
+from __future__ import annotations
+
 from contextlib import nullcontext
 from copy import copy
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Int64Array
+from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array
 from cylcollide.characters.policy_checks import Group
 from cylcollide.history import misses
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.misses import MissOptions
 from cylcollide.history.queries import PastQueries
-from cylcollide.history.requests import sample_times
+from cylcollide.history.requests import ProtectedSince
 from cylcollide.history.rewound import all_limbs
+from cylcollide.history.sample_times import sample_times
 from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.pictures import Scene, scene_figure
@@ -33,14 +36,16 @@ if TYPE_CHECKING:
 class PoseHistory(PastQueries):
     """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
 
-    A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that is not after t,
-    and alpha = (t - time of k) / (time of k + 1 - time of k). Between ticks, bones are interpolated and carry their
-    limbs, or the ends of limbs are interpolated; the verdict is exact for the float64 numbers of `limbs_at` that time.
-    A character that had no pose at tick k is not hit; its layers, rig and shapes are those of tick k.
+    A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that
+    is not after t, and alpha = (t - time of k) / (time of k + 1 - time of k). Between ticks, bones
+    are interpolated and carry their limbs, or the ends of limbs are interpolated; the verdict is
+    exact for the float64 numbers of `limbs_at` that time. A character that had no pose at tick k is
+    not hit; its layers, rig and shapes are those of tick k.
 
-    Queries share these arguments besides the world's own: `on_old`, what a time means that is not kept ("error": a
-    ValueError that names the rows; "clamp": the nearest time that is kept, and `clamped` of the result says so; "miss":
-    nothing is hit); `protected_since`, a time per character from which on it is not hit.
+    Queries share these arguments besides the world's own: `on_old`, what a time means that is not
+    kept ("error": a ValueError that names the rows; "clamp": the nearest time that is kept, and
+    `clamped` of the result says so; "miss": nothing is hit); `protected_since`, a time per
+    character from which on it is not hit.
 
     Parameters
     ----------
@@ -49,11 +54,12 @@ class PoseHistory(PastQueries):
     ticks
         How many are kept.
     interpolate
-        "bones": positions linearly, orientations by normalised linear interpolation the short way. "ends": ends of
-        limbs, linearly; boxes keep the axes of tick k. Bare limbs are always interpolated by their ends.
+        "bones": positions linearly, orientations by normalised linear interpolation the short way.
+        "ends": ends of limbs, linearly; boxes keep the axes of tick k. Bare limbs are always
+        interpolated by their ends.
     teleport_distance
-        A character whose first bone goes farther between two ticks stays where it was until the next one; so does one
-        that was posed with `teleport=True`.
+        A character whose first bone goes farther between two ticks stays where it was until the
+        next one; so does one that was posed with `teleport=True`.
     """
 
     def __init__(
@@ -109,7 +115,7 @@ class PoseHistory(PastQueries):
         return np.array([tick.time for tick in self._kept_ticks])
 
     def record(self, time: float) -> int:
-        """Keep the present state of the world; returns the number of its tick. Ticks are counted from 0.
+        """Keep the present state of the world; returns the number of its tick, counted from 0.
 
         Raises
         ------
@@ -147,11 +153,15 @@ class PoseHistory(PastQueries):
         start: ArrayLike,
         end: ArrayLike,
         time: float,
+        *,
         hit_group: Group | None = None,
         resolution: float | None = None,
-        **options: Unpack[MissOptions],
+        mask: int = ALL_LAYERS,
+        ignore_character: int | None = None,
+        protected_since: ProtectedSince | None = None,
+        threads: int | None = None,
     ) -> MissExplanation:
-        """Why one segment missed at a time: the nearest limb, by how much, and when the same segment would have hit.
+        """Why a segment missed at a time: the nearest limb, by how much, and when it would have hit.
 
         Parameters
         ----------
@@ -160,20 +170,24 @@ class PoseHistory(PastQueries):
         time
             When; it must be kept.
         hit_group
-            Limbs of this group alone, by name or number, whatever is before them on the way; None: all.
+            Limbs of this group alone, by name or number, whatever is before them on the way; None:
+            all.
         resolution
-            The longest step in which the kept time is searched for hits; None: a quarter of each tick. Beginnings and
-            ends of what is found are exact.
-        options
-            `mask`, `ignore_character`, `protected_since` and `threads`, as of queries.
+            The longest step in which the kept time is searched for hits; None: a quarter of each
+            tick. Beginnings and ends of what is found are exact.
+        mask, ignore_character, protected_since, threads
+            As of queries.
 
         Raises
         ------
         ValueError
-            As of queries; on a group that no rig of the world names, and a resolution that is not positive or needs
-            more than a million steps.
+            As of queries; on a group that no rig of the world names, and a resolution that is not
+            positive or needs more than a million steps.
         """
         groups = self._world.snapshot().group_names
+        options = MissOptions(
+            mask=mask, ignore_character=ignore_character, protected_since=protected_since, threads=threads
+        )
         # Its copy keeps the ticks that there are now, while this one goes on.
         return misses.explain_miss(copy(self), start, end, time, hit_group, resolution, groups, options)
 
@@ -186,8 +200,8 @@ class PoseHistory(PastQueries):
         shot: ArrayLike | None = None,
         ignore_character: int | None = None,
         unit: str = "m",
-    ) -> "Figure":
-        """A figure of the limbs at a time, filled, and of the live ones, dashed; the arguments are `HitWorld.plot`'s.
+    ) -> Figure:
+        """A figure of the limbs at a time, filled, and of the live ones, dashed; as `HitWorld.plot`.
 
         Raises
         ------

@@ -1,11 +1,13 @@
 """The queries of a `PoseHistory`: those of a world, each ray at its own time, and those about flying bullets."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from typing import Self, Unpack
+from typing import Self
 
 from numpy.typing import ArrayLike
 
-from cylcollide._types import BoolArray, Float64Array
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array
 from cylcollide.characters.judge import ShotRequest, judge_flight
 from cylcollide.characters.judged import Judged
 from cylcollide.history.blades import PastSweepRequest, past_sweep, past_sweeps
@@ -26,17 +28,19 @@ from cylcollide.history.nearest import (
 from cylcollide.history.past import Past
 from cylcollide.history.requests import (
     PastRequest,
+    ProtectedSince,
     past_capsules,
     past_points,
     past_ray_shots,
     past_rays,
     past_segment_shots,
     past_segments,
-    sample_times,
 )
 from cylcollide.history.rewound import all_limbs
+from cylcollide.history.sample_times import OnOld, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.moving.box import RESOLUTION
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.blades import SweptHits
 from cylcollide.query.chords import Chords
@@ -50,7 +54,7 @@ from cylcollide.world.observers import ChangeLock, JudgedCall
 
 
 class PastQueries(ABC):
-    """The queries of a history. Beside those of a world they take a time for each ray, and other options."""
+    """The queries of a history: as those of a world, with a time for each ray."""
 
     _world: HitWorld
     _recording: ChangeLock
@@ -132,10 +136,11 @@ class PastQueries(ABC):
 
     @arguments_of(past_doubts)
     def doubt_segments(self, request: PastDoubtRequest) -> Doubts:
-        """Whether each closed segment hits any limb, if each may be anywhere within `radius` of where it is then.
+        """Whether each closed segment hits any limb, if each may be within `radius` of its place then.
 
-        And at any moment of [time - time_radius, time + time_radius]: if that is not kept, or if meanwhile any limb
-        comes, goes, jumps, or changes its layers or protection, it DEPENDS. As `HitWorld.doubt_segments`.
+        And at any moment of [time - time_radius, time + time_radius]: if that is not kept, or if
+        meanwhile any limb comes, goes, jumps, or changes its layers or protection, it DEPENDS. As
+        `HitWorld.doubt_segments`.
         """
         return past_doubt(self._world, self._kept(), request)
 
@@ -143,7 +148,8 @@ class PastQueries(ABC):
     def sweep_capsules(self, request: PastSweepRequest) -> SweptHits:
         """What blades touch first, while limbs move from t0 to t1; as `HitWorld.sweep_capsules`.
 
-        Times are given as one for all or (n,), t1 not before t0; without t1 limbs stand where they were at t0.
+        Times are given as one for all or (n,), t1 not before t0; without t1 limbs stand where they
+        were at t0.
         """
         return past_sweep(self._world, self._kept(), request)
 
@@ -182,35 +188,46 @@ class PastQueries(ABC):
         t1: ArrayLike | None = None,
         target_t0: ArrayLike | None = None,
         target_t1: ArrayLike | None = None,
-        **options: Unpack[MovingOptions],
+        *,
+        resolution: float = RESOLUTION,
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        protected_since: ProtectedSince | None = None,
+        on_old: OnOld = "error",
+        threads: int | None = None,
     ) -> MovingHits:
         """The limb that each flying bullet hits first, and when; limbs move while it flies.
 
-        A bullet is at its start at time `t0` and at its end at `t1`, and flies straight between. The ends of limbs move
-        on straight lines from each tick to the next, whatever `interpolate` says. First contacts and their order are
-        those of real arithmetic on these numbers; boxes turn, theirs are bounded from both sides. A fast limb that
-        crosses the bullet's way between two ticks is hit.
+        A bullet is at its start at time `t0` and at its end at `t1`, and flies straight between.
+        The ends of limbs move on straight lines from each tick to the next, whatever `interpolate`
+        says. First contacts and their order are those of real arithmetic on these numbers; boxes
+        turn, theirs are bounded from both sides. A fast limb that crosses the bullet's way between
+        two ticks is hit.
 
         Parameters
         ----------
         starts, ends
-            Where each bullet flies, (n, 3) each or one for all. Or a path alone, as `flight` makes it: of each of its
-            bullets, which are the rows of the result, the first contact over its pieces.
+            Where each bullet flies, (n, 3) each or one for all. Or a path alone, as `flight` makes
+            it: of each of its bullets, which are the rows of the result, the first contact over its
+            pieces.
         t0, t1
             When, (n,) or one for all; t1 >= t0. With t1 = t0 it is a ray.
         target_t0, target_t1
-            The targets' time at the bullet's start and at its end, between them a linear function of the bullet's;
-            (n,) or one for all, of a path one a piece; without, t0 and t1. The ticks that they fall into are judged.
+            The targets' time at the bullet's start and at its end, between them a linear function
+            of the bullet's; (n,) or one for all, of a path one a piece; without, t0 and t1. The
+            ticks that they fall into are judged.
         mask, ignore_character
             As in every query; one a bullet, or one for all.
         protected_since
             A time per character from which on it is not hit, in the targets' time.
         on_old
-            What targets' times mean that are not kept. "error": a ValueError that names the first row. "clamp": each of
-            `target_t0` and `target_t1` becomes the nearest time that is kept, between them it is linear again, and
-            `clamped` says so. "miss": such a bullet hits nothing, such a piece of a path neither.
+            What targets' times mean that are not kept. "error": a ValueError that names the first
+            row. "clamp": each of `target_t0` and `target_t1` becomes the nearest time that is kept,
+            between them it is linear again, and `clamped` says so. "miss": such a bullet hits
+            nothing, such a piece of a path neither.
         resolution
-            Share of a tick to which contacts with boxes are bounded; what it leaves open is `undecided`.
+            Share of a tick to which contacts with boxes are bounded; what it leaves open is
+            `undecided`.
         threads
             Most threads that work at the same time; None: one a processor.
 
@@ -219,4 +236,5 @@ class PastQueries(ABC):
         ValueError
             For numbers, shapes and times that are not accepted, with the first bad row.
         """
+        options = MovingOptions(resolution, mask, ignore_character, protected_since, on_old, threads)
         return first_contacts(MovingRequest(self._kept(), starts, ends, (t0, t1), (target_t0, target_t1), options))

@@ -1,5 +1,7 @@
 """Which times of clients a server admits."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -9,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
-from cylcollide.history.requests import count, one_or_each
+from cylcollide.history.sample_times import count, one_or_each
 from cylcollide.runtime.memory import frozen
 
 
@@ -38,7 +40,8 @@ class Admitted(NamedTuple):
 class RewindLimits:
     """How far a client's time may be from the server's, in the unit of all times.
 
-    Source allows one second back and 0.2 s of disagreement with its own estimate; Overwatch a quarter of a second.
+    Source allows one second back and 0.2 s of disagreement with its own estimate; Overwatch a
+    quarter of a second.
     """
 
     most_back: float
@@ -62,18 +65,19 @@ class RewindLimits:
         claimed
             The times that clients claim, (n,) or one.
         estimate
-            The server's own estimates of them, (n,) or one for all; see `estimate_time` and `ViewClock`.
+            The server's own estimates of them, (n,) or one for all; see `estimate_time` and
+            `ViewClock`.
         now
             The server's time, (n,) or one for all.
         bound
-            How far each claim may be from its estimate, at least 0, (n,) or one for all. It counts where it is less
-            than `most_disagreement`; see `ViewClock.estimate`.
+            How far each claim may be from its estimate, at least 0, (n,) or one for all. It counts
+            where it is less than `most_disagreement`; see `ViewClock.estimate`.
 
         Raises
         ------
         ValueError
-            On numbers that are not finite, naming the first row; a claim may be anything: what is not finite
-            disagrees.
+            On numbers that are not finite, naming the first row; a claim may be anything: what is
+            not finite disagrees.
         """
         given = validate.as_numbers(claimed, "claimed", "(n,)")
         if given.ndim > 1:
@@ -105,14 +109,16 @@ def _bounds(values: ArrayLike, n: int) -> Float64Array:
 def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> Float64Array:
     """The time that a client saw when it sent the message that arrives now: now - round_trip - buffer.
 
-    The message was sent at now - up. The newest state that the client had received by then was of now - up - down: it
-    needed the way down. The client drew `buffer` behind that. However both share the round trip, their sum counts::
+    The message was sent at now - up. The newest state that the client had received by then was of
+    now - up - down: it needed the way down. The client drew `buffer` behind that. However both
+    share the round trip, their sum counts::
 
           seen       newest      sent        now
         ---|-----------|-----------|-----------|--->  time of the server
            |<- buffer->|<-- down ->|<--- up -->|
 
-    What is left out: the newest state is older than the way down by up to the time between two states.
+    What is left out: the newest state is older than the way down by up to the time between two
+    states.
 
     Parameters
     ----------
@@ -121,8 +127,8 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
     round_trip
         How long a message takes to the client and back, at least 0, (n,) or one for all.
     buffer
-        How far behind the newest state that it has received the client draws, its interpolation delay, at least 0,
-        (n,) or one for all.
+        How far behind the newest state that it has received the client draws, its interpolation
+        delay, at least 0, (n,) or one for all.
     """
     n = max(count(now, "now"), count(round_trip, "round_trip"), count(buffer, "buffer"))
     arrival, trip, delay = (

@@ -1,5 +1,7 @@
 """Limbs of the past, each where it was at the moment of a ray; and where places on them are now."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The time that a client saw, from the states that it acknowledges."""
 
+from __future__ import annotations
+
 from bisect import bisect_left, insort
 from collections import deque
 from typing import NamedTuple, TypeGuard
@@ -18,16 +20,18 @@ class ViewEstimate(NamedTuple):
 
 
 class ViewClock:
-    """The time that one client sees, from the states that its messages acknowledge; no clock of the client is read.
+    """The time that a client sees, from the states that its messages acknowledge.
 
-    Each message names the newest state that its sender had received. The age of that state, when the message arrives,
-    is the way down, the wait for a frame, and the way up. A client that draws `buffer` behind the newest state sees
+    No clock of the client is read. Each message names the newest state that its sender had
+    received. The age of that state, when the message arrives, is the way down, the wait for a
+    frame, and the way up. A client that draws `buffer` behind the newest state sees
 
         arrived - age - buffer
 
-    The estimate takes the median age of the last messages for `age`. Its bound is the difference between the largest
-    and the least of these ages, plus one step: the client may move its view evenly from state to state, or with them.
-    A client that acknowledges late is treated as one behind a slow line; `RewindLimits.most_back` limits what it gains.
+    The estimate takes the median age of the last messages for `age`. Its bound is the difference
+    between the largest and the least of these ages, plus one step: the client may move its view
+    evenly from state to state, or with them. A client that acknowledges late is treated as one
+    behind a slow line; `RewindLimits.most_back` limits what it gains.
 
     Parameters
     ----------
@@ -56,10 +60,10 @@ class ViewClock:
         return len(self._ages)
 
     def acknowledge(self, arrived: float, state: object) -> bool:
-        """Note that a message arrived at a time of the server, and the time of the newest state that it names.
+        """Note when a message arrived, by the server's time, and the newest state that it names.
 
-        Returns False for what no client can have received: a state later than `arrived`, or no finite number. Such a
-        message does not count.
+        Returns False for what no client can have received: a state later than `arrived`, or no
+        finite number. Such a message does not count.
         """
         self._check(arrived)
         if not _is_finite(state) or state > arrived:
@@ -74,7 +78,8 @@ class ViewClock:
     def estimate(self, arrived: float) -> ViewEstimate:
         """What the client saw when it sent the message that arrived at a time of the server.
 
-        Acknowledge first what the message itself names. Before any acknowledgement the age is 0 and so is the bound.
+        Acknowledge first what the message itself names. Before any acknowledgement the age is 0 and
+        so is the bound.
         """
         self._check(arrived)
         ages, n = self._sorted, len(self._sorted)

@@ -1,5 +1,7 @@
 """How worlds, histories and logs show themselves: by `view/` above them, which is imported when it is asked for."""
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Explanation of why a segment hits or misses one limb: the limb's bounds as intervals, and which of them decided."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -100,7 +102,7 @@ class Explanation:
 
     @property
     def exit_face(self) -> Face:
-        """The face through which the hit limb is left first, INSIDE if the segment ends there, NONE on a miss."""
+        """The face by which the hit limb is left, INSIDE if the segment ends there, NONE: a miss."""
         return self.passed[0].exit_face if self.passed else Face.NONE
 
     def __str__(self) -> str:
@@ -112,8 +114,8 @@ class Explanation:
         how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
         return "\n".join([*lines, f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"])
 
-    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Draw the cut through the limb in the plane of segment and axis, and the bounds as bars beneath it.
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """Draw the cut through the limb in the plane of segment and axis, and the bounds as bars.
 
         Parameters
         ----------

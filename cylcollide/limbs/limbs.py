@@ -1,15 +1,17 @@
 """Limbs: closed solids around an axis segment, as a struct of arrays of mixed shapes."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
-from typing import Any, Unpack
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import shapes, validate
+from cylcollide import validate
 from cylcollide._types import (
     BoolArray,
     Float64Array,
@@ -22,6 +24,7 @@ from cylcollide._types import (
 )
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs import explain, files, tables
+from cylcollide.limbs.constructors import Constructors
 from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
 from cylcollide.query.boxes import box_request, rows_of, touching
@@ -35,18 +38,19 @@ from cylcollide.query.result import chosen_rows
 from cylcollide.shapes import Solids
 
 
-class Limbs(PointQueries):
-    """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` or another constructor.
+class Limbs(Constructors, PointQueries):
+    """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` and the like.
 
-    Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the axis, or twice the
-    centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's inner radius or a tapered cylinder's at p2;
-    `box_axes` (n, 3, 3) and `half_extents` (n, 3), zero but for boxes; `character`, `mask`, `hit_group` (n,), and
-    `names`, a tuple of n strings.
+    Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the
+    axis, or twice the centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's
+    inner radius or a tapered cylinder's at p2; `box_axes` (n, 3, 3) and `half_extents` (n, 3), zero
+    but for boxes; `character`, `mask`, `hit_group` (n,), and `names`, a tuple of n strings.
 
-    All constructors take, by keyword and each (n,) or one for all: `character`, the number of the character that a limb
-    belongs to (-1: none); `mask`, its layers, 32 bits: a query tests a limb that shares a bit with its own mask;
-    `name`; `hit_group`, an integer. They raise ValueError on a wrong shape, on NaN and numbers above 2**500 in
-    magnitude, and on sizes (radii, half extents, axes) below 2**-500, naming the first bad row.
+    All constructors take, by keyword and each (n,) or one for all: `character`, the number of the
+    character that a limb belongs to (-1: none); `mask`, its layers, 32 bits: a query tests a limb
+    that shares a bit with its own mask; `name`; `hit_group`, an integer. They raise ValueError on a
+    wrong shape, on NaN and numbers above 2**500 in magnitude, and on sizes (radii, half extents,
+    axes) below 2**-500, naming the first bad row.
     """
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
@@ -81,66 +85,17 @@ class Limbs(PointQueries):
         """Limbs never change: AttributeError."""
         raise AttributeError(f"{name}: Limbs are immutable; pick some with limbs[rows]")
 
-    def __reduce__(self) -> tuple[type["Limbs"], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[type[Limbs], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
         """The constructor makes copies and pickles, and makes their arrays read-only again."""
         return Limbs, (self.table, self.hit_group, self.names)
 
     @classmethod
-    def cylinders(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
-        """Capped cylinders; p1, p2 (n, 3) the centres of the caps, radius (n,) or one number."""
-        return cls._of(shapes.axial(Shape.CYLINDER, p1, p2, radius), labels)
-
-    @classmethod
-    def tubes(
-        cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, inner_radius: ArrayLike, **labels: Unpack[Labels]
-    ) -> "Limbs":
-        """Cylinders less the open infinite cylinder of `inner_radius` < `radius`; each (n,) or one number."""
-        return cls._of(shapes.axial(Shape.TUBE, p1, p2, radius, inner_radius), labels)
-
-    @classmethod
-    def tapered_cylinders(
-        cls, p1: ArrayLike, p2: ArrayLike, radius1: ArrayLike, radius2: ArrayLike, **labels: Unpack[Labels]
-    ) -> "Limbs":
-        """Cylinders of radius1 at p1 and radius2 at p2, neither negative, not both zero; each (n,) or one number."""
-        return cls._of(shapes.axial(Shape.TAPERED, p1, p2, radius1, radius2), labels)
-
-    @classmethod
-    def cones(cls, base: ArrayLike, apex: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
-        """Tapered cylinders that end in a point; base, apex (n, 3), radius (n,) or one number."""
-        return cls._of(shapes.cones(base, apex, radius), labels)
-
-    @classmethod
-    def ellipsoids(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
-        """Ellipsoids of revolution with poles p1, p2 (n, 3) and equatorial radius (n,) or one number."""
-        return cls._of(shapes.axial(Shape.ELLIPSOID, p1, p2, radius), labels)
-
-    @classmethod
-    def capsules(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
-        """All points within radius of the segment p1 to p2 (n, 3); with p1 = p2 a sphere."""
-        return cls._of(shapes.axial(Shape.CAPSULE, p1, p2, radius), labels)
-
-    @classmethod
-    def spheres(cls, center: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
-        """Balls; center (n, 3), radius (n,) or one number."""
-        return cls._of(shapes.spheres(center, radius), labels)
-
-    @classmethod
-    def boxes(
-        cls, center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike, **labels: Unpack[Labels]
-    ) -> "Limbs":
-        """Boxes; center, half_extents (n, 3), orientation (n, 4), quaternions x, y, z, w of any length but 0.
-
-        One quaternion (4,) or one triple of half extents (3,) serves all. The axes are the float64 rotation matrix.
-        """
-        return cls._of(shapes.boxes(center, orientation, half_extents), labels)
-
-    @classmethod
-    def _of(cls, solids: Solids, labels: Labels) -> "Limbs":
+    def _of(cls, solids: Solids, labels: Labels) -> Self:
         character, mask, hit_group, names = tables.label_columns(labels, len(solids.p1))
         return cls(tables.solid_table(solids, character, mask), hit_group, names)
 
     @classmethod
-    def concat(cls, parts: Iterable["Limbs"]) -> "Limbs":
+    def concat(cls, parts: Iterable[Limbs]) -> Limbs:
         """All limbs of the parts, one after another."""
         parts = list(parts) if isinstance(parts, Iterable) else [parts]
         wrong = [type(part).__name__ for part in parts if not isinstance(part, Limbs)]
@@ -167,7 +122,7 @@ class Limbs(PointQueries):
         same = [np.array_equal(self.table[k], other.table[k]) for k in range(len(LimbTable._fields))]
         return all(same) and self.names == other.names and np.array_equal(self.hit_group, other.hit_group)
 
-    def __getitem__(self, rows: Any) -> "Limbs":
+    def __getitem__(self, rows: Any) -> Limbs:
         """The limbs of an index, a slice, a mask, an array of indices, or all of a name, as `Limbs`."""
         chosen = chosen_rows(tables.named_rows(self.names, rows), len(self), "limbs")
         names = tuple(self.names[i] for i in chosen)
@@ -201,7 +156,7 @@ class Limbs(PointQueries):
         files.write(path, self.table, self.hit_group, self.names)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> "Limbs":
+    def load(cls, path: str | PathLike[str]) -> Limbs:
         """Read the limbs of a file that `save` wrote; the suffix .npz is added if it is missing.
 
         Raises
@@ -209,12 +164,13 @@ class Limbs(PointQueries):
         OSError
             If the file cannot be opened.
         ValueError
-            If it was not written by `save`, is damaged, or holds limbs that no constructor takes; with column and row.
+            If it was not written by `save`, is damaged, or holds limbs that no constructor takes;
+            with column and row.
         """
         return cls(*files.read(path))
 
-    def moved(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> "Limbs":
-        """The same limbs with new ends, all of them or those of the given indices; p1, p2 (n, 3) or (m, 3).
+    def moved(self, p1: ArrayLike, p2: ArrayLike, *, limbs: ArrayLike | None = None) -> Limbs:
+        """The same limbs with new ends, all or those of the given indices; p1, p2 (n, 3) or (m, 3).
 
         A sphere or box has its centre in both; a box keeps its axes.
 
@@ -226,25 +182,28 @@ class Limbs(PointQueries):
         chosen = None if limbs is None else validate.indices(limbs, "limbs", len(self))
         return Limbs(tables.moved_table(self.table, p1, p2, chosen), self.hit_group, self.names)
 
-    def inflated(self, by: ArrayLike) -> "Limbs":
+    def inflated(self, by: ArrayLike) -> Limbs:
         """The limbs grown by 0 or a length of at least 2**-500 on every side, (n,) or one for all.
 
-        Exact for capsules and spheres (all points within `by` of the limb) and for cylinders and boxes (each face moved
-        out by `by`), up to the rounding of the new numbers. Tubes grow both ways, and must keep a bore; a tapered
-        cylinder moves its caps and its wall out by `by`; an ellipsoid lengthens its three half axes by `by`. A growth
-        beyond the range of accepted numbers is a ValueError.
+        Exact for capsules and spheres (all points within `by` of the limb) and for cylinders and
+        boxes (each face moved out by `by`), up to the rounding of the new numbers. Tubes grow both
+        ways, and must keep a bore; a tapered cylinder moves its caps and its wall out by `by`; an
+        ellipsoid lengthens its three half axes by `by`. A growth beyond the range of accepted
+        numbers is a ValueError.
         """
         return Limbs(tables.inflated_table(self.table, by), self.hit_group, self.names)
 
     def cast_segments(
-        self, starts: ArrayLike, ends: ArrayLike, inside: InsidePolicy = "hit", *, radius: ArrayLike = 0.0
+        self, starts: ArrayLike, ends: ArrayLike, *, inside: InsidePolicy = "hit", radius: ArrayLike = 0.0
     ) -> RayHits:
-        """Segment i against limb i: no tree. One limb takes any number of segments, one segment any number of limbs.
+        """Segment i against limb i: no tree.
 
-        Starts and ends are (n, 3). `inside`: a segment that starts in the limb hits it at fraction 0, hits it where it
-        leaves ("exit"), or ignores it. `radius`, one a segment or one for all: a limb then means all points within it.
+        One limb takes any number of segments, one segment any number of limbs. Starts and ends are
+        (n, 3). `inside`: a segment that starts in the limb hits it at fraction 0, hits it where it
+        leaves ("exit"), or ignores it. `radius`, one a segment or one for all: a limb then means
+        all points within it.
         """
-        return self._cast(segment_request(starts, ends, inside, radius=radius))
+        return self._cast(segment_request(starts, ends, inside=inside, radius=radius))
 
     def overlap_capsules(self, p1: ArrayLike, p2: ArrayLike, radii: ArrayLike) -> BoolArray:
         """Whether capsule i touches limb i, row by row as `cast_segments`, or may; bool (n,).
@@ -265,13 +224,13 @@ class Limbs(PointQueries):
         self,
         origins: ArrayLike,
         directions: ArrayLike,
+        *,
         max_distance: ArrayLike = np.inf,
         inside: InsidePolicy = "hit",
-        *,
         radius: ArrayLike = 0.0,
     ) -> RayHits:
-        """Ray i against limb i, as `cast_segments`; directions (n, 3) of any length, `max_distance` in metres."""
-        return self._cast(ray_request(origins, directions, max_distance, inside, radius=radius))
+        """Ray i against limb i, as `cast_segments`; directions (n, 3), `max_distance` in metres."""
+        return self._cast(ray_request(origins, directions, max_distance=max_distance, inside=inside, radius=radius))
 
     def _cast(self, request: RayRequest) -> RayHits:
         rays = request.batch.rays
@@ -289,10 +248,10 @@ class Limbs(PointQueries):
         """For each of these rows, the one limb that it is paired with, in a list."""
         return [[i if len(self) > 1 else 0] for i in rows.tolist()]
 
-    def _considered(self, i: int) -> "tuple[Limbs, Int64Array]":
+    def _considered(self, i: int) -> tuple[Limbs, Int64Array]:
         """The limb that ray i is paired with."""
         return self, np.array([i if len(self) > 1 else 0])
 
-    def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
-        """Why the segment start → end (3,) hits or misses one limb, whose index must be given if there are several."""
+    def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
+        """Why the segment start → end (3,) hits or misses a limb; of several give its index."""
         return explain.explain_segment(self.table, start, end, limb)

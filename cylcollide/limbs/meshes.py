@@ -3,6 +3,8 @@
 A circle becomes a polygon whose corners lie as far outside it as the middles of its sides lie inside.
 """
 
+from __future__ import annotations
+
 from typing import TypeAlias
 
 import numpy as np

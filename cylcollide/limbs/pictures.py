@@ -3,6 +3,8 @@
 Whatever is hit is green, a gap is red, walls are grey. Limbs that are nearer to the eye cover those behind.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from textwrap import fill
@@ -160,7 +162,7 @@ def key(axes: Any, label: str, **style: Any) -> None:
     axes.fill([], [], **{"edgecolor": LINE, "linewidth": 0.6, "label": label, **style})
 
 
-def finished(figure: "Figure", title: str, path: str | PathLike[str] | None, columns: int = 6) -> "Figure":
+def finished(figure: Figure, title: str, path: str | PathLike[str] | None, columns: int = 6) -> Figure:
     """The figure with its title and legend, written to a file if a path is given."""
     if any(axes.get_legend_handles_labels()[0] for axes in figure.axes):
         figure.legend(loc="outside lower center", fontsize=9, ncols=columns, frameon=False)
@@ -176,7 +178,7 @@ def finished(figure: "Figure", title: str, path: str | PathLike[str] | None, col
 def scene_figure(
     method: str, scene: Scene, focus: ArrayLike | None, title: str, path: str | PathLike[str] | None, unit: str,
     now: Scene | None = None,
-) -> "Figure":  # fmt: skip
+) -> Figure:  # fmt: skip
     """The figure of a scene: characters from three sides, or a map, if there are several and none is in focus.
 
     `now`: limbs that are drawn dashed besides.
@@ -223,7 +225,7 @@ def rig_figure(
     groups: Mapping[str, int],
     joints: Float64Array, parents: Int32Array, skin: tuple[Float64Array, Int32Array] | None, title: str,
     path: str | PathLike[str] | None, unit: str,
-) -> "Figure":  # fmt: skip
+) -> Figure:  # fmt: skip
     """The figure of a rig from the front and from the side: limbs, joints (b, 3), bones, and a skin behind them.
 
     The skin is vertices (v, 3) and triangles (f, 3).

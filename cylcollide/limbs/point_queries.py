@@ -1,5 +1,7 @@
 """Queries about points and limbs row by row: sides, distances from axes and surfaces, balls that overlap."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -17,7 +19,7 @@ from cylcollide.query.points import axis_distances, resolve_point
 
 
 class PointQueries(ABC):
-    """The queries of `Limbs` about points: point i and limb i, all points and one limb, or one point and all limbs."""
+    """The queries of `Limbs` about points: point i and limb i; one of either stands for all."""
 
     table: LimbTable
     state_row: None
@@ -36,7 +38,7 @@ class PointQueries(ABC):
     def __len__(self) -> int: ...
 
     def classify_points(self, points: ArrayLike) -> Int8Array:
-        """The exact `Side` of point i with respect to limb i, all points to one limb, or one point to all; (n,)."""
+        """The exact `Side` of point i with respect to limb i; one of either stands for all; (n,)."""
         position = self._positions(points)
         verdict = np.full(len(position), MISS, np.int8)
         point_loops.classify_rows(position, self.kernel_rows, verdict)
@@ -46,9 +48,10 @@ class PointQueries(ABC):
         return side
 
     def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
-        """Greg James' test: squared distance (n,) from the axis for a point in the closed limb, -1.0 for one outside.
+        """Greg James' test: squared distance from the axis of a point in the limb, -1.0 outside; (n,).
 
-        Point i against limb i, or all points and one limb, or one point and all limbs. The verdict is exact.
+        Point i against limb i, or all points and one limb, or one point and all limbs. The verdict
+        is exact.
         """
         position = self._positions(points)
         side = self.classify_points(position)
@@ -59,7 +62,8 @@ class PointQueries(ABC):
     def closest_points(self, points: ArrayLike, *, max_distance: ArrayLike = np.inf) -> ClosestPoints:
         """The place of limb i that is nearest to point i, all points to one limb, or one point to all.
 
-        As `HitWorld.closest_points`: a limb farther away than `max_distance`, (n,) or one for all, is missed.
+        As `HitWorld.closest_points`: a limb farther away than `max_distance`, (n,) or one for all,
+        is missed.
         """
         position = self._positions(points)
         request = closest_request(position, max_distance=max_distance)

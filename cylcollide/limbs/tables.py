@@ -1,7 +1,7 @@
 """Tables of limbs of mixed shapes: constructed, concatenated, selected, moved and grown."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,8 @@ from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres, first_beyond_range
 
 
-class Labels(TypedDict, total=False):
-    """The keyword arguments of every constructor."""
+class Labels(NamedTuple):
+    """The labels that every constructor takes, not yet checked: each one for all limbs, or one a limb."""
 
     character: ArrayLike
     mask: ArrayLike
@@ -44,18 +44,11 @@ def label_columns(
     labels: Labels, n: int, prefix: str = ""
 ) -> tuple[Int32Array, Uint32Array, Int32Array, tuple[str, ...]]:
     """Columns of n limbs: character, mask, hit group (n,) each, and n names; checked. Messages prefix their names."""
-    unknown = set(labels) - set(Labels.__annotations__)
-    if unknown:
-        raise TypeError(f"unexpected keyword {sorted(unknown)[0]!r}; limbs take {', '.join(Labels.__annotations__)}")
-
-    def integers(name: str, default: int, low: int, high: int) -> Int64Array:
-        return validate.integers(labels.get(name, default), prefix + name, n, low, high)  # type: ignore[arg-type]
-
     return (
-        integers("character", NO_CHARACTER, NO_CHARACTER, 2**31 - 1).astype(np.int32),
-        integers("mask", ALL_LAYERS, 0, ALL_LAYERS).astype(np.uint32),
-        integers("hit_group", 0, -(2**31), 2**31 - 1).astype(np.int32),
-        _names(labels.get("name", ""), n),
+        validate.integers(labels.character, f"{prefix}character", n, NO_CHARACTER, 2**31 - 1).astype(np.int32),
+        validate.integers(labels.mask, f"{prefix}mask", n, 0, ALL_LAYERS).astype(np.uint32),
+        validate.integers(labels.hit_group, f"{prefix}hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
+        _names(labels.name, n),
     )
 
 

@@ -1,5 +1,7 @@
 """Actors as characters of a world: one call reads the joints of all of them and sets their poses."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,8 +39,8 @@ class Actors:
 
     Notes
     -----
-    Call `update` once a frame, behind what moves actors. It computes animations that Panda3D has not yet computed in
-    this frame, so it also works on a server without a window.
+    Call `update` once a frame, behind what moves actors. It computes animations that Panda3D has
+    not yet computed in this frame, so it also works on a server without a window.
     """
 
     def __init__(self, world: HitWorld) -> None:
@@ -54,7 +56,8 @@ class Actors:
         TypeError
             If `actor` is no Actor.
         ValueError
-            If its joints are not the bones of the rig, by names and order; if it is mirrored or sheared.
+            If its joints are not the bones of the rig, by names and order; if it is mirrored or
+            sheared.
         """
         found = joints_of(actor, part, lod)
         if tuple(found.names) != tuple(rig.bone_names):
@@ -91,8 +94,8 @@ class Actors:
         Raises
         ------
         ValueError
-            If an actor or a joint has another scale than when the actor joined: limbs keep their size. It names
-            character, bone and the scale relative to that.
+            If an actor or a joint has another scale than when the actor joined: limbs keep their
+            size. It names character, bone and the scale relative to that.
         """
         matrix = core.LMatrix4f()
         if self._groups is None:
@@ -117,7 +120,7 @@ class Actors:
         return self._members[character][0] if character in self._members else None
 
     def joint(self, character: int, rig_limb: int) -> str:
-        """The name of the joint that carries a limb of a character: `hits.character[i]`, `hits.rig_limb[i]`.
+        """The joint that carries a limb of a character: `hits.character[i]`, `hits.rig_limb[i]`.
 
         The method exposeJoint of the actor gives its node.
 

@@ -1,5 +1,7 @@
 """What a scene needs of hit detection beside poses: the ray under the mouse, and limbs as lines."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from cylcollide.panda3d.core import core
 
 
 def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> tuple[Float64Array, Float64Array] | None:
-    """The segment of the scene under a point of the window, from the near to the far plane of the camera's lens.
+    """The segment under a point of the window, from the near to the far plane of the camera's lens.
 
     Parameters
     ----------
@@ -23,7 +25,8 @@ def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> tuple[Flo
     Returns
     -------
     tuple or None
-        Start and end (3,) in the frame of `base.render`; None if the mouse is outside of the window.
+        Start and end (3,) in the frame of `base.render`; None if the mouse is outside of the
+        window.
     """
     if at is None:
         if base.mouseWatcherNode is None or not base.mouseWatcherNode.hasMouse():  # None: there is no window
@@ -37,7 +40,7 @@ def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> tuple[Flo
 
 
 def wireframe(limbs: Limbs, color: tuple[float, float, float, float] = (1, 0.2, 0.2, 1), thickness: float = 1.0) -> Any:
-    """Lines that outline limbs, as a new `NodePath`; attach it to the scene with `reparentTo(base.render)`."""
+    """Lines that outline limbs, as a new `NodePath`; attach it with `reparentTo(base.render)`."""
     pen = core.LineSegs("limbs")
     pen.setColor(*color)
     pen.setThickness(thickness)

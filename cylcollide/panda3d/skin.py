@@ -1,5 +1,7 @@
 """A rig of an actor: limbs fitted to its skin, in the units of the scene."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,8 @@ def rig_of(actor: Any, *, part: str = "modelRoot", lod: str = "lodRoot", **optio
     TypeError
         If `actor` is no Actor.
     ValueError
-        If the part has no joints or no skin, or is mirrored, sheared or scaled by axes; and as `Rig.from_skin`.
+        If the part has no joints or no skin, or is mirrored, sheared or scaled by axes; and as
+        `Rig.from_skin`.
     """
     found = joints_of(actor, part, lod)
     vertices, faces, weights = _skin(found)

@@ -1,5 +1,7 @@
 """What runs here: the facts that belong into a bug report. And `warm_up`, which has nothing left to do."""
 
+from __future__ import annotations
+
 import platform
 import sys
 import warnings

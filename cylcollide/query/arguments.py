@@ -5,6 +5,8 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from cylcollide.process.signatures import short_signature
+
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 Owner = TypeVar("Owner")
@@ -23,7 +25,7 @@ def arguments_of(
     taken = signature(make)
     given = taken.parameters.values()
     defaults = {one.name: one.default for one in given if one.default is not one.empty}
-    names = [f"**{one.name}" if one.kind is one.VAR_KEYWORD else one.name for one in given]
+    names = [one.name for one in given]
     declared = [f"{name}=defaults['{name}']" if name in defaults else name for name in names]
     by_name = [one.name for one in given if one.kind is one.KEYWORD_ONLY]
     if by_name:
@@ -36,7 +38,7 @@ def arguments_of(
         method: Any = wraps(answer)(eval(text, {"answer": answer, "make": make, "defaults": defaults}))
         returned = signature(answer).return_annotation
         first = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-        method.__signature__ = taken.replace(parameters=[first, *given], return_annotation=returned)
+        method.__signature__ = short_signature([first, *given], returned)
         method.__annotations__ = {**make.__annotations__, "return": returned}
         return method  # type: ignore[no-any-return]
 

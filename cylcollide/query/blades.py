@@ -1,5 +1,7 @@
 """Blades that are swept: from arguments to results."""
 
+from __future__ import annotations
+
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -51,7 +53,7 @@ def sweep_request(
     number = validate.is_real(resolution) and not isinstance(resolution, bool)
     if not (number and 2.0**-30 <= resolution <= 1.0):
         raise ValueError(f"resolution: expected a number from 2**-30 to 1, a share of the time, got {resolution!r}")
-    _, filters, workers = point_request(ends[0], threads, mask=mask, ignore_character=ignore_character)
+    _, filters, workers = point_request(ends[0], threads=threads, mask=mask, ignore_character=ignore_character)
     first, second, third, fourth = ends
     return SweepRequest(
         (first, second, third, fourth), as_radii(radius, "radius", n), float(resolution), filters, workers
@@ -61,8 +63,8 @@ def sweep_request(
 class SweptHits(LimbFields):
     """What blades touch first; arrays that cannot be written.
 
-    The true first contact lies in [fraction - resolution, fraction]. Where `undecided`, an earlier contact, or any at
-    all, could be neither shown nor excluded.
+    The true first contact lies in [fraction - resolution, fraction]. Where `undecided`, an earlier
+    contact, or any at all, could be neither shown nor excluded.
     """
 
     _what = "blades"
@@ -88,7 +90,7 @@ class SweptHits(LimbFields):
 
     @property
     def fraction(self) -> Float64Array:
-        """The time of the first contact, 0 to 1, too late by at most the resolution; inf for a miss; (n,)."""
+        """The time of first contact, 0 to 1, late by at most the resolution; inf for a miss; (n,)."""
         return frozen(self._swept.fraction)
 
     @property

@@ -6,6 +6,8 @@ for then the limb lies within the box, or passes through the inside of a face. B
 larger, and of one that is a little smaller.
 """
 
+from __future__ import annotations
+
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -101,7 +103,7 @@ class Pairs(NamedTuple):
     width: Float64Array  # (k,)
 
     @classmethod
-    def of(cls, centre: Float64Array, boxes: Float64Array, table: LimbTable) -> "Pairs":
+    def of(cls, centre: Float64Array, boxes: Float64Array, table: LimbTable) -> Pairs:
         """The pairs, moved so that each box is about the origin."""
         own = np.arange(len(centre), dtype=np.int32)
         sides = np.where((table.box >= 0)[:, None], table.boxes[table.box] if len(table.boxes) else 0.0, 1.0)

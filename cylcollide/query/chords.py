@@ -1,5 +1,7 @@
 """Every limb along each ray: from a request to `Chords`, whose fields are mostly computed when they are first read."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import ClassVar, Self, TypeAlias
@@ -57,15 +59,15 @@ NOT_READ = np.empty(0)
 
 
 class Chords(LimbFields):
-    """Every limb that each ray crosses, sorted along the ray, in compressed rows; arrays that cannot be written.
+    """Every limb that each ray crosses, sorted along the ray, in compressed rows; read-only arrays.
 
-    The chords of ray i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry a chord. Lengths are in
-    the unit of the input, fractions are parameters of the ray. A chord that begins at the start of the ray or ends at
-    its end has the face INSIDE and a zero normal there.
+    The chords of ray i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry a
+    chord. Lengths are in the unit of the input, fractions are parameters of the ray. A chord that
+    begins at the start of the ray or ends at its end has the face INSIDE and a zero normal there.
 
-    `chords[i]` has the chords of ray i alone, and so has a slice, a mask or an array of rays, each as `Chords` whose
-    rays are numbered anew; iteration goes from ray to ray. `len` counts chords. In the past, `time`, `tick`, `alpha`
-    and `clamped` have one entry a ray.
+    `chords[i]` has the chords of ray i alone, and so has a slice, a mask or an array of rays, each
+    as `Chords` whose rays are numbered anew; iteration goes from ray to ray. `len` counts chords.
+    In the past, `time`, `tick`, `alpha` and `clamped` have one entry a ray.
     """
 
     _what = "chords"
@@ -120,11 +122,11 @@ class Chords(LimbFields):
 
     @property
     def judged(self) -> tuple[LabelledLimbs, Int32Array, BoolArray]:
-        """The limbs that were judged; of each chord its limb among these, and whether bounds leave it open."""
+        """The limbs judged; of each chord its limb among these, and whether bounds leave it open."""
         return self._limbs, self._row, self._rows.chords.is_open
 
     def flight(self, needs_length: bool) -> ShotChords:
-        """The chords and what is known of their limbs, as a policy reads them; lengths only if it needs them."""
+        """The chords and what is known of their limbs, as a policy reads them."""
         rows, limbs, labels = self._rows, self._limbs, self._limbs.labels
         length, character = ray_lengths(self._batch.rays) if needs_length else NOT_READ, limbs.kernel_rows.character
         return ShotChords(rows.offsets, rows.chords, length, labels.hit_group, character, labels.static)
@@ -134,7 +136,7 @@ class Chords(LimbFields):
         return distances(gather(self._rows.chords.fraction, chord, np.inf), ray_lengths(self._batch.rays))
 
     def entry_surface(self, chord: Int64Array) -> Surface:
-        """Position and normal at the entry of one chord of each ray, NaN for the chord -1; (rays, 3) each."""
+        """Position and normal at the entry of a chord of each ray, NaN for chord -1; (rays, 3) each."""
         chords, batch = self._rows.chords, self._batch._replace(policy=POLICY_HIT)
         limb, face = gather(chords.limb, chord, NO_LIMB), gather(chords.entry_face, chord, int(Face.NONE))
         fraction, exact = gather(chords.fraction, chord, np.inf), np.flatnonzero(gather(chords.exact_hit, chord, False))
@@ -147,7 +149,7 @@ class Chords(LimbFields):
 
     @cached_property
     def undecided(self) -> BoolArray:
-        """Whether bounds leave a chord of a thick ray open, in a tapered limb or an ellipsoid; bool (rays,)."""
+        """Whether bounds leave a thick ray's chord open, in a tapered limb or ellipsoid; bool (rays,)."""
         rows = np.zeros(self._count, np.bool_)
         np.logical_or.at(rows, self.ray, self._rows.chords.is_open)
         return frozen(rows)

@@ -3,6 +3,8 @@
 A limb may be hit if a thick segment touches it. It is hit for certain if some point of the segment is deep in it.
 """
 
+from __future__ import annotations
+
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -36,15 +38,18 @@ def doubt_request(
     threads: int | None = None,
 ) -> DoubtRequest:
     """A request about closed segments from starts to ends, (n, 3) each, or one for all; `radius` is one, or (n,)."""
-    rays = segment_request(starts, ends, "hit", mask, ignore_character, threads, radius=radius)
+    rays = segment_request(
+        starts, ends, inside="hit", mask=mask, ignore_character=ignore_character, threads=threads, radius=radius
+    )
     return DoubtRequest(rays, as_radii(radius, "radius", len(rays.first)))
 
 
 class Doubts(LimbLists):
-    """Whether segments hit limbs that may be elsewhere, and which, in compressed rows; arrays that cannot be written.
+    """Whether segments hit limbs that may be elsewhere, and which, in compressed rows; read-only.
 
-    CERTAIN and EXCLUDED are proved; DEPENDS is said where neither is, perhaps too often. The limbs of segment i that
-    are not excluded are rows `offsets[i]:offsets[i + 1]` of all columns but `verdict`, ascending. `len` counts them.
+    CERTAIN and EXCLUDED are proved; DEPENDS is said where neither is, perhaps too often. The limbs
+    of segment i that are not excluded are rows `offsets[i]:offsets[i + 1]` of all columns but
+    `verdict`, ascending. `len` counts them.
     """
 
     _what = "segments"

@@ -1,5 +1,7 @@
 """What a cast answers: `RayHits`, the closest hit of each ray. Most fields are computed when they are first read."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -50,11 +52,13 @@ class RayHit:
 class RayHits(HitFields[RayHit]):
     """The closest hit of each ray, row by row; arrays that cannot be written.
 
-    Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment). A miss has `hit`
-    False, `limb` and `character` -1, `limb_name` None, `face` NONE, infinite fractions and distances, NaN positions and
-    normals. A ray that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
+    Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment).
+    A miss has `hit` False, `limb` and `character` -1, `limb_name` None, `face` NONE, infinite
+    fractions and distances, NaN positions and normals. A ray that starts in its limb has face
+    INSIDE and a zero normal; so has the exit of one that ends there.
 
-    `hits[i]` is one row, as a `RayHit`; a slice, a mask or an array of indices chooses rows, as `RayHits`.
+    `hits[i]` is one row, as a `RayHit`; a slice, a mask or an array of indices chooses rows, as
+    `RayHits`.
     """
 
     _row_type = RayHit
@@ -72,9 +76,10 @@ class RayHits(HitFields[RayHit]):
     )
 
     clearance = Field[Float64Array](
-        "Growth by `Limbs.inflated` at which the limb that is hit just touches the ray, at most 0: minus the depth; "
-        "for a miss the least over all limbs considered, inf without any. Of a thick ray that of its line, "
-        "more than 0 where only the ball touches. Computed when it is read, some milliseconds a miss; (n,).",
+        "Growth by `Limbs.inflated` at which the limb that is hit just touches the ray, at most 0:\n"
+        "minus the depth; for a miss the least over all limbs considered, inf without any. Of a\n"
+        "thick ray that of its line, more than 0 where only the ball touches. Computed when it is\n"
+        "read, some milliseconds a miss; (n,).",
         "_clearances",
     )
     clearance_limb = Field[Int32Array]("The limb that `clearance` is about, -1 without any; int32 (n,).", "_clearances")
@@ -90,8 +95,9 @@ class RayHits(HitFields[RayHit]):
     ) -> None:
         """Hits of the rays `read("batch")`; `read` takes the name of one of `HitColumns`, too.
 
-        Undecided rows are resolved among their `candidates`; `resolved` says that they already are. `considered` gives
-        the limbs that may be hit by a ray; by default its mask and the character that it ignores choose from `limbs`.
+        Undecided rows are resolved among their `candidates`; `resolved` says that they already are.
+        `considered` gives the limbs that may be hit by a ray; by default its mask and the character
+        that it ignores choose from `limbs`.
         """
         if candidates is not None:
             resolved = exact_fallback.resolve_hits(read, limbs.table, inside, candidates)
@@ -99,7 +105,7 @@ class RayHits(HitFields[RayHit]):
         self._row, self._considered = read("limb"), considered
         self._columns = {}
 
-    def _take(self, rows: Int64Array) -> "RayHits":
+    def _take(self, rows: Int64Array) -> RayHits:
         read, resolved = self._read, self._resolved
         part = named_columns(
             take_rays(read("batch"), rows), HitColumns._make(read(name)[rows] for name in HitColumns._fields)
@@ -118,7 +124,7 @@ class RayHits(HitFields[RayHit]):
 
     @cached_property
     def undecided(self) -> BoolArray:
-        """Whether bounds leave open that a thick ray touches this limb first, of tapered ones and ellipsoids; (n,)."""
+        """Whether bounds leave open that a thick ray touches this limb first; bool (n,)."""
         rows = np.zeros(len(self), np.bool_)
         if self._resolved is not None:
             rows[ray_of_each(self._resolved.offsets)] = self._resolved.chords.is_open
@@ -155,7 +161,7 @@ class RayHits(HitFields[RayHit]):
         return {"clearance": growth, "clearance_limb": limb}
 
     def surface(self) -> Surface:
-        """Positions and normals of the hits, NaN for misses, (n, 3) each: new arrays, which the caller may write."""
+        """Positions and normals of the hits, NaN for misses, (n, 3) each: new arrays."""
         exact = exact_fallback.exact_hits(self._resolved, self._inside)
         batch, fraction, face = self._read("batch"), self._read("fraction"), self._read("face")
         return surface_at(batch, self._limbs, self._row, fraction, face, exact, False)

@@ -1,5 +1,7 @@
 """Requests about the limbs near points: checked points, reaches and filters."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +21,7 @@ class NearRequest(NamedTuple):
     filters: PointFilters
     threads: int | None
 
-    def rows(self, rows: Int64Array, reach: Float64Array) -> "NearRequest":
+    def rows(self, rows: Int64Array, reach: Float64Array) -> NearRequest:
         """The request of some points, with other reaches."""
         filters = PointFilters(some_rows(self.filters.mask, rows), some_rows(self.filters.ignored, rows))
         return NearRequest(self.points[rows], reach, filters, self.threads)

@@ -3,6 +3,8 @@
 Float64 bounds find limbs, double-doubles the places on them. What bounds leave open is decided in exact arithmetic.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
@@ -59,11 +61,12 @@ class ClosestPoint:
 
 
 class ClosestPoints(HitFields[ClosestPoint]):
-    """The limb of least distance from each point, and the nearest place of its surface; arrays that cannot be written.
+    """The limb of least distance from each point, and its nearest place; read-only arrays.
 
-    `position` is that place, `normal` the unit vector away from the limb: (point - position) / distance, or on the
-    surface the outward normal of `face`. A miss has distance inf, limb and character -1, face NONE, and NaN elsewhere.
-    `points[i]` is one row, as a `ClosestPoint`; a slice, a mask or an array of indices chooses rows.
+    `position` is that place, `normal` the unit vector away from the limb: (point - position) /
+    distance, or on the surface the outward normal of `face`. A miss has distance inf, limb and
+    character -1, face NONE, and NaN elsewhere. `points[i]` is one row, as a `ClosestPoint`; a
+    slice, a mask or an array of indices chooses rows.
     """
 
     _what = "points"
@@ -91,8 +94,9 @@ class ClosestPoints(HitFields[ClosestPoint]):
 class LimbLists(LimbFields):
     """The limbs of each query, in compressed rows; arrays that cannot be written.
 
-    The limbs of query i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry a limb. An index, a
-    slice, a mask or an array of queries chooses those of these queries, numbered anew. `len` counts limbs.
+    The limbs of query i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry a
+    limb. An index, a slice, a mask or an array of queries chooses those of these queries, numbered
+    anew. `len` counts limbs.
     """
 
     _what = "queries"
@@ -132,7 +136,7 @@ class LimbLists(LimbFields):
 
 
 class NearLimbs(LimbLists):
-    """Limbs that balls overlap, or within a radius of points: with the place of each that is nearest to the centre."""
+    """Limbs that balls overlap, or near points: with the place of each nearest to the centre."""
 
     fields: ClassVar[tuple[str, ...]] = (
         *LimbLists.fields, "distance", "position", "normal", "face", "local_position", "local_normal",

@@ -1,5 +1,7 @@
 """Capsules that overlap limbs: from arguments to results. A capsule touches a limb if it does as a thick segment."""
 
+from __future__ import annotations
+
 from typing import ClassVar, Self
 
 import numpy as np
@@ -33,7 +35,7 @@ class Overlaps(LimbLists):
 
     @property
     def undecided(self) -> BoolArray:
-        """Whether the solid and the limb are within 2**-40 of their size of touching, and may be apart; one a limb."""
+        """Whether both are within 2**-40 of their size of touching, and may be apart; one a limb."""
         return frozen(self._undecided)
 
 
@@ -50,7 +52,9 @@ def capsule_request(
     first, second = validate.as_pairs(p1, p2, ("p1", "p2"))
     ends = validate.vectors(first, "p1"), validate.vectors(second, "p2", len(first))
     thick = as_radii(radii, "radii", len(first))
-    return segment_request(*ends, "hit", mask, ignore_character, threads, radius=thick)
+    return segment_request(
+        *ends, inside="hit", mask=mask, ignore_character=ignore_character, threads=threads, radius=thick
+    )
 
 
 def overlap_capsules(state: State, request: RayRequest) -> Overlaps:

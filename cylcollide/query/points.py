@@ -1,5 +1,7 @@
 """Which limbs contain each point: from points to `PointHits`; what bounds leave open is decided in rationals."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property, partial
@@ -31,7 +33,7 @@ from cylcollide.runtime.threads import in_chunks
 
 
 class PointHits(Result):
-    """For each point: the limb that holds it, how many limbs do, and the squared distance from that limb's axis.
+    """For each point: the limb that holds it, how many do, and the squared distance from its axis.
 
     No array can be written. A slice, a mask, an index or an array of indices chooses points.
     """
@@ -63,7 +65,7 @@ class PointHits(Result):
         """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
         return frozen(self._distances())
 
-    def _take(self, rows: Int64Array) -> "PointHits":
+    def _take(self, rows: Int64Array) -> PointHits:
         return type(self)(self.limb[rows], self.count[rows], partial(self._some_distances, rows))
 
     def _some_distances(self, rows: Int64Array) -> Float64Array:

@@ -3,6 +3,8 @@
 A pass over all rays of its own would cost as much as a limb; and threads that share the work share this, too.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
@@ -122,11 +124,11 @@ def some_rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scal
 def segment_request(
     starts: ArrayLike,
     ends: ArrayLike,
+    *,
     inside: InsidePolicy = "hit",
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
-    *,
     radius: ArrayLike = 0.0,
 ) -> RayRequest:
     """A request about closed segments from starts to ends, (n, 3) each, or one for all."""
@@ -138,12 +140,12 @@ def segment_request(
 def ray_request(
     origins: ArrayLike,
     directions: ArrayLike,
+    *,
     max_distance: ArrayLike = np.inf,
     inside: InsidePolicy = "hit",
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
-    *,
     radius: ArrayLike = 0.0,
 ) -> RayRequest:
     """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, a length."""
@@ -166,10 +168,10 @@ ANY_LIMB = PointFilters(validate.EVERY_LAYER, validate.IGNORE_NONE)
 
 def point_request(
     points: ArrayLike,
-    threads: int | None = None,
     *,
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> PointRequest:
     """A request about points, (n, 3)."""
     places = validate.as_vectors(points, "points")

@@ -1,5 +1,7 @@
 """What all results are: columns and how to complete them, rows, moments in the past; tables, files."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from os import PathLike
@@ -55,7 +57,7 @@ class Field(Generic[T]):
 class SampleTimes(Protocol):
     """The moments of rays or points in the past."""
 
-    def take(self, rows: Any) -> "SampleTimes":
+    def take(self, rows: Any) -> SampleTimes:
         """Those of some rows."""
 
     def _asdict(self) -> dict[str, Any]: ...
@@ -64,8 +66,9 @@ class SampleTimes(Protocol):
 class Result(ABC):
     """What a query answers, a row a ray or point.
 
-    A slice, a mask or an array of indices chooses rows. Results of a `PoseHistory` also have `time`, `tick`, `alpha`
-    and `clamped` of each row, and `present_position()` where they have positions; others raise AttributeError.
+    A slice, a mask or an array of indices chooses rows. Results of a `PoseHistory` also have
+    `time`, `tick`, `alpha` and `clamped` of each row, and `present_position()` where they have
+    positions; others raise AttributeError.
     """
 
     fields: ClassVar[tuple[str, ...]]
@@ -120,7 +123,7 @@ class Result(ABC):
         raise TypeError(f"{type(self).__name__} is no array; use its columns, to_dict(), to_pandas() or save(path)")
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """All columns of `fields` by name, and of queries in the past `time`, `tick`, `alpha` and `clamped`."""
+        """All columns of `fields` by name; of the past also `time`, `tick`, `alpha`, `clamped`."""
         columns = {name: getattr(self, name) for name in self.fields}
         if self._sample_times is not None:
             times = self._times()
@@ -132,23 +135,23 @@ class Result(ABC):
         """The ray or point of each row."""
         return slice(None)
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame, a row a row: vectors as three columns, faces and names as categories."""
         return tables.to_pandas(self.to_dict())
 
-    def to_arrow(self) -> "pyarrow.Table":
+    def to_arrow(self) -> pyarrow.Table:
         """A pyarrow.Table, a row a row: vectors as three columns, faces and names as dictionaries."""
         return tables.to_arrow(self.to_dict())
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all columns to an .npz file, which needs no pickles; the suffix is added if it is missing."""
+        """Write all columns to an .npz file without pickles; the suffix is added if it is missing."""
         names = "offsets", "rechecked", *self._of_queries
         whole = {name: np.asarray(getattr(self, name)) for name in names if hasattr(self, name)}
         tables.save(path, type(self).__name__, self.to_dict() | whole)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what `save` wrote: a result of this kind that has its columns and its rows, and nothing to complete.
+        """Read what `save` wrote: a result of this kind, with its columns and rows.
 
         Raises
         ------
@@ -182,8 +185,8 @@ class Result(ABC):
     def rewound(self, times: SampleTimes, present: Callable[..., Float64Array] | None) -> Self:
         """Add the moments of the rows of a query in the past; returns the result.
 
-        `present` finds the present positions of a result, from itself, its positions, the rows of its limbs and their
-        table.
+        `present` finds the present positions of a result, from itself, its positions, the rows of
+        its limbs and their table.
         """
         self._sample_times, self._present = times, present
         return self

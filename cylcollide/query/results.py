@@ -1,5 +1,7 @@
 """Results with a limb, or a hit, in each row: what is known of the limb, and positions and normals on it."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from functools import cached_property
 from operator import index
@@ -86,7 +88,7 @@ class LimbFields(Result):
 
     @cached_property
     def bone(self) -> Int32Array:
-        """Bone of the character's rig that carries the limb, -1 for a miss or a limb without; int32 (n,)."""
+        """Bone of the character's rig that carries the limb, -1 for a miss or none; int32 (n,)."""
         return gather(self._limbs.labels.bone, self._row, NO_BONE)
 
     @cached_property
@@ -95,7 +97,7 @@ class LimbFields(Result):
         return gather(self._limbs.labels.rig_limb, self._row, NO_LIMB)
 
     local_position = Field[Float64Array](
-        "The position in the frame of the limb's bone or static, NaN for a miss or a bare limb; (n, 3).",
+        "The position in the frame of the bone or static, NaN for a miss or a bare limb; (n, 3).",
         "_local",
     )
     local_normal = Field[Float64Array]("The normal in the same frame, NaN for a miss or a bare limb; (n, 3).", "_local")
@@ -108,12 +110,13 @@ class LimbFields(Result):
         return {"local_position": local_position, "local_normal": local_normal}
 
     def present_position(self) -> Float64Array:
-        """Where these places are now, on limbs that have moved since; (n, 3), NaN for misses and what is gone.
+        """Where these places are now, on limbs that moved since; (n, 3), NaN for misses.
 
-        Of queries in the past. The place stays where it is in the frame of its bone or static. Of bare limbs, and where
-        ends are interpolated, it keeps its share of the way between the limb's ends, and what is beside the axis turns
-        by the shortest turn of the axis; in a box it keeps its coordinates. Each call reads the present state of the
-        world. In float64, not exact.
+        Of queries in the past. The place stays where it is in the frame of its bone or static. Of
+        bare limbs, and where ends are interpolated, it keeps its share of the way between the
+        limb's ends, and what is beside the axis turns by the shortest turn of the axis; in a box it
+        keeps its coordinates. Each call reads the present state of the world. In float64, not
+        exact.
         """
         present = self._present
         if present is None:
@@ -148,8 +151,8 @@ class HitFields(LimbFields, Generic[Row]):
     def __getitem__(self, rows: SupportsIndex) -> Row: ...
     @overload
     def __getitem__(self, rows: Any) -> Self: ...
-    def __getitem__(self, rows: Any) -> "Row | Self":
-        """One row, as plain values; the hits of a slice, a mask or an array of indices, as a result like this."""
+    def __getitem__(self, rows: Any) -> Row | Self:
+        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
         if self._row_type is None or not isinstance(rows, SupportsIndex) or getattr(rows, "ndim", 0) != 0:
             return super().__getitem__(rows)
         columns = {name: getattr(self, name)[index(rows)] for name in self._row_type.__annotations__}

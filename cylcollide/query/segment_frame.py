@@ -1,5 +1,7 @@
 """A ray and one limb in coordinates about the limb, where float64 computes their clearance or their distance."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import frexp, hypot, inf
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """Thick rays: the tree with boxes that are larger by their radius, and limbs grown by it for exact arithmetic."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

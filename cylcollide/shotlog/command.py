@@ -48,7 +48,7 @@ def rejudge(
                 write_parquet(logged, export, lambda done, of: progress("export", done, of))
             with executor_of(jobs, scheduler) as executor:
                 run = map if executor is None else executor.map
-                found = logged.rejudge(policy, run, lambda done, of: progress("shots", done, of))
+                found = logged.rejudge(policy, run=run, progress=lambda done, of: progress("shots", done, of))
         console.print(Text(f"{log}, by cylcollide {logged.version} at {logged.level}"))
         console.print(Text(str(found), "green" if found.identical else "red"))
         if export is not None:

@@ -50,7 +50,7 @@ def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, cal
     limbs = history.limbs_at(time)
     start, end = ends_of(judged, 0, limbs)
     if judged.hit[0]:
-        return ShotExplanation(judged, limbs.explain_segment(start, end, int(judged.limb[0])))
+        return ShotExplanation(judged, limbs.explain_segment(start, end, limb=int(judged.limb[0])))
     filters: Any = {"mask": _of_row(call["mask"], row), "ignore_character": _of_row(call["ignored"], row)}
     if is_past and call["protected"]:
         filters["protected_since"] = dict(zip(*(column.tolist() for column in call["protected"]), strict=True))

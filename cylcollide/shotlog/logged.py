@@ -1,5 +1,7 @@
 """LoggedShots: what a log holds, read-only; and all of it judged again."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -73,10 +75,11 @@ class Moment(NamedTuple):
 
 
 class LoggedShots:
-    """The shots of a log, read-only: `len(log)`, `log[i]`; `log.judged(i)` and `log.rejudge()` judge again.
+    """The shots of a log, read-only: `len(log)`, `log[i]`; `log.judged(i)`, `log.rejudge()`.
 
-    A log that was cut or damaged has the shots of its first ticks, all of which a chain of digests confirms. Neither
-    the file nor those beside it are changed. A log that is still being written is copied, with what is committed.
+    A log that was cut or damaged has the shots of its first ticks, all of which a chain of digests
+    confirms. Neither the file nor those beside it are changed. A log that is still being written is
+    copied, with what is committed.
 
     Raises
     ------
@@ -178,14 +181,14 @@ class LoggedShots:
     # Judged again -----------------------------------------------------------------------------------------------------
 
     def judged(self, number: int) -> Judged:
-        """A shot judged again, in the state of its moment: one row, which `judged.explain(0)` explains."""
+        """A shot judged again, in the state of its moment: one row; see `judged.explain(0)`."""
         return self._again(number)[0]
 
     def explain(self, number: int) -> ShotExplanation:
         """Why a shot was judged so; `print` or `plot` it."""
         return explanation_of(*self._again(number))
 
-    def moment(self, number: int) -> "Moment":
+    def moment(self, number: int) -> Moment:
         """A shot judged again, beside what it asked."""
         judged, asked, call, row = self._again(number)
         limbs = asked.limbs_at(float(judged.time[0])) if isinstance(asked, PoseHistory) else asked.snapshot().limbs
@@ -232,22 +235,26 @@ class LoggedShots:
         about = self._source.about["history"]
         return spans_of(self._pages, about["ticks"] + MOST_RINGS if about else 0)
 
-    def rejudge(self, policy: Policy | None = None, run: RunSpans = map, progress: Progress | None = None) -> Rejudged:
+    def rejudge(
+        self, policy: Policy | None = None, *, run: RunSpans | None = None, progress: Progress | None = None
+    ) -> Rejudged:
         """Judge all shots again, and compare.
 
         Parameters
         ----------
         policy
-            Judge by this one, too; `result.other` of what is returned counts what it would have done.
+            Judge by this one, too; `result.other` of what is returned counts what it would have
+            done.
         run
-            How spans of the log are worked on: `map` in this process, or that of an executor.
+            How spans of the log are worked on: an executor's `map`; None: in this process.
         progress
             Is told how many of how many shots are done.
         """
         excuses = self.version != __version__
         work = _Work(self._source.file.absolute(), self._source.is_copy, excuses, policy)
         results, done = [], 0
-        for result in run(work, self._spans):
+        spans: RunSpans = map if run is None else run
+        for result in spans(work, self._spans):
             results.append(result)
             done += result.shots
             if progress is not None:

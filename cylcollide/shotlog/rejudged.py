@@ -1,5 +1,7 @@
 """Judging a log again: in spans that begin at whole states, each by any process; and what came out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -113,7 +113,7 @@ class Replay:
     def _empty_history(self) -> PoseHistory:
         about = self._about
         distance = np.inf if about["teleport_distance"] is None else about["teleport_distance"]
-        return PoseHistory(self.world, about["ticks"], about["interpolate"], distance)
+        return PoseHistory(self.world, about["ticks"], interpolate=about["interpolate"], teleport_distance=distance)
 
 
 CHANGES = ("set_poses", "set_layers", "set_endpoints", "despawn", "move_static", "remove_static")

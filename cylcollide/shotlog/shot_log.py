@@ -1,5 +1,7 @@
 """ShotLog: every judged shot of a match in one file, with all that is needed to judge it again."""
 
+from __future__ import annotations
+
 import atexit
 import json
 import os
@@ -34,14 +36,14 @@ POLL = 0.001
 
 
 class ShotLog:
-    """Every judged shot of a world and its history in one SQLite file, so that all can be judged again.
+    """Every judged shot of a world and its history in one SQLite file, to be judged again.
 
-    It hooks these objects: changes and calls of `judge_segments` and `judge_rays` are logged in the order of their
-    effect, until `close`. Copies and snapshots of them are not logged. A thread writes; a call costs a copy of its
-    arrays.
+    It hooks these objects: changes and calls of `judge_segments` and `judge_rays` are logged in the
+    order of their effect, until `close`. Copies and snapshots of them are not logged. A thread
+    writes; a call costs a copy of its arrays.
 
-    A transaction ends at `history.record`, or at `tick(time)` without a history. Shots after tick k are committed with
-    tick k + 1, and by `close`.
+    A transaction ends at `history.record`, or at `tick(time)` without a history. Shots after tick k
+    are committed with tick k + 1, and by `close`.
 
     Parameters
     ----------
@@ -50,21 +52,22 @@ class ShotLog:
     world, history
         What is logged, from its present state on. The history must be of this world.
     synchronous
-        "normal": what is acknowledged survives the end of the process, by whatever signal. "full": it also survives
-        the end of the machine; each tick then waits for the disk.
+        "normal": what is acknowledged survives the end of the process, by whatever signal. "full":
+        it also survives the end of the machine; each tick then waits for the disk.
     queue
         How many ticks may wait to be written.
     when_full
-        What a logged call does when so many wait. "raise": a RuntimeError before it has any effect; "wait"; or "drop":
-        it is not logged and counts in `gaps`, and the log goes on with a whole state when there is room again.
+        What a logged call does when so many wait. "raise": a RuntimeError before it has any effect;
+        "wait"; or "drop": it is not logged and counts in `gaps`, and the log goes on with a whole
+        state when there is room again.
 
     Raises
     ------
     FileExistsError
         If there is such a file.
     OSError, sqlite3.Error
-        If it cannot be written. An error of the writing thread is raised by each logged call from then on, before it
-        has any effect, until `close`.
+        If it cannot be written. An error of the writing thread is raised by each logged call from
+        then on, before it has any effect, until `close`.
     ValueError
         For other arguments.
     """
@@ -116,8 +119,8 @@ class ShotLog:
         return about
 
     @staticmethod
-    def open(path: str | PathLike[str]) -> "LoggedShots":
-        """The shots of a log, read-only; neither it nor the files beside it are changed. See `LoggedShots`."""
+    def open(path: str | PathLike[str]) -> LoggedShots:
+        """The shots of a log, read-only; its files are not changed. See `LoggedShots`."""
         from cylcollide.shotlog.logged import LoggedShots  # noqa: PLC0415  it knows this module
 
         return LoggedShots(path)
@@ -145,7 +148,8 @@ class ShotLog:
     def note(self, mapping: Mapping[str, Any]) -> None:
         """Say more about this thread's next call that judges, such as its player; kept as JSON.
 
-        It belongs to the next call even if that is refused. ValueError for what is no mapping, or not JSON.
+        It belongs to the next call even if that is refused. ValueError for what is no mapping, or
+        not JSON.
         """
         if not isinstance(mapping, Mapping):
             raise ValueError(f"note: expected a mapping, got {type(mapping).__name__}")
@@ -157,7 +161,8 @@ class ShotLog:
     def tick(self, time: float) -> int:
         """End a transaction, if there is no history; returns the number of the tick, counted from 0.
 
-        ValueError if the time is not after the last one, or if there is a history, whose ticks count.
+        ValueError if the time is not after the last one, or if there is a history, whose ticks
+        count.
         """
         if self._history is not None:
             raise ValueError("tick: expected a log without a history; call history.record, which ends a tick")
@@ -171,7 +176,7 @@ class ShotLog:
         return number
 
     def close(self) -> None:
-        """Commit the rest, and stop to log. An error of the writer that no call has raised is raised here."""
+        """Commit the rest, and stop to log; raises an error of the writer that no call has raised."""
         if not self._is_open:
             return
         self._is_open = False

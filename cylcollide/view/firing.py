@@ -132,7 +132,7 @@ class Firing:
             way = way / np.linalg.norm(way)
             inner = ahead + low * side
             touches = larger.cast_rays([start], [inner / np.linalg.norm(inner)]).limb[0] == row
-            if touches and not world.occluded_rays([start], [way], REACH)[0]:
+            if touches and not world.occluded_rays([start], [way], max_distance=REACH)[0]:
                 return np.asarray(way)
         return None
 

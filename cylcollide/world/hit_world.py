@@ -1,5 +1,7 @@
 """HitWorld: limbs and characters that move. Each query reads one whole, immutable state."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from threading import main_thread
 from typing import Any
@@ -31,13 +33,15 @@ from cylcollide.world.static_calls import StaticCalls
 class HitWorld(StaticCalls):
     """Limbs and characters that move, and the queries on their present state.
 
-    Bare limbs are given at the start and moved by `set_endpoints`. Characters come by `spawn`, are posed by `set_poses`
-    and go by `despawn`; a character without a pose is not hit. Statics come by `add_static`. Rows are the bare limbs,
-    the posed characters by ascending id, each in the order of its rig, and the statics by handle.
+    Bare limbs are given at the start and moved by `set_endpoints`. Characters come by `spawn`, are
+    posed by `set_poses` and go by `despawn`; a character without a pose is not hit. Statics come by
+    `add_static`. Rows are the bare limbs, the posed characters by ascending id, each in the order
+    of its rig, and the statics by handle.
 
-    Each update puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and hits
-    already returned keep the state they were made of. A failed update changes nothing. When limbs have moved so far
-    that a new tree pays, a thread builds it while updates and queries go on; results are the same with either tree.
+    Each update puts a new state in place of the old one in one step; a query that is under way, a
+    `snapshot` and hits already returned keep the state they were made of. A failed update changes
+    nothing. When limbs have moved so far that a new tree pays, a thread builds it while updates and
+    queries go on; results are the same with either tree.
     """
 
     def __init__(self, limbs: Limbs | None = None) -> None:
@@ -50,7 +54,7 @@ class HitWorld(StaticCalls):
         self._moved_rows, self._lock = 0, ChangeLock()
         self._rebuild: Task | None = None
 
-    def __reduce__(self) -> tuple[Callable[..., "HitWorld"], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., HitWorld], tuple[Any, ...]]:
         """A copy or pickle has all limbs where they are now, and a newly built tree."""
         return world_in, (type(self), self.snapshot())
 
@@ -68,13 +72,13 @@ class HitWorld(StaticCalls):
         """Ids of the characters that live, posed or not, ascending; int32 (c,)."""
         return self._present.roster.ids.copy()
 
-    def set_endpoints(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> None:
-        """Move all bare limbs, or those of the given rows, to new ends (n, 3); radii and all else stay.
+    def set_endpoints(self, p1: ArrayLike, p2: ArrayLike, *, limbs: ArrayLike | None = None) -> None:
+        """Move all bare limbs, or those of the given rows, to new ends (n, 3); all else stays.
 
         Raises
         ------
         ValueError
-            On bad numbers, a wrong number of rows, p1 = p2, or a bad index; the world is left as it was.
+            On bad numbers, a wrong number of rows, p1 = p2, a bad index; the world stays as it was.
         """
         with self._lock.changing():
             bare = self._present.layout.bare
@@ -92,23 +96,13 @@ class HitWorld(StaticCalls):
     def spawn(self, rig: Rig, count: int = 1) -> Int32Array:
         """Let characters live; they are hit once they are posed.
 
-        Parameters
-        ----------
-        rig
-            Their bones and limbs.
-        count
-            How many.
-
-        Returns
-        -------
-        numpy.ndarray
-            Their ids, int32 (count,), above all ids and labels so far; no id is used twice.
+        Returns their ids, int32 (count,), above all ids and labels so far; no id is used twice.
 
         Raises
         ------
         ValueError
-            If `rig` is no Rig or gives the name of a hit group another number than a rig of this world did before, or
-            if there are not so many ids left; the world is left as it was.
+            If `rig` is no Rig or gives the name of a hit group another number than a rig of this
+            world did before, or if there are not so many ids left; the world is left as it was.
         """
         with self._lock.changing():
             before = self._present.roster
@@ -117,7 +111,9 @@ class HitWorld(StaticCalls):
             self._lock.tell("spawn", rig=rig, ids=roster.ids[len(before.ids) :])
             return roster.ids[len(before.ids) :].copy()
 
-    def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: Flags = False) -> None:
+    def set_poses(
+        self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, *, teleport: Flags = False
+    ) -> None:
         """Put the bones of characters in their places; boxes turn with their bones.
 
         Parameters
@@ -125,31 +121,33 @@ class HitWorld(StaticCalls):
         ids
             Characters that live, (k,) or one, all with equally many bones b.
         positions, orientations
-            The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character; quaternions
-            x, y, z, w of any length but 0.
+            The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character;
+            quaternions x, y, z, w of any length but 0.
         teleport
-            Whether they jump there, one or (k,): a history then does not interpolate from where they were.
+            Whether they jump there, one or (k,): a history then does not interpolate on the way.
 
         Raises
         ------
         ValueError
-            On ids that are unknown, despawned or named twice, wrong shapes, and numbers that are not accepted; it
-            names character, bone and row. The world is left as it was.
+            On ids that are unknown, despawned or named twice, wrong shapes, and numbers that are
+            not accepted; it names character, bone and row. The world is left as it was.
         """
         self._pose(ids, lambda roster, index: Poses(roster, index, positions, orientations), teleport)
 
     def set_pose_matrices(
         self, ids: ArrayLike, matrices: ArrayLike, *, order: MatrixOrder, teleport: Flags = False
     ) -> None:
-        """`set_poses` of bones that are given as matrices from bone to world: rotation and translation, without scale.
+        """`set_poses` of bones given as matrices from bone to world: rotation and translation.
 
-        `order="row"`: matrix times column vector, the translation in the last column, (k, b, 4, 4) or (k, b, 3, 4).
-        "column": its transpose, the translation in the last row, (k, b, 4, 4) or (k, b, 4, 3).
+        `order="row"`: matrix times column vector, the translation in the last column, (k, b, 4, 4)
+        or (k, b, 3, 4). "column": its transpose, the translation in the last row, (k, b, 4, 4) or
+        (k, b, 4, 3).
 
         Raises
         ------
         ValueError
-            As `set_poses`; on columns off orthonormal by more than 1e-4 or mirrored, with their scale; without the 1.
+            As `set_poses`; on columns off orthonormal by more than 1e-4, or mirrored; without the
+            1.
         """
         self._pose(ids, lambda roster, index: poses_by_matrices(roster, index, matrices, order), teleport)
 
@@ -172,7 +170,7 @@ class HitWorld(StaticCalls):
                 self._lock.tell("set_poses", **poses.given(jumps))
 
     def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
-        """Give characters other layers, in place of the masks of their limbs; they last through `set_poses`.
+        """Give characters other layers, in place of their limbs' masks; they last through `set_poses`.
 
         Parameters
         ----------
@@ -184,7 +182,7 @@ class HitWorld(StaticCalls):
         Raises
         ------
         ValueError
-            On ids that are unknown, despawned or named twice, and on bad masks; the world is left as it was.
+            On ids unknown, despawned or named twice, and on bad masks; the world stays as it was.
         """
         with self._lock.changing():
             roster = self._present.roster
@@ -276,7 +274,7 @@ class HitWorld(StaticCalls):
         self._present = Present(state, self._present.memory)
 
     def finish_rebuild(self) -> None:
-        """Wait for the tree that is being rebuilt, if any: pays after large motions, before very many rays."""
+        """Wait for the tree that is being rebuilt: pays after large motions, before very many rays."""
         rebuild = self._rebuild
         if rebuild is not None:
             rebuild.wait()

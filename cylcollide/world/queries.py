@@ -1,5 +1,7 @@
 """The queries of a world and of its snapshots."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -44,11 +46,12 @@ class WorldState(GroupedState, Protocol):
 class Queries(ABC):
     """The queries of a world and of a snapshot.
 
-    They share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at fraction 0, hit it where it
-    leaves: "exit", or "ignore" the limb); `mask`, the layers whose limbs are tested, (n,) or one for all;
-    `ignore_character`, whose limbs are skipped, (n,) or one for all; `threads`, how many work at once (None: the number
-    of processors). Starts and ends, or origins and directions, go row by row; one of either stands for all rows. Bad
-    input raises ValueError, which names the first bad row; accepted numbers are at most 2**500 in magnitude.
+    They share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at
+    fraction 0, hit it where it leaves: "exit", or "ignore" the limb); `mask`, the layers whose
+    limbs are tested, (n,) or one for all; `ignore_character`, whose limbs are skipped, (n,) or one
+    for all; `threads`, how many work at once (None: the number of processors). Starts and ends, or
+    origins and directions, go row by row; one of either stands for all rows. Bad input raises
+    ValueError, which names the first bad row; accepted numbers are at most 2**500 in magnitude.
     """
 
     @abstractmethod
@@ -76,12 +79,14 @@ class Queries(ABC):
         port
             Of this machine alone; the next one that is free, if it is taken.
         open_browser
-            Whether to open a browser; never in a notebook, which shows what is returned, nor without a display.
+            Whether to open a browser; never in a notebook, which shows what is returned, nor
+            without a display.
 
         Returns
         -------
         cylcollide.view.Viewer
-            Open at its `url` until `close()`; `wait()` keeps a program, `save_html(path)` and `save_png(path)` write.
+            Open at its `url` until `close()`; `wait()` keeps a program, `save_html(path)` and
+            `save_png(path)` write.
 
         Raises
         ------
@@ -97,9 +102,10 @@ class Queries(ABC):
 
     @arguments_of(ray_request)
     def cast_rays(self, request: RayRequest) -> RayHits:
-        """The first limb along each ray; origins, directions (n, 3), or (3,) for all; directions of any length but 0.
+        """The first limb along each ray; origins, directions (n, 3), or (3,) for all.
 
-        `max_distance` (one, or one a ray, in metres) limits `fraction` to `max_distance / |direction|`.
+        `max_distance` (one, or one a ray, in metres) limits `fraction` to `max_distance /
+        |direction|`.
         """
         return closest(self.snapshot(), request, request.threads)
 
@@ -117,8 +123,8 @@ class Queries(ABC):
     def chords_segments(self, request: RayRequest) -> Chords:
         """Every limb that each closed segment crosses, sorted by entry.
 
-        The chord of a limb that contains the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the
-        ray ends in it, "ignore" leaves it out.
+        The chord of a limb that contains the start begins at fraction 0 with face INSIDE; "exit"
+        leaves it out if the ray ends in it, "ignore" leaves it out.
         """
         return chords(self.snapshot(), request, request.threads)
 
@@ -129,18 +135,18 @@ class Queries(ABC):
 
     @arguments_of(segment_shots, before="_before_shots")
     def judge_segments(self, request: ShotRequest) -> Judged:
-        """Which limb of each closed segment counts, and what the shot does; `energy` at the start, one or (n,).
+        """Which limb of each closed segment counts, and what the shot does.
 
-        `policy`: one, or a sequence of one a row, with the answers of separate calls; one for all pellets of a shot.
-        `shot`: integers (n,), the same for all pellets of a shot, which `Judged.by_shot` sums. Limbs are those of
-        `chords_segments`, in that order: one that contains the start is entered there, if `inside` does not leave it
-        out.
+        `policy`: one, or a sequence of one a row, with the answers of separate calls; one for all
+        pellets of a shot. `shot`: integers (n,), the same for all pellets of a shot, which
+        `Judged.by_shot` sums. Limbs are those of `chords_segments`, in that order: one that
+        contains the start is entered there, if `inside` does not leave it out.
         """
         return self._judge(request)
 
     @arguments_of(ray_shots, before="_before_shots")
     def judge_rays(self, request: ShotRequest) -> Judged:
-        """Which limb of each ray counts, and what the shot does; as `judge_segments`. A wall is a `max_distance`."""
+        """Which limb of each ray counts; as `judge_segments`. A wall is a `max_distance`."""
         return self._judge(request)
 
     def _before_shots(self) -> Self:
@@ -152,32 +158,35 @@ class Queries(ABC):
 
     @arguments_of(doubt_request)
     def doubt_segments(self, request: DoubtRequest) -> Doubts:
-        """Whether each closed segment hits any limb, if each may be anywhere within `radius` of where it is stated.
+        """Whether each closed segment hits any limb, if each may be within `radius` of its place.
 
-        CERTAIN and EXCLUDED are promises, DEPENDS is what neither is proved of. With radius 0 the exact verdict.
+        CERTAIN and EXCLUDED are promises, DEPENDS is what neither is proved of. With radius 0 the
+        exact verdict.
         """
         return doubt(self.snapshot(), request)
 
     @arguments_of(sweep_request)
     def sweep_capsules(self, request: SweepRequest) -> SweptHits:
-        """What blades touch first: capsules whose ends go straight from p1, p2 to `to_p1`, `to_p2` in a unit of time.
+        """What blades touch first: capsules whose ends go from p1, p2 to `to_p1`, `to_p2`.
 
-        The true first contact lies in [fraction - resolution, fraction]; `undecided` where that is not shown.
+        The true first contact lies in [fraction - resolution, fraction]; `undecided` where that is
+        not shown.
         """
         return sweep(self.snapshot(), request)
 
     @arguments_of(point_request)
     def contains_points(self, request: PointRequest) -> PointHits:
-        """The limb that contains each point (n, 3): lowest index, its squared axis distance; and how many limbs do."""
+        """The limb that contains each point (n, 3): lowest index, axis distance²; and their count."""
         return contains(self.snapshot(), request)
 
     @arguments_of(closest_request)
     def closest_points(self, request: NearRequest) -> ClosestPoints:
-        """The limb of least distance from each point (n, 3), negative inside, and the nearest place of its surface.
+        """The limb of least distance from each point (n, 3), negative inside, and its nearest place.
 
-        Limbs farther away than `max_distance`, (n,) or one for all, are missed. Of equally near limbs the lowest row is
-        taken; of equally near places the lowest `Face`, then the end of p1, then the direction from the axis that is
-        nearest to +x, or to +y if the axis is along x. Inside several limbs it is the one that holds the point deepest.
+        Limbs farther away than `max_distance`, (n,) or one for all, are missed. Of equally near
+        limbs the lowest row is taken; of equally near places the lowest `Face`, then the end of p1,
+        then the direction from the axis that is nearest to +x, or to +y if the axis is along x.
+        Inside several limbs it is the one that holds the point deepest.
         """
         return closest_points(self.snapshot(), request)
 
@@ -188,22 +197,22 @@ class Queries(ABC):
 
     @arguments_of(sphere_request)
     def overlap_spheres(self, request: NearRequest) -> NearLimbs:
-        """All limbs that each ball touches or overlaps, by row; centers (n, 3), radii 0 or more, (n,) or for all."""
+        """All limbs that each ball touches, by row; centers (n, 3), radii 0 or more, (n,) or one."""
         return near_limbs(self.snapshot(), request)
 
     @arguments_of(box_request)
     def overlap_boxes(self, request: BoxRequest) -> Overlaps:
         """All limbs that each box touches or overlaps, by row.
 
-        Boxes are given as to `Limbs.boxes`: center, half_extents (n, 3), orientation (n, 4), quaternions x, y, z, w.
-        Against balls, capsules and boxes it is exact; others that are within 2**-40 of the size of touching are
-        `undecided`.
+        Boxes are given as to `Limbs.boxes`: center, half_extents (n, 3), orientation (n, 4),
+        quaternions x, y, z, w. Against balls, capsules and boxes it is exact; others that are
+        within 2**-40 of the size of touching are `undecided`.
         """
         return overlap_boxes(self.snapshot(), request)
 
     @arguments_of(capsule_request)
     def overlap_capsules(self, request: RayRequest) -> Overlaps:
-        """All limbs that each capsule touches or overlaps, by row; p1, p2 (n, 3), radii 0 or more, (n,) or for all."""
+        """All limbs that each capsule touches, by row; p1, p2 (n, 3), radii 0 or more, (n,) or one."""
         return overlap_capsules(self.snapshot(), request)
 
     def plot(
@@ -214,17 +223,19 @@ class Queries(ABC):
         shot: ArrayLike | None = None,
         ignore_character: int | None = None,
         unit: str = "m",
-    ) -> "Figure":
-        """A figure of the limbs: a map of several characters, or one from three sides, or a shot and what it meets.
+    ) -> Figure:
+        """A figure of the limbs: a map of characters, or one from three sides, or a shot.
 
         Parameters
         ----------
         path
             File to write, its format given by its suffix; None writes nothing.
         focus
-            Ids of characters that the figure is about, one or several; None: all, or of a shot the one it is about.
+            Ids of characters that the figure is about, one or several; None: all, or of a shot the
+            one it is about.
         shot
-            Start and end of a segment, (2, 3): what it hits is green; if it misses, the gap to the nearest limb is red.
+            Start and end of a segment, (2, 3): what it hits is green; if it misses, the gap to the
+            nearest limb is red.
         ignore_character
             The character that the shot does not hit, as the shooter.
         unit

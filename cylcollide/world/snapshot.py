@@ -4,6 +4,8 @@ A move overwrites the columns of the state before the last, if nothing reads the
 limbs that moved. Where characters come or go, columns are new and the tree is patched.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -74,16 +76,17 @@ class Snapshot(Queries):
     __delattr__ = __setattr__
 
     @classmethod
-    def of(cls, limbs: Limbs) -> "Snapshot":
+    def of(cls, limbs: Limbs) -> Snapshot:
         """The limbs with a newly built tree, and no characters."""
         made = snapshot_of(Roster.of(limbs), limbs, limbs, np.empty((0, 3)), np.empty((0, 4)))
         vars(made)["limbs"] = limbs
         return made
 
-    def moved(self, draft: Draft) -> "Snapshot":
-        """The same limbs, none of them a character's, with the ends and boxes of a draft, which are checked.
+    def moved(self, draft: Draft) -> Snapshot:
+        """The same limbs, no character's, with the ends and boxes of a draft, which are checked.
 
-        The tree is the same, its boxes refitted; a new one, if they are not about as large as when it was built.
+        The tree is the same, its boxes refitted; a new one, if they are not about as large as when
+        it was built.
         """
         if self.layout.rows == 0:
             return self
@@ -93,18 +96,18 @@ class Snapshot(Queries):
         tree, cost = built_tree(draft.low, draft.high)
         return Snapshot(self.roster, self.layout, draft.lend()._replace(bounds=tree.bounds), tree, cost)
 
-    def with_roster(self, roster: Roster) -> "Snapshot":
+    def with_roster(self, roster: Roster) -> Snapshot:
         """The same state with other characters that have no pose, or with others' counts of teleports."""
         return Snapshot(roster, self.layout, self.columns, self.tree, self.built_cost)
 
-    def __reduce__(self) -> tuple[Callable[..., "Snapshot"], tuple[Any, ...]]:
-        """A copy or pickle has the same limbs and characters, and a newly built tree; answers are the same."""
+    def __reduce__(self) -> tuple[Callable[..., Snapshot], tuple[Any, ...]]:
+        """A copy or pickle has the same limbs and characters, and a newly built tree; equal answers."""
         bones = self.columns.positions, self.columns.orientations
         return snapshot_of, (self.roster, self.layout.bare, self.limbs, *bones)
 
     @property
     def fits(self) -> bool:
-        """Whether the boxes are still about as large as when the tree was built; if not, a rebuild pays."""
+        """Whether the boxes are about as large as when the tree was built; if not, a rebuild pays."""
         return are_about_as_large(_cost_of(self.tree), self.built_cost)
 
     @cached_property
@@ -132,7 +135,7 @@ class Snapshot(Queries):
         """The limbs as pictures show them, whatever the moment: there is one alone."""
         return Scene(self.limbs, self.layout.static, self.group_names)
 
-    def snapshot(self) -> "Snapshot":
+    def snapshot(self) -> Snapshot:
         """Itself."""
         return self
 
@@ -174,7 +177,7 @@ class Spare(NamedTuple):
     behind: Parts | None  # None: in anything
     moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
 
-    def after(self, place: Int64Array, layout: WorldLayout) -> "Spare":
+    def after(self, place: Int64Array, layout: WorldLayout) -> Spare:
         """The same, when characters at these places were moved in place in the present state."""
         if self.behind is None or len(self.moved) > len(layout.ids):
             return Spare(self.memory, None, [])

@@ -1,5 +1,7 @@
 """The calls of a world about statics: solids that nobody owns."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable
 
@@ -39,7 +41,8 @@ class StaticCalls(ObservedQueries):
         Parameters
         ----------
         limbs
-            Where they stand now. `move_static` moves all of them together; they are in the frame that it places.
+            Where they stand now. `move_static` moves all of them together; they are in the frame
+            that it places.
         mask, hit_group
             In place of those of the limbs, (n,) or one for all; None leaves theirs.
 
@@ -51,7 +54,8 @@ class StaticCalls(ObservedQueries):
         Raises
         ------
         ValueError
-            If `limbs` are no Limbs or belong to a character, and on a bad mask or group; the world is left as it was.
+            If `limbs` are no Limbs or belong to a character, and on a bad mask or group; the world
+            is left as it was.
         """
         with self._lock.changing():
             before = self._present.roster
@@ -62,16 +66,16 @@ class StaticCalls(ObservedQueries):
             return handle
 
     def move_static(self, handle: int, position: ArrayLike, orientation: ArrayLike) -> None:
-        """Move a static: its frame, in which its limbs were given, to a position (3,) and an orientation (4,).
+        """Move a static: the frame of its limbs goes to a position (3,) and an orientation (4,).
 
-        The orientation is a quaternion x, y, z, w of any length but 0. A history has it where it was until the next
-        tick.
+        The orientation is a quaternion x, y, z, w of any length but 0. A history has it where it
+        was until the next tick.
 
         Raises
         ------
         ValueError
-            On a handle that is unknown or was removed, and on numbers that are not accepted, of the place or of the
-            limbs there; the world is left as it was.
+            On a handle that is unknown or was removed, and on numbers that are not accepted, of the
+            place or of the limbs there; the world is left as it was.
         """
         with self._lock.changing():
             roster, layout = self._present.roster, self._present.layout

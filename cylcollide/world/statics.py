@@ -74,9 +74,8 @@ def labelled(limbs: Limbs, mask: ArrayLike | None, hit_group: ArrayLike | None) 
             f"limbs: expected character -1, since nobody owns a static, got {limbs.character[row]} in row {row}; "
             "leave character= out, or spawn a rig"
         )
-    labels: Labels = {"mask": limbs.mask if mask is None else mask}
-    labels["hit_group"] = limbs.hit_group if hit_group is None else hit_group
-    _, layers, groups, _ = label_columns(labels, len(limbs))
+    layer, group = limbs.mask if mask is None else mask, limbs.hit_group if hit_group is None else hit_group
+    _, layers, groups, _ = label_columns(Labels(NO_CHARACTER, layer, "", group), len(limbs))
     return Limbs(limbs.table._replace(mask=layers), groups, limbs.names)
 
 

@@ -159,7 +159,7 @@ class Histories(RuleBasedStateMachine):
         limbs = self.history.limbs_at(time)
         if len(limbs) and seed % 2:
             end = start + 2.0 * (limbs.p1[rng.integers(len(limbs))] - start)
-        why = self.history.explain_miss(start, end, time, group, resolution=1.0)
+        why = self.history.explain_miss(start, end, time, hit_group=group, resolution=1.0)
         crossed = self.history.chords_segments(start, end, time)
         assert why.hit == bool((crossed.hit_group == group).any() if group is not None else len(crossed))
         assert (why.gap == 0.0) == why.hit

@@ -74,8 +74,8 @@ class Worlds(RuleBasedStateMachine):
     def move(self, by, chosen):
         rows = list(range(COUNT)) if chosen is None else chosen
         p1, p2 = (end[rows] + np.array(by) * self.unit for end in (self.limbs.p1, self.limbs.p2))
-        self.limbs = self.limbs.moved(p1, p2, chosen)
-        self.world.set_endpoints(p1, p2, chosen)
+        self.limbs = self.limbs.moved(p1, p2, limbs=chosen)
+        self.world.set_endpoints(p1, p2, limbs=chosen)
 
     @rule(value=bad_numbers, row=st.integers(0, COUNT - 1), end=st.integers(0, 1), chosen=st.none() | limbs_chosen)
     def fail_to_move(self, value, row, end, chosen):
@@ -83,13 +83,13 @@ class Worlds(RuleBasedStateMachine):
         ends = [self.limbs.p1[rows].tolist(), self.limbs.p2[rows].tolist()]
         ends[end][row % len(rows)][row % 3] = value
         with pytest.raises(ValueError, match=r"p[12]: expected"):
-            self.world.set_endpoints(*ends, chosen)
+            self.world.set_endpoints(*ends, limbs=chosen)
 
     @rule(chosen=limbs_chosen, wrong=st.sampled_from([COUNT, -1, 2**70, 0.5, True, "0", None]))
     def fail_to_choose(self, chosen, wrong):
         rows = [*chosen, wrong]
         with pytest.raises(ValueError, match="limbs: expected"):
-            self.world.set_endpoints(np.zeros((len(rows), 3)), np.ones((len(rows), 3)), rows)
+            self.world.set_endpoints(np.zeros((len(rows), 3)), np.ones((len(rows), 3)), limbs=rows)
 
     @rule(how=st.sampled_from([copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), copy.copy]))
     def copy_world(self, how):
@@ -137,7 +137,7 @@ class Worlds(RuleBasedStateMachine):
         assert not problems, problems[0]
         moving = (start != end).any(axis=1)
         if moving.any():
-            rays_hit = asked.cast_rays(start[moving], (end - start)[moving], np.inf, **options)
+            rays_hit = asked.cast_rays(start[moving], (end - start)[moving], max_distance=np.inf, **options)
             assert (rays_hit.hit >= hits.hit[moving]).all()
         found = asked.contains_points(start)
         for i, point in enumerate(start.tolist()):
@@ -183,7 +183,7 @@ class Worlds(RuleBasedStateMachine):
     @rule(start=vectors, end=vectors, limb=st.integers(0, COUNT - 1))
     def explain(self, start, end, limb):
         start, end = (np.array(x) * self.unit for x in (start, end))
-        why = self.limbs.explain_segment(start, end, limb)
+        why = self.limbs.explain_segment(start, end, limb=limb)
         assert why.hit == self.limbs[limb].cast_segments(start, end).hit[0]
         assert np.isfinite([why.clearance, why.nearest]).all()
         assert why.clearance <= 0.0 if why.hit else why.clearance >= 0.0

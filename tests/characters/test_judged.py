@@ -33,7 +33,7 @@ def judged_by(kind: str, n: int = 300, **options: Any) -> tuple[cc.Snapshot, np.
     """Return a state with bones, segments, and what a policy makes of them."""
     state, (starts, ends) = carried(mixed(28).limbs()), shots_at(mixed(28), n)
     energy = np.random.default_rng(3).uniform(0.5, 5.0, n)
-    return state, starts, ends, state.judge_segments(starts, ends, POLICIES[kind], energy, **options)
+    return state, starts, ends, state.judge_segments(starts, ends, POLICIES[kind], energy=energy, **options)
 
 
 @pytest.mark.parametrize("kind", POLICIES)
@@ -95,13 +95,13 @@ def test_one_by_one_split_and_by_threads(kind: str):
     energy = np.random.default_rng(3).uniform(0.5, 5.0, n)
     for threads in (1, 3):
         with forced(MIXED, RAYS_PER_TASK=60, RAYS_SHARED=60):
-            again = state.judge_segments(starts, ends, POLICIES[kind], energy, threads=threads)
+            again = state.judge_segments(starts, ends, POLICIES[kind], energy=energy, threads=threads)
         for name in COLUMNS:
             assert repr(getattr(again, name).tolist()) == repr(getattr(judged, name).tolist()), name
         for name in IMPACTS:
             assert getattr(again.impacts, name).tolist() == getattr(judged.impacts, name).tolist(), name
     for i in range(0, n, 7):
-        alone = state.judge_segments(starts[i], ends[i], POLICIES[kind], energy[i])
+        alone = state.judge_segments(starts[i], ends[i], POLICIES[kind], energy=energy[i])
         for name in set(COLUMNS) - {"shot"}:
             assert repr(getattr(alone, name)[0].tolist() if name != "limb_name" else alone.limb_name[0]) == repr(
                 getattr(judged, name)[i].tolist() if name != "limb_name" else judged.limb_name[i]
@@ -118,8 +118,8 @@ def test_the_arguments_of_every_query():
         assert np.array_equal(judged.impacts.limb, state.chords_segments(starts, ends, **options).limb)
         assert judged.hit.any() == ("mask" not in options)
     limit = np.linspace(0.1, 8.0, n)
-    rays = state.judge_rays(starts, ends - starts, policy, limit)
-    assert np.array_equal(rays.impacts.limb, state.chords_rays(starts, ends - starts, limit).limb)
+    rays = state.judge_rays(starts, ends - starts, policy, max_distance=limit)
+    assert np.array_equal(rays.impacts.limb, state.chords_rays(starts, ends - starts, max_distance=limit).limb)
     assert 0 < rays.hit.sum() < state.judge_rays(starts, ends - starts, policy).hit.sum()
     assert (rays.distance[rays.hit] <= limit[rays.hit] * (1 + 1e-15)).all()
     world = cc.HitWorld(limbs)
@@ -133,7 +133,9 @@ def test_nothing_to_judge():
     one = cc.HitWorld(cc.Limbs.spheres([0, 0, 0], 1.0))
     for world in (empty, one):
         for n in (0, 1, 250):
-            judged = world.judge_segments(np.full((n, 3), 5.0), np.full((n, 3), 6.0), policy, 3.0, shot=np.ones(n, int))
+            judged = world.judge_segments(
+                np.full((n, 3), 5.0), np.full((n, 3), 6.0), policy, energy=3.0, shot=np.ones(n, int)
+            )
             assert (len(judged), len(judged.impacts)) == (n, 0)
             assert judged.damage.tolist() == [0.0] * n
             assert judged.energy_left.tolist() == [3.0] * n
@@ -169,7 +171,7 @@ def test_what_was_judged_stays_when_the_world_moves_on():
         at = 0.5 * (world.limbs.p1 + world.limbs.p2)
         starts = at + np.array([0.0, 5.0, 1.0])
         rays = starts, 2 * at - starts
-        judged = world.judge_segments(*rays, POLICIES["penetration"], 9.0)
+        judged = world.judge_segments(*rays, POLICIES["penetration"], energy=9.0)
         return world.cast_segments(*rays), world.chords_segments(*rays), judged
 
     walk(0.0)
@@ -238,7 +240,7 @@ def test_a_decision_says_each_step():
     ]  # fmt: skip
     world = cc.HitWorld(cc.Limbs.concat(boxes))
     policy = cc.Policy.penetration({2: 1.0, 4: 50.0}, {2: 2.0, 4: 0.0})
-    judged = world.judge_segments([[0, 0, 0], [0, 9, 0]], [[16, 0, 0], [16, 9, 0]], policy, 10.0)
+    judged = world.judge_segments([[0, 0, 0], [0, 9, 0]], [[16, 0, 0], [16, 9, 0]], policy, energy=10.0)
     text = str(judged.explain(0))
     for line, said in zip(text.splitlines(), ("5 limbs crossed, judged by arm, damage 10, energy left 0",
             "arm of character 7, hit group 2, from 0.125 to 0.25, 2 thick: .* 10 → 8, damage 4",
@@ -274,15 +276,21 @@ AT = [[0.0, 0, 0], [1, 0, 0]], [[1.0, 0, 0], [2, 0, 0]]
 FIRST = POLICIES["first_surface"]
 WRONG: dict[str, tuple[Callable[[cc.HitWorld], Any], str]] = {
     "no policy": (lambda w: w.judge_segments(*AT, {"head": 4}), "policy: expected a Policy, got dict"),
-    "negative energy": (lambda w: w.judge_segments(*AT, FIRST, [1, -2]), "energy: expected >= 0 .* got -2.0 in row 1"),
+    "negative energy": (
+        lambda w: w.judge_segments(*AT, FIRST, energy=[1, -2]),
+        "energy: expected >= 0 .* got -2.0 in row 1",
+    ),
     "energy of nan": (
-        lambda w: w.judge_segments(*AT, FIRST, float("nan")),
+        lambda w: w.judge_segments(*AT, FIRST, energy=float("nan")),
         "energy: expected >= 0 .* got nan in row 0",
     ),
     "endless energy": (lambda w: w.judge_rays(*AT, FIRST, energy=np.inf), "energy: expected >= 0 .* got inf in row 0"),
-    "energies": (lambda w: w.judge_segments(*AT, FIRST, [1, 2, 3]), r"energy: .* shape \(2,\), got shape \(3,\)"),
-    "energy, text": (lambda w: w.judge_segments(*AT, FIRST, "1"), "energy: expected real numbers"),
-    "energy, bool": (lambda w: w.judge_segments(*AT, FIRST, True), "energy: expected real numbers"),
+    "energies": (
+        lambda w: w.judge_segments(*AT, FIRST, energy=[1, 2, 3]),
+        r"energy: .* shape \(2,\), got shape \(3,\)",
+    ),
+    "energy, text": (lambda w: w.judge_segments(*AT, FIRST, energy="1"), "energy: expected real numbers"),
+    "energy, bool": (lambda w: w.judge_segments(*AT, FIRST, energy=True), "energy: expected real numbers"),
     "shots": (lambda w: w.judge_segments(*AT, FIRST, shot=[1]), r"shot: .* shape \(2,\), got shape \(1,\)"),
     "shots, floats": (lambda w: w.judge_segments(*AT, FIRST, shot=[1.0, 2.0]), "shot: expected integers"),
     "starts": (lambda w: w.judge_segments([[np.nan, 0, 0]] * 2, AT[1], FIRST), "starts: .* in row 0"),

@@ -22,7 +22,7 @@ IMPACTS = (
 def test_some_rays_of_judged_shots(kind: str):
     """Columns, impacts, sums and decisions of a part are those of its rays."""
     state, (starts, ends) = carried(mixed(28).limbs()), shots_at(mixed(28), 300)
-    judged = state.judge_segments(starts, ends, POLICIES[kind], np.random.default_rng(3).uniform(0.5, 5.0, 300))
+    judged = state.judge_segments(starts, ends, POLICIES[kind], energy=np.random.default_rng(3).uniform(0.5, 5.0, 300))
     rays = np.random.default_rng(4).permutation(len(judged))[:120]
     for chosen in (rays, slice(5, 90, 2), judged.hit, 7, []):
         part, rows = judged[chosen], np.atleast_1d(np.arange(len(judged))[chosen])

@@ -109,7 +109,7 @@ def check_line(
     energy, seen = rng.integers(0, 25, n) / 2, Counter[str]()
     starts, ends = np.zeros((2, n, 3))
     starts[:, 0], ends[:, 0] = start, start + step
-    judged = world.judge_segments(starts, ends, policy, energy)
+    judged = world.judge_segments(starts, ends, policy, energy=energy)
     for i in range(n):
         crossings = line.crossings(int(start[i]), int(step[i]))
         want = verdict(policy, crossings, Fraction(energy[i]), LENGTH)
@@ -140,7 +140,7 @@ def test_random_shots_through_a_crowd(which: str, n: int):
     limbs = cc.Limbs(solid.table._replace(character=character), row % 5, solid.names)
     starts, ends = shots_at(mixed(28), n)
     energy = rng.uniform(0.0, 4.0, n)
-    judged = cc.HitWorld(limbs).judge_segments(starts, ends, policy, energy)
+    judged = cc.HitWorld(limbs).judge_segments(starts, ends, policy, energy=energy)
     for i, crossings in enumerate(single_crossings(limbs, starts, ends)):
         length = np.hypot(np.hypot(*(ends[i] - starts[i])[:2]), (ends[i] - starts[i])[2])
         want = verdict(policy, crossings, energy[i].item(), length.item())
@@ -160,7 +160,7 @@ def test_the_first_surface_is_the_closest_hit():
     limbs = mixed(28).limbs()
     world, (starts, ends) = cc.HitWorld(limbs), shots_at(mixed(28), sized(600))
     for inside in ("hit", "ignore"):
-        hits = world.cast_segments(starts, ends, inside)
+        hits = world.cast_segments(starts, ends, inside=inside)
         judged = world.judge_segments(starts, ends, POLICIES["first surface"], inside=inside)
         for name in ("hit", "limb", "character", "position", "normal", "distance", "hit_group"):
             assert np.array_equal(getattr(judged, name), getattr(hits, name), equal_nan=True), name
@@ -214,7 +214,7 @@ def test_energy_that_ends_at_a_surface_ends_before_it():
         (9.0, [Reason.PASSED_THROUGH, Reason.PASSED_THROUGH], 1.0),
         (0.0, [Reason.SPENT_BEFORE, Reason.SPENT_BEFORE], 0.0),
     ):
-        judged = world.judge_segments(*ALONG, cc.Policy.penetration(2.0), energy)
+        judged = world.judge_segments(*ALONG, cc.Policy.penetration(2.0), energy=energy)
         assert judged.impacts.reason.tolist() == reasons
         assert judged.energy_left[0] == left
         assert judged.hit[0] == (energy > 0.0)
@@ -223,7 +223,7 @@ def test_energy_that_ends_at_a_surface_ends_before_it():
 def test_the_reference_can_tell_a_wrong_verdict():
     """Each column that it looks at, spoiled."""
     world = on_a_line((2, 4, 1, ARM), (5, 6, 2, ARM))
-    judged = world.judge_segments(*ALONG, cc.Policy.penetration(1.0), 10.0)
+    judged = world.judge_segments(*ALONG, cc.Policy.penetration(1.0), energy=10.0)
     right = verdict(
         cc.Policy.penetration(1.0), single_crossings(world.limbs, *map(np.array, ALONG))[0], Fraction(10), 16
     )
@@ -249,7 +249,7 @@ def test_a_wall_between_arm_and_head():
     handle = world.add_static(wall)
     starts, ends = [[0, 0, 0], [4, 0, 0], [7, 0, 0], [9.5, 0, 0], [0, 3, 0]], np.array([16.0, 0, 0])
     judged = world.judge_segments(
-        starts, ends + np.array([[0, 0, 0]] * 4 + [[0, 3, 0]]), policy, 10.0, shot=[1, 1, 2, 2, 3]
+        starts, ends + np.array([[0, 0, 0]] * 4 + [[0, 3, 0]]), policy, energy=10.0, shot=[1, 1, 2, 2, 3]
     )
     assert judged.hit_group.tolist() == [ARM, 0, HEAD, ARM, -1]
     assert judged.static.tolist() == [-1, handle, -1, -1, -1]

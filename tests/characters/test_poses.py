@@ -67,8 +67,8 @@ def test_bits_do_not_depend_on_the_batch(rig):
     placed = rig.place(positions, orientations, character=np.arange(21))
     one_by_one = [rig.place(positions[c], orientations[c], character=c) for c in range(21)]
     assert cc.Limbs.concat(one_by_one) == placed
-    assert rig.place(positions[4:15], orientations[4:15], np.arange(4, 15)) == placed[4 * 14 : 15 * 14]
-    assert rig.place(np.asfortranarray(positions), orientations.tolist(), np.arange(21)) == placed
+    assert rig.place(positions[4:15], orientations[4:15], character=np.arange(4, 15)) == placed[4 * 14 : 15 * 14]
+    assert rig.place(np.asfortranarray(positions), orientations.tolist(), character=np.arange(21)) == placed
 
 
 def test_a_box_turned_by_its_bone_is_hit_where_it_is():

@@ -85,8 +85,8 @@ def test_orders(order):
     """Arguments and results have the same order, and the same numbers."""
     q = cc.quaternions
     a, b = as_order(A, order), as_order(B, order)
-    assert q.multiply(a, b, order).tobytes() == as_order(q.multiply(A, B), order).tobytes()
-    assert q.slerp(a, b, 0.3, order).tobytes() == as_order(q.slerp(A, B, 0.3), order).tobytes()
+    assert q.multiply(a, b, order=order).tobytes() == as_order(q.multiply(A, B), order).tobytes()
+    assert q.slerp(a, b, 0.3, order=order).tobytes() == as_order(q.slerp(A, B, 0.3), order).tobytes()
     expected = as_order(q.from_axis_angle(AXES, ANGLES), order)
     assert q.from_axis_angle(AXES, ANGLES, order).tobytes() == expected.tobytes()
     assert q.from_matrix(np.eye(3), order).tolist() == as_order(np.array([0.0, 0.0, 0.0, 1.0]), order).tolist()
@@ -109,7 +109,7 @@ def test_shapes_broadcast():
         (lambda q: q.multiply([1, 2, 3], [0, 0, 0, 1]), r"a: expected shape \(\.\.\., 4\), got \(3,\)"),
         (lambda q: q.multiply(A[:3], B[:4]), r"a: expected shapes that broadcast, got a \(3,\), b \(4,\)"),
         (lambda q: q.multiply([0, 0, 0, np.nan], A), "a: expected finite numbers"),
-        (lambda q: q.multiply(A, B, "zyxw"), "order: expected 'xyzw' or 'wxyz', got 'zyxw'"),
+        (lambda q: q.multiply(A, B, order="zyxw"), "order: expected 'xyzw' or 'wxyz', got 'zyxw'"),
         (lambda q: q.from_axis_angle([0, 0, 0], 1.0), "axis: expected a component of at least 2"),
         (lambda q: q.from_axis_angle([0, 0, 1], "1"), "angle: expected real numbers"),
         (lambda q: q.slerp(A, 0 * B, 0.5), "b: expected a component of at least 2"),

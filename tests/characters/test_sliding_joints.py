@@ -67,7 +67,7 @@ def test_a_sled_on_a_rail_is_where_pybullet_has_it(tmp_path):
             p.resetJointState(body, 0, SLIDE[k], physicsClientId=client)
             p.resetJointState(body, 1, TURN[k], physicsClientId=client)
             want = bullet.poses_of(client, body)
-            check(rig.forward(want[0][0, 0], want[1][0, 0], turns[k], places[k]), want, 1e-6)
+            check(rig.forward(want[0][0, 0], want[1][0, 0], turns[k], joint_positions=places[k]), want, 1e-6)
             if SLIDE[k]:
                 at_zero = rig.forward(want[0][0, 0], want[1][0, 0], turns[k])[0]
                 assert np.linalg.norm(at_zero[0, 1:] - want[0][0, 1:], axis=1) == pytest.approx(abs(SLIDE[k]), abs=1e-6)
@@ -88,7 +88,7 @@ def test_a_crane_is_where_mujoco_has_it(tmp_path):
     at, turns_of_bodies = (np.array(column) for column in zip(*want, strict=True))
     turns, places = joints_of(rig, np.array([0.2, -0.1, 0.3]))
     turns[:, 0] = quaternions.IDENTITY
-    got = rig.forward(at[:, 0], turns_of_bodies[:, 0], turns, places)
+    got = rig.forward(at[:, 0], turns_of_bodies[:, 0], turns, joint_positions=places)
     check(got, (at, turns_of_bodies), 1e-12)
     assert np.abs(rig.forward(at[:, 0], turns_of_bodies[:, 0], turns)[0] - at).max() > 0.1
 
@@ -105,7 +105,7 @@ def test_rest_positions_change_nothing():
         for places in (rest, [rest] * k, np.asfortranarray(np.tile(rest, (k, 1, 1)))):
             moved = rig.forward(*given, joint_positions=places)
             assert all(np.array_equal(a, b) for a, b in zip(moved, plain, strict=True))
-    one = rig.forward([0, 0, 0], [0, 0, 0, 1], [[0, 0, 0, 1]] * 4, np.array([rest, np.add(rest, 5.0)]))
+    one = rig.forward([0, 0, 0], [0, 0, 0, 1], [[0, 0, 0, 1]] * 4, joint_positions=np.array([rest, np.add(rest, 5.0)]))
     assert one[0].shape == (2, 4, 3)
     assert one[0][1, :, 0].tolist() == pytest.approx([0.0, 5.0, -0.7, 4.3])  # roots beside the first one, which stays
 
@@ -127,4 +127,4 @@ def test_what_is_refused(case: str):
         given[1, rig.bone_names.index("left_upper_arm"), 2] = number
         message = message.replace("bone 4", f"bone {rig.bone_names.index('left_upper_arm')}")
     with pytest.raises(ValueError, match=message):
-        rig.forward(np.zeros((2, 3)), [0, 0, 0, 1], rig.rest_orientations, given)
+        rig.forward(np.zeros((2, 3)), [0, 0, 0, 1], rig.rest_orientations, joint_positions=given)

@@ -41,12 +41,12 @@ def check_same(judged: cc.Judged, alone: cc.Judged) -> None:
 
 def test_rows_are_those_of_separate_calls():
     state, starts, ends, energy, which = scene(sized(N))
-    judged = state.judge_segments(starts, ends, [WEAPONS[k] for k in which], energy)
+    judged = state.judge_segments(starts, ends, [WEAPONS[k] for k in which], energy=energy)
     kinds = ["first_surface", "longest_chord", "most_important", "penetration"]
     assert sorted(repr(judged).splitlines()[0].split(" by ")[1].split(", ")[:-1]) == kinds
     for number, policy in enumerate(WEAPONS):
         rows = np.flatnonzero(which == number)
-        alone = state.judge_segments(starts[rows], ends[rows], policy, energy[rows])
+        alone = state.judge_segments(starts[rows], ends[rows], policy, energy=energy[rows])
         assert alone.hit.any()
         check_same(judged[rows], alone)
     assert len(set(judged.impacts.reason.tolist())) >= 7
@@ -59,19 +59,19 @@ def test_rays_and_the_past_take_them_too():
     for time in (0.0, 1.0):
         history.record(time)
     weapons = [WEAPONS[k] for k in which]
-    expected = world.judge_segments(starts, ends, weapons, energy)
-    check_same(history.judge_segments(starts, ends, weapons, 0.5, energy), expected)
-    along = world.judge_rays(starts, ends - starts, weapons, 1e9, energy)
-    check_same(history.judge_rays(starts, ends - starts, weapons, 0.5, 1e9, energy), along)
-    alone = world.judge_rays(starts[:1], (ends - starts)[:1], weapons[0], 1e9, energy[:1])
+    expected = world.judge_segments(starts, ends, weapons, energy=energy)
+    check_same(history.judge_segments(starts, ends, weapons, 0.5, energy=energy), expected)
+    along = world.judge_rays(starts, ends - starts, weapons, max_distance=1e9, energy=energy)
+    check_same(history.judge_rays(starts, ends - starts, weapons, 0.5, max_distance=1e9, energy=energy), along)
+    alone = world.judge_rays(starts[:1], (ends - starts)[:1], weapons[0], max_distance=1e9, energy=energy[:1])
     check_same(along[:1], alone)
 
 
 def test_equal_policies_are_one():
     state, starts, ends, energy, _ = scene()
     same = [cc.Policy.penetration({1: 3.0}) for _ in range(N)]
-    judged = state.judge_segments(starts, ends, same, energy, shot=np.arange(N) // 8)
-    check_same(judged, state.judge_segments(starts, ends, same[0], energy))
+    judged = state.judge_segments(starts, ends, same, energy=energy, shot=np.arange(N) // 8)
+    check_same(judged, state.judge_segments(starts, ends, same[0], energy=energy))
 
 
 def test_no_rows():
@@ -84,13 +84,14 @@ def test_no_rows():
 def test_forms_of_sequences():
     state, starts, ends, energy, which = scene()
     weapons = [WEAPONS[k] for k in which]
-    expected = state.judge_segments(starts, ends, weapons, energy)
+    expected = state.judge_segments(starts, ends, weapons, energy=energy)
     array = np.empty(N, object)
     array[:] = weapons
     for given in (tuple(weapons), array):
-        check_same(state.judge_segments(starts, ends, given, energy), expected)
+        check_same(state.judge_segments(starts, ends, given, energy=energy), expected)
     check_same(
-        state.judge_segments(starts, ends, [pickle.loads(pickle.dumps(one)) for one in weapons], energy), expected
+        state.judge_segments(starts, ends, [pickle.loads(pickle.dumps(one)) for one in weapons], energy=energy),
+        expected,
     )
 
 
@@ -98,13 +99,13 @@ def test_pellets_of_one_shot_have_one_weapon():
     state, starts, ends, energy, _ = scene()
     shot = np.arange(N) // 8 * 5
     weapons = [WEAPONS[k % 5] for k in shot // 5]
-    totals = state.judge_segments(starts, ends, weapons, energy, shot=shot).by_shot()
+    totals = state.judge_segments(starts, ends, weapons, energy=energy, shot=shot).by_shot()
     assert totals.rays.tolist() == [8] * (N // 8)
     weapons[11] = WEAPONS[0]
     with pytest.raises(
         ValueError, match="policy: expected one policy a shot, got different ones in rows 8 and 11 of shot 5"
     ):
-        state.judge_segments(starts, ends, weapons, energy, shot=shot)
+        state.judge_segments(starts, ends, weapons, energy=energy, shot=shot)
 
 
 @pytest.mark.parametrize(

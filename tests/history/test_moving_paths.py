@@ -23,7 +23,7 @@ def history() -> PoseHistory:
 
 def test_a_path_is_its_pieces_one_after_another(history: PoseHistory):
     path = cc.flight(
-        [[0.5, -8.0, 2.0], [0.5, -8.0, 2.05], [9.0, 0, 0]], [0.0, 4.0, 4.0], 4.0, (0.0, 0.0, -4.0), step=0.1
+        [[0.5, -8.0, 2.0], [0.5, -8.0, 2.05], [9.0, 0, 0]], [0.0, 4.0, 4.0], 4.0, gravity=(0.0, 0.0, -4.0), step=0.1
     )
     hits = history.cast_moving(path)
     assert len(hits) == 3

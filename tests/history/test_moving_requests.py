@@ -77,7 +77,7 @@ def test_what_is_refused(history: PoseHistory, arguments: tuple, options: dict, 
 
 
 def test_an_unknown_keyword_is_a_type_error(history: PoseHistory):
-    with pytest.raises(TypeError, match="unexpected keyword 'inside'; expected mask, "):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'inside'"):
         history.cast_moving(START, END, 0.0, 1.0, inside="exit")
 
 

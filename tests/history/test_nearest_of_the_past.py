@@ -58,7 +58,7 @@ def test_limbs_that_are_equally_near_and_times_that_are_not_kept():
     assert (guarded.limb.tolist(), guarded.character.tolist()) == ([0, 2], [1, 3])
     with pytest.raises(ValueError, match=r"time: expected 0\.0 to 1\.0"):
         history.points_within([0, 0, 0], 1.0, 2.0)
-    with pytest.raises(TypeError, match="unexpected keyword 'inside'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'inside'"):
         history.closest_points([0, 0, 0], 0.5, inside="hit")
 
 

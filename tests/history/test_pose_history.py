@@ -151,7 +151,7 @@ def test_a_limb_turned_over_by_its_ends_has_no_axis_half_way():
     world = cc.HitWorld(limbs)
     history = PoseHistory(world)
     history.record(0)
-    world.set_endpoints([1, 0, 0], [0, 0, 0], [0])
+    world.set_endpoints([1, 0, 0], [0, 0, 0], limbs=[0])
     history.record(1)
     x = np.array([0.5, 0.5, 0.5, 5.0])
     hits = history.cast_segments(

@@ -30,7 +30,7 @@ def test_exactly_at_the_limits_a_claim_holds():
 
 def test_a_bound_a_claim():
     """It counts where it is less than what the limits allow."""
-    times, reasons = RewindLimits(9.0, 0.0, 0.5).admit([8.5, 8.5, 8.0], 9.0, 10.0, [0.25, 0.5, np.inf])
+    times, reasons = RewindLimits(9.0, 0.0, 0.5).admit([8.5, 8.5, 8.0], 9.0, 10.0, bound=[0.25, 0.5, np.inf])
     assert times.tolist() == [9.0, 8.5, 9.0]
     assert reasons.tolist() == [Admission.DISAGREES, Admission.CLAIMED, Admission.DISAGREES]
 
@@ -48,9 +48,12 @@ def test_estimates():
         (lambda: RewindLimits(1.0).admit([1.0], [np.nan], 1.0), "estimate: expected finite"),
         (lambda: RewindLimits(1.0).admit([1.0, 2.0], [1.0, 2.0, 3.0], 1.0), "estimate: expected"),
         (lambda: RewindLimits(1.0).admit(["a"], [1.0], 1.0), "claimed: expected"),
-        (lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, [0.1, -0.1]), "bound: expected >= 0, got -0.1 in row 1"),
-        (lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, np.nan), "bound: expected >= 0, got nan in row 0"),
-        (lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, [0.1] * 3), "bound: expected one number or shape"),
+        (
+            lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, bound=[0.1, -0.1]),
+            "bound: expected >= 0, got -0.1 in row 1",
+        ),
+        (lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, bound=np.nan), "bound: expected >= 0, got nan in row 0"),
+        (lambda: RewindLimits(1.0).admit([1.0, 2.0], 1.0, 1.0, bound=[0.1] * 3), "bound: expected one number or shape"),
         (lambda: estimate_time(1.0, -0.1, 0.0), "round_trip: expected >= 0, got -0.1 in row 0"),
         (lambda: estimate_time(1.0, 0.1, [0.0, -1.0]), "buffer: expected >= 0, got -1.0 in row 1"),
     ],

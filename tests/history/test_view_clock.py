@@ -51,7 +51,7 @@ def judged(line: Line, drawn: str, seed: int, ahead: float = 0.0):
         assert clock.acknowledge(arrived, state)
         estimates[i], bounds[i] = clock.estimate(arrived)
     claimed = getattr(sent, drawn) - ahead
-    reasons = limits.admit(claimed, estimates, sent.arrived, bounds).reasons
+    reasons = limits.admit(claimed, estimates, sent.arrived, bound=bounds).reasons
     return reasons, estimates - claimed, bounds
 
 

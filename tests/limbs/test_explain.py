@@ -121,7 +121,7 @@ def test_clearance_of_adversarial_shots_has_the_sign_of_the_exact_verdict():
     questions = sample(sized(1500), seed=2)
     limbs, hits, zeros, rechecked = questions.shapes.limbs(), questions.cast(), 0, 0
     for i in range(len(questions)):
-        why = limbs.explain_segment(questions.start[i], questions.end[i], i)
+        why = limbs.explain_segment(questions.start[i], questions.end[i], limb=i)
         assert why.hit == hits.hit[i]
         assert why.clearance <= 0.0 if why.hit else why.clearance >= 0.0
         assert 0.0 <= why.nearest <= 1.0
@@ -146,8 +146,8 @@ def test_clearance_at_any_size(power):
     far = replace(world, **{name: np.ldexp(getattr(world, name), power) for name in lengths}).limbs()
     signs = set()
     for i in range(len(world)):
-        plain = limbs.explain_segment(start[i], end[i], i)
-        why = far.explain_segment(np.ldexp(start[i], power), np.ldexp(end[i], power), i)
+        plain = limbs.explain_segment(start[i], end[i], limb=i)
+        why = far.explain_segment(np.ldexp(start[i], power), np.ldexp(end[i], power), limb=i)
         assert (why.hit, why.face, why.reason, why.bounds) == (plain.hit, plain.face, plain.reason, plain.bounds)
         assert math.ldexp(why.clearance, -power) == pytest.approx(plain.clearance, abs=1e-14)
         signs.add(why.hit)
@@ -184,7 +184,7 @@ def test_clearance_of_needles_and_sheets_is_a_number(thin):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0, 0, 0], [1, 1, 1]), "limb: expected the index of one of 2 limbs, got None"),
+        (([0, 0, 0], [1, 1, 1], None), "limb: expected the index of one of 2 limbs, got None"),
         (([0, 0, 0], [1, 1, 1], 2), "limb: expected 0 to 1, got 2"),
         (([0, 0], [1, 1, 1], 0), "start: expected shape"),
         (([[0, 0, 0]] * 2, [1, 1, 1], 0), "start: expected 1 rows, got 2"),
@@ -193,7 +193,7 @@ def test_clearance_of_needles_and_sheets_is_a_number(thin):
 )
 def test_bad_input(arguments, message):
     with pytest.raises(ValueError, match=message):
-        cc.Limbs.concat([ROD, PIPE]).explain_segment(*arguments)
+        cc.Limbs.concat([ROD, PIPE]).explain_segment(*arguments[:2], limb=arguments[2])
 
 
 def test_explanations_are_equal_by_what_they_say():

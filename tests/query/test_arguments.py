@@ -78,9 +78,9 @@ def test_integers_of_numpy_are_integers(world: cc.HitWorld, kind: type):
     point = world.contains_points(start, threads=kind(1))
     assert np.array_equal(point.limb, world.contains_points(start).limb)
     limbs = world.limbs
-    assert limbs.explain_segment(start[0], end[0], kind(5)) == limbs.explain_segment(start[0], end[0], 5)
-    moved = limbs.moved(limbs.p1[[2, 5]] + 1, limbs.p2[[2, 5]] + 1, [kind(2), 5])
-    assert moved == limbs.moved(limbs.p1[[2, 5]] + 1, limbs.p2[[2, 5]] + 1, np.array([2, 5]))
+    assert limbs.explain_segment(start[0], end[0], limb=kind(5)) == limbs.explain_segment(start[0], end[0], limb=5)
+    moved = limbs.moved(limbs.p1[[2, 5]] + 1, limbs.p2[[2, 5]] + 1, limbs=[kind(2), 5])
+    assert moved == limbs.moved(limbs.p1[[2, 5]] + 1, limbs.p2[[2, 5]] + 1, limbs=np.array([2, 5]))
     assert want[kind(5)].limb == want[5].limb
     hit_group = cc.Limbs.spheres(X, 1.0, character=kind(1), mask=kind(1), hit_group=[kind(1), 2, 3]).hit_group
     assert hit_group.tolist() == [1, 2, 3]
@@ -97,7 +97,7 @@ def test_what_is_no_integer_is_refused(world: cc.HitWorld, value: object):
         "threads of points": lambda: world.contains_points(X, threads=value),
         "mask": lambda: world.cast_segments(X[:1], X[:1] + 1, mask=value),
         "ignore_character": lambda: world.cast_segments(X[:1], X[:1] + 1, ignore_character=value),
-        "limb": lambda: limbs.explain_segment(X[0], X[1], value),
+        "limb": lambda: limbs.explain_segment(X[0], X[1], limb=value),
         "limbs": lambda: world.set_endpoints(X[:1], X[:1] + 1, limbs=value),
         "character": lambda: cc.Limbs.spheres(X[:1], 1.0, character=value),
         "hit_group": lambda: cc.Limbs.spheres(X[:1], 1.0, hit_group=value),
@@ -116,7 +116,7 @@ def test_integers_beyond_all(world: cc.HitWorld, value: int):
         ("mask", lambda: world.cast_segments(X, X + 1, mask=value)),
         ("mask", lambda: world.cast_segments(X, X + 1, mask=[1, value, 1])),
         ("ignore_character", lambda: world.cast_segments(X, X + 1, ignore_character=value)),
-        ("limb", lambda: world.limbs.explain_segment(X[0], X[1], value)),
+        ("limb", lambda: world.limbs.explain_segment(X[0], X[1], limb=value)),
         ("limbs", lambda: world.set_endpoints(X[:1], X[:1] + 1, limbs=[value])),
         ("character", lambda: cc.Limbs.spheres(X, 1.0, character=value)),
         ("hit_group", lambda: cc.Limbs.spheres(X, 1.0, hit_group=[0, 1, value])),

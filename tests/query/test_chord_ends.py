@@ -47,9 +47,9 @@ def test_the_chord_of_the_limb_hit_has_the_bits_of_the_hit(away: float, copies: 
     """With two limbs in each place no order is decided by float64."""
     limbs, start, end = far_world(away, copies)
     world = cc.HitWorld(limbs)
-    check_against_hits(world.cast_segments(start, end, inside), world.chords_segments(start, end, inside))
-    rays = end - start, 4.0
-    check_against_hits(world.cast_rays(start, *rays, inside), world.chords_rays(start, *rays, inside))
+    check_against_hits(world.cast_segments(start, end, inside=inside), world.chords_segments(start, end, inside=inside))
+    rays, options = (start, end - start), {"max_distance": 4.0, "inside": inside}
+    check_against_hits(world.cast_rays(*rays, **options), world.chords_rays(*rays, **options))
     assert (world.chords_segments(start, end).rechecked > len(start) // 4) == (copies == 2 or away == 1e12)
 
 
@@ -84,7 +84,11 @@ def test_adversarial_chords_have_the_bits_of_hits(is_segment: bool):
     hits, limbs, seen = drawn.cast(), drawn.shapes.limbs(), Counter[str]()
     for i in range(len(drawn)):
         world, start, end = cc.HitWorld(limbs[i]), drawn.start[i], drawn.end[i]
-        chords = world.chords_segments(start, end) if is_segment else world.chords_rays(start, end, drawn.limit[i])
+        chords = (
+            world.chords_segments(start, end)
+            if is_segment
+            else world.chords_rays(start, end, max_distance=drawn.limit[i])
+        )
         assert (len(chords) > 0) == hits.hit[i], drawn.family[i]
         if len(chords):
             for mine, theirs in PAIRS[1:]:  # of the limb each has its own place

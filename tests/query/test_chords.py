@@ -31,7 +31,7 @@ def test_chords_are_the_same_as_streams(kind: str, room: int, inside: str):
     for asked in (world, one, other):  # few limbs, a small world with many in one place, a large one
         for mask, who, blind in ((1, None, 0), (1, np.arange(n) % 3, 0), (0xFFFFFFFF, None, 3)):
             begin = np.concatenate((far[:blind], start[blind:]))
-            call = partial(asked.chords_segments, begin, end, inside, mask=mask, ignore_character=who, threads=1)
+            call = partial(asked.chords_segments, begin, end, inside=inside, mask=mask, ignore_character=who, threads=1)
             with forced(SINGLE):
                 want = call()
             with forced(STREAMS, LIMBS_CROSSED=room, RAYS_PER_TASK=400, RAYS_SHARED=400) as ways:

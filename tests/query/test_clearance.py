@@ -19,7 +19,7 @@ def scene(seed, n, limbs=10):
 
 def by_limb(limbs, start, end):
     """Clearances of all limbs from one segment."""
-    return np.array([limbs.explain_segment(start, end, k).clearance for k in range(len(limbs))])
+    return np.array([limbs.explain_segment(start, end, limb=k).clearance for k in range(len(limbs))])
 
 
 def check(hits, limbs, starts, ends, rows=None):
@@ -64,10 +64,12 @@ def test_filters_and_rays():
     ):  # fmt: skip
         hits = world.cast_segments(start, end, **options)
         assert (hits.clearance[0], hits.clearance_limb[0]) == pytest.approx(want)
-    rays = world.cast_rays([start, start, start], [[2.0, 0, 0], [0, 1e-3, 0], [-1.0, 0, 0]], [np.inf, 1.25, np.inf])
+    rays = world.cast_rays(
+        [start, start, start], [[2.0, 0, 0], [0, 1e-3, 0], [-1.0, 0, 0]], max_distance=[np.inf, 1.25, np.inf]
+    )
     assert rays.clearance.tolist() == pytest.approx([0.5, 4.0, 4.0])
     assert rays.clearance_limb.tolist() == [0, 0, 0]
-    assert world.cast_rays(start, [0.0, 1.0, 0.0], 1.25).clearance.tolist() == pytest.approx([4.0])
+    assert world.cast_rays(start, [0.0, 1.0, 0.0], max_distance=1.25).clearance.tolist() == pytest.approx([4.0])
     nothing = cc.HitWorld().cast_segments(start, end)
     assert (nothing.clearance[0], nothing.clearance_limb[0]) == (np.inf, -1)
 
@@ -75,7 +77,7 @@ def test_filters_and_rays():
 def test_limbs_that_a_policy_skips_do_not_count():
     balls = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [5, 0, 0]], 1.0))
     for inside in ("ignore", "exit"):
-        hits = balls.cast_segments([0.0, 0, 0], [0.5, 0, 0], inside)
+        hits = balls.cast_segments([0.0, 0, 0], [0.5, 0, 0], inside=inside)
         assert (hits.hit[0], hits.clearance[0], hits.clearance_limb[0]) == (False, 3.5, 1)
     hits = balls.cast_segments([0.0, 0, 0], [0.5, 0, 0])
     assert (hits.clearance[0], hits.clearance_limb[0]) == (-1.0, 0)
@@ -84,11 +86,11 @@ def test_limbs_that_a_policy_skips_do_not_count():
 def test_of_rows_of_limbs():
     limbs, starts, ends = scene(2, 10)
     hits = limbs.cast_segments(starts, ends)
-    want = [limbs.explain_segment(starts[k], ends[k], k).clearance for k in range(10)]
+    want = [limbs.explain_segment(starts[k], ends[k], limb=k).clearance for k in range(10)]
     assert hits.clearance.tolist() == want
     assert hits.clearance_limb.tolist() == list(range(10))
     one = limbs[3:4].cast_segments(starts, ends).clearance.tolist()
-    assert one == [limbs.explain_segment(start, end, 3).clearance for start, end in zip(starts, ends, strict=True)]
+    assert one == [limbs.explain_segment(start, end, limb=3).clearance for start, end in zip(starts, ends, strict=True)]
 
 
 def test_of_thick_rays_it_is_that_of_the_line():

@@ -39,7 +39,7 @@ def test_labels_are_those_of_the_limb_hit(n: int, inside: str):
     shapes = mixed(28)
     state = carried(shapes.limbs())
     start, end = shots_at(shapes, n)
-    hits, chords = state.cast_segments(start, end, inside), state.chords_segments(start, end, inside)
+    hits, chords = state.cast_segments(start, end, inside=inside), state.chords_segments(start, end, inside=inside)
     assert n // 10 < said(hits, state) < n
     assert said(chords, state) == 0
     assert len(chords) > n // 3

@@ -136,9 +136,9 @@ def test_every_field_at_any_power_of_two(power: int, inside: str):
     few = here.take(np.arange(14))
     truths = world_truths(few.solids(), segments_of(start, end))
     world = cc.HitWorld(few.limbs())
-    tally = compare_hits(world.cast_segments(start, end, inside), truths, inside)
+    tally = compare_hits(world.cast_segments(start, end, inside=inside), truths, inside)
     assert not tally.problems, tally.report()
-    count, problems = compare_chords(world.chords_segments(start, end, inside), truths, inside)
+    count, problems = compare_chords(world.chords_segments(start, end, inside=inside), truths, inside)
     assert not problems, problems[0]
     assert min(count, tally.hits) > 3
 
@@ -217,7 +217,7 @@ def test_the_slowest_direction_reaches_the_farthest_limb():
     limbs = cc.Limbs.spheres([[LARGEST, 0.0, 0.0]], LARGEST / 4)
     for asked in (limbs, cc.HitWorld(limbs)):
         for limit in (np.inf, LARGEST):
-            hits = asked.cast_rays([[-LARGEST / 4, 0.0, 0.0]], [[SMALLEST, 0.0, 0.0]], limit)
+            hits = asked.cast_rays([[-LARGEST / 4, 0.0, 0.0]], [[SMALLEST, 0.0, 0.0]], max_distance=limit)
             assert (hits.hit[0], hits.fraction[0], hits.distance[0]) == (True, 2.0**1000, LARGEST)
             assert hits.position[0].tolist() == [0.75 * LARGEST, 0.0, 0.0]
             assert hits.exit_fraction[0] == (1.5 * 2.0**1000 if limit == np.inf else 2.0**1000)

@@ -59,11 +59,11 @@ def questions() -> dict[str, tuple[cc.Snapshot, tuple[np.ndarray, np.ndarray]]]:
 @pytest.mark.parametrize("which", ["few", "many", "touching"])
 def test_a_part_of_hits_has_the_bits_of_the_whole(which: str, read_first: bool, inside: str):
     state, (start, end) = questions()[which]
-    hits = state.cast_segments(start, end, inside)
+    hits = state.cast_segments(start, end, inside=inside)
     if read_first:
         assert hits.exit_position.shape == hits.local_normal.shape == (len(start), 3)
     for how, rows in parts_of(len(start)).items():
-        part = state.cast_segments(start, end, inside)[rows] if not read_first else hits[rows]
+        part = state.cast_segments(start, end, inside=inside)[rows] if not read_first else hits[rows]
         assert isinstance(part, cc.RayHits)
         assert len(part) == len(hits.limb[rows])
         for name in HIT_FIELDS:
@@ -105,7 +105,7 @@ def test_one_row_is_plain_values():
 @pytest.mark.parametrize("which", ["few", "many", "touching"])
 def test_chords_of_some_rays(which: str, inside: str):
     state, (start, end) = questions()[which]
-    chords = state.chords_segments(start, end, inside)
+    chords = state.chords_segments(start, end, inside=inside)
     counts = np.diff(chords.offsets)
     for how, rays in parts_of(len(start)).items():
         part, chosen = chords[rays], np.arange(len(start))[rays]
@@ -129,7 +129,7 @@ def test_chords_of_some_rays(which: str, inside: str):
 def test_some_points():
     state, (start, end) = questions()["few"]
     points = np.concatenate(
-        [start, state.cast_segments(start, end, "exit").position, (state.limbs.p1 + state.limbs.p2) / 2]
+        [start, state.cast_segments(start, end, inside="exit").position, (state.limbs.p1 + state.limbs.p2) / 2]
     )
     points = points[~np.isnan(points).any(axis=1)]
     inside = state.contains_points(points)

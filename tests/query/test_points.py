@@ -194,7 +194,7 @@ def test_layers_and_characters_that_are_left_out():
     on_hidden = hidden.p1 + 0.5 * (hidden.p2 - hidden.p1) + [0.0, 0.0, 0.2]
     assert (world.contains_points(on_hidden).limb < 0).any()
     with pytest.raises(TypeError):
-        world.contains_points(points, 1, 2)  # keywords alone
+        world.contains_points(points, 1)  # keywords alone
 
 
 def test_points_on_surfaces_consider_no_more():

@@ -85,7 +85,8 @@ def test_exact_arithmetic_is_for_grazes(kind):
         limb = cc.Limbs.tubes([[0, 0, 0]], [[0.1, 0, 1]], 0.4, 0.2) if kind == "tube" else limb_of(kind, rng)
         target = 0.5 * (limb.p1 + limb.p2) + 0.3 * rng.normal(size=(1000, 3))
         step = rng.normal(size=(1000, 3)) * (0.5, 0.5, 1.0)
-        hits = cc.HitWorld(limb).cast_segments(target - step, target + step, rng.choice(["hit", "exit"]), radius=radius)
+        inside = rng.choice(["hit", "exit"])
+        hits = cc.HitWorld(limb).cast_segments(target - step, target + step, inside=inside, radius=radius)
         assert 100 < hits.hit.sum() < 1000
         rechecked += hits.rechecked
     assert rechecked <= 5  # of 5000; the touch of a bore's rim takes the most steps
@@ -95,8 +96,8 @@ def test_exact_arithmetic_is_for_grazes(kind):
 def test_inside_policies(inside):
     limbs, starts, ends, _ = scene(3, 20)
     world = cc.HitWorld(limbs)
-    hits = world.cast_segments(starts, ends, inside, radius=0.3)
-    chords = world.chords_segments(starts, ends, inside, radius=0.3)
+    hits = world.cast_segments(starts, ends, inside=inside, radius=0.3)
+    chords = world.chords_segments(starts, ends, inside=inside, radius=0.3)
     for i in range(len(starts)):
         rows = slice(*chords.offsets[i : i + 2])
         begins = np.where(
@@ -202,7 +203,7 @@ def test_in_the_past_as_in_a_world_of_that_time():
         assert same(hits[rows], then.cast_segments(starts[rows], ends[rows], radius=radius[rows])) == []
         want = then.chords_segments(starts[rows], ends[rows], radius=radius[rows])
         assert same(chords[rows], want, ("offsets", "limb", "entry_fraction", "exit_fraction")) == []
-    assert np.array_equal(history.occluded_rays(starts, ends - starts, times, 1e9, radius=0.1).shape, (240,))
+    assert history.occluded_rays(starts, ends - starts, times, max_distance=1e9, radius=0.1).shape == (240,)
     shots = history.judge_segments(starts, ends, cc.Policy.penetration(loss=0.1), times, radius=radius)
     assert np.array_equal(shots.chords.offsets if hasattr(shots, "chords") else shots.impacts.offsets, chords.offsets)
 

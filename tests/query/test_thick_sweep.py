@@ -94,7 +94,7 @@ def test_grazes_beside_rational_arithmetic(kind, part):
     limbs, starts, ends, radii = grazing(kind, n, rng)
     size = np.maximum(np.abs(starts).max(axis=1), np.abs(ends).max(axis=1)) + radii
     slack = 4.0 * np.spacing(size) / np.linalg.norm(ends - starts, axis=1) + 2.0**-52
-    first, leaves = (limbs.cast_segments(starts, ends, inside, radius=radii) for inside in ("hit", "exit"))
+    first, leaves = (limbs.cast_segments(starts, ends, inside=inside, radius=radii) for inside in ("hit", "exit"))
     wrong = []
     for i in range(n):
         solid = Grown(exact_limb(limbs.table, i), float(radii[i]))

@@ -70,7 +70,7 @@ def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:
             *columns(limbs, ("p1", "p2")),
         ):
             yield f"{interpolate} {name}", data
-    flown = cc.flight(start, 30.0 * (end - start), 1.0, (0.0, 0.0, -9.8), drag=0.01)
+    flown = cc.flight(start, 30.0 * (end - start), 1.0, gravity=(0.0, 0.0, -9.8), drag=0.01)
     for name, data in columns(flown, ("starts", "ends", "t0", "error")):
         yield f"flight {name}", data
 

@@ -2,9 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, Unpack, get_args, get_origin, get_type_hints
-
-from numpy.typing import ArrayLike
+from typing import Any
 
 import cylcollide as cc
 
@@ -26,19 +24,12 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def array_arguments() -> dict[str, set[str]]:
-    """The arguments that are annotated as array-like, of each public function that has some; those of ** too."""
+    """The arguments that are annotated as array-like, of each public function that has some; but for figures."""
     found = {name: set(_annotated(function)) for name, function in public_functions()}
-    return {name: arguments for name, arguments in found.items() if arguments}
+    return {name: arguments for name, arguments in found.items() if arguments and not name.endswith(".plot")}
 
 
 def _annotated(function: Callable[..., Any]) -> Iterator[str]:
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.VAR_KEYWORD and get_origin(parameter.annotation) is Unpack:
-            (options,) = get_args(parameter.annotation)
-            yield from (key for key, hint in get_type_hints(options).items() if _is_array_like(hint))
-        elif _is_array_like(parameter.annotation):
+        if "ArrayLike" in str(parameter.annotation).split(" | "):
             yield name
-
-
-def _is_array_like(annotation: Any) -> bool:
-    return all(kind in get_args(annotation) for kind in get_args(ArrayLike))

@@ -157,8 +157,8 @@ class Life:
             step = self.rng.normal(size=(1, 3)) * 0.1
             old = self.bare if rows is None else self.bare[rows]
             p1, p2 = old.p1 + step, old.p2 + step
-            self.world.set_endpoints(p1, p2, rows)
-            self.bare = self.bare.moved(p1, p2, rows)
+            self.world.set_endpoints(p1, p2, limbs=rows)
+            self.bare = self.bare.moved(p1, p2, limbs=rows)
 
     def set_layers(self) -> None:
         """Some are hidden, shown, or put into other layers."""

@@ -104,19 +104,23 @@ def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
         for inside in POLICIES:
             start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
             name = f"{label} {inside}"
-            for field_name, data in columns(world.cast_segments(start, end, inside), HIT_FIELDS):
+            for field_name, data in columns(world.cast_segments(start, end, inside=inside), HIT_FIELDS):
                 yield f"{name} cast {field_name}", data
             shooter = np.arange(n) % 5
-            few = [world.cast_segments(start[i : i + 7], end[i : i + 7], inside) for i in range(0, min(n, 210), 7)]
+            few = [
+                world.cast_segments(start[i : i + 7], end[i : i + 7], inside=inside) for i in range(0, min(n, 210), 7)
+            ]
             for i, hits in enumerate(few):
                 for field_name, data in columns(hits, HIT_FIELDS):
                     yield f"{name} few {i} {field_name}", data
-            rays = world.cast_rays(start, end - start + 1e-3, 3.0, inside, mask=3, ignore_character=shooter)
+            rays = world.cast_rays(
+                start, end - start + 1e-3, max_distance=3.0, inside=inside, mask=3, ignore_character=shooter
+            )
             for field_name, data in columns(rays, HIT_FIELDS):
                 yield f"{name} rays {field_name}", data
-            for field_name, data in columns(world.chords_segments(start, end, inside), CHORD_FIELDS):
+            for field_name, data in columns(world.chords_segments(start, end, inside=inside), CHORD_FIELDS):
                 yield f"{name} chords {field_name}", data
-            yield f"{name} occluded", world.occluded_segments(start, end, inside).tobytes()
+            yield f"{name} occluded", world.occluded_segments(start, end, inside=inside).tobytes()
         for name, data in thick_answers(world, label, n, field):
             yield name, data
         points = whole_segments(rng, n)[0] if label == "grid" else 1.2 * field * rng.random((n, 3))
@@ -144,8 +148,8 @@ def thick_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Itera
     radius = rng.choice([0.0, 0.01, 0.1, 0.25], n)
     for inside in POLICIES:
         name = f"{label} {inside} thick"
-        hits, few = (world.cast_segments(start[:k], end[:k], inside, radius=radius[:k]) for k in (n, 7))
-        chords = world.chords_segments(start, end, inside, radius=radius)
+        hits, few = (world.cast_segments(start[:k], end[:k], inside=inside, radius=radius[:k]) for k in (n, 7))
+        chords = world.chords_segments(start, end, inside=inside, radius=radius)
         for part, one in (("many", hits), ("seven", few)):
             for field_name, data in columns(one, (*HIT_FIELDS, "undecided")):
                 yield f"{name} {part} {field_name}", data

@@ -42,13 +42,13 @@ def test_a_shot_is_judged_by_its_ray_at_what_was_seen(firing, latency):
         way = aimed_at(limbs, row)
         shot = firing.fire(EYE, way, seen)
         fresh = cc.HitWorld(limbs)
-        hit = fresh.cast_rays([EYE], [shot.direction], REACH)
+        hit = fresh.cast_rays([EYE], [shot.direction], max_distance=REACH)
         judged = fresh.judge_rays([EYE], [shot.direction], policy, max_distance=REACH, energy=firing.energy)
         assert (shot.ours.limb, shot.ours.distance) == (hit.limb[0], hit.distance[0])
         assert shot.judged.limb[0] == judged.limb[0]
         if not shot.frame.is_static[judged.limb[0]]:
             assert shot.judged.damage[0] == judged.damage[0]
-        assert shot.live.limb[0] == firing.world.cast_rays([EYE], [shot.direction], REACH).limb[0]
+        assert shot.live.limb[0] == firing.world.cast_rays([EYE], [shot.direction], max_distance=REACH).limb[0]
         assert (shot.gap == 0.0) == bool(hit.hit[0])
         hits += bool(hit.hit[0])
     assert hits > 10

@@ -188,7 +188,7 @@ def test_copies_do_not_write_into_each_other(copied):
         k, pose = int(life.rng.integers(40)), life.pose(rig, 1)
         pair[which].set_poses(ids[k], *pose)
         placed, rows = rig.place(*pose), np.arange(17 * k, 17 * k + 17)
-        expected[which] = expected[which].moved(placed.p1, placed.p2, rows)
+        expected[which] = expected[which].moved(placed.p1, placed.p2, limbs=rows)
         for one, limbs in zip(pair, expected, strict=True):
             assert one.limbs == limbs
 

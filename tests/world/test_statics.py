@@ -153,7 +153,7 @@ def test_bare_limbs_are_moved_without_them(world):
     with pytest.raises(ValueError, match="p1: expected 1 rows, got 2"):
         world.set_endpoints(np.zeros((2, 3)), np.zeros((2, 3)))
     with pytest.raises(ValueError, match="limbs: expected 0 to 0, got 2"):
-        world.set_endpoints(np.zeros((1, 3)), np.zeros((1, 3)), [2])
+        world.set_endpoints(np.zeros((1, 3)), np.zeros((1, 3)), limbs=[2])
 
 
 def test_ids_and_calls_of_characters_know_none(world):

@@ -120,7 +120,7 @@ class Replayed:
     def explanations(self) -> list[Explanation]:
         """How this library decides about each limb that matters."""
         case = self.case
-        return [case.limbs.explain_segment(case.start, case.end, limb) for limb in case.about]
+        return [case.limbs.explain_segment(case.start, case.end, limb=limb) for limb in case.about]
 
     @cached_property
     def trials(self) -> list[Trial]:

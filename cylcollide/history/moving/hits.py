@@ -1,5 +1,7 @@
 """What `cast_moving` answers: `MovingHits`, the first contact of each bullet. Most fields are computed lazily."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -108,7 +110,7 @@ class MovingHits(HitFields[MovingHit]):
         self._limbs, self._row = limbs, contacts["row"]
         self._columns = {name: column for name, column in contacts.items() if name != "fraction"}
 
-    def _take(self, rows: Int64Array) -> "MovingHits":
+    def _take(self, rows: Int64Array) -> MovingHits:
         contacts = {name: column[rows] for name, column in self._contacts.items()}
         return MovingHits(self._flights, self._limbs, contacts, partial(self._some_exits, rows))
 

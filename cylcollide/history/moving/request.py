@@ -1,28 +1,22 @@
 """A request about flying bullets: their checked pieces, cut into tick intervals, and the limbs that they come near."""
 
-from typing import TypeAlias, TypedDict
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, POLICY_HIT, BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide._types import POLICY_HIT, BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.limbs import MovingLimbs
-from cylcollide.history.requests import (
-    ON_OLD,
-    OnOld,
-    ProtectedSince,
-    check_names,
-    protected_by,
-    raise_not_kept,
-    repeated,
-)
+from cylcollide.history.requests import ProtectedSince, protected_by, repeated
+from cylcollide.history.sample_times import ON_OLD, OnOld, raise_not_kept
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.ray import Rays
-from cylcollide.moving.box import RESOLUTION
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
 from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
@@ -44,14 +38,14 @@ Times: TypeAlias = tuple[ArrayLike | None, ArrayLike | None]
 """When something begins and ends."""
 
 
-class MovingOptions(TypedDict, total=False):
-    """Options of `PoseHistory.cast_moving`."""
+class MovingOptions(NamedTuple):
+    """Options of `PoseHistory.cast_moving`, not yet checked."""
 
+    resolution: float
     mask: ArrayLike
     ignore_character: ArrayLike | None
     protected_since: ProtectedSince | None
     on_old: OnOld
-    resolution: float
     threads: int | None
 
 
@@ -74,16 +68,16 @@ class MovingRequest:
         ValueError
             For numbers, shapes or times that are not accepted, naming the first bad row.
         """
-        check_names(options, MovingOptions)
-        resolution, self.threads = _resolution(options), validate.workers(options.get("threads"))
-        self.until: dict[int, float] = dict(zip(*(column.tolist() for column in protected_by(options)), strict=True))
+        resolution, self.threads = _resolution(options.resolution), validate.workers(options.threads)
+        protected = (column.tolist() for column in protected_by(options.protected_since))
+        self.until: dict[int, float] = dict(zip(*protected, strict=True))
         """Of each protected character the targets' time from which on it is not hit."""
         self.ring, self.ticks = ring, ring.ticks
-        pieces = _checked_pieces(ring, starts, ends, times, target_times, options)
+        pieces = _checked_pieces(ring, starts, ends, times, target_times, options.on_old)
         self.flights, self.offsets, self.error, self.clamped, kept = pieces
         self.bullets = len(self.offsets) - 1
-        mask = validate.masks(options.get("mask", ALL_LAYERS), self.bullets)
-        ignored = validate.ignored_characters(options.get("ignore_character"), self.bullets)
+        mask = validate.masks(options.mask, self.bullets)
+        ignored = validate.ignored_characters(options.ignore_character, self.bullets)
         self.intervals = _intervals_of(self.flights, self.offsets, kept)
         offsets, tick, row = self._near_rows()
         self.limbs, number = _distinct(ring, tick, row)
@@ -154,8 +148,7 @@ def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimb
 # Pieces and tick intervals ------------------------------------------------------------------------------------------
 
 
-def _resolution(options: MovingOptions) -> float:
-    resolution = options.get("resolution", RESOLUTION)
+def _resolution(resolution: float) -> float:
     numeric = validate.is_real(resolution) and not isinstance(resolution, bool)
     if not (numeric and 0.0 < resolution <= 1.0):
         raise ValueError(f"resolution: expected a number above 0 and at most 1, a share of a tick, got {resolution!r}")
@@ -168,7 +161,7 @@ def _checked_pieces(
     ends: ArrayLike | None,
     times: Times,
     target_times: Times,
-    options: MovingOptions,
+    on_old: OnOld,
 ) -> tuple[FlightRows, Int64Array, Float64Array, BoolArray, BoolArray]:
     """The pieces of flights, in the order of bullets and, of each, in the order of time.
 
@@ -201,7 +194,7 @@ def _checked_pieces(
         for own, values, name in zip((t0, t1), target_times, TARGET_TIMES, strict=True)
     )
     _check_order(begin, end, TARGET_TIMES)
-    clamped, kept = _kept(ring, begin, end, options.get("on_old", "error"))
+    clamped, kept = _kept(ring, begin, end, on_old)
     earliest, latest = ring.times[0], ring.times[-1]
     targets = np.clip(begin, earliest, latest), np.clip(end, earliest, latest)
     return FlightRows(first, last, t0, t1, *targets, np.append(ring.times, latest)), offsets, error, clamped, kept

@@ -40,7 +40,7 @@ def cast_by_layer(s: Shots, inside: str, one_layer: bool) -> Gathered:
             if asked.limit is None:
                 hits.append(world.cast_segments(asked.start, asked.end, inside=inside, mask=mask))
             else:
-                hits.append(world.cast_rays(asked.start, asked.end, asked.limit, inside=inside, mask=mask))
+                hits.append(world.cast_rays(asked.start, asked.end, max_distance=asked.limit, inside=inside, mask=mask))
             rows.append(slice(0, 1) if one_layer else slice(None))
             before.append(first)
     return Gathered(hits, rows, before)

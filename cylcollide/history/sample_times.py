@@ -1,0 +1,120 @@
+"""When each ray of a query in the past is judged: times that were asked for become ticks and shares of ticks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.history.ticks import Ring
+from cylcollide.query.result import chosen_rows
+from cylcollide.recorded.sample_times import find_moments
+from cylcollide.runtime.memory import frozen
+
+OnOld: TypeAlias = Literal["error", "clamp", "miss"]
+ON_OLD: tuple[OnOld, ...] = ("error", "clamp", "miss")
+
+Asked: TypeAlias = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, OnOld]
+"""Time, or tick and alpha, of each ray or of all; and what a time means that is not kept."""
+
+NO_TICK = -1
+"""The tick of a ray whose time is not kept."""
+
+
+class SampleTimes(NamedTuple):
+    """When each ray is judged; (n,) each, arrays that cannot be written."""
+
+    time: Float64Array
+    """The time that is judged."""
+    tick: Int64Array
+    """The last tick that is not after it; -1 for a time that is not kept, where every ray misses."""
+    alpha: Float64Array
+    """How far it is from this tick to the next, 0 to 1; nan for tick -1."""
+    clamped: BoolArray
+    """Whether another time was asked for, which is not kept any more, or not yet."""
+
+    def take(self, rows: Any) -> SampleTimes:
+        """The sample times of some rays."""
+        chosen = chosen_rows(rows, len(self.time), "moments")
+        return SampleTimes._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
+
+
+def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True) -> SampleTimes:
+    """The sample times of n rays, by time or by tick and alpha; whether the call has `on_old`."""
+    time, tick, alpha, on_old = asked
+    if time is not None and tick is None and alpha is None:
+        return _times_at(ring, time, n, on_old, has_on_old)
+    if time is None and tick is not None:
+        return _times_of_ticks(ring, tick, alpha, n)
+    given = [name for name, value in (("time", time), ("tick", tick), ("alpha", alpha)) if value is not None]
+    raise ValueError(f"time: expected either time, or tick and perhaps alpha; got {' and '.join(given) or 'neither'}")
+
+
+def _times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool) -> SampleTimes:
+    """The sample times of n times, given as such or as one for all."""
+    validate.one_of(on_old, "on_old", *ON_OLD)
+    asked = one_or_each(time, "time", n)
+    begins, (judged, alpha), index = ring.times, np.empty((2, n)), np.empty(n, np.int64)
+    outside = np.empty(n, np.bool_)
+    count = find_moments(asked, begins, judged, index, alpha, outside)
+    if on_old == "error" and count:
+        raise_not_kept(ring, "time", asked, outside, has_on_old)
+    number = ring.first + index
+    if on_old == "miss" and count:
+        judged, number, alpha = (np.where(outside, without, known) for without, known in (
+            (asked, judged), (NO_TICK, number), (np.nan, alpha)))  # fmt: skip
+        outside = np.zeros(n, np.bool_)
+    return SampleTimes(frozen(judged), frozen(number), frozen(alpha), frozen(outside))
+
+
+def raise_not_kept(ring: Ring, name: str, asked: Float64Array, outside: BoolArray, has_on_old: bool = True) -> NoReturn:
+    """Raise the ValueError of times, (n,), some of which are not kept; it names `on_old` if the call has it."""
+    count, row = int(outside.sum()), int(outside.argmax())
+    remedy = "keep more ticks" + ", or say what such a time means by on_old='clamp' or 'miss'" * has_on_old
+    raise ValueError(
+        f"{name}: expected {ring.times[0]} to {ring.times[-1]}, which is kept, got {asked[row]} in row {row}"
+        f"{f', {count} rows in all' if count > 1 else ''}; {remedy}"
+    )
+
+
+def _times_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int) -> SampleTimes:
+    """The sample times of n ticks and alphas, given as such or as one for all."""
+    first, last = ring.first, ring.last
+    number = validate.integers(tick, "tick", n, first, last)
+    share = np.zeros(n) if alpha is None else one_or_each(alpha, "alpha", n)
+    row = validate.first_bad_row(~((share >= 0.0) & (share <= 1.0)))
+    if row is not None:
+        raise ValueError(f"alpha: expected 0 to 1, got {share[row]} in row {row}")
+    row = validate.first_bad_row((number == last) & (share > 0.0))
+    if row is not None:
+        raise ValueError(
+            f"alpha: expected 0 for tick {last}, the last one, got {share[row]} in row {row}; record another one first"
+        )
+    begins = ring.times
+    index = number - first
+    span = begins[np.minimum(index + 1, len(begins) - 1)] - begins[index]
+    return SampleTimes(
+        frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_))
+    )
+
+
+def count(values: ArrayLike | None, name: str) -> int:
+    """How many numbers there are, as numpy's size says; ValueError for what is no array of numbers."""
+    known = values is None or isinstance(values, np.ndarray | float | int)
+    return np.size(values) if known else validate.as_numbers(values, name, "(n,) or one number").size  # type: ignore
+
+
+def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
+    """Finite numbers, (n,), given as such or as one for all."""
+    number: Any = values
+    if isinstance(number, float) and abs(number) <= LARGEST_NUMBER:  # as many calls have it: 9 µs less
+        return np.full(n, number)
+    given = validate.as_numbers(values, name, f"({n},) or one number")
+    if given.shape not in ((), (1,), (n,)):
+        raise ValueError(f"{name}: expected one number or shape ({n},), got shape {given.shape}")
+    numbers = validate.in_range(validate.as_float64(np.atleast_1d(given), name), name)
+    return numbers if len(numbers) == n else np.repeat(numbers, n)

@@ -1,0 +1,85 @@
+"""Signatures that `help` shows on short lines, with the names of types as the source has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from inspect import Parameter, Signature, isclass, isfunction, signature
+from typing import Any, ForwardRef, TypeVar
+
+WIDTH = 88
+"""Characters of a line, without the margin that `help` sets before the methods of a class."""
+
+Thing = TypeVar("Thing")
+
+
+class ShortSignature(Signature):
+    """A signature that goes over several lines if it is long; Python's own does so from 3.13 on."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if len(text) <= WIDTH // 2:
+            return text
+        end = text.rindex(") -> ") if ") -> " in text else len(text) - 1
+        lines = [""]
+        for part in _parts(text[1:end]):
+            if len(lines[-1]) + len(part) > WIDTH - 6:
+                lines.append("")
+            lines[-1] += f" {part}," if lines[-1] else f"{part},"
+        return "(\n" + "".join(f"    {line}\n" for line in lines) + text[end:]
+
+
+class _Written(str):
+    """An annotation as the source has it; shown without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def short_signature(parameters: Iterable[Parameter], returned: Any) -> ShortSignature:
+    """The signature of these parameters."""
+    return ShortSignature(
+        [one.replace(annotation=_as_written(one.annotation)) for one in parameters],
+        return_annotation=_as_written(returned),
+    )
+
+
+def shown_short(thing: Thing) -> Thing:
+    """The same function or class; it, or all methods that it has of this package, have short signatures from now on."""
+    for function in _functions(thing):
+        if function.__name__ == "__new__":
+            function.__doc__ = "One with these fields."
+        known: Any = signature(function)
+        if not isinstance(known, ShortSignature):
+            function.__signature__ = short_signature(known.parameters.values(), known.return_annotation)
+    return thing
+
+
+def _functions(thing: Any) -> Iterator[Any]:
+    """Itself, or the public methods of a class and what makes its objects."""
+    if isfunction(thing):
+        yield thing
+    for kind in thing.__mro__ if isclass(thing) else ():
+        if kind.__module__.startswith("cylcollide"):
+            for name, method in vars(kind).items():
+                function = getattr(method, "__func__", method)
+                if isfunction(function) and (name in ("__init__", "__new__") or not name.startswith("_")):
+                    yield function
+
+
+def _as_written(annotation: Any) -> Any:
+    """Text, which is shown without quotes, of an annotation that is text."""
+    written = annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else annotation
+    return _Written(written) if isinstance(written, str) else written
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The parameters of a signature's text: what is between commas outside of brackets."""
+    depth, begin = 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            yield text[begin:place].strip()
+            begin = place + 1
+    yield text[begin:].strip()

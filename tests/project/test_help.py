@@ -1,0 +1,64 @@
+"""`help` of every public thing fits a screen: short lines, names of types as a reader knows them, no internals."""
+
+import inspect
+import pydoc
+import re
+from importlib import import_module
+
+import pytest
+
+WIDTH, HEIGHT = 100, 50
+INTERNALS = re.compile(r"numpy\._typing|<class|object at 0x|Unpack")
+MODULES = ("cylcollide", "cylcollide.bullet", "cylcollide.engines", "cylcollide.panda3d", "cylcollide.quaternions")
+
+
+class PlainText(pydoc.TextDoc):
+    def bold(self, text):
+        return text
+
+
+TEXT = PlainText()
+
+
+PUBLIC = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in map(import_module, MODULES)
+    for name in module.__all__
+    if inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))
+}
+
+
+def methods_of(kind):
+    return {f"{kind.__name__}.{name}": method for name, method in inspect.getmembers(kind) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("thing", PUBLIC.values(), ids=PUBLIC.keys())
+def test_help_has_short_lines_without_internals(thing):
+    lines = TEXT.document(thing).splitlines()
+    assert [line for line in lines if len(line) > WIDTH] == []
+    assert [line for line in lines if INTERNALS.search(line)] == []
+
+
+@pytest.mark.parametrize("thing", PUBLIC.values(), ids=PUBLIC.keys())
+def test_help_of_a_function_is_one_screen(thing):
+    documented = methods_of(thing) if inspect.isclass(thing) else {thing.__name__: thing}
+    heights = {name: TEXT.document(one).count("\n") for name, one in documented.items() if not inspect.isclass(one)}
+    assert {name: height for name, height in heights.items() if height > HEIGHT} == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "expected"),
+    [
+        ("HitWorld", "cast_segments", "self starts ends * inside mask ignore_character threads radius"),
+        ("HitWorld", "cast_rays", "self origins directions * max_distance inside mask ignore_character threads radius"),
+        ("PoseHistory", "cast_segments", "self starts ends time * tick alpha on_old protected_since inside mask "
+         "ignore_character threads radius"),
+        ("Limbs", "cylinders", "p1 p2 radius * character mask name hit_group"),
+    ],
+)  # fmt: skip
+def test_options_are_keywords_with_names(kind, method, expected):
+    signature = inspect.signature(getattr(getattr(import_module("cylcollide"), kind), method))
+    kinds = [one.kind is one.KEYWORD_ONLY for one in signature.parameters.values()]
+    names = list(signature.parameters)
+    names.insert(kinds.index(True), "*")
+    assert names == expected.split()
