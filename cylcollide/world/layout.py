@@ -60,7 +60,7 @@ class WorldLayout:
     @cached_property
     def owners(self) -> Int64Array:
         """A number of its own for each owner, ascending."""
-        return np.concatenate([self.ids, self.statics.handles + np.int64(ABOVE_ALL_IDS)])
+        return frozen(np.concatenate([self.ids, self.statics.handles + np.int64(ABOVE_ALL_IDS)]))
 
     @cached_property
     def stacked_row(self) -> Int64Array:
