@@ -33,12 +33,10 @@ class Policy:
     share these arguments:
 
     - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry
-    of the limb that
-      counts; for penetration, times the energy lost.
+      of the limb that counts; for penetration, times the energy lost.
     - `default`: the factor of groups that `damage` does not name. The key "default" of `damage`
-    means the same, as
-      that of `loss` does for losses. Without a default, the factor of such groups is 1, and their
-      loss 0. A static takes damage only if `damage` names its group.
+      means the same, as that of `loss` does for losses. Without a default, the factor of such
+      groups is 1, and their loss 0. A static takes damage only if `damage` names its group.
     - `groups`: numbers of hit groups by name. The rigs in the world define all other names.
 
     Groups are given by name or number. Bad input raises ValueError.
