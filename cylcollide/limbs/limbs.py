@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
-from cylcollide.limbs import explain, files, tables
+from cylcollide.limbs import explain, files, meshes, tables
 from cylcollide.limbs.constructors import Constructors
 from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
@@ -36,6 +36,9 @@ from cylcollide.query.overlaps import capsule_request
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.query.result import chosen_rows
 from cylcollide.shapes import Solids
+
+if TYPE_CHECKING:
+    import trimesh
 
 
 class Limbs(Constructors, PointQueries):
@@ -168,6 +171,22 @@ class Limbs(Constructors, PointQueries):
             with column and row.
         """
         return cls(*files.read(path))
+
+    def to_mesh(self, *, sides: int = 32) -> trimesh.Trimesh:
+        """All limbs as one triangle mesh, with polygons of `sides` sides (3 or more) for circles.
+
+        Each limb is closed, with normals outward. `mesh.face_attributes["limb"]` is the limb of
+        each triangle; `mesh.split()` has a mesh a limb. A polygon's corners lie as far outside its
+        circle as the middles of its sides lie inside.
+
+        Raises
+        ------
+        ImportError
+            If trimesh is not installed, which the extra `mesh` brings.
+        ValueError
+            If `sides` is no integer from 3 on.
+        """
+        return meshes.closed_mesh(self.table, int(validate.integers(sides, "sides", 1, 3, 2**15)[0]))
 
     def moved(self, p1: ArrayLike, p2: ArrayLike, *, limbs: ArrayLike | None = None) -> Limbs:
         """The same limbs with new ends, all or those of the given indices; p1, p2 (n, 3) or (m, 3).

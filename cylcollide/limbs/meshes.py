@@ -5,13 +5,18 @@ A circle becomes a polygon whose corners lie as far outside it as the middles of
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.limbs.limbs import Limbs
+from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide.kernels.limb_table import LimbTable
+from cylcollide.limbs import tables
+
+if TYPE_CHECKING:
+    import trimesh
 
 Vertices: TypeAlias = NDArray[np.float32]
 
@@ -24,34 +29,56 @@ BOX_TRIANGLES = np.array(
 )  # fmt: skip
 
 
-def tessellate(limbs: Limbs, sides: int) -> tuple[Vertices, Int32Array, Int32Array]:
+def tessellate(limbs: LimbTable, sides: int) -> tuple[Vertices, Int32Array, Int32Array]:
     """The mesh of all limbs, with polygons of so many sides for circles.
 
     Returns vertices (v, 3), triangles (t, 3) whose normals point outward, and the limb of each triangle (t,).
     """
-    vertices, triangles, owner, count = [], [], [], 0
+    vertices, triangles, owner = _triangulated(limbs, sides)
+    return vertices.astype(np.float32), triangles.astype(np.int32), owner.astype(np.int32)
+
+
+def closed_mesh(limbs: LimbTable, sides: int) -> trimesh.Trimesh:
+    """The same for trimesh: each limb is closed, and shares no vertex with another."""
+    try:
+        package = import_module("trimesh")
+    except ImportError:
+        raise ImportError("trimesh is not installed; the extra `mesh` of cylcollide brings it") from None
+    vertices, triangles, owner = _triangulated(limbs, sides)
+    limb_of_vertex = np.zeros(len(vertices))
+    limb_of_vertex[triangles] = owner[:, None]
+    distinct, row = np.unique(np.column_stack([limb_of_vertex, vertices]), axis=0, return_inverse=True)
+    corners = row.reshape(-1)[triangles]
+    whole = (corners != np.roll(corners, 1, axis=1)).all(axis=1)  # none at the apex of a cone
+    mesh: trimesh.Trimesh = package.Trimesh(
+        distinct[:, 1:], corners[whole], face_attributes={"limb": owner[whole]}, process=False
+    )
+    return mesh
+
+
+def _triangulated(limbs: LimbTable, sides: int) -> tuple[Float64Array, Int64Array, Int64Array]:
+    """`tessellate` in float64."""
+    vertices, triangles, owner = [np.empty((0, 3))], [np.empty((0, 3), np.int64)], [np.empty(0, np.int64)]
+    count = 0
     for kind in np.unique(limbs.kind).tolist():
         rows = np.flatnonzero(limbs.kind == kind)
-        chosen = limbs[rows]
+        chosen = tables.chosen_rows(limbs, rows)
         points, corners = _boxes(chosen) if kind == Shape.BOX else _revolved(chosen, Shape(kind), sides)
         first = count + points.shape[1] * np.arange(len(rows))
         vertices.append(points.reshape(-1, 3))
         triangles.append((corners + first[:, None, None]).reshape(-1, 3))
         owner.append(np.repeat(rows, len(corners)))
         count += points.shape[0] * points.shape[1]
-    return (
-        np.concatenate(vertices).astype(np.float32),
-        np.concatenate(triangles).astype(np.int32),
-        np.concatenate(owner).astype(np.int32),
-    )
+    return np.concatenate(vertices), np.concatenate(triangles), np.concatenate(owner)
 
 
-def _boxes(limbs: Limbs) -> tuple[Float64Array, NDArray[np.int64]]:
-    local = BOX_CORNERS * limbs.half_extents[:, None]
-    return limbs.p1[:, None] + np.einsum("nki,nij->nkj", local, limbs.box_axes), BOX_TRIANGLES
+def _boxes(limbs: LimbTable) -> tuple[Float64Array, Int64Array]:
+    axes, half_extents = np.split(tables.box_columns(limbs), [9], axis=1)
+    local = BOX_CORNERS * half_extents[:, None]
+    return limbs.p1[:, None] + np.einsum("nki,nij->nkj", local, axes.reshape(-1, 3, 3)), BOX_TRIANGLES
 
 
-def _revolved(limbs: Limbs, kind: Shape, sides: int) -> tuple[Float64Array, NDArray[np.int64]]:
+def _revolved(limbs: LimbTable, kind: Shape, sides: int) -> tuple[Float64Array, Int64Array]:
     """Revolve a profile about the axis of each limb of one kind; points (n, rings * sides, 3) and triangles (t, 3)."""
     axis = limbs.p2 - limbs.p1
     height, radius = _profile(kind, 0.5 * np.linalg.norm(axis, axis=1), limbs.radius, limbs.radius2, sides)
@@ -62,7 +89,7 @@ def _revolved(limbs: Limbs, kind: Shape, sides: int) -> tuple[Float64Array, NDAr
     points = (limbs.p1 + 0.5 * axis)[:, None, None] + height[:, :, None, None] * up[:, None, None]
     points = points + radius[:, :, None, None] * ring[:, None]
     n, rings = height.shape
-    return points.reshape(n, rings * sides, 3), _bands(radius[0] == 0, sides)
+    return points.reshape(n, rings * sides, 3), _bands((radius == 0).all(axis=0), sides)
 
 
 def _profile(
@@ -92,7 +119,7 @@ def _profile(
     return np.stack(columns[0], axis=1), np.stack(columns[1], axis=1)
 
 
-def _bands(pole: NDArray[np.bool_], sides: int) -> NDArray[np.int64]:
+def _bands(pole: NDArray[np.bool_], sides: int) -> Int64Array:
     """Triangles (t, 3) between adjacent rings, half as many where a ring is a pole; `pole` (rings,)."""
     i, j = np.arange(sides), (np.arange(sides) + 1) % sides
     found = []

@@ -108,7 +108,7 @@ def unit_mesh(name: str, sides: int, r1: float = 1.0, r2: float = 1.0) -> Mesh:
         solid = Limbs.tapered_cylinders(low, high, r1, r2)
     else:
         solid = Limbs.tubes(low, high, 1.0, r2) if name == "tube" else Limbs.cylinders(low, high, 1.0)
-    vertices, triangles, _ = tessellate(solid, sides)
+    vertices, triangles, _ = tessellate(solid.table, sides)
     if name == "ball":
         return Mesh(vertices, triangles)
     mesh, normal = _creased(vertices, triangles)
