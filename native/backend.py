@@ -102,9 +102,11 @@ def _parsed(target: Target, text: str) -> Any:
 
 
 def _passes(target: Target) -> Any:
-    """LLVM's passes at -O3; nothing is vectorised but loops."""
+    """LLVM's passes at -O3; nothing is vectorised but loops. Few need the baseline: it is made small."""
     options = binding.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
+    if target.level == X86_LEVELS[-1]:
+        options.inlining_threshold, options.loop_unrolling = 0, False
     return binding.create_pass_builder(_machine(target), options)
 
 

@@ -175,6 +175,7 @@ def limb_of(kind: int, low: tuple[Real, ...], high: tuple[Real, ...]) -> Limb:
     """The limb, or the eight limbs of one shape, whose first eight and last eight columns these are."""
     x, y, z, u, v, w, half_length, radius = low
     radius2, x1, y1, z1, x2, y2, z2, extent = high
+    kind += 0  # int64, whatever the column has: one version of each kernel, not two
     return Limb(kind, (x, y, z), (u, v, w), half_length, radius, radius2, (x1, y1, z1), (x2, y2, z2), extent)
 
 
