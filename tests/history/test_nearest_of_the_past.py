@@ -1,5 +1,8 @@
 """Limbs near points in the past: bit-equal to a world of the limbs at each point's time."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.cases.recorded_world import recorded_world
@@ -63,9 +66,13 @@ def test_limbs_that_are_equally_near_and_times_that_are_not_kept():
 
 
 def test_the_page_about_distances_runs():
-    from pathlib import Path
-
     page = (Path(__file__).parents[2] / "docs" / "distances.md").read_text()
     known: dict = {}
-    exec(compile(page.split("```python\n")[1].split("```")[0], "distances.md", "exec"), known)
-    assert known["damage"].tolist() == pytest.approx([53.8, 47.9], abs=0.1)
+    exec(compile("".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), "distances.md", "exec"), known)
+    assert known["damage"].tolist() == pytest.approx([51.3, 47.9, 0.0], abs=0.1)
+    assert known["swept"].limb_name.tolist() == ["abdomen"]
+    assert set(known["wire"].limb_name) == {"left_shank", "right_shank"}
+    assert len(known["spikes"]) == 4
+    assert known["hits"].hit.tolist() == [True, False]
+    assert known["thick"].hit.all()
+    assert known["doubts"].verdict.tolist() == [cc.Doubt.CERTAIN, cc.Doubt.DEPENDS]

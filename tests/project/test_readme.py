@@ -47,6 +47,19 @@ def test_bullet_demo_shows_a_phantom(capsys):
     assert "a hit where there is none" in capsys.readouterr().out
 
 
+def test_sword_grenade_and_trap_meet_whom_they_should(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["melee.py", str(tmp_path / "melee.png")])
+    runpy.run_path(str(ROOT / "demos" / "melee.py"), run_name="__main__")
+    told = capsys.readouterr().out
+    assert "where the server has everybody it meets nobody" in told
+    assert "stroke 4 meets the right_upper_arm of 1" in told
+    for who, limbs, damage in ((2, 17, 40), (3, 2, 23), (4, 0, 0)):  # in the open, behind a low wall and a high one
+        assert f"it sees {limbs} limbs of {who}: damage {damage}\n" in told
+    assert "the left_shank of 6 touches the wire" in told
+    assert " of 7" not in told, "who jumps is above the spikes"
+    assert (tmp_path / "melee.png").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize("ping", ["0", "0.1", "0.2", "0.4"])
 def test_lag_is_compensated_at_any_ping(ping, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["lag.py", "", ping])
