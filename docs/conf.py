@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 from sphinx.application import Sphinx
+from sphinx.util.typing import stringify_annotation
 from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
 import cylcollide
+from cylcollide import _types
 
 DOCS = Path(__file__).parent
 
@@ -82,6 +85,27 @@ def contents_of_readme(_: Sphinx, page: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{entries}\n```\n"
 
 
+ARRAYS = {"ArrayLike": ArrayLike, **{name: kind for name, kind in vars(_types).items() if name.endswith("Array")}}
+"""Types that signatures show by these names."""
+
+
+def with_short_types(_: Sphinx, __: str, ___: str, ____: Any, _____: Any, *texts: str | None) -> tuple[str | None, ...]:
+    """The texts of a signature, parameters and result, with array types by name."""
+    short = texts
+    for name, kind in ARRAYS.items():
+        long = stringify_annotation(kind, "smart")
+        short = tuple(text and text.replace(long, name) for text in short)
+    return short
+
+
+def to_front_page(app: Sphinx, error: Exception | None) -> None:
+    """Let the folder of the site open with its front page."""
+    if error is None and app.builder.name == "html":
+        (Path(app.outdir) / "index.html").write_text('<meta http-equiv="refresh" content="0; url=README.html">\n')
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", contents_of_readme)
+    app.connect("autodoc-process-signature", with_short_types)
+    app.connect("build-finished", to_front_page)
