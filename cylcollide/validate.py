@@ -35,7 +35,7 @@ def _as_array(values: object, name: str, expected: str) -> NDArray[Any]:
 
 
 def _has_masked_entries(values: object) -> bool:
-    """Whether any is masked: numpy imports its module of masked arrays when somebody asks for it, and not before."""
+    """Whether any is masked. Numpy imports its module of masked arrays on first use, so it is not imported here."""
     if "numpy.ma" not in sys.modules:
         return False
     return bool(np.ma.is_masked(values)) or any(issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values))

@@ -218,7 +218,7 @@ class Judged(HitFields["Judged"]):
 
     @cached_property
     def _struck(self) -> Int64Array:
-        """The impacts of characters and limbs of nobody that the shots reach, ascending."""
+        """The impacts that the shots reach, but for those of statics, ascending."""
         reason, static = self.impacts.reason, self.impacts.static
         reached = np.isin(reason, (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED))
         return np.flatnonzero(reached & (static == NO_STATIC))

@@ -78,7 +78,7 @@ class RigData(Skeleton):
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def _keep(self, skin: Skeleton | None) -> None:
-        """Set the skin; for who makes the rig, alone."""
+        """Set the skin of a rig that is being made."""
         vars(self).update(skin=skin)
 
     @property

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class PoseHistory(PastQueries):
-    """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
+    """The last states of a world, its ticks. Queries read ticks, never the world, which moves on.
 
     A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that
     is not after t, and alpha = (t - time of k) / (time of k + 1 - time of k). Between ticks, bones
@@ -83,7 +83,7 @@ class PoseHistory(PastQueries):
         self._recording = ChangeLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies have a lock of their own, and nobody observes them."""
+        """A copy has a lock of its own, without observers."""
         return {**vars(self), "_recording": ChangeLock()}
 
     def __len__(self) -> int:
@@ -123,7 +123,7 @@ class PoseHistory(PastQueries):
             If the time is not finite, or not after that of the last tick.
         """
         moment = float(validate.in_range(validate.per_row(time, "time", 1), "time")[0])
-        observed = bool(self._recording.observers)  # then no change of the world may come between
+        observed = bool(self._recording.observers)  # then the world must not change before the tick is reported
         with self._recording.changing(), self._world._lock() if observed else nullcontext():
             ring = self._ring
             if ring is not None and moment <= ring.ticks[-1].time:
@@ -188,7 +188,7 @@ class PoseHistory(PastQueries):
         options = MissOptions(
             mask=mask, ignore_character=ignore_character, protected_since=protected_since, threads=threads
         )
-        # Its copy keeps the ticks that there are now, while this one goes on.
+        # The copy keeps the present ticks while this history records more.
         return misses.explain_miss(copy(self), start, end, time, hit_group, resolution, groups, options)
 
     def plot(

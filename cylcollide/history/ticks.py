@@ -87,7 +87,7 @@ class Models:
 
 
 class Structure:
-    """The rows of a state, and who owns them; ticks share it until one comes, goes or changes its layers.
+    """The rows of a state and their owners; ticks share it until an owner is added, removed or gets other layers.
 
     Statics are recorded as characters of one bone that all stay until the next tick.
     """

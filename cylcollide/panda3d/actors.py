@@ -46,7 +46,7 @@ class Actors:
     def __init__(self, world: HitWorld) -> None:
         self.world = world
         self._members: dict[int, Member] = {}
-        self._groups: list[Group] | None = None  # None: members have come or gone
+        self._groups: list[Group] | None = None  # None: members were added or removed
 
     def add(self, actor: Any, rig: Rig, *, part: str = "modelRoot", lod: str = "lodRoot") -> int:
         """Let an actor be a character, hit once `update` was called; its id.

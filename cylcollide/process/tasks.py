@@ -30,7 +30,7 @@ class OwnLock:
         return self._of_forks.get(_forks) or self._of_forks.setdefault(_forks, Lock())
 
     def __reduce__(self) -> tuple[type["OwnLock"], tuple[()]]:
-        """A lock that nobody holds."""
+        """A free lock."""
         return OwnLock, ()
 
 

@@ -68,7 +68,7 @@ class LimbFields(Result):
 
     @cached_property
     def character(self) -> Int32Array:
-        """Character of the limb, -1 for a miss, a static or a limb of nobody; int32 (n,)."""
+        """Character of the limb, -1 for a miss, a static or a limb without one; int32 (n,)."""
         return gather(self._limbs.table.character, self._row, NO_CHARACTER)
 
     @cached_property

@@ -33,15 +33,15 @@ from cylcollide.world.static_calls import StaticCalls
 class HitWorld(StaticCalls):
     """Limbs and characters that move, and the queries on their present state.
 
-    Bare limbs are given at the start and moved by `set_endpoints`. Characters come by `spawn`, are
-    posed by `set_poses` and go by `despawn`; a character without a pose is not hit. Statics come by
-    `add_static`. Rows are the bare limbs, the posed characters by ascending id, each in the order
-    of its rig, and the statics by handle.
+    `set_endpoints` moves the bare limbs that the world was made of. `spawn` adds characters,
+    `set_poses` poses them, `despawn` removes them; a character without a pose is not hit.
+    `add_static` adds statics. Rows are the bare limbs, the posed characters by ascending id, each
+    in the order of its rig, and the statics by handle.
 
-    Each update puts a new state in place of the old one in one step; a query that is under way, a
-    `snapshot` and hits already returned keep the state they were made of. A failed update changes
-    nothing. When limbs have moved so far that a new tree pays, a thread builds it while updates and
-    queries go on; results are the same with either tree.
+    An update replaces the state in one step. A query under way, a `snapshot` and returned hits
+    keep the state that they were made of. A failed update changes nothing. If limbs have moved so
+    far that a new tree pays, a thread builds it while updates and queries go on; results are the
+    same with either tree.
     """
 
     def __init__(self, limbs: Limbs | None = None) -> None:
@@ -69,7 +69,7 @@ class HitWorld(StaticCalls):
 
     @property
     def characters(self) -> Int32Array:
-        """Ids of the characters that live, posed or not, ascending; int32 (c,)."""
+        """Ids of all spawned characters that were not despawned, posed or not, ascending; int32 (c,)."""
         return self._present.roster.ids.copy()
 
     def set_endpoints(self, p1: ArrayLike, p2: ArrayLike, *, limbs: ArrayLike | None = None) -> None:
@@ -94,15 +94,15 @@ class HitWorld(StaticCalls):
             self._lock.tell("set_endpoints", p1=first, p2=last, limbs=chosen)
 
     def spawn(self, rig: Rig, count: int = 1) -> Int32Array:
-        """Let characters live; they are hit once they are posed.
+        """Add characters of a rig; each is hit once it has a pose.
 
         Returns their ids, int32 (count,), above all ids and labels so far; no id is used twice.
 
         Raises
         ------
         ValueError
-            If `rig` is no Rig or gives the name of a hit group another number than a rig of this
-            world did before, or if there are not so many ids left; the world is left as it was.
+            If `rig` is no Rig, if it gives a hit group another number than an earlier rig of this
+            world, or if too few ids are left; the world is left as it was.
         """
         with self._lock.changing():
             before = self._present.roster
@@ -114,7 +114,7 @@ class HitWorld(StaticCalls):
     def set_poses(
         self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, *, teleport: Flags = False
     ) -> None:
-        """Put the bones of characters in their places; boxes turn with their bones.
+        """Move the bones of characters, and with them their limbs; boxes turn with their bones.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class HitWorld(StaticCalls):
             The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character;
             quaternions x, y, z, w of any length but 0.
         teleport
-            Whether they jump there, one or (k,): a history then does not interpolate on the way.
+            Whether they jump there, one or (k,): a history does not interpolate a jump.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class HitWorld(StaticCalls):
                 self._lock.tell("set_poses", **poses.given(jumps))
 
     def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
-        """Give characters other layers, in place of their limbs' masks; they last through `set_poses`.
+        """Replace the masks of the limbs of characters; `set_poses` leaves them.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class HitWorld(StaticCalls):
             self._lock.tell("set_layers", ids=roster.ids[index], mask=self._present.roster.layers[index])
 
     def despawn(self, ids: ArrayLike) -> None:
-        """Let characters go, (k,) or one; their ids are never used again.
+        """Remove characters, (k,) or one; no id is used twice.
 
         Raises
         ------
@@ -212,9 +212,9 @@ class HitWorld(StaticCalls):
         return self._present.published is state
 
     def _moved_in_place(self, poses: Poses) -> bool:
-        """Overwrite the current columns if nobody else holds them; whether characters were moved so.
+        """Overwrite the current columns if nothing else holds them; whether characters were moved so.
 
-        That needs few of them, of one rig, a state that nothing else reads, and machine code, which is one step.
+        It takes few characters, all of one rig, a state that nothing else reads, and machine code, which is one step.
         """
         rig, place, memory, layout = poses.rig, poses.place, self._present.memory, self._present.layout
         if rig is None or memory is None or MACHINE_CODE is None:
@@ -222,7 +222,7 @@ class HitWorld(StaticCalls):
         limbs, nodes = len(place) * len(rig.rows.bone), len(memory.columns.bounds)
         if limbs > min(LIMBS_SHARED, FEW_MOVED * layout.rows):
             return False
-        if self._spare is not None:  # before the move: an interrupt behind it must not find them equal
+        if self._spare is not None:  # before the move: an interrupt after it must not find both equal
             self._spare = self._spare.after(place, layout)
         if self._scratch is None or not self._scratch.suits(rig, len(place), nodes):
             self._scratch = make_pose_scratch(rig, len(place), nodes)
@@ -237,7 +237,7 @@ class HitWorld(StaticCalls):
         return True
 
     def _move(self, changed: Parts, write: states.Write, roster: Roster | None = None) -> None:
-        """Put the state in place where `write` has moved some limbs."""
+        """Publish the state in which `write` has moved some limbs."""
         state, spare, self._spare = self.snapshot(), self._spare, None  # after an error its columns hold no state
         moved, memory = states.moved_state(state, roster or state.roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
@@ -249,9 +249,9 @@ class HitWorld(StaticCalls):
             self._spare = Spare(before, changed if moved.tree.frame.has_coordinates_of(state.tree.frame) else None, [])
 
     def _fits(self, moved: Snapshot | None = None) -> bool:
-        """Whether the tree of a state with moved limbs, None for the present one, may stay; else it is to be rebuilt.
+        """Whether a state with moved limbs, None for the present one, may keep its tree; else build one at once.
 
-        The check runs once for each eighth of the limbs that has moved. A thread rebuilds; meanwhile the tree stays.
+        The check runs once for each eighth of the limbs that has moved. While a thread rebuilds, the tree stays.
         """
         if self._moved_rows < self._present.layout.rows // 8:
             return True
@@ -259,18 +259,18 @@ class HitWorld(StaticCalls):
         return state.fits or self._rebuilds(state)
 
     def _restructure(self, roster: Roster, poses: OwnerPoses | None) -> None:
-        """Put the state of another roster in place; of its characters and statics some have new poses."""
+        """Publish the state of another roster, in which some characters or a static have new poses."""
         made = states.restructured(self.snapshot(), roster, poses)
         self._moved_rows = 0
         self._replace(states.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
 
     def _replace(self, state: Snapshot) -> None:
-        """Put a state in place whose columns or tree have other lengths: none written before is of use any more."""
+        """Publish a state whose columns or tree have other lengths, so that no memory can be reused."""
         self._spare = self._scratch = None
         self._present = Present(state)
 
     def _put(self, state: Snapshot) -> None:
-        """Put a state in place that has the columns of the present one."""
+        """Publish a state that has the columns of the present one."""
         self._present = Present(state, self._present.memory)
 
     def finish_rebuild(self) -> None:
@@ -280,7 +280,7 @@ class HitWorld(StaticCalls):
             rebuild.wait()
 
     def _rebuilds(self, state: Snapshot) -> bool:
-        """Whether a thread rebuilds the tree, started here if none does; few limbs do not pay for one."""
+        """Whether a thread rebuilds the tree; start one if none does and there are enough limbs."""
         if len(state) < REBUILT_AT_ONCE:
             return False
         if self._rebuild is None or not self._rebuild.is_running:  # not running: it failed, or this process is a fork

@@ -25,7 +25,7 @@ LAYERED = ("layers", "mask", "shared_mask")
 
 
 MOST_WRITTEN = 8
-"""With more new owners, columns by row are gathered anew rather than copied and written."""
+"""If more owners are new, columns by row are gathered from all owners, rather than copied and patched."""
 
 
 class WorldLayout:
@@ -192,7 +192,7 @@ class WorldLayout:
         return shared_rows(self.owners, later.owners, self.bare_counts, self.counts, self.first, later.first)
 
     def take_over(self, before: "WorldLayout", shared: Shared) -> None:
-        """Copy the columns by row that every state needs from a layout before: faster than to gather them anew."""
+        """Copy the columns by row that every state needs from an earlier layout: faster than gathering them."""
         if not len(self.counts.rows) or len(shared.new) > MOST_WRITTEN:
             return
         old: tuple[NDArray[Any], ...] = *before.shapes, before.box, before.character, before.mask

@@ -1,4 +1,4 @@
-"""Who is told what happens to a world or a history: each change in the order of its effect, each judged shot."""
+"""Observers of a world or a history: they get each change, in order of effect, and each judged shot."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -13,8 +13,8 @@ from cylcollide.world.queries import Queries
 from cylcollide.world.snapshot import Snapshot
 
 MOST_WAIT = 0.005
-"""Seconds that a judged call waits to learn whether the state that it read is still the present one. A signal handler
-may judge in the middle of a change, whose lock it will not get."""
+"""Seconds for which a judged call tries to get the lock, to check whether the state that it read is still present. A
+signal handler that judges in the middle of a change never gets it."""
 
 
 class JudgedCall(NamedTuple):
@@ -33,32 +33,32 @@ class JudgedCall(NamedTuple):
 
 
 class Observer(Protocol):
-    """What is told of all that happens to a world and its history."""
+    """Gets every change of a world and its history, and every judged shot."""
 
     def admit(self, has_shots: bool) -> None:
-        """Raise an error to refuse the change, or the call that judges, which comes next; nothing has changed yet."""
+        """Raise an error to refuse the next change or judged call; nothing has changed yet."""
 
     def tell(self, name: str, **what: object) -> None:
-        """Take note of a change that has just come into effect; the lock of what changed is held."""
+        """Record a change that has just come into effect; the caller holds the lock."""
 
     def tell_shots(self, call: JudgedCall) -> None:
-        """Take note of judged shots; if `is_present` is known, the world's lock is held."""
+        """Record judged shots; the caller holds the world's lock if `is_present` is known."""
 
     def lose_track(self) -> None:
-        """A change was interrupted: nobody knows whether it came into effect."""
+        """A change was interrupted: it may or may not have come into effect."""
 
 
 class ChangeLock(OwnLock):
-    """The lock that changes hold, and who is told of them. Copies and pickles have a new one, without observers."""
+    """The lock that changes hold, and its observers. A copy or pickle is a new lock without observers."""
 
     observers: tuple[Observer, ...] = ()
 
     def __reduce__(self) -> tuple[type["ChangeLock"], tuple[()]]:
-        """A lock that nobody holds, and nobody observes."""
+        """A free lock without observers."""
         return ChangeLock, ()
 
     def changing(self) -> "Lock | _Observed":
-        """What a change holds."""
+        """The context of a change: the lock, and the calls of observers around it."""
         return _Observed(self(), self.observers) if self.observers else self()
 
     def tell(self, name: str, **what: object) -> None:
@@ -80,7 +80,7 @@ class ChangeLock(OwnLock):
 
 
 class _Observed:
-    """A lock that observers admit to, and that tells them of a change that was cut short."""
+    """A lock that asks observers before a change, and reports one that an error has interrupted."""
 
     def __init__(self, lock: Lock, observers: tuple[Observer, ...]) -> None:
         self._lock, self._observers = lock, observers
@@ -101,7 +101,7 @@ class _Observed:
 
 
 class ObservedQueries(Queries):
-    """The queries of a world, whose judged shots observers are told of."""
+    """The queries of a world; judged shots go to its observers, too."""
 
     _lock: ChangeLock
 

@@ -101,7 +101,7 @@ class Poses:
         return Bones(self._at.reshape(-1, 3).copy(), self._turn.reshape(-1, 4).copy())
 
     def given(self, jumps: BoolArray | bool) -> dict[str, Any]:
-        """The arguments of `set_poses` that are these; `jumps`: which characters are teleported, in the order given."""
+        """These poses as arguments of `set_poses`; `jumps`: which characters are teleported, in the order given."""
         teleport = jumps if isinstance(jumps, bool) else jumps[self._order]
         ids = self._roster.ids[self._index]
         return {"ids": ids, "positions": self._at, "orientations": self._turn, "teleport": teleport}
@@ -111,7 +111,7 @@ class Poses:
         return layout.indices_of(roster.place[self._index])
 
     def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout) -> None:
-        """Write bones, ends and boxes; ValueError, naming character, bone and row, for what is no pose."""
+        """Write bones, ends and boxes; ValueError for what is no pose, with character, bone and row."""
         place = roster.place[self._index]
         bones = layout.indices_of(place).bones
         if len(place) == len(layout.ids):

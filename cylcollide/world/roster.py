@@ -63,7 +63,7 @@ class Roster(NamedTuple):
         )
 
     def _joined_groups(self, rig: Rig) -> Mapping[str, int]:
-        """The groups with those of the rig; ValueError if it gives a name another number than a rig has before."""
+        """The groups with those of the rig; ValueError if an earlier rig gave a name another number."""
         for name, number in rig.groups.items():
             if self.groups.get(name, number) != number:
                 raise ValueError(
@@ -73,7 +73,7 @@ class Roster(NamedTuple):
         return {**self.groups, **rig.groups}
 
     def without(self, index: Int64Array) -> "Roster":
-        """Without these characters, and without rigs that no character has any more."""
+        """Without these characters, and without the rigs that only they had."""
         kept = np.ones(len(self.ids), np.bool_)
         kept[index] = False
         rigs, rig = self.rigs, self.rig[kept]
@@ -86,13 +86,13 @@ class Roster(NamedTuple):
         )  # fmt: skip
 
     def with_layers(self, index: Int64Array, layers: Int64Array) -> "Roster":
-        """Where these characters have these layers."""
+        """With these layers of these characters."""
         column = self.layers.copy()
         column[index] = layers
         return self._replace(layers=column)
 
     def with_poses(self, index: Int64Array, teleport: BoolArray | bool) -> "Roster":
-        """Where these characters are posed, some of them by a teleport."""
+        """With poses of these characters; `teleport`: which of them jumped."""
         posed, teleports = self.place >= 0, self.teleports.copy()
         posed[index] = True
         teleports[index] += teleport
@@ -125,7 +125,7 @@ class Roster(NamedTuple):
         return index
 
     def index_of_living(self, ids: Int32Array) -> Int64Array:
-        """The rows of these characters, which are known to live."""
+        """The rows of these characters, all of which are in the roster."""
         return np.searchsorted(self.ids, ids)
 
     def _raise_unknown(self, character: int, row: int) -> NoReturn:
@@ -151,7 +151,7 @@ def as_layers(mask: ArrayLike, count: int) -> Int64Array:
 
 
 def as_jumps(teleport: Flags, count: int) -> BoolArray | bool:
-    """Which of so many characters are teleported, given as one bool for all or one each; checked. False: nobody."""
+    """Which of so many characters are teleported, given as one bool for all or one each; checked. False: none."""
     if isinstance(teleport, bool):
         return teleport
     array = np.array(teleport, object) if isinstance(teleport, list | tuple) else np.asarray(teleport)

@@ -1,7 +1,7 @@
-"""Limbs at one moment, with their tree; and the next moment: limbs move, characters come and go.
+"""Limbs at one moment, with their tree; and the next moment: limbs have moved, characters are added or removed.
 
 A move overwrites the columns of the state before the last, if nothing reads them, and refits the branches above the
-limbs that moved. Where characters come or go, columns are new and the tree is patched.
+limbs that moved. If characters are added or removed, columns are new and the tree is patched.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Snapshot(Queries):
     kernel_rows: LimbRows
     """The columns that compiled loops read."""
     packed: tuple[LimbRows, Tree]
-    """`kernel_rows` and `tree`, as loops alone can read them: in half the time."""
+    """`kernel_rows` and `tree` in the form that only loops read, in half the time."""
     roster: Roster
-    """The characters that live."""
+    """The characters and statics."""
     layout: WorldLayout
     """Which rows there are."""
     columns: PoseColumns
@@ -132,7 +132,7 @@ class Snapshot(Queries):
         return Limbs(self.table, self.layout.hit_group, tuple(self.layout.names.tolist()))
 
     def scene(self, *_moment: float) -> Scene:
-        """The limbs as pictures show them, whatever the moment: there is one alone."""
+        """The limbs as pictures show them; a snapshot has one moment, so the argument is ignored."""
         return Scene(self.limbs, self.layout.static, self.group_names)
 
     def snapshot(self) -> Snapshot:
@@ -143,7 +143,7 @@ class Snapshot(Queries):
 def snapshot_of(
     roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
 ) -> Snapshot:
-    """A snapshot of all limbs, of which the first ones are bare and the others the roster's; with all bones."""
+    """A snapshot of all limbs: the bare ones, then those of the roster; with the transforms of all bones."""
     t, (tree, cost) = limbs.table, built_tree(*limb_boxes(limbs.table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.kernel_shape, tree.bounds)
     return Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
@@ -171,23 +171,23 @@ Write = Callable[[PoseColumns], None]
 
 
 class Spare(NamedTuple):
-    """The memory of an earlier state, and in what it differs from the present one's."""
+    """The memory of an earlier state, and where it differs from that of the present one."""
 
     memory: PoseMemory
     behind: Parts | None  # None: in anything
     moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
 
     def after(self, place: Int64Array, layout: WorldLayout) -> Spare:
-        """The same, when characters at these places were moved in place in the present state."""
+        """The same after characters at these places were moved in place in the present state."""
         if self.behind is None or len(self.moved) > len(layout.ids):
             return Spare(self.memory, None, [])
         self.moved.append(place)
         return self
 
     def differs_in(self, layout: WorldLayout, changed: Parts) -> Parts | None:
-        """All in which they differ from a state of these rows, beside what is `changed` now; None: anything.
+        """What differs from a state of these rows, besides what is `changed` now; None: anything may.
 
-        If that is much, all is copied, which costs less than to make rows of so many limbs again.
+        If much differs, all is copied, which costs less than making the rows of so many limbs again.
         """
         if self.behind is None:
             return None

@@ -1,4 +1,4 @@
-"""The calls of a world about statics: solids that nobody owns."""
+"""The calls of a world about statics: solids that belong to no character."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cylcollide.world.statics import labelled
 
 
 class StaticCalls(ObservedQueries):
-    """Statics are added, moved and removed. Their rows follow those of all characters."""
+    """Calls that add, move and remove statics, whose rows follow those of all characters."""
 
     _present: Present
     _lock: ChangeLock
@@ -36,20 +36,20 @@ class StaticCalls(ObservedQueries):
         return self._present.roster.statics.handles.copy()
 
     def add_static(self, limbs: Limbs, *, mask: ArrayLike | None = None, hit_group: ArrayLike | None = None) -> int:
-        """Let solids stand in the world that nobody owns: walls, doors, lifts.
+        """Add solids that belong to no character: walls, doors, lifts.
 
         Parameters
         ----------
         limbs
-            Where they stand now. `move_static` moves all of them together; they are in the frame
-            that it places.
+            Where they stand now. `move_static` moves all of them together: it places the frame in
+            which they are given.
         mask, hit_group
-            In place of those of the limbs, (n,) or one for all; None leaves theirs.
+            Replace those of the limbs, (n,) or one for all; None keeps theirs.
 
         Returns
         -------
         int
-            Their handle: 0 for the first one, and one more for each. No handle is used twice.
+            The handle: 0, 1, 2 …; no handle is used twice.
 
         Raises
         ------
@@ -66,10 +66,10 @@ class StaticCalls(ObservedQueries):
             return handle
 
     def move_static(self, handle: int, position: ArrayLike, orientation: ArrayLike) -> None:
-        """Move a static: the frame of its limbs goes to a position (3,) and an orientation (4,).
+        """Place the frame in which a static's limbs were given: position (3,), orientation (4,).
 
-        The orientation is a quaternion x, y, z, w of any length but 0. A history has it where it
-        was until the next tick.
+        The orientation is a quaternion x, y, z, w of any length but 0. In a history the static
+        stays where it was until the next tick.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class StaticCalls(ObservedQueries):
             self._lock.tell("move_static", handle=int(handle), **place)
 
     def remove_static(self, handle: int) -> None:
-        """Take a static away; its handle is never used again.
+        """Remove a static; no handle is used twice.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The statics of a world: solids that nobody owns, each in a frame of its own."""
+"""The statics of a world: solids that belong to no character, each in a frame of its own."""
 
 from functools import cache
 from typing import NamedTuple, NoReturn
@@ -65,7 +65,7 @@ class Statics(NamedTuple):
 
 
 def labelled(limbs: Limbs, mask: ArrayLike | None, hit_group: ArrayLike | None) -> Limbs:
-    """The limbs of a new static; mask and hit group, if given, in place of theirs. ValueError for what can be none."""
+    """The limbs of a new static, with another mask and hit group if given; ValueError for bad ones."""
     if not isinstance(limbs, Limbs):
         raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.boxes(...)")
     row = validate.first_bad_row(limbs.character != NO_CHARACTER)
