@@ -17,6 +17,7 @@ from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
 from cylcollide.query.exact_fallback import exact_limb
+from cylcollide.validate import NO_RADIUS
 from cylcollide.world import Snapshot
 
 NOTHING = -1  # no shape
@@ -59,6 +60,7 @@ class RayTest(NamedTuple):
     mask: int  # 32 bits
     threads: int | None
     cores: bool = False  # whether balls and capsules that hold the start are hit as by Bullet (`core_hits`)
+    radius: Float64Array = NO_RADIUS  # (n,), or (0,) if all are 0
 
 
 class MergedHits(NamedTuple):

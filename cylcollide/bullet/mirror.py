@@ -24,6 +24,7 @@ from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import in_world, parent_frame
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.scene import Scene, SceneReader
+from cylcollide.bullet.thick_hits import cast
 from cylcollide.bullet.tuples import as_tuples
 from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
@@ -81,10 +82,8 @@ class Mirror(MirrorPoints):
         """By how much limbs are grown."""
         if mesh is not None and mesh not in get_args(MeshPolicy):
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
-        self.client = Client(client)
-        """PyBullet's functions for the client."""
-        self.inside: MirrorInside = inside
-        """What a ray does with a shape that it starts in."""
+        self.client, self.inside = Client(client), inside
+        """PyBullet's functions for the client, and what a ray does with a shape that it starts in."""
         self._drawn: list[int] = []
         self._follower = Follower(
             self.client, SceneReader(self.client, mesh or "wrap", self.tolerance, warns=mesh is None), inside, follow
@@ -244,8 +243,9 @@ class Mirror(MirrorPoints):
             raise
 
     def cast_segments(
-        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
-    ) -> MirrorHits:
+        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None, *,
+        radius: ArrayLike = 0.0,
+    ) -> MirrorHits:  # fmt: skip
         """The first shape along each closed segment, as arrays: at the speed of a `HitWorld`.
 
         Parameters
@@ -256,13 +256,15 @@ class Mirror(MirrorPoints):
             Only links whose filter group has a bit in common with it are hit; 32 bits.
         threads
             How many work at once; None: the number of processors.
+        radius
+            Of thick rays, one or one a ray, as of `HitWorld.cast_segments`; planes become slabs.
 
         Raises
         ------
         ValueError
-            On NaN, infinity or a wrong shape.
+            On NaN, infinity or a wrong shape; on a radius with `inside="bullet"` or wrapped shapes.
         """
-        return MirrorHits(*self._array_request(starts, ends, mask, threads))
+        return cast(*self._array_request(starts, ends, mask, threads), radius, self.client)
 
     def chords_segments(
         self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
@@ -277,9 +279,7 @@ class Mirror(MirrorPoints):
         state, rays = self._array_request(starts, ends, mask, threads)
         if state.sheets or state.wrapped.body_links or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
-        return state.world.occluded_segments(
-            rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
-        )
+        return state.world.occluded_segments(*rays[:2], inside=rays.inside, mask=rays.mask, threads=rays.threads)
 
     def _array_request(
         self, starts: ArrayLike, ends: ArrayLike, mask: int, threads: int | None
@@ -313,7 +313,7 @@ class Mirror(MirrorPoints):
         It replaces what was drawn before. `hits`: what `rayTest` and `rayTestBatch` returned.
         Returns the number of lines; a DIRECT client shows none.
         """
-        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self.state.wrapped.boxes)]
+        parts = [debug_draw.outlines(limbs) for limbs in (self.limbs, self.state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
         lines = [(shapes, color), (debug_draw.crosses(hits), hit_color)]
         self._drawn = debug_draw.redraw(self.client, self._drawn, lines)

@@ -48,8 +48,9 @@ class MirrorHits:
 
     def __init__(self, state: MirrorState, rays: RayTest) -> None:
         self._state, self._rays, self._limbs = state, rays, len(state.limb_rank)
+        radius = rays.radius if len(rays.radius) else 0.0
         self._of_limbs = state.world.cast_segments(
-            rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
+            *rays[:2], inside=rays.inside, mask=rays.mask, threads=rays.threads, radius=radius
         )
         self._shape, fraction = self._of_limbs.limb, self._of_limbs.fraction
         """Row of `MirrorState.shape_link`, int32 (n,): the limb, the number of limbs + the sheet, or -1."""

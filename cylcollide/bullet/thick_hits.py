@@ -1,0 +1,157 @@
+"""Thick rays at a mirror's shapes: limbs grow as those of a world do, and planes become slabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide.bullet.client import Client
+from cylcollide.bullet.merge_hits import MirrorState, RayTest, limb_error
+from cylcollide.bullet.mirror_hits import MirrorHits
+from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
+from cylcollide.bullet.sheet_loops import SheetColumns
+from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.order import limb_hit
+from cylcollide.exact.solid import Solid
+from cylcollide.exact.thick import Grown
+from cylcollide.process.files import Columns
+from cylcollide.query.exact_fallback import exact_limb
+from cylcollide.query.near_requests import as_radii
+
+
+class ThickHits(MirrorHits):
+    """As `MirrorHits`. A limb or plane then means all points within the ray's radius of it.
+
+    `position` is the place of the shape nearest to the ray's centre, `normal` the way from there to the centre. Exits
+    and thickness are those of the grown shape: a plane is a slab.
+    """
+
+    _compared = 0
+
+    @property
+    def rechecked(self) -> int:
+        """How often exact arithmetic decided about a ray: among the limbs, and between two other shapes."""
+        return super().rechecked + self._compared
+
+    def _add_sheets(self, fraction: Float64Array) -> Float64Array:
+        """Put sheets before other shapes; what float64 leaves open is resolved exactly, and the lower rank counts."""
+        rays, first, shape = self._rays, fraction.copy(), self._shape.astype(np.int32)
+        error = limb_error(self._state._replace(largest=self._state.largest + rays.radius.max(initial=0.0)), rays)
+        for k, slab, rows in self._slabs(np.arange(len(first))):
+            found = sheet_hits(slab, rays.starts[rows], rays.ends[rows], rays.inside)
+            is_before = found.fraction < first[rows]
+            with np.errstate(invalid="ignore"):
+                is_close = np.abs(found.fraction - first[rows]) <= found.error + error[rows]
+            for i in np.flatnonzero(is_close).tolist():
+                is_before[i] = self._is_before(int(rows[i]), self._limbs + k, int(shape[rows[i]]))
+            own = rows[is_before]
+            shape[own], first[own], error[own] = self._limbs + k, found.fraction[is_before], found.error[is_before]
+        self._shape = shape
+        return first
+
+    def _slabs(self, rows: Int64Array, hit: bool = False) -> Iterator[tuple[int, Sheet, Int64Array]]:
+        """Each sheet that the mask includes, grown by each radius; and of these rows those with it, or that hit it."""
+        radius = self._rays.radius[rows]
+        for thick in np.unique(radius).tolist():
+            for k in np.flatnonzero(self._state.sheet_table.group & np.uint32(self._rays.mask)).tolist():
+                own = rows[(radius == thick) & ((self._shape[rows] == self._limbs + k) | (not hit))]
+                yield k, self._slab(k, thick), own
+
+    def _slab(self, k: int, radius: float) -> Sheet:
+        sheet = self._state.sheets[k]
+        return replace(sheet, half_thickness=sheet.half_thickness + radius)
+
+    def _is_before(self, row: int, one: int, other: int) -> bool:
+        """Whether a ray hits one shape before another, exactly; of those hit at once the lower rank counts."""
+        state, limbs = self._state, self._limbs
+        rank = np.concatenate([state.limb_rank, state.sheet_rank])
+        if min(one, other) >= limbs and state.sheets[one - limbs] == state.sheets[other - limbs]:
+            return bool(rank[one] < rank[other])
+        self._compared += 1
+        return (self._time(row, one).compare(self._time(row, other)) or rank[one] - rank[other]) < 0
+
+    def _time(self, row: int, shape: int) -> Algebraic:
+        """The fraction at which a ray hits a shape."""
+        ray, radius = segment_numbers(self._rays.starts[row], self._rays.ends[row]), self._rays.radius.item(row)
+        solid: Solid
+        if shape < self._limbs:
+            solid = Grown(exact_limb(self._state.world.limbs.table, shape), radius)
+        else:
+            solid = self._slab(shape - self._limbs, radius)
+        hit, _ = limb_hit(ray, solid, self._rays.inside)
+        if hit is None:
+            raise AssertionError("both shapes are hit")
+        return hit[0] if isinstance(hit[0], Algebraic) else Algebraic.rational(Fraction(*hit[0].approximate()))
+
+    def _surface(self) -> Columns:
+        rays, (position, normal) = self._rays, self._of_limbs.surface()
+        for k, slab, rows in self._slabs(np.arange(len(self)), hit=True):
+            found = sheet_hits(slab, rays.starts[rows], rays.ends[rows], rays.inside)
+            position[rows], normal[rows] = self._places(k, found, rays.radius[rows]), found.normal
+        return {"position": position, "normal": normal}
+
+    def _places(self, k: int, found: SheetColumns, radius: Float64Array) -> Float64Array:
+        """The places of a sheet nearest to centres; those without a normal are within the radius, or in the sheet."""
+        sheet, unit = self._state.sheets[k], self._state.sheet_table.unit[k]
+        height = (found.position - sheet.point) @ unit
+        beyond = height - np.clip(height, -sheet.half_thickness, sheet.half_thickness)
+        on_surface = (found.normal != 0.0).any(axis=1)[:, None]
+        return found.position - np.where(on_surface, radius[:, None] * found.normal, beyond[:, None] * unit)
+
+    @cached_property
+    def _ways_back(self) -> list[tuple[int, Int64Array, SheetColumns, BoolArray]]:
+        """Sheets, rows that hit them, where these are left, as hits of the way back; and whether starts are inside."""
+        rays, found = self._rays, []
+        for k, slab, rows in self._slabs(np.flatnonzero(rays.radius > 0.0), hit=True):
+            starts, ends = rays.starts[rows], rays.ends[rows]
+            started = sheet_hits(slab, starts, ends, "hit").fraction == 0.0
+            found.append((k, rows, sheet_hits(slab, ends, starts, "hit"), started))
+        return found
+
+    def _exits(self) -> Columns:
+        columns, fraction = super()._exits(), self.fraction
+        length = np.linalg.norm(self._rays.ends - self._rays.starts, axis=1)
+        for _, rows, back, started in self._ways_back:
+            leaving = np.maximum(1.0 - back.fraction, fraction[rows])
+            if self._rays.inside == "exit":
+                leaving = np.where(started, fraction[rows], leaving)
+            columns["exit_fraction"][rows] = leaving
+            columns["thickness"][rows] = (leaving - np.where(started, 0.0, fraction[rows])) * length[rows]
+        return columns
+
+    def _exit_surface(self) -> Columns:
+        columns = super()._exit_surface()
+        for k, rows, back, _ in self._ways_back:
+            columns["exit_position"][rows] = self._places(k, back, self._rays.radius[rows])
+            columns["exit_normal"][rows] = back.normal
+        return columns
+
+
+def cast(state: MirrorState, rays: RayTest, radius: ArrayLike, client: Client) -> MirrorHits:
+    """The first shape along each ray; `radius`: one, or one a ray.
+
+    Raises
+    ------
+    ValueError
+        For bad radii, and for thick rays among shapes that only Bullet's own rays decide about.
+    """
+    thick = as_radii(radius, "radius", len(rays.starts))
+    if not thick.any():
+        return MirrorHits(state, rays)
+    if rays.cores:
+        raise ValueError(
+            "radius: expected 0 with inside='bullet', as PyBullet has no thick rays; choose another policy"
+        )
+    if state.wrapped.body_links:
+        body, link = state.wrapped.body_links[0]
+        raise ValueError(
+            f"radius: expected 0, as Bullet's own rays, without thickness, decide about {client.body_name(body)}, "
+            f"link {link}; leave such shapes out by Mirror(mesh='skip')"
+        )
+    return ThickHits(state, rays._replace(radius=thick))
