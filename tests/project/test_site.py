@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
+import cylcollide as cc
 from cylcollide.cli import COMMANDS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -53,6 +54,12 @@ def test_every_link_to_a_heading_finds_it():
     for page in [*DOCS.glob("*.md"), DOCS.parent / "README.md"]:
         for target, anchor in re.findall(r"\]\(([^):]*\.md)?#([^)]+)\)", page.read_text()):
             assert anchor in anchors(page.parent / target if target else page), (page.name, target, anchor)
+
+
+def test_the_version_is_the_same_everywhere():
+    root = DOCS.parent
+    assert f"version: {cc.__version__}\n" in (root / "CITATION.cff").read_text()
+    assert re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE).group(1) == cc.__version__
 
 
 LICENCES = {
