@@ -55,13 +55,13 @@ def test_a_lidar_maps_its_room_without_an_edit(tmp_path):
     assert set(ours[:, 4]) == {float(body) for body in range(8)}, "each wall and pillar is seen"
     assert error.max() < NEAR
     assert bullet.max() > 1e-4
-    assert "1800 rays in 5 calls" in said
+    assert "1,800 rays in 5 calls" in said
 
 
 def test_engines_compared_in_a_short_program(tmp_path, capsys):
     pytest.importorskip("pybullet")
     runpy.run_path(str(PROGRAMS / "comparison.py"))["main"](str(tmp_path / "table.csv"))
-    rows = {row["engine"]: row for row in csv.DictReader((tmp_path / "table.csv").open())}
+    rows = {row["engine"]: row for row in csv.DictReader((tmp_path / "table.csv").read_text().splitlines())}
     assert rows["cylcollide"] == {"engine": "cylcollide", "missed": "0", "phantom": "0", "distance_mm": "0"}
     assert int(rows["bullet"]["phantom"]) > 100
     missing = re.findall(r"install it with", capsys.readouterr().out)
