@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, Face, InsidePolicy, Shape
 from cylcollide.bvh.layout import HIGH, Tree
-from cylcollide.constants import BOX_PAD
+from cylcollide.constants import BOX_PAD, LARGEST_SAFE
 from cylcollide.exact import order
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.line import End, RayNumbers, Stretch
 from cylcollide.exact.solid import Bound, Solid
 from cylcollide.exact.thick import Grown
 from cylcollide.kernels.hit_bounds import ray_hit_bounds
-from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.thick import thick_span
@@ -25,6 +26,9 @@ BOUNDED = (Shape.TAPERED, Shape.ELLIPSOID)
 
 LARGEST_GROWTH = 1e30
 """Boxes grow by no more, in the frame of the tree: no ray that is trusted starts so far away."""
+
+NOTHING_KNOWN = Span((-inf, inf), (inf, -inf), UNDECIDED_FACE, UNDECIDED_FACE)
+"""Of a limb or a ray that float64 is not trusted with."""
 
 
 def grown_tree(tree: Tree, radius: float) -> Tree:
@@ -51,12 +55,14 @@ class Bounded(Solid):
     has_algebraic_times = True
 
     def __init__(self, ray: Ray, table: LimbTable, limb: int) -> None:
+        one, span = plain_limb(table, limb), NOTHING_KNOWN
         with np.errstate(all="ignore"):
-            span = thick_span(ray, plain_limb(table, limb), 0, True)
+            if max(ray.extent, one.extent, ray.radius) <= LARGEST_SAFE:
+                span = thick_span(ray, one, 0, True)
             bounds = ray_hit_bounds(ray, span, POLICY_HIT)
         self.ray, self.span = ray, span
         self.is_certain = bool(bounds.certain) and bounds.face != UNDECIDED_FACE
-        self.latest = float(bounds.upper) * ray.per_length
+        self.latest = float(bounds.upper) * ray.per_length if bounds.upper < inf else inf
         """The fraction at which a contact is certain, or inf."""
 
     def bounds(self, _: RayNumbers) -> Sequence[Bound]:
@@ -66,10 +72,10 @@ class Bounded(Solid):
     def crossing(self, _: RayNumbers) -> list[Stretch]:
         """Where the line may be inside, clipped to the ray: an end that is left out is not on it."""
         (first, last), limit = self.span.outer, self.ray.limit
-        if not (first <= last and last >= 0.0 and first <= limit):
+        if not (first <= last and last >= 0.0 and first <= limit and first < inf):
             return []
         near = None if first <= 0.0 else self._end(first, self.span.first_face)
-        return [Stretch(near, None if last > limit else self._end(last, self.span.last_face))]
+        return [Stretch(near, None if last > limit or last == inf else self._end(last, self.span.last_face))]
 
     def _end(self, metres: float, face: float) -> End:
         known = Face.SIDE if face == UNDECIDED_FACE else Face(int(face))

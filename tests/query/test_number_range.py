@@ -16,6 +16,10 @@ from support.oracle.shapes.rows import Shapes, Shots, shots
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import limb_chords
+from cylcollide.exact.thick import Grown
+from cylcollide.query.exact_fallback import exact_limb
 
 LARGEST, SMALLEST = 2.0**500, 2.0**-500
 BEYOND, BELOW = np.nextafter(LARGEST, np.inf), np.nextafter(SMALLEST, 0.0)
@@ -141,6 +145,40 @@ def test_every_field_at_any_power_of_two(power: int, inside: str):
     count, problems = compare_chords(world.chords_segments(start, end, inside=inside), truths, inside)
     assert not problems, problems[0]
     assert min(count, tally.hits) > 3
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_thick_rays_at_any_power_of_two(power: int):
+    """Held against rational arithmetic at the unit, and against that answer at each power; two shapes are bounded."""
+    shapes, rng = mixed(sized(70, 21), seed=9), np.random.default_rng(9)
+    start, end = shots_at(shapes, len(shapes.radius), seed=9)
+    radius = rng.choice([0.0, 0.01, 0.5], len(start))
+    limbs, near = shapes.limbs(), times(shapes, power).limbs()
+    hits = limbs.cast_segments(start, end, radius=radius)
+    there = near.cast_segments(np.ldexp(start, power), np.ldexp(end, power), radius=np.ldexp(radius, power))
+    bounded = np.isin(limbs.kind, (cc.Shape.TAPERED, cc.Shape.ELLIPSOID))
+    decided = ~hits.undecided & ~there.undecided
+    assert decided[~bounded].all()
+    assert decided.sum() >= (~bounded).sum()
+    assert np.array_equal(hits.hit[decided], there.hit[decided])
+    for i in np.flatnonzero(hits.hit & there.hit & ~bounded).tolist():
+        assert there.face[i] == hits.face[i]
+        assert abs(there.fraction[i] - hits.fraction[i]) <= 4.0 * np.spacing(1.0)
+        size = max(np.abs([start[i], end[i], hits.position[i]]).max(), 1.0)
+        assert np.abs(np.ldexp(there.position[i], -power) - hits.position[i]).max() <= 8.0 * np.spacing(size)
+    for i in np.flatnonzero(~bounded).tolist():
+        grown = Grown(exact_limb(limbs.table, i), radius.item(i))
+        segment = RayNumbers(tuple(start[i].tolist()), tuple(end[i].tolist()), True, 1.0)
+        assert hits.hit[i] == (len(limb_chords(segment, grown)) > 0)
+    assert len(start) // 9 < hits.hit.sum() < len(start)
+
+
+@pytest.mark.parametrize("value", [-1.0, BELOW, BEYOND, np.nan, np.inf])
+def test_radii_of_thick_rays_outside_of_the_range(world: cc.HitWorld, value: float):
+    with pytest.raises(ValueError, match=r"radius: .*row 3\b"):
+        world.cast_segments(GOOD, UP, radius=with_row(np.ones(5), 3, value))
+    with pytest.raises(ValueError, match=r"radius: "):
+        world.limbs[:5].cast_segments(GOOD, UP, radius=value)
 
 
 def spread_shots(kind: int, n: int) -> Shots:
