@@ -15,7 +15,7 @@ from cylcollide.kernels.near import Near, near_limb
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, broadcast_like, larger, logical_not, movemask, select, smaller, square_root
 
-MOST_STEPS = 12
+MOST_STEPS = 16
 """Steps to a contact: two or three suffice, but for grazes. What is still wide then is undecided."""
 
 STEEP = 2.0**-20
