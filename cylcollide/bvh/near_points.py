@@ -1,10 +1,10 @@
-"""Traversals about points: the items near a point, the nearest first, or near each of many points.
+"""Traversals about points: the items near a point or a segment, the nearest first, or near each of many points.
 
 Whether a box is near is decided in float32, in the frame of the tree; reaches are longer by more than its rounding.
 """
 
 from collections.abc import Callable
-from math import inf
+from math import inf, sqrt
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,22 +16,31 @@ from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_poin
 from cylcollide.constants import BOX_PAD, FARTHEST_START, TREE_WIDTH
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
+    LANES,
     Real,
     Truth,
     absolute,
     broadcast,
     larger,
     load,
+    load_triples,
     movemask,
+    select,
     smaller,
+    square_root,
     store,
 )
 
 Query = TypeVar("Query")
+Place = TypeVar("Place")
 Found = TypeVar("Found")
 
 FARTHEST_REACH = 2.0**60
 """Stands in for larger distances in the frame of the tree: its square is a float32, and no empty slot is within it."""
+FARTHEST_SQUARE = FARTHEST_REACH * FARTHEST_REACH
+
+BALL_ERROR = 4.0
+"""Distances of a segment from balls around boxes err by at most 35 units of 2⁻²⁴ of the size, and this is 64."""
 
 
 @inlined
@@ -41,9 +50,14 @@ def is_near_tree(local: Vector) -> Truth:
 
 
 @inlined
-def reach_from(local: Vector, scale: float, reach: Real) -> Real:
-    """A signed distance in metres in the frame of the tree, larger by more than float32 errs about the point."""
-    size = 1.0 + larger(larger(absolute(local[0]), absolute(local[1])), absolute(local[2]))
+def size_about(local: Vector) -> Real:
+    """What float32 errors of lengths about a point in the frame of the tree are proportional to."""
+    return 1.0 + larger(larger(absolute(local[0]), absolute(local[1])), absolute(local[2]))
+
+
+@inlined
+def reach_from(size: Real, scale: float, reach: Real) -> Real:
+    """A signed distance in metres in the frame of the tree, larger by more than float32 errs about this size."""
     return smaller(reach * scale + BOX_PAD * (size + absolute(reach) * scale), FARTHEST_REACH)
 
 
@@ -64,20 +78,14 @@ def signed_squares(bounds: Float32Array, base: int, point: Vector) -> Any:
 
 
 @inlined
-def near_boxes(bounds: Float32Array, base: int, point: Vector, reach: Any) -> Truth:
-    """Whether each of a node's eight boxes, grown by a reach, contains the point."""
+def near_boxes(bounds: Float32Array, base: int, point: Vector, square: Any) -> Truth:
+    """Whether each of a node's eight boxes is within a distance of the point, whose square is given."""
     x, y, z = point
-    above = (
-        (load(bounds, base) - x <= reach)
-        & (load(bounds, base + TREE_WIDTH) - y <= reach)
-        & (load(bounds, base + 2 * TREE_WIDTH) - z <= reach)
-    )
-    below = (
-        (x - load(bounds, base + 3 * TREE_WIDTH) <= reach)
-        & (y - load(bounds, base + 4 * TREE_WIDTH) <= reach)
-        & (z - load(bounds, base + 5 * TREE_WIDTH) <= reach)
-    )
-    return above & below  # type: ignore[no-any-return]
+    zero = np.float32(0.0)
+    x = larger(larger(load(bounds, base) - x, x - load(bounds, base + 3 * TREE_WIDTH)), zero)
+    y = larger(larger(load(bounds, base + TREE_WIDTH) - y, y - load(bounds, base + 4 * TREE_WIDTH)), zero)
+    z = larger(larger(load(bounds, base + 2 * TREE_WIDTH) - z, z - load(bounds, base + 5 * TREE_WIDTH)), zero)
+    return x * x + y * y + z * z <= square  # type: ignore[no-any-return]
 
 
 @inlined
@@ -89,14 +97,34 @@ def visit_nearest(
 
     The reach is a signed distance. `visit` returns what is found by then, and the reach from there on.
     """
-    local, scale = local_point(tree.frame, point), tree.frame.scale
+    local = local_point(tree.frame, point)
     if not is_near_tree(local):
-        for k in range(tree.items):
-            found, _ = visit(query, tree.items - 1 - k, found)
-        return found
-    bounds, codes, nears = tree.bounds, stack.code, stack.near
-    place = broadcast_float32(local)
-    far = reach_from(local, scale, reach)
+        return visit_all(tree, visit, query, found)
+    place, size = broadcast_float32(local), size_about(local)
+    return visit_by_distance(tree, stack, place, size, signed_squares, reach, visit, query, found)
+
+
+@inlined
+def visit_all(
+    tree: Tree, visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query, found: Found
+) -> Found:
+    """Visit all items."""
+    for k in range(tree.items):
+        found, _ = visit(query, tree.items - 1 - k, found)
+    return found
+
+
+@inlined
+def visit_by_distance(
+    tree: Tree, stack: Stack, place: Place, size: float, squares_from: Callable[[Float32Array, int, Place], Any],
+    reach: float, visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query, found: Found,
+) -> Found:  # fmt: skip
+    """`visit_nearest` of a place in the frame of the tree: `squares_from` gives its signed squares from eight boxes.
+
+    Lower bounds up to errors of `BOX_PAD` times `size`.
+    """
+    bounds, codes, nears, scale = tree.bounds, stack.code, stack.near, tree.frame.scale
+    far = reach_from(size, scale, reach)
     limit = np.float32(far * abs(far))
     codes[0], nears[0], height = 0, -inf, 1
     while height > 0:
@@ -106,13 +134,56 @@ def visit_nearest(
             continue
         if code < 0:
             found, reach = visit(query, -2 - code, found)
-            far = reach_from(local, scale, reach)
+            far = reach_from(size, scale, reach)
             limit = np.float32(far * abs(far))
             continue
-        squares = signed_squares(bounds, code * 6 * TREE_WIDTH, place)
+        squares = squares_from(bounds, code * 6 * TREE_WIDTH, place)
         store(stack.entry, 0, squares)
         height = push_sorted(stack, tree.child, code, movemask(squares <= limit), height)
     return found
+
+
+@inlined
+def visit_nearest_to_segment(
+    tree: Tree, stack: Stack, start: Vector, step: Vector, limit: float, reach: float,
+    visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query, found: Found,
+) -> Found:  # fmt: skip
+    """`visit_nearest` of the segment from `start` to `start` + limit · step; the limit may be infinite.
+
+    The distance from the ball around a box bounds that from the box.
+    """
+    local, length = local_point(tree.frame, start), sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2])
+    if not is_near_tree(local):
+        return visit_all(tree, visit, query, found)
+    per_length = 1.0 / length if length > 0.0 else 0.0
+    u, v, w = step[0] * per_length, step[1] * per_length, step[2] * per_length
+    far = limit * length * tree.frame.scale if length > 0.0 else 0.0
+    t = min(max(-(local[0] * u + local[1] * v + local[2] * w), 0.0), far)
+    place = (local[0] + t * u, local[1] + t * v, local[2] + t * w)  # of the segment, nearest to the tree's centre
+    before, behind = np.float32(min(t, FARTHEST_REACH)), np.float32(min(far - t, FARTHEST_REACH))
+    segment = broadcast_float32(place), broadcast_float32((u, v, w)), -before, behind
+    size = BALL_ERROR * size_about(place)
+    return visit_by_distance(tree, stack, segment, size, squares_from_balls, reach, visit, query, found)
+
+
+@inlined
+def squares_from_balls(bounds: Float32Array, base: int, segment: tuple[Vector, Vector, np.float32, np.float32]) -> Any:
+    """Signed squares of a segment's distances from the balls around a node's eight boxes."""
+    place, (u, v, w), first, last = segment
+    x, wide = middle_of(bounds, base, place[0])
+    y, deep = middle_of(bounds, base + TREE_WIDTH, place[1])
+    z, high = middle_of(bounds, base + 2 * TREE_WIDTH, place[2])
+    t = smaller(larger(x * u + y * v + z * w, first), last)
+    x, y, z = x - t * u, y - t * v, z - t * w
+    beyond = square_root(x * x + y * y + z * z) - square_root(wide * wide + deep * deep + high * high)
+    return beyond * absolute(beyond)
+
+
+@inlined
+def middle_of(bounds: Float32Array, base: int, place: Real) -> tuple[Any, Any]:
+    """Along one axis, the middles of eight boxes from a place, and their half widths."""
+    low, high, half = load(bounds, base), load(bounds, base + 3 * TREE_WIDTH), np.float32(0.5)
+    return half * (low + high) - place, half * (high - low)
 
 
 @inlined
@@ -120,16 +191,19 @@ def visit_near_points(
     tree: Tree, points: Float64Array, radii: Float64Array, begin: int, end: int, place: Float32Array, pairs: Pairs,
     visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
 ) -> Found:  # fmt: skip
-    """`visit_at_points` with boxes grown by a radius of each point, or of all; `place` is (4, points)."""
-    for k in range(end - begin):
+    """`visit_at_points` with boxes near each point: within a radius of it, or of all; `place` is (4, points)."""
+    count, stride = end - begin, place.shape[1]
+    for k in range(0, count - LANES + 1, LANES):
+        radius = load(radii, begin + k) if radii.size > 1 else broadcast(radii[0])
+        x, y, z, square = place_in_tree(tree, load_triples(points, 3 * (begin + k)), radius)
+        store(place, k, x)
+        store(place, stride + k, y)
+        store(place, 2 * stride + k, z)
+        store(place, 3 * stride + k, square)
+    for k in range(count - count % LANES, count):
         i = begin + k
-        radius = radii[i if radii.size > 1 else 0]
-        local = local_point(tree.frame, (points[i, 0], points[i, 1], points[i, 2]))
-        if is_near_tree(local):
-            place[0, k], place[1, k], place[2, k] = local
-            place[3, k] = reach_from(local, tree.frame.scale, radius)
-        else:  # all boxes are within 2 of its centre
-            place[0, k], place[1, k], place[2, k], place[3, k] = 0.0, 0.0, 0.0, 4.0
+        point, radius = (points[i, 0], points[i, 1], points[i, 2]), radii[i if radii.size > 1 else 0]
+        place[0, k], place[1, k], place[2, k], place[3, k] = place_in_tree(tree, point, radius)
     level = begin_at_root(pairs, end - begin)
     while level >= 0:
         level, met = next_pairs(tree, pairs, level, _near_boxes_of, (tree.bounds, place))
@@ -139,9 +213,20 @@ def visit_near_points(
 
 
 @inlined
+def place_in_tree(tree: Tree, point: Vector, radius: Real) -> tuple[Real, Real, Real, Real]:
+    """A point in the frame of the tree, and the squared distance of boxes that are near it; of a point far away, all.
+
+    A radius that is negative, as that of a limb about a point inside, counts as 0.
+    """
+    local = local_point(tree.frame, point)
+    near, reach = is_near_tree(local), larger(reach_from(size_about(local), tree.frame.scale, radius), 0.0)
+    x, y, z = select(near, local[0], 0.0), select(near, local[1], 0.0), select(near, local[2], 0.0)
+    return x, y, z, select(near, reach * reach, FARTHEST_SQUARE)
+
+
+@inlined
 def _near_boxes_of(query: tuple[Float32Array, Float32Array], base: int, k: int) -> Truth:
-    """Which of a node's boxes, grown by its reach, contain point k."""
+    """Which of a node's boxes are near point k."""
     bounds, place = query
-    reach = broadcast(place[3, k])
-    x, y, z = broadcast(place[0, k]), broadcast(place[1, k]), broadcast(place[2, k])
-    return near_boxes(bounds, base, (x, y, z), reach)
+    point = broadcast(place[0, k]), broadcast(place[1, k]), broadcast(place[2, k])
+    return near_boxes(bounds, base, point, broadcast(place[3, k]))

@@ -5,24 +5,32 @@ from functools import partial
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.requests import PastRequest
 from cylcollide.history.rewound import RewoundLimbs, present_positions
 from cylcollide.history.sample_times import NO_TICK, sample_times
-from cylcollide.history.ticks import Ring
+from cylcollide.history.ticks import Ring, Structure
+from cylcollide.kernels.about_limb import TERMS
+from cylcollide.kernels.limb_table import ROW
 from cylcollide.query import exact_fallback
 from cylcollide.query.chords import Chords, chords_listed
-from cylcollide.query.clearance import considered_limbs
+from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, fastest_corner
 from cylcollide.query.closest import closest_recorded
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.chords import pieces_of_lists
+from cylcollide.query.loops.clearance import Cleared, nothing_cleared
 from cylcollide.query.loops.columns import CompressedRows, ray_of_each
+from cylcollide.query.loops.inputs import PointFilters, RayBatch
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
+from cylcollide.query.loops.recorded_clearance import find_clearances_recorded
+from cylcollide.query.loops.recorded_nearest import OneLimb, PastPoints
 from cylcollide.query.overlaps import Overlaps, overlaps_of
 from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
 from cylcollide.query.request import LabelledLimbs, batch_rows
 from cylcollide.query.results import gather
+from cylcollide.runtime.threads import in_chunks
+from cylcollide.validate import NO_LIMIT
 from cylcollide.world.hit_world import HitWorld
 
 
@@ -57,18 +65,39 @@ class Past:
             lists = offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32)
             candidates = partial(self._candidates, limbs, lists)
         read = named_columns(rays.batch, hits)
-        found = RayHits(read, limbs, rays.inside, candidates, considered=self._considered)
+        found = RayHits(read, limbs, rays.inside, candidates, considered=self)
         return found.rewound(self.times, self.present)
 
-    def _considered(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
+    @property
+    def batch(self) -> RayBatch:
+        """The rays."""
+        return self.rays.batch
+
+    def of_ray(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
         """All limbs at the moment of ray i, and those of them that it considers."""
         place, (ids, since, time) = self.place[i : i + 1], self.protection
         known = place.item() != NO_TICK
         row = np.arange(self.ring.ticks[place.item()].structure.rows if known else 0, dtype=np.int32)
         alpha = np.repeat(self.times.alpha[i : i + 1], len(row))
         placed = RewoundLimbs(self.ring, np.repeat(place, len(row)), alpha, row)
-        limbs, rows = considered_limbs(placed, self.rays.batch, i)
-        return limbs, rows[~np.isin(limbs.table.character[rows], ids[since <= time[i]])]
+        rows = considered_rows(placed, self.batch, i)
+        return placed, rows[~np.isin(placed.table.character[rows], ids[since <= time[i]])]
+
+    def nearest(self, rows: Int64Array) -> Cleared:
+        """The limb that needs the least growth to touch each of these rays, a row of its tick; or OPEN."""
+        batch, cleared, ring = self.batch, nothing_cleared(len(rows)), self.ring
+        filters = PointFilters(batch.mask, batch.ignored)
+        moments = ring.recorded, self.place, self.times.alpha, self.protection
+        past = PastPoints(batch.rays.origin, NO_LIMIT, filters, *moments)
+        structures = {id(tick.structure): tick.structure for tick in ring.ticks}.values()
+        fastest = max(map(_fastest_corner, structures), default=0.0)
+
+        def task(begin: int, end: int) -> None:
+            memory = make_stack(ring.deepest_tree), OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8)), np.empty(TERMS)
+            find_clearances_recorded(batch, past, rows, fastest, *memory, begin, end, cleared)
+
+        in_chunks(len(rows), None, task, CLEARED_AT_ONCE)
+        return cleared
 
     def chords(self) -> Chords:
         """Every limb that each ray crosses."""
@@ -123,3 +152,10 @@ class Past:
         protection = self.protection._replace(time=self.protection.time[rays])
         batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
         return rows_near_rays(batch, self.recorded, self.place[rays], protection, False, stack)
+
+
+def _fastest_corner(structure: Structure) -> float:
+    """`fastest_corner` at any time until the next tick: axes between recorded ends may be short."""
+    kind, numbers = structure.models.codes["kind"], structure.models.numbers
+    by_ends = kind[structure.limb["model"][: structure.ends]]
+    return np.inf if (by_ends == Shape.TAPERED).any() else fastest_corner(kind, numbers[:, :6], numbers[:, 6:])

@@ -4,27 +4,63 @@ Growth is that of `Limbs.inflated`: caps, walls and box faces move out by it, ha
 a bore narrows by it. The limbs of all growths are nested, so every point lies on the surface of exactly one of them.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
-from cylcollide._types import Column, Vectors
+from cylcollide._types import Column, Shape, Vectors
+from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import as_vector, dot
-from cylcollide.runtime.compile import compiled, compiled_loop
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+ELLIPSOID, BOX = int(Shape.ELLIPSOID), int(Shape.BOX)
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 900
 """Golden sections: enough from a stretch of 2**501 to 2**-120, where the limb's size and distance are about 1."""
 
+SLACK = 2.0**-40
+"""Of the size of points: far above the rounding of growths there."""
+
+STRAIGHT, RIM, CORNER = 1.0, 2.0**0.5, 3.0**0.5
+"""How fast corners of a shape move as it grows: a rim goes √2 as far as the faces, a box's corner √3."""
+
+
+@inlined
+def corner_speed(limb: Limb) -> float:
+    """No point within growth g is farther from the limb than g times this.
+
+    Grown by g, the rim of a tapered cylinder moves by less than 2 (1 + slope) g.
+    """
+    speed = RIM if limb.kind == CYLINDER or limb.kind == TUBE else STRAIGHT
+    if limb.kind == BOX:
+        speed = CORNER
+    if limb.kind == TAPERED:
+        speed = 2.0 + abs(limb.radius2 - limb.radius) / limb.half_length
+    return speed
+
+
+@inlined
+def ball_radius(limb: Limb) -> float:
+    """Of a ball about the limb's centre that holds it."""
+    if limb.kind == BOX:
+        x, y, z = box_axes(limb)[1]
+        return sqrt(x * x + y * y + z * z)
+    return limb.half_length + max(limb.radius, limb.radius2)
+
 
 @compiled
-def least_growth(place: Vector, direction: Vector, first: float, last: float, limb: Limb) -> tuple[float, float]:
+def least_growth(
+    place: Vector, direction: Vector, first: float, last: float, limb: Limb, beyond: float, slope: float
+) -> tuple[float, float]:
     """Least growth that reaches place + s direction, first <= s <= last, and that s, by golden section search.
 
-    As a function of s the growth must fall and then rise.
+    As a function of s the growth must fall and then rise. The search ends early, and tells no least growth, where that
+    is certainly greater than `beyond`, which is not negative; where growth is positive, `slope` is its steepest.
     """
     a, b = first, last
     best, best_s = growth_at(place, direction, a, limb), a
@@ -35,7 +71,7 @@ def least_growth(place: Vector, direction: Vector, first: float, last: float, li
             best, best_s = g1, s1
         if g2 < best:
             best, best_s = g2, s2
-        if not a < s1 < s2 < b:
+        if not a < s1 < s2 < b or min(g1, g2) - slope * (b - a) - SLACK * (1.0 + abs(a) + abs(b)) > beyond:
             break
         if g1 <= g2:
             b, s2, g2 = s2, s1, g1
@@ -68,7 +104,15 @@ def growth_to_touch(place: Vector, direction: Vector, first: float, last: float,
 def _fill_touch(
     place: Vector, direction: Vector, first: float, last: float, limb: Limb, touch: Column[np.float64]
 ) -> None:
-    """Write the two numbers of `growth_to_touch`.
+    """Write the two numbers of `growth_to_touch`."""
+    touch[0], touch[1] = touching_growth(place, direction, first, last, limb, inf)
+
+
+@compiled
+def touching_growth(
+    place: Vector, direction: Vector, first: float, last: float, limb: Limb, beyond: float
+) -> tuple[float, float]:
+    """`growth_to_touch`, if that is at most `beyond` and that is not negative; else a greater growth.
 
     A limb is convex but for a tube's bore, so growth falls and then rises on either side of the line's closest approach
     to the axis: with the distance from there the bore's wall only comes nearer and the rest only recedes.
@@ -78,11 +122,24 @@ def _fill_touch(
     height, rate = dot(x, w), dot(direction, w)
     p = (direction[0] - rate * w[0], direction[1] - rate * w[1], direction[2] - rate * w[2])
     q = (x[0] - height * w[0], x[1] - height * w[1], x[2] - height * w[2])
-    speed_squared = dot(p, p)
+    speed_squared, slope = dot(p, p), steepest_growth(limb)
     middle = first if speed_squared == 0.0 else min(max(-dot(q, p) / speed_squared, first), last)
-    before, before_s = least_growth(place, direction, first, middle, limb)
-    behind, behind_s = least_growth(place, direction, middle, last, limb)
-    touch[0], touch[1] = (before, before_s) if before <= behind else (behind, behind_s)
+    before, before_s = least_growth(place, direction, first, middle, limb, beyond, slope)
+    behind, behind_s = least_growth(place, direction, middle, last, limb, beyond, slope)
+    return (before, before_s) if before <= behind else (behind, behind_s)
+
+
+@inlined
+def steepest_growth(limb: Limb) -> float:
+    """No growth outside the limb changes faster than this with the way of a point.
+
+    The plane that touches an ellipsoid, half axes h and r, across a unit vector whose square of the part along the axis
+    is p, moves by (r + (h - r) p) / √(r² + (h² - r²) p) as the half axes grow: that is least for p = r / (h + r).
+    """
+    if limb.kind != ELLIPSOID:
+        return 1.0
+    h, r = limb.half_length, limb.radius
+    return 0.5 * (h + r) / sqrt(h * r)
 
 
 @compiled_loop

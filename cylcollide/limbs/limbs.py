@@ -28,6 +28,7 @@ from cylcollide.limbs.constructors import Constructors
 from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
 from cylcollide.query.boxes import box_request, rows_of, touching
+from cylcollide.query.clearance import OwnLimbs
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
 from cylcollide.query.loops import single
@@ -261,15 +262,11 @@ class Limbs(Constructors, PointQueries):
         hits = empty_hits(n)
         single.cast_rows(batch, self.kernel_rows, hits)
         near = self._own_limb if hits.undecided.any() else None
-        return RayHits(named_columns(batch, hits), self, request.inside, near, considered=self._considered)
+        return RayHits(named_columns(batch, hits), self, request.inside, near, considered=OwnLimbs(self, batch))
 
     def _own_limb(self, rows: Int64Array) -> list[list[int]]:
         """For each of these rows, the one limb that it is paired with, in a list."""
         return [[i if len(self) > 1 else 0] for i in rows.tolist()]
-
-    def _considered(self, i: int) -> tuple[Limbs, Int64Array]:
-        """The limb that ray i is paired with."""
-        return self, np.array([i if len(self) > 1 else 0])
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses a limb; of several give its index."""

@@ -1,33 +1,81 @@
 """By how much rays hit limbs, or miss all of them: the growth by `Limbs.inflated` at which a limb just touches a ray.
 
-Computed row by row when a result is asked for it: a limb takes some tenths of a millisecond.
+Computed when a result is asked for it: by loops, and by fractions where these leave a ray open.
 """
 
-from collections.abc import Callable
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Float64Array, InsidePolicy, Int32Array, Int64Array, Shape, Side
+from cylcollide._types import (
+    NO_LIMB,
+    POLICY_HIT,
+    Float64Array,
+    InsidePolicy,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Shape,
+    Side,
+)
+from cylcollide.bvh.traverse import make_stack
 from cylcollide.exact.line import RayNumbers, Triple
-from cylcollide.kernels.clearance import growth_to_touch
+from cylcollide.kernels.about_limb import TERMS
+from cylcollide.kernels.clearance import CORNER, RIM, STRAIGHT, growth_to_touch
 from cylcollide.kernels.limb_table import LimbTable
-from cylcollide.kernels.ray import radius_of
+from cylcollide.kernels.ray import Rays
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
+from cylcollide.query.loops.clearance import OPEN, Cleared, find_clearances, nothing_cleared, write_growths
 from cylcollide.query.loops.inputs import RayBatch, filter_of
-from cylcollide.query.request import LabelledLimbs
+from cylcollide.query.request import LabelledLimbs, State, take_rays
+from cylcollide.query.results import gather
 from cylcollide.query.segment_frame import segment_about_limb
+from cylcollide.runtime.threads import in_chunks
 
 CULL_PAD = 2.0**-40
 """Bound on the relative error of the distances by which limbs are left out: more than ten times the true one."""
 
-CORNERS = np.ones(len(Shape))
-CORNERS[[Shape.CYLINDER, Shape.TUBE, Shape.BOX]] = 2.0, 2.0, 3.0
-"""Squared speed of the corners of each shape as it grows: a rim goes √2 as far as the faces, a box's corner √3."""
+CORNERS = np.full(len(Shape), STRAIGHT)
+CORNERS[[Shape.CYLINDER, Shape.TUBE, Shape.BOX]] = RIM, RIM, CORNER
 
-Considered: TypeAlias = Callable[[int], tuple[LabelledLimbs, Int64Array]]
-"""From the row of a ray to limbs, and those rows of them that the ray considers."""
+CLEARED_AT_ONCE = 256  # rays: some milliseconds of work, then signals are looked at
+
+
+class Considered(Protocol):
+    """Rays, and the limbs that each of them considers."""
+
+    @property
+    def batch(self) -> RayBatch:
+        """The rays."""
+
+    def of_ray(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
+        """Limbs, and those rows of them that ray i considers."""
+
+    def nearest(self, rows: Int64Array) -> Cleared:
+        """The limb that needs the least growth to touch each of these rays, a row in its state; or OPEN."""
+
+
+class ConsideredNow(NamedTuple):
+    """Rays about a state."""
+
+    state: State
+    batch: RayBatch
+
+    def of_ray(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
+        """The limbs of the state, and those rows that ray i considers."""
+        return self.state, considered_rows(self.state, self.batch, i)
+
+    def nearest(self, rows: Int64Array) -> Cleared:
+        """The limb that needs the least growth to touch each of these rays, or OPEN."""
+        state, cleared, fastest = self.state, nothing_cleared(len(rows)), fastest_corner(*columns_of(self.state.table))
+
+        def task(begin: int, end: int) -> None:
+            memory = make_stack(state.tree), np.empty(TERMS)
+            find_clearances(state.kernel_rows, state.tree, self.batch, rows, fastest, *memory, begin, end, cleared)
+
+        in_chunks(len(rows), None, task, CLEARED_AT_ONCE)
+        return cleared
 
 
 class Clearance(NamedTuple):
@@ -46,37 +94,83 @@ def clearance_of(ray: RayNumbers, table: LimbTable, limb: int) -> Clearance:
     return Clearance(growth / about.unit, about.fraction(s))
 
 
-def considered_limbs(limbs: LabelledLimbs, batch: RayBatch, i: int) -> tuple[LabelledLimbs, Int64Array]:
+class OwnLimbs(NamedTuple):
+    """Rays of which each is about the limb in its row, or all about the only one."""
+
+    limbs: LabelledLimbs
+    batch: RayBatch
+
+    def of_ray(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
+        """The limb of ray i."""
+        return self.limbs, np.array([i if len(self.limbs.table.kind) > 1 else 0])
+
+    def nearest(self, rows: Int64Array) -> Cleared:
+        """The limb of each of these rays and its growth, or OPEN."""
+        limb = rows.astype(np.int32) if len(self.limbs.table.kind) > 1 else np.zeros(len(rows), np.int32)
+        growth = growths_of(take_rays(self.batch, rows).rays, self.limbs, limb)
+        is_skipped = (growth <= 0.0) & (self.batch.policy != POLICY_HIT)
+        return Cleared(np.maximum(growth, 0.0), np.where(is_skipped, np.int32(OPEN), limb))
+
+
+def considered_rows(limbs: LabelledLimbs, batch: RayBatch, i: int) -> Int64Array:
     """The limbs of a state that ray i considers, by its mask and the character that it ignores."""
     mask, ignored = filter_of(batch, i)
     is_considered = (limbs.table.mask & np.uint32(mask)) != 0
     if ignored >= 0:
         is_considered &= limbs.table.character != ignored
-    return limbs, np.flatnonzero(is_considered)
+    return np.flatnonzero(is_considered)
 
 
 def clearances(
-    batch: RayBatch, limbs: LabelledLimbs, row: Int32Array, inside: InsidePolicy, considered: Considered
+    rays: Rays, limbs: LabelledLimbs, row: Int32Array, inside: InsidePolicy, considered: Considered, given: Int64Array
 ) -> tuple[Float64Array, Int32Array]:
     """The clearance of each ray, (n,), from the limb that it hits or else the nearest one; and that limb's row.
 
     `row` (n,) is that of the limb of `limbs` that is hit, -1 for a miss; a limb is named by its row in its state.
+    `given` are the rows of the rays among those of `considered`.
     """
-    n = len(row)
-    growth, of_limb = np.full(n, inf), np.full(n, NO_LIMB, np.int32)
-    for i, hit in enumerate(row.tolist()):
-        ray = ray_numbers(batch.rays, i)
-        if hit >= 0:
-            judged, nearest = limbs, hit
-            growth[i] = clearance_of(ray, limbs.table, hit).growth
-            if radius_of(batch.rays, i) == 0.0:
-                growth[i] = min(growth[i], 0.0)  # as the exact verdict says
-        else:
-            judged, rows = considered(i)
-            nearest, growth[i] = nearest_of(ray, judged.table, rows, inside)
-        if nearest != NO_LIMB:
-            of_limb[i] = nearest if judged.state_row is None else judged.state_row[nearest]
+    growth, of_limb = growths_of(rays, limbs, row), row if limbs.state_row is None else gather(limbs.state_row, row, -1)
+    thin = np.broadcast_to(rays.radius == 0.0, len(row)) if len(rays.radius) else np.True_
+    growth = np.where((row >= 0) & thin, np.minimum(growth, 0.0), growth)  # as the exact verdict says
+    missed = np.flatnonzero(row < 0)
+    if missed.size:
+        of_limb = of_limb.copy()
+        growth[missed], of_limb[missed] = considered.nearest(given[missed])
+        for i in np.flatnonzero(of_limb == OPEN).tolist():
+            judged, rows = considered.of_ray(given.item(i))
+            nearest, growth[i] = nearest_of(ray_numbers(rays, i), judged.table, rows, inside)
+            own = judged.state_row
+            of_limb[i] = nearest if nearest == NO_LIMB or own is None else own[nearest]
     return growth, of_limb
+
+
+def growths_of(rays: Rays, limbs: LabelledLimbs, row: Int32Array) -> Float64Array:
+    """The growth at which the limb in a row touches each ray, (n,), negative for a hit; nan for row -1."""
+    growth = np.empty(len(row))
+    write_growths(rays, limbs.kernel_rows, row, np.empty(TERMS), growth)
+    for i in np.flatnonzero(np.isnan(growth) & (row >= 0)).tolist():
+        growth[i] = clearance_of(ray_numbers(rays, i), limbs.table, row.item(i)).growth
+    return growth
+
+
+def fastest_corner(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> float:
+    """No corner of limbs goes farther than this as they grow by 1; shapes (n,), ends (n, 6), radii (n, 2)."""
+    kinds = np.flatnonzero(np.bincount(kind, minlength=len(Shape)))
+    rows = np.flatnonzero(kind == int(Shape.TAPERED))
+    speeds = corner_speeds(kind[rows], ends[rows], radii[rows])
+    return float(max(CORNERS[kinds].max(initial=0.0), speeds.max(initial=0.0)))
+
+
+def corner_speeds(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> Float64Array:
+    """`kernels.clearance.corner_speed` of each limb, not smaller."""
+    length = np.linalg.norm(ends[:, 3:] - ends[:, :3], axis=1)
+    slope = np.abs(radii[:, 1] - radii[:, 0]) / np.where(length > 0.0, length, 1.0)
+    return np.where(kind == int(Shape.TAPERED), 2.0 * (1.0 + slope) * (1.0 + CULL_PAD), CORNERS[kind])
+
+
+def columns_of(table: LimbTable) -> tuple[Int8Array, Float64Array, Float64Array]:
+    """Shapes, ends and radii."""
+    return table.kind, np.column_stack([table.p1, table.p2]), np.column_stack([table.radius, table.radius2])
 
 
 def nearest_of(ray: RayNumbers, table: LimbTable, rows: Int64Array, inside: InsidePolicy) -> tuple[int, float]:
@@ -103,15 +197,8 @@ def holds(table: LimbTable, limb: int, point: Triple) -> bool:
 
 
 def least_growths(table: LimbTable, ray: RayNumbers) -> Float64Array:
-    """Lower bounds of the growths at which limbs touch a ray, (n,): of balls around them, over how fast corners move.
-
-    Grown by g, the rim of a tapered cylinder moves by less than 2 (1 + slope) g.
-    """
-    length = np.linalg.norm(table.p2 - table.p1, axis=1)
-    slope = np.abs(table.radius2 - table.radius) / np.where(length > 0.0, length, 1.0)
-    speed = np.sqrt(CORNERS)[table.kind]
-    speed = np.where(table.kind == int(Shape.TAPERED), 2.0 * (1.0 + slope), speed)
-    return np.maximum(least_distances(table, ray), 0.0) / speed
+    """Lower bounds of the growths at which limbs touch a ray, (n,): distances of balls, over how fast corners move."""
+    return np.maximum(least_distances(table, ray), 0.0) / corner_speeds(*columns_of(table))
 
 
 def least_distances(table: LimbTable, ray: RayNumbers) -> Float64Array:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array
 from cylcollide.process.files import Columns
 from cylcollide.query import exact_fallback
-from cylcollide.query.clearance import Considered, clearances, considered_limbs
+from cylcollide.query.clearance import Considered, ConsideredNow, clearances
 from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.request import LabelledLimbs, take_rays
+from cylcollide.query.request import LabelledLimbs, State, take_rays
 from cylcollide.query.result import Field
 from cylcollide.query.results import HitFields, Surface, distances, ray_lengths, surface_at
 from cylcollide.runtime.memory import frozen
@@ -79,7 +79,7 @@ class RayHits(HitFields[RayHit]):
         "Growth by `Limbs.inflated` at which the limb that is hit just touches the ray, at most 0:\n"
         "minus the depth; for a miss the least over all limbs considered, inf without any. Of a\n"
         "thick ray that of its line, more than 0 where only the ball touches. Computed when it is\n"
-        "read, some milliseconds a miss; (n,).",
+        "read; (n,).",
         "_clearances",
     )
     clearance_limb = Field[Int32Array]("The limb that `clearance` is about, -1 without any; int32 (n,).", "_clearances")
@@ -92,17 +92,18 @@ class RayHits(HitFields[RayHit]):
         candidates: exact_fallback.Candidates | None = None,
         resolved: ChordRows | None = None,
         considered: Considered | None = None,
+        given: Int64Array | None = None,
     ) -> None:
         """Hits of the rays `read("batch")`; `read` takes the name of one of `HitColumns`, too.
 
         Undecided rows are resolved among their `candidates`; `resolved` says that they already are.
-        `considered` gives the limbs that may be hit by a ray; by default its mask and the character
-        that it ignores choose from `limbs`.
+        `considered` gives the limbs that may be hit by a ray, which is in row `given[i]` there; by
+        default its mask and the character that it ignores choose from `limbs`, a state.
         """
         if candidates is not None:
             resolved = exact_fallback.resolve_hits(read, limbs.table, inside, candidates)
         self._read, self._limbs, self._inside, self._resolved = read, limbs, inside, resolved
-        self._row, self._considered = read("limb"), considered
+        self._row, self._considered, self._given = read("limb"), considered, given
         self._columns = {}
 
     def _take(self, rows: Int64Array) -> RayHits:
@@ -111,8 +112,8 @@ class RayHits(HitFields[RayHit]):
             take_rays(read("batch"), rows), HitColumns._make(read(name)[rows] for name in HitColumns._fields)
         )
         known = None if resolved is None else take_rays_of_chords(resolved, rows)
-        considered = self._considered and partial(_considered_by, self._considered, rows)
-        return type(self)(part, self._limbs, self._inside, resolved=known, considered=considered)
+        args = self._limbs, self._inside, None, known, self._asked
+        return type(self)(part, *args, rows if self._given is None else self._given[rows])
 
     def _summary(self) -> str:
         return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
@@ -154,10 +155,14 @@ class RayHits(HitFields[RayHit]):
         chords = self._chords
         return {"exit_fraction": np.ascontiguousarray(chords.exit[:, 0]), "exit_face": chords.exit_face}
 
+    @property
+    def _asked(self) -> Considered:
+        """All rays of the query, and what they may hit."""
+        return self._considered or ConsideredNow(cast(State, self._limbs), self._read("batch"))
+
     def _clearances(self) -> Columns:
-        batch = self._read("batch")
-        considered = self._considered or partial(considered_limbs, self._limbs, batch)
-        growth, limb = clearances(batch, self._limbs, self._row, self._inside, considered)
+        rays, given = self._read("batch").rays, np.arange(len(self)) if self._given is None else self._given
+        growth, limb = clearances(rays, self._limbs, self._row, self._inside, self._asked, given)
         return {"clearance": growth, "clearance_limb": limb}
 
     def surface(self) -> Surface:
@@ -194,11 +199,6 @@ class RayHits(HitFields[RayHit]):
     def thickness(self) -> Float64Array:
         """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
         return frozen(self._chords.extent * self._length)
-
-
-def _considered_by(considered: Considered, rows: Int64Array, i: int) -> tuple[LabelledLimbs, Int64Array]:
-    """The limbs that the ray in the i-th of some rows considers."""
-    return considered(rows.item(i))
 
 
 def named_columns(batch: RayBatch, hits: HitColumns) -> Callable[[str], Any]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from cylcollide._types import Shape
 from cylcollide.exact.line import RayNumbers
+from cylcollide.kernels.about_limb import FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import (
     BOX_AXES,
@@ -20,14 +21,6 @@ from cylcollide.kernels.limb_table import (
     LimbTable,
     plain_limb,
 )
-
-FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
-"""Largest distance from the ray's point closest to the limb's centre at which it may touch the grown limb.
-
-In units of the limb's size and distance the growth there is at most 3, and a limb grown by 3 lies within 8 of its
-centre. A tapered cylinder grows across its axis up to 1 + 2 slope times as fast as along it. The second bound keeps
-squares finite.
-"""
 
 
 class SegmentAboutLimb(NamedTuple):

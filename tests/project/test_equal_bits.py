@@ -21,7 +21,10 @@ from support.mixed_questions import digests
 STORED = HERE / "equal_bits.json"
 SHARES = {"some": 0.04, "all": 1.0}
 """Of a hundred thousand questions."""
-KINDS = ("cast", "few", "rays", "chords", "occluded", "points", "nearest", "overlap", "thick", "classify", "moved")
+KINDS = (
+    *("cast", "few", "rays", "chords", "occluded", "points", "nearest", "overlap", "thick", "classify", "moved"),
+    *("clearance", "doubts", "capsules", "boxes", "swept"),
+)
 
 
 def digest_of_each_kind(share: float) -> dict[str, str]:

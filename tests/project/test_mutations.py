@@ -36,11 +36,15 @@ PLACES = ["tests/query/test_positions_and_normals.py", "tests/query/test_chord_e
 CONTACTS = ["tests/exact/test_contacts.py", "tests/exact/test_moving.py", "tests/oracle/test_moving_oracle.py"]
 FLIGHTS = [f"tests/history/test_moving_{name}.py" for name in ("far", "moments", "exits")]
 
+CLEARANCES = ["tests/query/test_clearance.py", "tests/limbs/test_explain.py"]
+
 CHECKS: dict[str, list[str]] = {
     **{f"exact/{name}.py": SHAPES for name in ("line", "order", "shapes", "solid")},
     **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "cylinder", "hit_bounds", "line")},
     **{f"kernels/{name}.py": SHAPES for name in ("chord", "curve", "dispatch", "revolution")},
     **{f"kernels/{name}.py": ["tests/kernels/test_thick.py"] for name in ("bore", "first_contact", "near", "thick")},
+    "kernels/place.py": ["tests/query/test_nearest.py"],
+    **{f"{name}.py": CLEARANCES for name in ("kernels/about_limb", "kernels/clearance", "query/loops/clearance")},
     "kernels/thick_surface.py": ["tests/query/test_thick_rays.py"],
     "query/thick.py": ["tests/query/test_thick_rays.py"],
     "exact/thick.py": ["tests/exact/test_thick.py"],

@@ -2,9 +2,16 @@
 
 import numpy as np
 import pytest
+from support.cases.near_points import MAKERS
 from support.cases.thick_rays import mixed_limbs
+from support.check_cylinders import IS_COMPILED
+from support.mixed_questions import grid_limbs
 
 import cylcollide as cc
+from cylcollide.exact.line import RayNumbers
+from cylcollide.kernels.about_limb import TERMS, RayLine, line_about_limb
+from cylcollide.kernels.limb_table import plain_limb
+from cylcollide.query.segment_frame import segment_about_limb
 
 pytestmark = pytest.mark.plain_python
 
@@ -50,6 +57,89 @@ def test_it_is_that_of_explanations():
     assert grown.cast_segments(starts[chosen[0]], ends[chosen[0]]).hit.tolist() == [True]
     with pytest.raises(ValueError, match="read-only"):
         hits.clearance[0] = 0.0
+
+
+def test_of_the_first_of_equals():
+    """Limbs on a grid and turned copies of them: growths are equal to the last bit, or nearly."""
+    limbs, rng = grid_limbs(), np.random.default_rng(5)
+    limbs = cc.Limbs.concat([limbs, limbs[::-1]])[:60]
+    starts = np.floor(np.array([8.0, 8.0, 24.0]) * rng.random((40, 3))) / 2 - 0.5
+    ends = starts + 0.5 * rng.integers(-1, 2, (40, 3))
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends)
+    missed = np.flatnonzero(~hits.hit)[: 12 if IS_COMPILED else 2]
+    assert len(missed) > 1
+    check(hits[missed], limbs, starts[missed], ends[missed])
+
+
+def test_a_world_that_has_grown_by_it_is_just_touched():
+    """By exact verdicts on inflated limbs, which share nothing with the growths of points."""
+    rng, limbs = np.random.default_rng(11), mixed_limbs(150, np.random.default_rng(10), 4.0)
+    limbs, n = limbs[limbs.kind != cc.Shape.TUBE], 40 if IS_COMPILED else 4  # a bore closes sooner
+    starts, ends = rng.uniform(-6.0, 10.0, (2, n, 3))
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends)
+    missed = np.flatnonzero(~hits.hit)
+    assert len(missed) > n // 4
+    for i in missed.tolist():
+        least, limb = hits.clearance.item(i), hits.clearance_limb.item(i)
+        more, less = limbs.inflated(least * (1.0 + 1e-12)), limbs.inflated(least * (1.0 - 1e-12))
+        assert more[limb : limb + 1].cast_segments(starts[i], ends[i]).hit[0]
+        assert not cc.HitWorld(less).occluded_segments(starts[i], ends[i])[0]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_loops_have_the_numbers_of_fractions(name):
+    """Along axes of the world and not, on a grid, far away, huge and tiny; where they have none, fractions decide."""
+    rng, fields, certain, n = np.random.default_rng([3, *name.encode()]), 0, 0, 60
+    for i in range(n):
+        scale, far = [1.0, 1.0, 2.0**40, 2.0**-30, 2.0**150][i % 5], [0.0, 1.0, 1e6][i % 3]
+        (centre, axis), radius = rng.normal(size=(2, 3)), scale * 10.0 ** rng.uniform(-2, 0.5)
+        limb = MAKERS[name](scale * (far * centre - axis), scale * (far * centre + axis), radius, rng)
+        place, step = 0.5 * (limb.p1 + limb.p2)[0] + scale * rng.normal(size=3), scale * rng.normal(size=3)
+        if i % 2:
+            step *= np.eye(3)[i % 3]
+        if i % 5 == 0:
+            place, step = np.round(4.0 * place) / 4.0, np.round(4.0 * step) / 4.0
+        origin, second = place - step, place + step if i % 4 else step
+        ray = RayNumbers(tuple(origin.tolist()), tuple(second.tolist()), i % 4 > 0, 1.0 if i % 4 else np.inf)
+        ours, true = line_about_limb(RayLine(*ray), plain_limb(limb.table, 0), np.empty(TERMS)), None
+        if ours.certain:
+            true, certain = segment_about_limb(ray, limb.table, 0), certain + 1
+            for field in ("place", "direction", "before", "behind", "unit"):
+                assert getattr(ours, field) == getattr(true, field), field
+                fields += 1
+            assert ours.limb._replace(extent=0.0) == true.limb._replace(extent=0.0)
+    assert certain > 0.7 * n
+    assert fields == 5 * certain
+
+
+def test_what_loops_leave_open_has_the_same_bits():
+    """A coordinate beyond the range in which products are exact."""
+    limbs, starts, ends = scene(6, 12)
+    starts[:, 0] = 1e-290 * (1 + np.arange(12))
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends)
+    assert 1 < hits.hit.sum() < 11
+    check(hits, limbs, starts, ends)
+
+
+def test_steep_cones_grow_fast():
+    """A disc's rim moves a hundred times as far as its faces: it is nearer in growth than a ball beside it."""
+    flat, ball = (
+        cc.Limbs.tapered_cylinders([[0, 0, 0]], [[0, 0, 0.01]], 1.0, 0.25),
+        cc.Limbs.spheres([[0, 4, 1.5]], 0.5),
+    )
+    world, segment = cc.HitWorld(cc.Limbs.concat([ball, flat])), ([-1.0, 4.0, 0.0], [1.0, 4.0, 0.0])
+    hits, both = world.cast_segments(*segment), by_limb(world.limbs, *segment)
+    assert both[1] < 0.1 < both[0]
+    assert (hits.clearance[0], hits.clearance_limb[0]) == (both[1], 1)
+
+
+def test_chosen_rows_keep_their_masks_and_characters():
+    balls = cc.HitWorld(cc.Limbs.spheres([[0, 2, 0], [0, 4, 0], [0, 8, 0]], 1.0, mask=[1, 2, 4], character=[0, 1, 2]))
+    start, end = [[-1.0, 0, 0]] * 4, [[1.0, 0, 0]] * 4
+    hits = balls.cast_segments(start, end, mask=[4, 2, 1, 7], ignore_character=[-1, -1, -1, 0])
+    assert hits.clearance_limb.tolist() == [2, 1, 0, 1]
+    assert hits[::-1][[0, 2]].clearance_limb.tolist() == [1, 1]
+    assert hits[1:].clearance.tolist() == [3.0, 1.0, 3.0]
 
 
 def test_filters_and_rays():

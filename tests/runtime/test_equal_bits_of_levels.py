@@ -19,7 +19,7 @@ if __name__ == "__main__":
 
 import numpy as np
 from support.cases.recorded_world import recorded_world
-from support.mixed_questions import HIT_FIELDS, NEAR_FIELDS, columns, digests
+from support.mixed_questions import HIT_FIELDS, NEAR_FIELDS, SWEPT_FIELDS, columns, digests
 from support.package import environment
 
 import cylcollide as cc
@@ -52,6 +52,10 @@ def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:
         flown = history.cast_moving(start, end, 0.0, time)
         held = history.contains_points(start + (end - start) / 1.5, time)
         thick = history.cast_segments(start[: n // 4], end[: n // 4], time[: n // 4], radius=0.05)
+        some = slice(n // 8)
+        here, there, then = start[some], end[some], time[some]
+        doubts = history.doubt_segments(here, there, 0.1, then, time_radius=0.05)
+        swept = history.sweep_capsules(here, here + 0.5, there, there + 0.5, 0.05, 0.9 * then, then)
         judged = [history.judge_segments(start, end, policy, time) for policy in POLICIES]
         assert min(hits.hit.sum(), flown.hit.sum(), (held.count > 0).sum(), *(one.hit.sum() for one in judged)) > n // 8
         for name, data in (
@@ -61,6 +65,11 @@ def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:
             *columns(history.chords_segments(start, end, time), ("limb", "entry_position", "exit_normal")),
             *columns(held, ("limb", "count", "axis_distance_squared")),
             *columns(history.closest_points(start, time), NEAR_FIELDS),
+            *columns(hits[some], ("clearance", "clearance_limb")),
+            *columns(doubts, ("verdict", "offsets", "limb", "limb_verdict")),
+            *columns(history.overlap_capsules(here, there, 0.1, then), ("offsets", "limb", "undecided")),
+            *columns(history.overlap_boxes(here, [0, 0, 0.5, 1], [0.5, 1, 2], then), ("offsets", "limb", "undecided")),
+            *columns(swept, SWEPT_FIELDS),
             *columns(history.points_within(end, 0.5, time), ("offsets", *NEAR_FIELDS)),
             *(
                 column

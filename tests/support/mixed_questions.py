@@ -21,6 +21,7 @@ HIT_FIELDS = (
 )  # fmt: skip
 CHORD_FIELDS = ("offsets", "ray", "limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face")
 NEAR_FIELDS = ("limb", "distance", "position", "normal", "face")
+SWEPT_FIELDS = ("limb", "fraction", "position", "undecided")
 POLICIES = ("hit", "exit", "ignore")
 
 
@@ -123,6 +124,8 @@ def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
             yield f"{name} occluded", world.occluded_segments(start, end, inside=inside).tobytes()
         for name, data in thick_answers(world, label, n, field):
             yield name, data
+        for name, data in near_answers(world, label, n, field):
+            yield name, data
         points = whole_segments(rng, n)[0] if label == "grid" else 1.2 * field * rng.random((n, 3))
         for field_name, data in columns(world.contains_points(points), ("limb", "count", "axis_distance_squared")):
             yield f"{label} points {field_name}", data
@@ -139,6 +142,23 @@ def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
         moved = world.cast_segments(*(segments(rng, n, field)))
         for field_name, data in columns(moved, HIT_FIELDS[:4]):
             yield f"{label} moved {field_name}", data
+
+
+def near_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[tuple[str, bytes]]:
+    """Yield name and bytes of each column about clearances, doubts, capsules, boxes and blades."""
+    rng, n = np.random.default_rng(19), max(8, n // 32)
+    start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
+    radius, half = rng.choice([0.0, 0.05, 0.25], n), 0.05 + 0.5 * rng.random((n, 3))
+    turn = 2.0 * rng.random((n, 4)) - 1.0
+    for name, answer, fields in (
+        ("clearance", world.cast_segments(start, end, mask=5), ("clearance", "clearance_limb")),
+        ("doubts", world.doubt_segments(start, end, radius), ("verdict", "offsets", "limb", "limb_verdict")),
+        ("capsules", world.overlap_capsules(start, end, radius), ("offsets", "limb", "undecided")),
+        ("boxes", world.overlap_boxes(start, turn, half), ("offsets", "limb", "undecided")),
+        ("swept", world.sweep_capsules(start, start + half, end, end + half, radius), SWEPT_FIELDS),
+    ):
+        for field_name, data in columns(answer, fields):
+            yield f"{label} {name} {field_name}", data
 
 
 def thick_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[tuple[str, bytes]]:

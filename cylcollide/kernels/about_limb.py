@@ -1,0 +1,197 @@
+"""A ray in coordinates about a limb, as `query.segment_frame` computes it with fractions: the same numbers, or none.
+
+Sums are exact, quotients and roots in double-double. Where their rounding to float64 is not certain, nor that no
+product underflows, the answer is left to fractions.
+"""
+
+from math import frexp, inf
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Column, Float64Array, Shape
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    Vector,
+    dd_add,
+    dd_divide,
+    dd_dot,
+    dd_square_root,
+    two_difference,
+    two_product,
+    two_sum,
+)
+from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.ray import largest_component
+from cylcollide.runtime.compile import compiled, inlined
+
+BOX, TAPERED = int(Shape.BOX), int(Shape.TAPERED)
+
+LEAST_EXACT, MOST_EXACT = 2.0**-300, 2.0**200
+"""Coordinates between these, and 0, have differences and products of three with exact low words."""
+
+LEAST_SHARE = 2.0**-200
+"""The same of the fraction of a ray; a smaller one, but 0, is left to fractions."""
+
+QUOTIENT_ERROR = 2.0**-98
+"""More than the relative error of a quotient of two scalar products, and of a root, in double-double: some 60 u²."""
+
+FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
+"""Largest distance from the ray's point closest to the limb's centre at which it may touch the grown limb.
+
+In units of the limb's size and distance the growth there is at most 3, and a limb grown by 3 lies within 8 of its
+centre. A tapered cylinder grows across its axis up to 1 + 2 slope times as fast as along it. The second bound keeps
+squares finite.
+"""
+
+TERMS = 8
+"""Numbers that `rounded_sum` needs memory for: one more than it adds."""
+
+
+class RayLine(NamedTuple):
+    """A ray as it was given: start and end, or origin and direction, and the largest fraction."""
+
+    origin: Vector
+    second: Vector
+    is_segment: bool
+    limit: float
+
+
+class AboutLimb(NamedTuple):
+    """The fields of `SegmentAboutLimb` that clearance needs; meaningless if they are not certain."""
+
+    certain: bool
+    place: Vector
+    direction: Vector
+    before: float
+    behind: float
+    limb: Limb
+    unit: float
+
+
+@compiled
+def line_about_limb(ray: RayLine, limb: Limb, memory: Column[np.float64]) -> AboutLimb:
+    """A ray about one limb; `memory` holds TERMS numbers."""
+    zero = (0.0, 0.0, 0.0)
+    is_box = limb.kind == BOX
+    p1, p2 = (limb.centre, limb.centre) if is_box else (limb.p1, limb.p2)
+    unknown = AboutLimb(False, zero, zero, 0.0, 0.0, limb, 1.0)
+    if not (are_exact(ray.origin) and are_exact(ray.second) and are_exact(p1) and are_exact(p2) and limb.extent < inf):
+        return unknown
+    ends = two_sum(p1[0], p2[0]), two_sum(p1[1], p2[1]), two_sum(p1[2], p2[2])  # twice the centre
+    x, y, z = ray.origin
+    out = from_half(x, ends[0]), from_half(y, ends[1]), from_half(z, ends[2])
+    u, v, w = ray.second
+    step = (u, 0.0), (v, 0.0), (w, 0.0)
+    if ray.is_segment:
+        step = two_difference(u, x), two_difference(v, y), two_difference(w, z)
+    along, square = dd_dot(out, step), dd_dot(step, step)
+    certain, closest, length = True, 0.0, 0.0
+    if square[0] > 0.0:
+        terms = abs(out[0][0] * step[0][0]) + abs(out[1][0] * step[1][0]) + abs(out[2][0] * step[2][0])
+        share, low = dd_divide((-along[0], -along[1]), square)
+        error = QUOTIENT_ERROR * (abs(share) + terms / square[0])
+        closest = min(max(share + (low - error), 0.0), ray.limit)
+        certain = closest == min(max(share + (low + error), 0.0), ray.limit)
+        certain &= closest == 0.0 or LEAST_SHARE <= closest <= MOST_EXACT
+        a, b, c = step[0][0], step[1][0], step[2][0]
+        of_high = dd_add(dd_add(two_product(a, a), two_product(b, b)), two_product(c, c))
+        root, low = dd_square_root(of_high)
+        length = root + (low - QUOTIENT_ERROR * root)
+        certain &= length == root + (low + QUOTIENT_ERROR * root)
+    if not certain:
+        return unknown
+    place = (
+        rounded_sum(x, ends[0], step[0], closest, memory),
+        rounded_sum(y, ends[1], step[1], closest, memory),
+        rounded_sum(z, ends[2], step[2], closest, memory),
+    )
+    to_p1 = 0.5 * (p1[0] - p2[0]), 0.5 * (p1[1] - p2[1]), 0.5 * (p1[2] - p2[2])
+    size = largest_component(limb.p2)
+    if not is_box:
+        size = max(largest_component(to_p1), limb.half_length, limb.radius, limb.radius2)
+    unit = np.ldexp(1.0, -frexp(max(size, largest_component(place)))[1])
+    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.half_length) if limb.kind == TAPERED else 0.0
+    farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
+    direction, before, behind = zero, 0.0, 0.0
+    if length > 0.0:
+        direction = (step[0][0] / length, step[1][0] / length, step[2][0] / length)
+        before, behind = min(closest * length * unit, farthest), min((ray.limit - closest) * length * unit, farthest)
+    about = scaled_about(limb, to_p1, unit)
+    return AboutLimb(True, scaled(place, unit), direction, before, behind, about, unit)
+
+
+@inlined
+def scaled(v: Vector, by: float) -> Vector:
+    """The vector times a number."""
+    return v[0] * by, v[1] * by, v[2] * by
+
+
+@inlined
+def scaled_about(limb: Limb, to_p1: Vector, unit: float) -> Limb:
+    """The limb about its centre, its lengths times a power of two; of a box, `p2` holds the half extents."""
+    kind, _, axis, half, radius, radius2, p1, p2, extent = limb
+    zero = (0.0, 0.0, 0.0)
+    if kind == BOX:
+        return Limb(kind, zero, axis, half, radius, radius2, p1, scaled(p2, unit), extent)
+    ends = scaled(to_p1, unit), scaled(to_p1, -unit)
+    return Limb(kind, zero, axis, half * unit, radius * unit, radius2 * unit, ends[0], ends[1], extent)
+
+
+@inlined
+def are_exact(v: Vector) -> bool:
+    """Whether each component is 0 or in the range in which low words are exact."""
+    return is_exact(v[0]) and is_exact(v[1]) and is_exact(v[2])
+
+
+@inlined
+def is_exact(x: float) -> bool:
+    """`are_exact` of one number."""
+    return x == 0.0 or LEAST_EXACT <= abs(x) <= MOST_EXACT
+
+
+@inlined
+def from_half(x: float, twice: DoubleDouble) -> DoubleDouble:
+    """X less half of a double-double."""
+    return dd_add((x, 0.0), (-0.5 * twice[0], -0.5 * twice[1]))
+
+
+@compiled
+def rounded_sum(x: float, twice: DoubleDouble, step: DoubleDouble, share: float, memory: Float64Array) -> float:
+    """X - twice / 2 + share step, rounded once to float64; `memory` holds TERMS numbers.
+
+    J. R. Shewchuk's expansions (1997): numbers that do not overlap, the smallest first. The two largest make the sum,
+    unless it is halfway between two float64 numbers: then the next one decides.
+    """
+    first, second = two_product(share, step[0]), two_product(share, step[1])
+    parts = insert(memory, 0, x)
+    parts = insert(memory, parts, -0.5 * twice[0])
+    parts = insert(memory, parts, -0.5 * twice[1])
+    parts = insert(memory, parts, first[0])
+    parts = insert(memory, parts, first[1])
+    parts = insert(memory, parts, second[0])
+    parts = insert(memory, parts, second[1])
+    total, rest = 0.0, 0.0
+    while parts > 0 and rest == 0.0:
+        parts -= 1
+        total, rest = two_sum(total, memory[parts])
+    if parts > 0 and (memory[parts - 1] > 0.0) == (rest > 0.0):
+        beyond = total + 2.0 * rest
+        if beyond - total == 2.0 * rest:
+            total = beyond
+    return total
+
+
+@inlined
+def insert(memory: Float64Array, parts: int, x: float) -> int:
+    """Add a number to an expansion of so many parts; how many there are then."""
+    kept = 0
+    for k in range(parts):
+        x, rest = two_sum(x, memory[k])
+        if rest != 0.0:
+            memory[kept] = rest
+            kept += 1
+    if x != 0.0:
+        memory[kept] = x
+        kept += 1
+    return kept

@@ -1,0 +1,157 @@
+"""The loops over rays and their clearance: from the limb that is known for each, and from the nearest in growth.
+
+A limb whose numbers are not certain leaves its ray OPEN, to fractions.
+"""
+
+from math import inf, nan, sqrt
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from cylcollide._types import NO_LIMB, POLICY_HIT, Column
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.near_points import visit_nearest_to_segment
+from cylcollide.bvh.traverse import Stack
+from cylcollide.kernels.about_limb import RayLine, line_about_limb
+from cylcollide.kernels.clearance import SLACK, ball_radius, corner_speed, touching_growth
+from cylcollide.kernels.distance import distance_bounds
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
+from cylcollide.kernels.ray import Rays, as_vector, broadcast_index, dot
+from cylcollide.query.loops.inputs import RayBatch, filter_of
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+
+OPEN = -2
+"""In place of a limb's row: left to fractions."""
+
+
+class Cleared(NamedTuple):
+    """The limb that needs the least growth to touch each of n rays."""
+
+    growth: Column[np.float64]  # at least 0; inf without a limb
+    limb: Column[np.int32]  # NO_LIMB for none, or OPEN
+
+
+def nothing_cleared(n: int) -> Cleared:
+    """Columns of n rays without a limb."""
+    return Cleared(np.full(n, inf), np.full(n, NO_LIMB, np.int32))
+
+
+Best: TypeAlias = tuple[float, int]
+"""The least growth so far, and the limb, or OPEN."""
+
+NO_BEST: Best = (inf, NO_LIMB)
+
+
+@inlined
+def ray_line(rays: Rays, i: int) -> RayLine:
+    """Ray i."""
+    x, y, z = second = as_vector(rays.second, i)
+    limit = 1.0
+    if not rays.is_segment:
+        limit = rays.distance[broadcast_index(rays.distance, i)] / sqrt(x * x + y * y + z * z)
+    return RayLine(as_vector(rays.origin, i), second, rays.is_segment, limit)
+
+
+@inlined
+def step_of(line: RayLine) -> Vector:
+    """The way that a fraction of 1 takes."""
+    (x, y, z), (u, v, w) = line.origin, line.second
+    return (u - x, v - y, w - z) if line.is_segment else line.second
+
+
+@compiled
+def less_growth(line: RayLine, limb: Limb, k: int, skips: bool, memory: Column[np.float64], best: Best) -> Best:
+    """The better of limb k and the best one so far; `skips`: a limb in which the ray starts does not count."""
+    least, row = best
+    if row == OPEN:
+        return best
+    about = line_about_limb(line, limb, memory)
+    if not about.certain:
+        return -1.0, OPEN
+    beyond = least * about.unit
+    distance = sqrt(dot(about.place, about.place)) - ball_radius(about.limb)
+    if distance - SLACK * (1.0 + distance) > beyond * corner_speed(about.limb):
+        return best
+    growth, _ = touching_growth(about.place, about.direction, -about.before, about.behind, about.limb, beyond)
+    growth /= about.unit
+    if growth <= 0.0 and skips:
+        lower, upper = distance_bounds(line.origin, limb)
+        if upper <= 0.0:
+            return best
+        if lower <= 0.0:
+            return -1.0, OPEN
+    growth = max(growth, 0.0)
+    return (growth, k) if growth < least or (growth == least and k < row) else best
+
+
+@inlined
+def reach_of(best: Best, fastest: float) -> float:
+    """How far a limb may be that is no worse, if no corner is faster."""
+    return best[0] * fastest if best[0] > 0.0 else 0.0
+
+
+@compiled_loop
+def find_clearances(
+    table: LimbRows,
+    tree: Tree,
+    batch: RayBatch,
+    rows: Column[np.int64],
+    fastest: float,
+    stack: Stack,
+    memory: Column[np.float64],
+    begin: int,
+    end: int,
+    cleared: Cleared,
+) -> None:
+    """The limb that each of some rays considers and that needs the least growth to touch it.
+
+    Parameters
+    ----------
+    table, tree
+        The limbs, and their tree.
+    batch, rows
+        Rays, and rows of some of them, (n,).
+    fastest
+        No corner of a limb goes farther than this as the limb grows by 1.
+    stack, memory
+        For the tree; TERMS numbers.
+    begin, end
+        Which of the rows.
+    cleared
+        Written, (n,).
+    """
+    skips = batch.policy != POLICY_HIT
+    for k in range(begin, end):
+        line, (mask, ignored) = ray_line(batch.rays, rows[k]), filter_of(batch, rows[k])
+        query = line, table, mask, ignored, skips, fastest, memory
+        best = visit_nearest_to_segment(
+            tree, stack, line.origin, step_of(line), line.limit, inf, test_growth, query, NO_BEST
+        )
+        cleared.growth[k], cleared.limb[k] = best
+
+
+@inlined
+def test_growth(
+    query: tuple[RayLine, LimbRows, int, int, bool, float, Column[np.float64]], k: int, best: Best
+) -> tuple[Best, float]:
+    """The best limb with limb k, and how far a better one may be."""
+    line, table, mask, ignored, skips, fastest, memory = query
+    if is_considered(table.character[k], table.mask[k], mask, ignored):
+        best = less_growth(line, limb_at(table.rows, table.kernel_shape, k), k, skips, memory, best)
+    return best, reach_of(best, fastest)
+
+
+@compiled_loop
+def write_growths(
+    rays: Rays, table: LimbRows, limb: Column[np.int32], memory: Column[np.float64], growth: Column[np.float64]
+) -> None:
+    """Write the growth at which ray i touches its limb, negative for a hit; nan without one, or if not certain."""
+    for i in range(limb.size):
+        growth[i] = nan
+        if limb[i] != NO_LIMB:
+            about = line_about_limb(ray_line(rays, i), limb_at(table.rows, table.kernel_shape, limb[i]), memory)
+            if about.certain:
+                first, last = -about.before, about.behind
+                growth[i], _ = touching_growth(about.place, about.direction, first, last, about.limb, inf)
+                growth[i] /= about.unit
