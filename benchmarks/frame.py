@@ -73,6 +73,7 @@ def measure(count: int, rounds: int) -> list[dict[str, object]]:
     with ExitStack() as stack:
         engines = {name: stack.enter_context(registry.create(name)) for name in names}
         engines = {n: e for n, e in engines.items() if len(placed[0]) <= (e.capabilities.practical_limbs or 1e9)}
+        engines = {n: e for n, e in engines.items() if e.capabilities.rays}
         for engine in engines.values():
             engine.build(placed[0])
         for k in range(rounds):

@@ -125,7 +125,10 @@ def _chosen_engines(wanted: str, console: Console) -> list[str]:
         for name, reason in reasons.items():
             if reason is not None:
                 console.print(f"[dim]without {name}: {escape(reason)}[/]", soft_wrap=True)
-        return [BASE, *(name for name, reason in reasons.items() if reason is None and name != BASE)]
+        return [
+            BASE,
+            *(name for name, reason in reasons.items() if reason is None and name != BASE and _casts_rays(name)),
+        ]
     names = [name.strip() for name in wanted.split(",")]
     for name in names:
         if name not in reasons:
@@ -134,6 +137,11 @@ def _chosen_engines(wanted: str, console: Console) -> list[str]:
         if reason is not None:
             stop(reason)
     return [BASE, *(name for name in dict.fromkeys(names) if name != BASE)]
+
+
+def _casts_rays(name: str) -> bool:
+    with peers.create(name) as engine:
+        return engine.capabilities.rays
 
 
 def _chosen_workloads(wanted: str) -> list[str]:

@@ -5,11 +5,13 @@ An engine is a peer, never the reference. Each one has a module of its own and i
 package declares as entry points of the group ``cylcollide.engines``; ``docs/adding_an_engine.md`` shows how.
 """
 
-from cylcollide.engines.protocol import Capabilities, Engine, EngineHits
+from cylcollide.engines.protocol import Capabilities, Engine, EngineHits, MeasuresDistances
 from cylcollide.engines.registry import GROUP, available, create, names, variants
 from cylcollide.process.signatures import shown_short
 
-__all__ = ["GROUP", "Capabilities", "Engine", "EngineHits", "available", "create", "names", "variants"]
+__all__ = [
+    "GROUP", "Capabilities", "Engine", "EngineHits", "MeasuresDistances", "available", "create", "names", "variants",
+]  # fmt: skip
 
-for _thing in (Capabilities, Engine, EngineHits, available, create, names, variants):
+for _thing in (Capabilities, Engine, EngineHits, MeasuresDistances, available, create, names, variants):
     shown_short(_thing)

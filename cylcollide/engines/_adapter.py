@@ -112,6 +112,9 @@ class Adapter(Engine, ABC):
 
 BODY_SHAPES = frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX})
 """Shapes that most physics engines have."""
+PROBE, FARTHEST = 1e-6, 100.0
+"""Radius of a ball that stands for a point, where an engine measures the distance of two bodies, and the largest one
+asked for; metres."""
 FLOAT32_ROUNDING = 2.0**-22
 """Four roundings of float32, relative to a coordinate: two for each end of a limb."""
 

@@ -28,8 +28,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide._pybullet import connect, pybullet
-from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import BODY_SHAPES, Adapter, installed, quaternions
+from cylcollide._types import Float64Array, Int32Array, Shape
+from cylcollide.engines._adapter import BODY_SHAPES, FARTHEST, PROBE, Adapter, installed, quaternions
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -43,6 +43,10 @@ MJCF = "<mujoco><worldbody><geom {}/></worldbody></mujoco>"
 
 BATCH = 16_000
 """Rays in one ``rayTestBatch``; PyBullet's limit is 16,383: of 16,384 it drops one or all, more are an error."""
+
+
+CONTACT_DISTANCE, MARGIN = 8, 11
+"""Places in what ``getClosestPoints`` and ``getDynamicsInfo`` return."""
 
 
 class BulletBody(NamedTuple):
@@ -147,6 +151,23 @@ class BulletEngine(Adapter):
             if body >= 0:
                 hits.limb[row], hits.fraction[row] = self._limb_of_body[body], fraction
                 hits.position[row], hits.normal[row] = position, normal
+
+    def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
+        """By ``getClosestPoints`` of a ball of radius `PROBE`; see `MeasuresDistances`."""
+        number, bodies, distance = self._client, list(self._limb_of_body), np.full(len(points), np.nan)
+        shape = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=PROBE, physicsClientId=number)
+        ball = pybullet.createMultiBody(0, shape, physicsClientId=number)
+        for i, (place, row) in enumerate(zip(points.tolist(), limb.tolist(), strict=True)):
+            pybullet.resetBasePositionAndOrientation(ball, place, (0.0, 0.0, 0.0, 1.0), physicsClientId=number)
+            found = pybullet.getClosestPoints(ball, bodies[row], FARTHEST, physicsClientId=number)
+            distance[i] = min((one[CONTACT_DISTANCE] for one in found), default=np.nan) + PROBE
+        pybullet.removeBody(ball, physicsClientId=number)
+        return distance
+
+    def margins(self) -> Float64Array:
+        """The collision margin of each limb's body, as PyBullet tells it; metres."""
+        infos = (pybullet.getDynamicsInfo(body, -1, physicsClientId=self._client) for body in self._limb_of_body)
+        return np.array([info[MARGIN] for info in infos], np.float64)
 
     def close(self) -> None:
         """Disconnect the client."""

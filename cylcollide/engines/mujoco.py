@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, installed, peer, poses
+from cylcollide._types import Float64Array, Int32Array, Shape
+from cylcollide.engines._adapter import FARTHEST, PROBE, Adapter, installed, peer, poses
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -33,18 +33,33 @@ class MujocoEngine(Adapter):
     versions = installed("mujoco")
 
     def _build(self, limbs: Limbs) -> None:
+        model = self._spec(limbs).compile()
+        self._world = model, mujoco.MjData(model)
+        mujoco.mj_kinematics(*self._world)
+
+    def _spec(self, limbs: Limbs) -> Any:
         spec = mujoco.MjSpec()
         add = spec.worldbody.add_geom
         for kind, *columns in zip(limbs.kind.tolist(), *_columns(limbs), strict=True):
             add(type=GEOM[Shape(kind)], **dict(zip(("size", "pos", "quat"), columns, strict=True)))
-        model = spec.compile()
-        self._world = model, mujoco.MjData(model)
-        mujoco.mj_kinematics(*self._world)
+        return spec
 
     def _move(self, limbs: Limbs) -> None:
         model, data = self._world
         model.geom_size[:], model.geom_pos[:], model.geom_quat[:] = _columns(limbs)
         mujoco.mj_kinematics(model, data)
+
+    def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
+        """By `mj_geomDistance` of a ball of radius `PROBE`; see `MeasuresDistances`."""
+        spec = self._spec(self._built())
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[PROBE, 0.0, 0.0])
+        model = spec.compile()
+        data, ball, distance = mujoco.MjData(model), len(self._built()), np.empty(len(points))
+        mujoco.mj_kinematics(model, data)
+        for i, geom in enumerate(limb.tolist()):
+            data.geom_xpos[ball] = points[i]
+            distance[i] = mujoco.mj_geomDistance(model, data, geom, ball, FARTHEST, None) + PROBE
+        return distance
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         limb, fraction, normal, one = hits.limb, hits.fraction, hits.normal, np.zeros(1, np.int32)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Shape
+from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide._version import __version__
 from cylcollide.engines.protocol import Capabilities, Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
@@ -45,6 +45,10 @@ class OwnEngine(Engine):
         """The closest hits, with all fields computed."""
         hits = self.world.cast_segments(starts, ends, threads=self.threads)
         return EngineHits(hits.limb, np.where(hits.hit, hits.fraction, np.nan), hits.position, hits.normal)
+
+    def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
+        """`Limbs.closest_points`; see `MeasuresDistances`."""
+        return self.world.limbs[limb].closest_points(points).distance
 
     def close(self) -> None:
         """Release the world."""

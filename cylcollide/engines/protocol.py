@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class Capabilities:
     """Whether the engine reports the position of a hit; if not, it is computed from the fraction."""
     normal: bool = True
     """Whether the engine reports a normal; if not, it is nan."""
+    rays: bool = True
+    """Whether the engine casts rays; if not, `cast_segments` raises ValueError."""
     moves: bool = True
     """Whether `set_endpoints` moves the solids in place; if not, all are rebuilt."""
     practical_limbs: int | None = None
@@ -64,6 +66,7 @@ class Capabilities:
             "ignore": ["a start inside is not noticed"],
         }[self.inside]
         said += [f"{self.max_batch:,} rays a call"] if self.max_batch else []
+        said += [] if self.rays else ["no rays"]
         said += [] if self.position else ["no position"]
         said += [] if self.normal else ["no normal"]
         said += [] if self.moves else ["moving means building anew"]
@@ -101,3 +104,14 @@ class Engine(Protocol):
     def __exit__(self, *exc_info: object) -> None:
         """Close the engine."""
         self.close()
+
+
+@runtime_checkable
+class MeasuresDistances(Protocol):
+    """What an engine may have besides: distances of points."""
+
+    def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
+        """Signed distance of each point (n, 3) from its limb (n,): metres, negative inside.
+
+        NaN without an answer. No other limb is nearer: an engine may measure to all of them.
+        """

@@ -19,6 +19,7 @@ _OURS = {
     "jolt": "jolt:JoltEngine",
     "embree": "embree:EmbreeEngine",
     "open3d": "open3d:Open3dEngine",
+    "coal": "coal:CoalEngine",
     "warp": "warp:WarpEngine",
 }
 """The entry points of pyproject.toml again: a source tree that was never installed has no metadata."""

@@ -7,6 +7,7 @@ from support.cases.one_of_each_shape import ACROSS, AXIS, CENTER, HALF, LIMBS, P
 import cylcollide as cc
 from cylcollide import engines
 from cylcollide._types import Shape
+from cylcollide.engines.protocol import MeasuresDistances
 
 AVAILABLE = [name for name, reason in engines.available().items() if reason is None]
 TOP = {Shape.CAPSULE: HALF + RADIUS, Shape.SPHERE: RADIUS}  # how far the solid reaches along its axis, else HALF
@@ -14,9 +15,16 @@ SIDE = {Shape.TAPERED: 0.25}  # its half width across the axis through the centr
 
 
 @pytest.fixture(params=AVAILABLE)
-def engine(request):
+def any_engine(request):
     with engines.create(request.param) as made:
         yield made
+
+
+@pytest.fixture
+def engine(any_engine):
+    if not any_engine.capabilities.rays:
+        pytest.skip("casts no rays")
+    return any_engine
 
 
 def held(engine):
@@ -112,6 +120,28 @@ def test_a_length_that_creeps_is_followed(engine):
     start = (CENTER + 2 * AXIS + off)[None]
     hits = engine.cast_segments(start, start - 4 * AXIS)
     assert abs(hits.fraction[0] - (2.0 - halves[-1]) / 4.0) < engine.capabilities.accuracy / 8
+
+
+def test_distances_are_signed_and_those_of_the_limb_asked_for(any_engine):
+    engine = any_engine
+    if not isinstance(engine, MeasuresDistances):
+        pytest.skip("measures no distances")
+    for shape in {Shape.SPHERE, Shape.CAPSULE, Shape.CYLINDER, Shape.BOX} & set(held(engine)):
+        shift = np.array([0.0, 0.0, 30.0])
+        limbs = cc.Limbs.concat([LIMBS[shape], LIMBS[shape].moved(LIMBS[shape].p1 + shift, LIMBS[shape].p2 + shift)])
+        engine.build(limbs)
+        told = np.array([0.5, -0.01, 0.02, 1.0])
+        places = CENTER + (RADIUS + told)[:, None] * ACROSS + np.array([[0], [1], [1], [0]]) * shift
+        found = engine.signed_distances(places, np.array([0, 1, 1, 0], np.int32))
+        np.testing.assert_allclose(found, told, rtol=0, atol=engine.capabilities.accuracy, err_msg=shape.name)
+        assert (np.sign(found) == np.sign(told)).all()
+        way = (CENTER + 2 * ACROSS)[None], (CENTER - 2 * ACROSS)[None]
+        if engine.capabilities.rays:
+            assert engine.cast_segments(*way).limb.tolist() == [0], "what stands for the point does not stay"
+        else:
+            assert "no rays" in engine.capabilities.cannot()
+            with pytest.raises(ValueError, match="casts no rays"):
+                engine.cast_segments(*way)
 
 
 def test_many_limbs_keep_their_numbers(engine):

@@ -44,7 +44,7 @@ def test_an_entry_point_adds_an_engine(monkeypatch):
     [
         ("bullet", "pybullet", "crosscheck"), ("mujoco", "mujoco", "peers"), ("rapier", "rapier3d", "peers"),
         ("jolt", "culverin", "peers"), ("embree", "embreex", "peers"), ("open3d", "open3d", "peers"),
-        ("warp", "warp", "peers"),
+        ("warp", "warp", "peers"), ("coal", "coal", "peers"),
     ],
 )  # fmt: skip
 def test_a_missing_package_is_one_line_that_names_the_extra(name, package, extra):

@@ -15,6 +15,7 @@ from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.records import one_line, write_json
 from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.report.tables import ReportTable, run_tables, score_tables, write_score_csv, write_tables
+from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
 from cylcollide.crosscheck.run.run import Result, run_plan, write_numbers, wrong_count
 from cylcollide.crosscheck.run.scoreboard import ALL, ASKED, Score, check_names, scoreboard
@@ -90,6 +91,7 @@ def crosscheck(
         with executor_of(jobs, scheduler) as executor:
             result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
         result.summary["scoreboard"] = [score.record() for score in scores]
+        result.summary["distances"] = distances(("bullet", *(engines or ())), seed=seed)
         writers = [write_numbers, write_page, *([write_tables] if plan.finds_causes else [])]
         for done, write in enumerate(writers, 1):
             write(result, out)
@@ -100,6 +102,7 @@ def crosscheck(
         file = "cases.json" if plan.finds_causes else "rays.npz"
         _fail(f"{result.unproved} of {result.summary['families'][-1]['disagreements']} disagreements", out / file)
     _fail_if_unproved(scores, out)
+    _fail_if_signs_are_wrong(result.summary["distances"]["unproved"], out)
 
 
 @contextmanager
@@ -169,6 +172,11 @@ def _fail_if_unproved(scores: list[Score], out: Path) -> None:
     for score in scores:
         if score.unproved:
             _fail(f"{score.unproved} disagreements with {score.engine}", out / "scoreboard.json")
+
+
+def _fail_if_signs_are_wrong(count: int, out: Path) -> None:
+    if count:
+        _fail(f"{count} signs of this library's distances", out / "summary.json")
 
 
 def _fail(what: str, file: Path) -> NoReturn:

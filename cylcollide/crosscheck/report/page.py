@@ -22,7 +22,7 @@ from cylcollide.crosscheck.report.chart_style import COLORS, as_json, bare, temp
 from cylcollide.crosscheck.report.drawn_case import Drawn, shown_cases, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES, caption_facts, facts
 from cylcollide.crosscheck.report.pictures import cut, views
-from cylcollide.crosscheck.report.tables import limb_table, run_tables, score_tables
+from cylcollide.crosscheck.report.tables import distance_tables, limb_table, run_tables, score_tables
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result, wrong_count
 from cylcollide.engines.bullet import MJCF, URDF, bodies
@@ -65,6 +65,7 @@ def page_html(result: Result, *, linked: bool = False) -> str:
         colors=COLORS,
         tables=run_tables(summary, wide=True),
         scores=score_tables(summary["scoreboard"], wide=True) if len(summary["scoreboard"]) > 1 else [],
+        distances=distance_tables(summary["distances"]),
         family_figure=[figures.pop("family")] if "family" in figures else [],
         bound_figure=[figures.pop("bound")] if "bound" in figures else [],
         figures=list(figures.values()),

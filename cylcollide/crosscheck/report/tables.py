@@ -107,6 +107,37 @@ def score_tables(scores: Sequence[JsonObject], *, wide: bool) -> list[ReportTabl
     return [*tables, ReportTable("What engines cannot do, and what starts inside did", heads, about, numbers=False)]
 
 
+def distance_tables(found: JsonObject) -> list[ReportTable]:
+    """Signed distances as engines measure them, and why PyBullet's are off; none if none were asked."""
+    if not found.get("rows"):
+        return []
+    rows = []
+    for row in found["rows"]:
+        errors = [_short(row[side][place]) for side in ("outside_mm", "inside_mm") for place in (0, 2)]
+        counts = (f"{row[key]:,}" for key in ("wrong_sign", "lost"))
+        rows.append([f"{row['engine']}: {row['shape']}", *counts, *errors, digits(row["slower"])])
+    heads = ("wrong sign", "no answer", "outside median", "max", "inside median", "max", "time")
+    note = (
+        f"{found['rows'][0]['points']:,} points a shape: a third about limbs, the others 10 nm to 10 cm beside "
+        "surfaces or edges. Errors in mm; time: cylcollide = 1."
+    )
+    tables = [ReportTable("Signed distances of points from limbs", ("engine and shape", *heads), rows, note)]
+    cells = []
+    for row in found["causes"]:
+        proved = NOTHING if row["proved"] is None else f"{row['proved']:,} of {row['count']:,}"
+        cells.append([f"{row['shape']}: {row['cause']}", f"{row['count']:,}", _short(row["largest_mm"]), proved])
+    if cells:
+        note = (
+            f"PyBullet's cylinders and boxes are smaller by the margin, {found['causes'][0]['margin_mm']:g} mm, and "
+            "swept by a ball of that radius: off by up to √2 − 1 of it near rims, √3 − 1 near corners. GJK and "
+            "EPA approach the distance outside and inside of what is swept."
+        )
+        title = "Why PyBullet's distances are off by more than a nanometre"
+        heads_of_causes = ("shape and cause", "points", "largest error, mm", "smaller with half the margin")
+        tables.append(ReportTable(title, heads_of_causes, cells, note))
+    return tables
+
+
 COUNTED_FIELDS = tuple(kind.field for kind in COUNTED)
 
 

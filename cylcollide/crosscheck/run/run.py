@@ -98,6 +98,7 @@ def run_plan(
         "grazes": tally.graze_rows(),
         "calls": tally.call_rows(),
         "scoreboard": [],
+        "distances": {},
         "calibrations": tally.calibrations,
     }
     return Result(plan, summary, tally, proofs)

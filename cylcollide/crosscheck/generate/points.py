@@ -1,0 +1,96 @@
+"""Points near limbs of one shape: anywhere around it, just beside its surface, and beside its rims or edges."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int32Array, Shape
+from cylcollide.characters.quaternions import of_matrices
+from cylcollide.limbs.limbs import Limbs
+
+SHAPES = (Shape.SPHERE, Shape.CAPSULE, Shape.CYLINDER, Shape.BOX, Shape.ELLIPSOID)
+ACROSS, APART = 5, 2.5
+"""Limbs stand in a cube, so many along each side, and so many metres apart: no point is nearer to another one."""
+RADIUS, HALF_LENGTH = (0.015, 0.2), (0.02, 0.3)
+"""Metres."""
+NEAR, FAR = 1e-8, 0.1
+"""Metres beside a surface or an edge."""
+
+
+class Points(NamedTuple):
+    """Limbs of one shape, and points (n, 3), each about one of them (n,)."""
+
+    limbs: Limbs
+    points: Float64Array
+    limb: Int32Array
+
+
+def draw_points(shape: Shape, n: int, seed: int) -> Points:
+    """Draw n points about limbs of a shape: a third each around, beside the surface, and beside rims or edges."""
+    rng = np.random.default_rng([seed, int(shape)])
+    limbs = _limbs(shape, rng)
+    limb = rng.integers(len(limbs), size=n).astype(np.int32)
+    of_each, third = limbs[limb], np.arange(n) % 3
+    middle = 0.5 * (of_each.p1 + of_each.p2)
+    size = 0.5 * np.linalg.norm(of_each.p2 - of_each.p1, axis=1) + np.linalg.norm(of_each.half_extents, axis=1)
+    size += of_each.radius
+    way = _directions(n, rng)
+    around = middle + (1.5 * size * rng.random(n))[:, None] * way
+    offset = _log_uniform((NEAR, FAR), n, rng) * rng.choice([-1.0, 1.0], n)
+    nearest = of_each.closest_points(middle + 1.5 * size[:, None] * way)
+    thin = np.where(of_each.radius > 0.0, of_each.radius, of_each.half_extents.min(axis=1))
+    beside = nearest.position + np.maximum(offset, -0.5 * thin)[:, None] * nearest.normal
+    edge = _edges(of_each, nearest.position, rng) + offset[:, None] * _directions(n, rng)
+    return Points(limbs, np.where((third == 0)[:, None], around, np.where((third == 1)[:, None], beside, edge)), limb)
+
+
+def _log_uniform(between: tuple[float, float], shape: Any, rng: np.random.Generator) -> Float64Array:
+    return np.asarray(np.exp(rng.uniform(np.log(between[0]), np.log(between[1]), shape)))
+
+
+def _directions(n: int, rng: np.random.Generator) -> Float64Array:
+    way = rng.normal(size=(n, 3))
+    return np.asarray(way / np.linalg.norm(way, axis=1)[:, None])
+
+
+def _limbs(shape: Shape, rng: np.random.Generator) -> Limbs:
+    grid = APART * (np.stack(np.meshgrid(*[np.arange(ACROSS)] * 3), axis=-1).reshape(-1, 3) - 0.5 * (ACROSS - 1))
+    n = len(grid)
+    radius, half = (_log_uniform(sizes, n, rng) for sizes in (RADIUS, HALF_LENGTH))
+    axis = half[:, None] * _directions(n, rng)
+    if shape == Shape.SPHERE:
+        return Limbs.spheres(grid, radius)
+    if shape == Shape.BOX:
+        return Limbs.boxes(grid, rng.normal(size=(n, 4)), _log_uniform(RADIUS, (n, 3), rng))
+    make = {Shape.CAPSULE: Limbs.capsules, Shape.CYLINDER: Limbs.cylinders, Shape.ELLIPSOID: Limbs.ellipsoids}[shape]
+    return make(grid - axis, grid + axis, radius)
+
+
+def _edges(limbs: Limbs, otherwise: Float64Array, rng: np.random.Generator) -> Float64Array:
+    """A place on a rim of each cylinder or an edge of each box; of shapes without such those given."""
+    n, shape = len(limbs), Shape(int(limbs.kind[0]))
+    if shape == Shape.BOX:
+        share = rng.choice([-1.0, 1.0], (n, 3))
+        share[np.arange(n), rng.integers(3, size=n)] = rng.uniform(-1.0, 1.0, n)
+        return np.asarray(limbs.p1 + np.einsum("ni,nij->nj", share * limbs.half_extents, limbs.box_axes))
+    if shape != Shape.CYLINDER:
+        return otherwise
+    axis = limbs.p2 - limbs.p1
+    across = np.cross(axis, _directions(n, rng))
+    across *= (limbs.radius / np.linalg.norm(across, axis=1))[:, None]
+    return np.asarray(np.where(rng.random(n)[:, None] < 0.5, limbs.p1, limbs.p2) + across)
+
+
+def rounded(limbs: Limbs, points: Float64Array, margin: Float64Array) -> Float64Array:
+    """Signed distances of points (n, 3) from cylinders or boxes (n,) whose edges are rounded by margins (n,).
+
+    Each is shrunk by its margin, and swept by a ball of that radius.
+    """
+    if limbs.kind[0] == Shape.BOX:
+        turn = of_matrices(np.swapaxes(limbs.box_axes, 1, 2))
+        core = Limbs.boxes(limbs.p1, turn, limbs.half_extents - margin[:, None])
+    else:
+        axis = limbs.p2 - limbs.p1
+        end = axis * (margin / np.linalg.norm(axis, axis=1))[:, None]
+        core = Limbs.cylinders(limbs.p1 + end, limbs.p2 - end, limbs.radius - margin)
+    return np.asarray(core.closest_points(points).distance - margin)

@@ -1,0 +1,126 @@
+"""Signed distances of points, as engines measure them: wrong signs, errors, time, and the causes of PyBullet's errors.
+
+The truth is `Limbs.closest_points`; its signs are proved by `Limbs.classify_points`, in integers where needed.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+import numpy as np
+
+from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape, Side
+from cylcollide.crosscheck.compare.disagreements import median_99_max
+from cylcollide.crosscheck.generate.points import SHAPES, draw_points, rounded
+from cylcollide.crosscheck.records import JsonObject, plain
+from cylcollide.engines import create, names, variants
+from cylcollide.engines.bullet import BulletEngine
+from cylcollide.engines.protocol import Engine, MeasuresDistances
+from cylcollide.limbs.limbs import Limbs
+
+POINTS = 1500
+"""Of each shape."""
+EXACT = 1e-9
+"""Metres: a smaller error needs no cause but rounding."""
+MARGIN, GJK, EPA = "the margin rounds edges", "GJK stops early", "EPA stops early"
+MM, MICROSECONDS = 1e3, 1e6
+
+T = TypeVar("T")
+
+
+class ShapeDistances:
+    """Points about limbs of one shape, and their true distances."""
+
+    def __init__(self, shape: Shape, n: int, seed: int) -> None:
+        self.shape, (self.limbs, self.points, self.limb) = shape, draw_points(shape, n, seed)
+        self.of_each = self.limbs[self.limb]
+        self.truth, self.own_seconds = _timed(lambda: self.of_each.closest_points(self.points).distance)
+        side = {int(Side.INSIDE): -1, int(Side.SURFACE): 0, int(Side.OUTSIDE): 1}
+        exact = [side[one] for one in self.of_each.classify_points(self.points).tolist()]
+        self.unproved = int(np.count_nonzero(np.sign(self.truth) != exact))
+        """Signs of this library that are wrong."""
+
+    def row(self, engine: MeasuresDistances) -> tuple[JsonObject, Float64Array]:
+        """What an engine that holds the limbs gets wrong, and what it tells."""
+        told, seconds = _timed(lambda: engine.signed_distances(self.points, self.limb))
+        off, answered, outside = np.abs(told - self.truth), np.isfinite(told), self.truth > 0.0
+        return {
+            "shape": self.shape.name.lower(),
+            "points": len(told),
+            "lost": int(np.count_nonzero(~answered)),
+            "wrong_sign": int(np.count_nonzero(answered & (np.sign(told) * np.sign(self.truth) < 0.0))),
+            "outside_mm": [MM * one for one in median_99_max(off[outside])],
+            "inside_mm": [MM * one for one in median_99_max(off[~outside])],
+            "microseconds": MICROSECONDS * seconds / len(told),
+            "slower": seconds / self.own_seconds,
+        }, told
+
+    def causes(self, engine: BulletEngine, told: Float64Array) -> Iterator[JsonObject]:
+        """Why PyBullet is wrong: by its margin if the solid with rounded edges explains it, else by where it is.
+
+        That is proved: with half the margin the error is that of half as rounded edges.
+        """
+        off, margin = np.abs(told - self.truth), engine.margins()[self.limb]
+        wrong, has_edges = off > EXACT, self.shape in (Shape.CYLINDER, Shape.BOX)
+        by_margin = wrong & _explains(self.of_each, self.points, margin, told, off) if has_edges else wrong & False
+        is_beyond_core = self.truth > -margin
+        for cause, rows in (
+            (MARGIN, by_margin),
+            (GJK, wrong & ~by_margin & is_beyond_core),
+            (EPA, wrong & ~by_margin & ~is_beyond_core),
+        ):
+            if rows.any():
+                proved = self._halved(np.flatnonzero(rows).astype(np.int64), off, margin) if cause == MARGIN else None
+                name, count = self.shape.name.lower(), int(np.count_nonzero(rows))
+                worst = {"largest_mm": MM * off[rows].max(), "margin_mm": MM * margin.max()}
+                yield {"shape": name, "cause": cause, "count": count, **worst, "proved": proved}
+
+    def _halved(self, rows: Int64Array, off: Float64Array, margin: Float64Array) -> int:
+        """How many of these errors become as small as half the margin says."""
+        with BulletEngine(margin=0.5 * float(margin[0])) as engine:
+            engine.build(self.limbs)
+            points, of_each = self.points[rows], self.of_each[rows]
+            told, half = engine.signed_distances(points, self.limb[rows]), engine.margins()[self.limb[rows]]
+        smaller = np.abs(told - self.truth[rows]) < 0.75 * off[rows]
+        return int(np.count_nonzero(smaller & _explains(of_each, points, half, told, off[rows])))
+
+
+def _explains(
+    limbs: Limbs, points: Float64Array, margin: Float64Array, told: Float64Array, off: Float64Array
+) -> BoolArray:
+    """Whether limbs with rounded edges explain most of each error."""
+    return np.asarray(np.abs(told - rounded(limbs, points, margin)) < 0.5 * off)
+
+
+def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObject:
+    """Ask engines that measure distances, "all" for all others that are installed, about n points of each shape.
+
+    An engine with several variants is asked as the first. `rows`: one an engine and shape; `causes`: of PyBullet's
+    errors; `unproved`: wrong signs of this library.
+    """
+    wanted = dict.fromkeys(each for name in engines for each in (names()[1:] if name == "all" else (name,)))
+    shapes = [ShapeDistances(shape, n, seed) for shape in SHAPES]
+    rows, causes = list[JsonObject](), list[JsonObject]()
+    for name in wanted:
+        with suppress(ImportError), _first_variant(name) as engine:
+            measure: object = engine
+            if not isinstance(measure, MeasuresDistances):
+                continue
+            for one in shapes:
+                if not engine.capabilities.lacks([one.shape]):
+                    engine.build(one.limbs)
+                    row, told = one.row(measure)
+                    rows.append({"engine": engine.name, **row})
+                    if isinstance(engine, BulletEngine):
+                        causes += one.causes(engine, told)
+    return {"rows": plain(rows), "causes": plain(causes), "unproved": sum(one.unproved for one in shapes)}
+
+
+def _first_variant(name: str) -> Engine:
+    return create(name, **next(iter(variants(name).values())))
+
+
+def _timed(work: Callable[[], T]) -> tuple[T, float]:
+    began = time.process_time()
+    return work(), time.process_time() - began
