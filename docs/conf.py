@@ -64,6 +64,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "docs/gallery",
     "download_all_examples": False,
     "show_memory": False,
+    "capture_repr": (),
     "min_reported_time": 60,
 }
 
