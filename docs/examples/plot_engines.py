@@ -37,13 +37,15 @@ truth = world.cast_segments(starts, ends)
 depth = np.abs(truth.clearance)  # metres by which each verdict is decided
 
 # %%
-# Engines by name: ten lines for all of them.
+# Engines by name: a dozen lines for all of them.
 wrong = {}
 for name, missing in engines.available().items():
     if missing:
         print(f"{name:12} not installed")
         continue
     with engines.create(name) as engine:
+        if not engine.capabilities.rays:
+            continue
         engine.build(limbs)
         theirs = engine.cast_segments(starts, ends)
         ours = world.cast_segments(starts, ends, inside=engine.capabilities.inside)
@@ -52,8 +54,8 @@ for name, missing in engines.available().items():
     print(f"{name:12} {wrong[name].sum():4} verdicts wrong; distances off by {np.median(off):.0e}, {off.max():.0e} mm")
 
 # %%
-# Libraries without such an adapter: trimesh casts rays at triangles; coal, a package that no extra
-# brings, tells whether two solids meet. There a segment is a capsule of a nanometre.
+# Others by hand: trimesh casts rays at triangles; coal casts none, but tells whether two solids
+# meet. There a segment is a capsule of a nanometre.
 if find_spec("trimesh") and find_spec("embreex"):
     mesh = limbs.to_mesh(sides=64)
     wrong["trimesh"] = mesh.ray.intersects_any(starts, ends - starts) != truth.hit

@@ -29,6 +29,8 @@ def main(path: str) -> None:
             print(why_not)
             continue
         with engines.create(name) as engine:
+            if not engine.capabilities.rays:
+                continue
             engine.build(limbs)
             theirs = engine.cast_segments(starts, ends)
             ours = world.cast_segments(starts, ends, inside=engine.capabilities.inside)  # one meaning of starts inside
