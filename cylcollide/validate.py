@@ -134,24 +134,6 @@ ARE_VECTORS: Callable[[object, object], bool] = getattr(MACHINE_CODE, "are_vecto
 """Whether both are arrays of float64 in C order with shape (n, 3), equally long; it may not know."""
 
 
-def as_pairs(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> tuple[Float64Array, Float64Array]:
-    """Two arrays of `as_vectors`, row by row; one row of either stands for as many as the other has."""
-    if ARE_VECTORS(first, second):
-        return first, second  # type: ignore[return-value]
-    one, other = as_vectors(first, names[0]), as_vectors(second, names[1])
-    rows, other_rows = len(one), len(other)
-    if rows == other_rows:
-        return one, other
-    if rows == 1:
-        return np.repeat(one, other_rows, axis=0), other
-    if other_rows == 1:
-        return one, np.repeat(other, rows, axis=0)
-    raise ValueError(
-        f"{names[1]}: expected {rows} rows, as many as {names[0]}, or one for all, got {other_rows}; "
-        "rows belong together one by one"
-    )
-
-
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Vectors (n, 3) of accepted numbers; one vector (3,) counts as one row. `rows`: the required n, if any."""
     return in_range(_vectors(values, name, rows), name)

@@ -11,6 +11,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, Pieces, Shots, fly_bullets
+from cylcollide.query.request import as_pairs
 from cylcollide.runtime.memory import frozen
 
 PIECES = 64
@@ -86,7 +87,7 @@ def flight(
         pieces, and flights that leave the accepted range or brake too fast for their step; it names
         the first row.
     """
-    places, speeds = validate.as_pairs(starts, velocities, ("starts", "velocities"))
+    places, speeds = as_pairs(starts, velocities, ("starts", "velocities"))
     n = len(places)
     position, velocity = validate.in_range(places, "starts").copy(), validate.in_range(speeds, "velocities").copy()
     times, begin = _positive(duration, "duration", n), validate.per_row(t0, "t0", n)

@@ -54,18 +54,19 @@ class Past:
         """The closest limb of each ray."""
         ring, rays = self.ring, self.rays
         hits = closest_recorded(rays, self.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection)
-        hit = np.flatnonzero(hits.limb >= 0)
-        row = hits.limb[hit]
-        hits.limb[hit] = np.arange(len(hit))
-        limbs, candidates = self._limbs(hit, row), None
+        read, hit = named_columns(rays.batch, hits), np.flatnonzero(hits.limb >= 0)
+        ray, row, resolved = hit, hits.limb[hit], None
         if np.count_nonzero(hits.undecided):
             undecided = np.flatnonzero(hits.undecided)
             offsets, near = self._near(undecided)
-            limbs = self._limbs(np.append(hit, undecided[ray_of_each(offsets)]), np.append(row, near))
-            lists = offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32)
-            candidates = partial(self._candidates, limbs, lists)
-        read = named_columns(rays.batch, hits)
-        found = RayHits(read, limbs, rays.inside, candidates, considered=self)
+            open_ray, lists = undecided[ray_of_each(offsets)], (offsets, np.arange(len(near), dtype=np.int32))
+            few = self._limbs(open_ray, near)  # alone: no field may ever ask where the limbs of other hits were
+            candidates = partial(self._candidates, few, lists)
+            resolved = exact_fallback.resolve_hits(read, few.table, rays.inside, candidates)
+            ray, row = np.append(open_ray, hit), np.append(near, row)
+        hits.limb[hit] = np.arange(len(row) - len(hit), len(row))
+        limbs = self._limbs(ray, row)
+        found = RayHits(read, limbs, rays.inside, resolved=resolved, considered=self)
         return found.rewound(self.times, self.present)
 
     @property

@@ -13,7 +13,7 @@ from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
 from cylcollide.characters.judge import Policies, ShotRequest
 from cylcollide.history.sample_times import Asked, OnOld, count
 from cylcollide.query.overlaps import capsule_request
-from cylcollide.query.request import RayRequest, ray_request, segment_request
+from cylcollide.query.request import RayRequest, copies_of, ray_request, segment_request
 
 ProtectedSince: TypeAlias = Mapping[int, float]
 """From characters to the time from which on they are not hit."""
@@ -173,7 +173,7 @@ def repeated(
     """Starts of rays, the only one repeated if there is one ray for several times."""
     most = max(map(count, times, time_names))
     if most > 1 and len(validate.as_vectors(first, names[0])) == len(validate.as_vectors(second, names[1])) == 1:
-        return np.repeat(validate.as_vectors(first, names[0]), most, axis=0)
+        return copies_of(validate.as_vectors(first, names[0]), most)
     return first
 
 

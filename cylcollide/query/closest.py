@@ -30,11 +30,15 @@ from cylcollide.query.loops.single import (
 )
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, State
-from cylcollide.query.scratch import scratch_for_recorded, scratch_for_streams
+from cylcollide.query.scratch import packed_for_streams, scratch_for_recorded, scratch_for_streams
 from cylcollide.query.thick import grown_tree
 from cylcollide.recorded.limbs import Recorded
+from cylcollide.runtime.simd import LANES
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.validate import NO_RADIUS
+
+MANY_LIMBS = 4096
+"""Among so many limbs a stream pays from 40 rays on, among 1,700 from 70, among 300 from 100."""
 
 
 def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
@@ -89,7 +93,10 @@ def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArra
 
 def use_single_rays(state: State, rays: int) -> bool:
     """Whether so many rays are too few for a stream, or for brute force."""
-    return rays < (SMALLEST_BATCH if state.tree.items <= FEW_LIMBS else SMALLEST_STREAM)
+    limbs = state.tree.items
+    if limbs <= FEW_LIMBS:
+        return rays < SMALLEST_BATCH
+    return rays < (SMALLEST_STREAM if limbs < MANY_LIMBS else max(LANES, SMALLEST_STREAM * 2 // 5))
 
 
 def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> Callable[[int, int], None]:
@@ -98,15 +105,15 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
     Few limbs are tested by brute force, others through the tree by streams. Both agree bit by bit with each other and
     with single rays; how many rows are undecided may differ.
     """
-    raw, batch, table, tree = request.raw, request.batch, state.kernel_rows, state.tree
-    is_small = batch.mask.size == batch.ignored.size == 1 and len(table.kernel_shape) <= FEW_LIMBS
+    raw, batch, (table, packed_tree), tree = request.raw, request.batch, state.packed, state.tree
+    is_small = batch.mask.size == batch.ignored.size == 1 and tree.items <= FEW_LIMBS
 
     def loop(begin: int, end: int) -> None:
-        scratch = scratch_for_streams(tree, end - begin), begin, end, int(aim), hits
+        scratch = packed_for_streams(tree, end - begin), begin, end, int(aim), hits
         if is_small:
             request.checked(cast_brute_force(raw, batch, table, *scratch))
         else:
-            request.checked(cast_stream(raw, batch, table, tree, *scratch))
+            request.checked(cast_stream(raw, batch, table, packed_tree, *scratch))
 
     return loop
 

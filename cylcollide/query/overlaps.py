@@ -13,7 +13,7 @@ from cylcollide.query.chords import Chords, chords
 from cylcollide.query.loops.columns import chords_of_rays, offsets_of
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.nearest import LimbLists
-from cylcollide.query.request import LabelledLimbs, RayRequest, State, segment_request
+from cylcollide.query.request import LabelledLimbs, RayRequest, State, as_pairs, segment_request
 from cylcollide.runtime.memory import frozen
 
 
@@ -49,7 +49,7 @@ def capsule_request(
     threads: int | None = None,
 ) -> RayRequest:
     """A request about capsules from p1 to p2, (n, 3) each, or one for all; radii 0 or more, (n,) or one for all."""
-    first, second = validate.as_pairs(p1, p2, ("p1", "p2"))
+    first, second = as_pairs(p1, p2, ("p1", "p2"))
     ends = validate.vectors(first, "p1"), validate.vectors(second, "p2", len(first))
     thick = as_radii(radii, "radii", len(first))
     return segment_request(

@@ -5,6 +5,8 @@ turns are none or a quarter. A ray beside the limb by one float64 number more mi
 far away, from a distance of 2**40 sizes, and at both ends of the accepted numbers.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
@@ -12,6 +14,7 @@ from support.matches.answers import CHORD, HIT, columns, compressed, differing, 
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
+from cylcollide.recorded.limbs import place_recorded
 
 pytestmark = pytest.mark.plain_python
 
@@ -105,3 +108,28 @@ def test_touches(scale: float, field: int, interpolate: str):
         inside = history.contains_points(point, tick=int(ticks[i]), alpha=float(alpha[i]))
         assert inside.count[0] == fresh.contains_points(point).count[0]
         assert inside.count[0] > 0 or beside[i] > 0
+
+
+def test_an_undecided_ray_places_no_limbs_of_other_rays(monkeypatch: pytest.MonkeyPatch):
+    """Until a field asks where they were: for one graze among many hits that took a quarter of the time."""
+    rng, ahead = np.random.default_rng(11), np.array([0.0, 0.0, 9.0])
+    history = walk(rng, 1.0, FIELDS[1], "bones")
+    grazes, behind, ticks, alphas, beside, _ = touching(rng, history, 1.0, 12)
+    k = np.flatnonzero(beside == 0)[:1]
+    balls = np.tile(history.limbs_at(tick=0).p2[: PEOPLE // 2], (5, 1))  # of the first rig
+    start, end = np.concatenate([grazes[k], balls + ahead]), np.concatenate([behind[k], balls - ahead])
+    tick, alpha = np.zeros(len(start), int), np.zeros(len(start))
+    tick[0], alpha[0] = ticks[k].item(), alphas[k].item()
+    placed: list[int] = []
+
+    def counted(*args: Any) -> None:
+        placed.append(len(args[4]))
+        place_recorded(*args)
+
+    monkeypatch.setattr("cylcollide.history.rewound.place_recorded", counted)
+    hits = history.cast_segments(start, end, tick=tick, alpha=alpha)
+    assert hits.hit.all()
+    assert hits.rechecked == 1
+    assert 1 <= sum(placed) < len(hits) // 2
+    assert (hits.thickness[1:] > 0.0).all()
+    assert sum(placed) > len(hits)

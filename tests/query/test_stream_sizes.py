@@ -92,6 +92,14 @@ def test_what_is_shipped_uses_every_way():
     assert set(taken) == {(False, SINGLE), (True, BRUTE_FORCE), (True, STREAMS)}
 
 
+@pytest.mark.parametrize(("many", "rays", "way"), [(40, 39, SINGLE), (40, 40, STREAMS), (41, 40, SINGLE)])
+def test_among_many_limbs_fewer_rays_go_as_streams(many: int, rays: int, way: str):
+    limbs = make_crowd(40)
+    with forced(MIXED, MANY_LIMBS=many) as seen:
+        cc.HitWorld(limbs).cast_segments(*shots(limbs, rays))
+    assert dict(seen.batches) == {way: 1}
+
+
 @pytest.mark.machine_code
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("chunk", [8192, 1000] if IS_COMPILED else [16])

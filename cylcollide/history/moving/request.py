@@ -22,6 +22,7 @@ from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
 from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
 from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection, rows_near_many, rows_near_rays
+from cylcollide.query.request import as_pairs
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
@@ -181,7 +182,7 @@ def _checked_pieces(
             raise ValueError("ends, t0, t1: expected all three beside starts, got None; or pass a path alone")
         path, names, given = None, ("starts", "ends", "t0", "t1"), (times[0], times[1])
         first_ends = repeated(starts, ends, names[:2], (*times, *target_times), (*names[2:], *TARGET_TIMES))
-        pair = validate.as_pairs(first_ends, ends, names[:2])
+        pair = as_pairs(first_ends, ends, names[:2])
         first, last = (validate.vectors(one, name) for one, name in zip(pair, names[:2], strict=True))
     n = len(first)
     t0, t1 = (validate.per_row(values, name, n) for values, name in zip(given, names[2:], strict=True))
