@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "capture_repr": (),
+    "write_computation_times": False,  # a page that asks the network for scripts
     "min_reported_time": 60,
 }
 
