@@ -10,6 +10,7 @@ from support.runs.families import paged, with_summary
 
 import cylcollide as cc
 import cylcollide.crosscheck.commands.crosscheck as crosscheck_command
+import cylcollide.crosscheck.run.distances as module
 from cylcollide._types import Shape, Side
 from cylcollide.crosscheck.generate.points import SHAPES, draw_points, rounded
 from cylcollide.crosscheck.report.page import page_html
@@ -106,6 +107,19 @@ def test_engines_without_distances_are_left_out(found):
     assert [row[0] for row in first.rows[:2]] == ["PyBullet: sphere", "PyBullet: capsule"]
     assert len({len(row) for row in first.rows} | {len(first.heads)}) == 1
     assert any(row[0] == f"box: {MARGIN}" for row in why.rows)
+
+
+def test_an_engine_that_fails_stops_no_other(monkeypatch):
+    class Failing(OwnEngine):
+        def signed_distances(self, *_):
+            raise LookupError("no distance today")
+
+    known = {"failing": Failing, "own": OwnEngine}
+    monkeypatch.setattr(module, "create", lambda name: known[name]())
+    monkeypatch.setattr(module, "variants", lambda name: {"": {}})
+    found = distances(("failing", "own"), 6)
+    assert found["errors"] == {"failing": "LookupError: no distance today"}
+    assert {row["engine"] for row in found["rows"]} == {"cylcollide"}
 
 
 def test_a_wrong_sign_of_our_own_fails_the_command(tmp_path, capsys):

@@ -43,6 +43,7 @@ def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, crosscheck):
     assert record["schema"] == crosscheck_command.SCORE_SCHEMA
     assert record["scoreboard"] == [score.record() for score in scores.values()]
     assert record["scoreboard"][-1]["speed"] is None
+    assert record["distances"]["unproved"] == 0
     with (tmp_path / "a" / "scoreboard.csv").open() as file:
         rows = {row["engine"]: row for row in csv.DictReader(file)}
     assert int(rows["inflated"]["phantom"]) == scores["inflated"].phantom

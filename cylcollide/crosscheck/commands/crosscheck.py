@@ -14,7 +14,14 @@ from cylcollide.crosscheck.cases.case import write_cases
 from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.records import one_line, write_json
 from cylcollide.crosscheck.report.page import write_page
-from cylcollide.crosscheck.report.tables import ReportTable, run_tables, score_tables, write_score_csv, write_tables
+from cylcollide.crosscheck.report.tables import (
+    ReportTable,
+    distance_tables,
+    run_tables,
+    score_tables,
+    write_score_csv,
+    write_tables,
+)
 from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
 from cylcollide.crosscheck.run.run import Result, run_plan, write_numbers, wrong_count
@@ -102,7 +109,7 @@ def crosscheck(
         file = "cases.json" if plan.finds_causes else "rays.npz"
         _fail(f"{result.unproved} of {result.summary['families'][-1]['disagreements']} disagreements", out / file)
     _fail_if_unproved(scores, out)
-    _fail_if_signs_are_wrong(result.summary["distances"]["unproved"], out)
+    _fail_if_signs_are_wrong(result.summary["distances"]["unproved"], out / "summary.json")
 
 
 @contextmanager
@@ -125,18 +132,20 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     try:
         with _errors_in_one_line(), bars(console, TASKS) as progress:
             scores = scoreboard(engines, rays, seed, progress, apart=True)
+            told = distances(engines, seed=seed)
     except KeyboardInterrupt:
         stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
     seconds, rows = round(time.perf_counter() - began, 3), [score.record() for score in scores]
     about = {"schema": SCORE_SCHEMA, "run": "scoreboard", "seed": seed, "seconds": seconds, "versions": own_versions()}
     with _errors_in_one_line():
-        write_json(out / "scoreboard.json", about | {"scoreboard": rows})
+        write_json(out / "scoreboard.json", about | {"scoreboard": rows, "distances": told})
         write_cases(out / SCORED_CASES, [case for score in scores for case in score.cases])
         write_score_csv(rows, ASKED, out / "scoreboard.csv")
-    _print_tables(console, score_tables(rows, wide=False))
+    _print_tables(console, [*score_tables(rows, wide=False), *distance_tables(told)])
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
     if any(score.cases for score in scores):
         console.print(f"The worst of each: cylcollide replay {escape(str(out / SCORED_CASES))}", soft_wrap=True)
+    _fail_if_signs_are_wrong(told["unproved"], out / "scoreboard.json")
     return scores
 
 
@@ -174,9 +183,9 @@ def _fail_if_unproved(scores: list[Score], out: Path) -> None:
             _fail(f"{score.unproved} disagreements with {score.engine}", out / "scoreboard.json")
 
 
-def _fail_if_signs_are_wrong(count: int, out: Path) -> None:
+def _fail_if_signs_are_wrong(count: int, file: Path) -> None:
     if count:
-        _fail(f"{count} signs of this library's distances", out / "summary.json")
+        _fail(f"{count} signs of this library's distances", file)
 
 
 def _fail(what: str, file: Path) -> NoReturn:

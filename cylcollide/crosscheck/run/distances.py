@@ -5,15 +5,14 @@ The truth is `Limbs.closest_points`; its signs are proved by `Limbs.classify_poi
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape, Side
 from cylcollide.crosscheck.compare.disagreements import median_99_max
 from cylcollide.crosscheck.generate.points import SHAPES, draw_points, rounded
-from cylcollide.crosscheck.records import JsonObject, plain
+from cylcollide.crosscheck.records import JsonObject, one_line, plain
 from cylcollide.engines import create, names, variants
 from cylcollide.engines.bullet import BulletEngine
 from cylcollide.engines.protocol import Engine, MeasuresDistances
@@ -97,24 +96,39 @@ def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObj
     """Ask engines that measure distances, "all" for all others that are installed, about n points of each shape.
 
     An engine with several variants is asked as the first. `rows`: one an engine and shape; `causes`: of PyBullet's
-    errors; `unproved`: wrong signs of this library.
+    errors; `errors`: why an engine was not asked to the end; `unproved`: wrong signs of this library.
     """
     wanted = dict.fromkeys(each for name in engines for each in (names()[1:] if name == "all" else (name,)))
     shapes = [ShapeDistances(shape, n, seed) for shape in SHAPES]
-    rows, causes = list[JsonObject](), list[JsonObject]()
+    rows, causes, errors = list[JsonObject](), list[JsonObject](), dict[str, str]()
     for name in wanted:
-        with suppress(ImportError), _first_variant(name) as engine:
-            measure: object = engine
-            if not isinstance(measure, MeasuresDistances):
-                continue
-            for one in shapes:
-                if not engine.capabilities.lacks([one.shape]):
-                    engine.build(one.limbs)
-                    row, told = one.row(measure)
-                    rows.append({"engine": engine.name, **row})
-                    if isinstance(engine, BulletEngine):
-                        causes += one.causes(engine, told)
-    return {"rows": plain(rows), "causes": plain(causes), "unproved": sum(one.unproved for one in shapes)}
+        try:
+            with _first_variant(name) as engine:
+                told, why = _asked(engine, shapes)
+        except ImportError:
+            continue
+        except Exception as error:  # an engine's own, of whatever kind: others are asked nevertheless
+            errors[name] = one_line(error, named=True)
+            continue
+        rows += told
+        causes += why
+    unproved = sum(one.unproved for one in shapes)
+    return {"rows": plain(rows), "causes": plain(causes), "errors": errors, "unproved": unproved}
+
+
+def _asked(engine: Engine, shapes: Sequence[ShapeDistances]) -> tuple[list[JsonObject], list[JsonObject]]:
+    """Rows and causes of one engine, none if it measures no distances."""
+    rows, causes, measure = list[JsonObject](), list[JsonObject](), cast(object, engine)
+    if not isinstance(measure, MeasuresDistances):
+        return rows, causes
+    for one in shapes:
+        if not engine.capabilities.lacks([one.shape]):
+            engine.build(one.limbs)
+            row, told = one.row(measure)
+            rows.append({"engine": engine.name, **row})
+            if isinstance(engine, BulletEngine):
+                causes += one.causes(engine, told)
+    return rows, causes
 
 
 def _first_variant(name: str) -> Engine:
