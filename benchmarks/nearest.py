@@ -60,7 +60,10 @@ def main() -> None:
     inside, balls = world.contains_points, world.overlap_spheres
     printed(
         "balls",
-        {"contains_points": lambda: inside(points, 1).limb, "spheres": lambda: balls(points, RADIUS, threads=1).limb},
+        {
+            "contains_points": lambda: inside(points, threads=1).limb,
+            "spheres": lambda: balls(points, RADIUS, threads=1).limb,
+        },
     )
 
 

@@ -259,8 +259,12 @@ def ellipsoid_distance(height: Real, distance: Real, limb: Limb) -> Interval:
     size = square_root(u * u + v * v)
     off_x, off_y = x - a * (u / size), y - b * (v / size)
     above = square_root(off_x * off_x + off_y * off_y)
-    is_outside = t > 0.0
-    return select(is_outside, below, -above), select(is_outside, above, -below)
+    # a shift that is still too small about a point outside bounds its distance from above alone
+    beyond, far = x / a * (x / a) + y / b * (y / b) > 1.0, t > 0.0
+    return (
+        select(far, below, select(beyond, 0.0, -above)),
+        select(far | beyond, above, -below),
+    )
 
 
 @inlined

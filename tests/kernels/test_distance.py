@@ -48,6 +48,29 @@ def test_bounds_hold_and_are_close(shape, count, record_property):
 
 
 @np.errstate(all="ignore")
+@pytest.mark.parametrize("power", [-3, -2, -1, 1, 2, 3])
+def test_bounds_of_needles_and_sheets_hold(power):
+    """Next to an ellipsoid whose half axes differ much the search for the nearest place ends early."""
+    rng, n, open_, outside = np.random.default_rng([5, power + 3]), 30, 0, 0
+    for _ in range(n):
+        axis, centre = rng.normal(size=(2, 3))
+        limbs = cc.Limbs.ellipsoids(centre - axis, centre + axis, np.linalg.norm(axis) * 10.0**-power)
+        # a place of the surface, and a point above it
+        w, side = axis / np.linalg.norm(axis), np.cross(axis, rng.normal(size=3))
+        h, r, (c, s) = np.linalg.norm(axis), limbs.radius[0], np.array([0.0, 1.0]) + rng.uniform(0, 1, 2) * [1.0, -0.5]
+        size, side = np.hypot(c, s), side / np.linalg.norm(side)
+        normal = r * c * w + h * s * side
+        height = min(h, r) * 10.0 ** rng.uniform(-12, 0) / np.linalg.norm(normal)
+        point = centre + (h * c * w + r * s * side) / size + rng.choice([1.0, 1.0, -0.1]) * height * normal
+        lower, upper = distance_bounds(tuple(point.tolist()), plain_limb(limbs.table, 0))
+        true = signed_distance(limbs, 0, point)
+        assert lower <= true <= upper, (limbs, point, float(true))
+        open_, outside = open_ + (lower <= 0.0 <= upper), outside + (true > 0)
+    assert outside > n // 3
+    assert open_ < n
+
+
+@np.errstate(all="ignore")
 @pytest.mark.parametrize("count", [2, pytest.param(300, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", MAKERS)
 def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_property):
