@@ -81,9 +81,11 @@ def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) 
     console.print(
         Text("As logged." if same else f"Logged: row {one.limb}; now: row {again}.", "green" if same else "red")
     )
-    if why.why is not None:
+    try:
         why.plot(picture)
         console.print(f"Picture: {escape(str(picture))}", soft_wrap=True)
+    except ValueError as error:  # its time was not kept
+        console.print(f"No picture: {escape(str(error))}", soft_wrap=True)
     if not same:
         raise typer.Exit(1)
 

@@ -31,13 +31,8 @@ class ShotExplanation(NamedTuple):
         return decision if self.why is None else f"{decision}\n{self.why}"
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """A figure of the ray and the limb; written to a file if a path is given. ValueError if there is none.
-
-        ImportError without matplotlib: install `cylcollide[plot]`.
-        """
-        if self.why is None:
-            raise ValueError("plot: expected a shot with a limb to hit or to miss, got one without any")
-        return self.why.plot(path)
+        """The figure of `judged.plot(0)`, written to a file if a path is given, and its errors."""
+        return self.judged.plot(0, path)
 
 
 def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, call: Values, row: int) -> ShotExplanation:

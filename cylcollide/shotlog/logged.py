@@ -190,9 +190,15 @@ class LoggedShots:
 
     def moment(self, number: int) -> Moment:
         """A shot judged again, beside what it asked."""
-        judged, asked, call, row = self._again(number)
-        limbs = asked.limbs_at(float(judged.time[0])) if isinstance(asked, PoseHistory) else asked.snapshot().limbs
-        return Moment(asked, explanation_of(judged, asked, call, row), *ends_of(judged, 0, limbs))
+        return _moment(*self._again(number))
+
+    def moments(self) -> Iterator[Moment]:
+        """One shot after another, as `moment`; what one asked changes when the next one is taken."""
+        for span in self._spans:
+            for _, _, call, asked in self._calls(span):
+                judged = judged_again(call, asked, self.objects)
+                for row in range(len(judged)):
+                    yield _moment(judged[row : row + 1], asked, call, row)
 
     def states(self, first: int = 0) -> Iterator[Snapshot]:
         """The world as it was at each of `ticks`, from the one with this index on."""
@@ -260,6 +266,11 @@ class LoggedShots:
             if progress is not None:
                 progress(done, len(self))
         return Rejudged(joined(results), len(self.ticks), self.version, not excuses)
+
+
+def _moment(judged: Judged, asked: Any, call: Values, row: int) -> Moment:
+    limbs = asked.limbs_at(float(judged.time[0])) if isinstance(asked, PoseHistory) else asked.snapshot().limbs
+    return Moment(asked, explanation_of(judged, asked, call, row), *ends_of(judged, 0, limbs))
 
 
 class _Work(NamedTuple):

@@ -103,7 +103,7 @@ class Browser:
     def open(self, url: str) -> None:
         """Open a page and wait until there is something to draw on."""
         self.call("Page.navigate", url=url)
-        self._wait(lambda: self.evaluate("document.querySelector('canvas') !== null"))
+        self._wait(lambda: self.evaluate(HAS_CANVAS))
 
     def settle(self) -> None:
         """Wait until what the server sent is drawn and nothing moves any more: the picture stays the same."""
@@ -123,6 +123,11 @@ class Browser:
         return b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
 
+HAS_CANVAS = (
+    "[document, ...[...document.querySelectorAll('iframe')].map(e => e.contentDocument)]"
+    ".some(d => d?.querySelector('canvas'))"
+)
+"""Whether the page, or a frame within it, draws."""
 TWO_FRAMES = (
     "new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(1))), 500))"
 )

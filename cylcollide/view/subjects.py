@@ -1,8 +1,10 @@
 """What can be viewed, as frames, and shots in words: limbs, rigs, worlds, histories, logs, cases of the cross-check."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +13,7 @@ from cylcollide._types import Float64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.shotlog.logged import LoggedShots
+from cylcollide.shotlog.logged import LoggedShots, Moment
 from cylcollide.view.frames import (
     Frame,
     frame_at,
@@ -56,6 +58,8 @@ class Subject:
     """A line about each shot."""
     tell: Callable[[int], Told] | None = None
     """The shot with a number."""
+    tell_all: Callable[[], Iterable[Told]] = tuple
+    """All shots, one after another."""
 
 
 @singledispatch
@@ -106,14 +110,21 @@ def _(seen: LoggedShots) -> Subject:
     groups = states[0].group_names
 
     def tell(number: int) -> Told:
-        return _told(seen, number)
+        return _told(seen, number, seen.moment(number))
+
+    def tell_all() -> Iterable[Told]:
+        return (_told(seen, number, moment) for number, moment in enumerate(seen.moments()))
 
     title = f"{len(seen)} shots, {len(seen.ticks)} ticks"
-    return Subject(title, groups, lambda i: frame_of_state(states[i]), seen.times, _ShotLines(seen), tell)
+    return Subject(title, groups, lambda i: frame_of_state(states[i]), seen.times, _ShotLines(seen), tell, tell_all)
+
+
+STEPS = 64
+"""Ticks that a log is read on for the next state that is asked for, rather than replayed."""
 
 
 class _States:
-    """The states of a log by the index of their tick: the next one is a step, any other a replay."""
+    """The states of a log by the index of their tick: a few more are steps, any other is a replay."""
 
     def __init__(self, log: LoggedShots) -> None:
         self._log, self._rest, self._at = log, log.states(), 0
@@ -121,9 +132,10 @@ class _States:
 
     def __getitem__(self, index: int) -> Snapshot:
         if index != self._at:
-            if index != self._at + 1:
-                self._rest = self._log.states(index)
-            self._last, self._at = next(self._rest), index
+            if not self._at < index < self._at + STEPS:
+                self._rest, self._at = self._log.states(index), index - 1
+            (self._last,) = deque(islice(self._rest, index - self._at), 1)
+            self._at = index
         return self._last
 
 
@@ -144,8 +156,8 @@ class _ShotLines(Sequence[str]):
         return f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}{note}"
 
 
-def _told(log: LoggedShots, number: int) -> Told:
-    shot, moment = log[number], log.moment(number)
+def _told(log: LoggedShots, number: int, moment: Moment) -> Told:
+    shot = log[number]
     judged, asked, gap = moment.why.judged, moment.asked, getattr(moment.why.why, "gap", None)
     if isinstance(asked, PoseHistory):
         then = frame_at(asked, float(judged.time[0]))
@@ -176,7 +188,9 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
         return _told_case(cases[number], headline(cases[number]))
 
     lines = [f"{i}: {case.kind}, {case.name(case.limb)}" for i, case in enumerate(cases)]
-    return Subject(title, {}, lambda _: tell(0).judged, shots=lines, tell=tell)
+    return Subject(
+        title, {}, lambda _: tell(0).judged, shots=lines, tell=tell, tell_all=lambda: map(tell, range(len(cases)))
+    )
 
 
 def _told_case(case: "Case", sentence: str) -> Told:

@@ -256,7 +256,7 @@ class Viewer:
     # Files ------------------------------------------------------------------------------------------------------------
 
     def save_html(self, path: str | PathLike[str], rate: float = 20.0) -> None:
-        """Write a file that stands alone: all frames, at most `rate` of them a second, and shots at their ticks."""
+        """Write a file that stands alone: all frames, at most `rate` a second, and shots in a list, up to 10 MB."""
         server = serve(self.subject.title, self._server.get_port())  # of its own: the live view goes on
         try:
             first = self._prepare(server)

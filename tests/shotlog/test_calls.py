@@ -114,12 +114,13 @@ class Stopped:
     """A connection that waits before each commit, or fails."""
 
     def __init__(self, file: sqlite3.Connection, error: Exception | None = None) -> None:
-        self.file, self.error, self.goes_on = file, error, threading.Event()
+        self.file, self.error, self.goes_on, self.waits = file, error, threading.Event(), threading.Event()
 
     def execute(self, command: str, *arguments):
         if command == "COMMIT":
             if self.error is not None:
                 raise self.error
+            self.waits.set()
             self.goes_on.wait()
         return self.file.execute(command, *arguments)
 
@@ -136,9 +137,11 @@ def stopped_log(path: Path, match: Match, error: Exception | None = None, **opti
 def test_a_full_queue_raises_before_any_effect(tmp_path: Path):
     match = Match(2)
     log, stopped = stopped_log(tmp_path / "log", match, queue=3)
+    match.tick(0)
+    assert stopped.waits.wait(60)  # the writer has taken this tick, and takes no other one from the full queue
 
     def play() -> None:
-        for number in range(100):
+        for number in range(1, 100):
             match.tick(number)
             match.shoot()
 
@@ -172,7 +175,9 @@ def test_a_full_queue_waits(tmp_path: Path):
 def test_a_full_queue_drops_and_the_log_goes_on_with_a_whole_state(tmp_path: Path):
     match = Match(4)
     log, stopped = stopped_log(tmp_path / "log", match, queue=2, when_full="drop")
-    for number in range(20):
+    match.tick(0)
+    assert stopped.waits.wait(60)
+    for number in range(1, 20):
         match.tick(number)
         match.shoot()
     assert log.gaps > 20

@@ -12,7 +12,7 @@ import cylcollide as cc
 
 pytest.importorskip("viser", reason="the extra view")
 
-from cylcollide.view.browser import PATIENCE, PROGRAMS, Browser
+from cylcollide.view.browser import HAS_CANVAS, PATIENCE, PROGRAMS, Browser
 from cylcollide.view.people import range_rig
 from cylcollide.view.range import Range
 from cylcollide.view.range_command import make_firing
@@ -130,8 +130,15 @@ def test_a_page_that_stands_alone(path: Path, tmp_path: Path):
     with cc.ShotLog.open(path) as shots, Browser(1400, 900) as browser:
         viewer = view(shots, open_browser=False)
         viewer.save_html(tmp_path / "page.html", rate=60.0)
+        words = [told.words for told in viewer.subject.tell_all()]
         viewer.close()
         page = Page(browser, (tmp_path / "page.html").as_uri())
-        browser.evaluate("new Promise(done => setTimeout(() => done(1), 3000))")
-        assert len(browser.picture()) > 10_000
+        assert browser.evaluate("document.querySelector('select').options.length") == 1 + len(shots) == 1 + len(words)
+        for number in (-1, 3):
+            browser.evaluate(f"(() => {{ const list = document.querySelector('select'); "
+                             f"list.selectedIndex = {number + 1}; list.onchange(); }})()")  # fmt: skip
+            until(lambda: browser.evaluate(HAS_CANVAS))
+            until(lambda: len(browser.picture()) > 100_000)
+            said = browser.evaluate("document.querySelector('pre').textContent")
+            assert said == ("Choose a shot." if number < 0 else words[number])
         page.check()

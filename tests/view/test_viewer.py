@@ -1,5 +1,7 @@
 """Views of everything that can be viewed, without a browser: what the scene holds, names, shots in words, files."""
 
+import json
+import re
 import time
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import cylcollide as cc
 
 pytest.importorskip("viser", reason="the extra view")
 
+from cylcollide.view import standalone
 from cylcollide.view.command import read_subject
 from cylcollide.view.frames import frame_of_state, frame_of_tick
 from cylcollide.view.marks import NO_MARKS
@@ -142,6 +145,29 @@ def test_files_that_stand_alone(viewer_of, match, tmp_path: Path):
     assert "__VISER_EMBED_DATA__" in page
     assert len(page) < 2_000_000
     viewer.show(1)  # the live view goes on
+
+
+def content_of(page: str) -> dict:
+    content = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)[1])
+    content["pages"] = [content["head"] + middle + content["tail"] for middle in content["middles"]]
+    return content
+
+
+def test_a_page_of_a_log_has_a_list_of_shots(viewer_of, match, tmp_path: Path, monkeypatch):
+    with cc.ShotLog.open(match[1]) as log:
+        viewer = viewer_of(log)
+        viewer.save_html(tmp_path / "out.html")
+        content = content_of((tmp_path / "out.html").read_text(encoding="utf-8"))
+        assert content["lines"] == ["6 ticks", *viewer.subject.shots]
+        assert content["words"] == ["Choose a shot.", *(viewer.subject.tell(i).words for i in range(len(log)))]
+        assert all(page.startswith("<!") and page.endswith("</html>") for page in map(str.strip, content["pages"]))
+        data = [re.findall(r'__VISER_EMBED_DATA__="([^"]+)"', page) for page in content["pages"]]
+        assert len({one for (one,) in data}) == len(data)  # each has a recording of its own
+        monkeypatch.setattr(standalone, "LARGEST", len(content["pages"][0]) + 2 * len(data[1][0]))
+        viewer.save_html(tmp_path / "small.html")
+        fewer = content_of((tmp_path / "small.html").read_text(encoding="utf-8"))
+        assert 1 <= len(fewer["lines"]) < len(content["lines"])
+        assert fewer["words"][0].startswith(f"The first {len(fewer['lines']) - 1} of {len(log)} shots.")
 
 
 def test_the_command_reads_every_kind_of_file(match, tmp_path: Path):
