@@ -1,6 +1,6 @@
 """Signed distances of points as engines measure them: wrong signs, errors and time, as in the cross-check's report.
 
-    pip install 'cylcollide[crosscheck,peers]'
+    pip install '.[crosscheck,peers]'
     python benchmarks/engine_distances.py engine_distances.csv [seed]
 
 Time is processor time over that of `Limbs.closest_points` for the same points.

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
+from cylcollide._version import to_install
+
 STANDARD_ERROR = 2
 
 
@@ -28,8 +30,7 @@ try:
         import pybullet_data
 except ImportError as missing:
     raise ImportError(
-        f"PyBullet is needed here and could not be imported ({missing}); install it with: "
-        "pip install 'cylcollide[crosscheck]'"
+        f"PyBullet is needed here and could not be imported ({missing}); install it with: " + to_install("crosscheck")
     ) from missing
 
 

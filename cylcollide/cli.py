@@ -11,6 +11,8 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any, NamedTuple
 
+from cylcollide._version import to_install
+
 
 class Command(NamedTuple):
     """The module and name of a command's function, the extra that installs what it needs, and what Ctrl-C leaves."""
@@ -158,4 +160,4 @@ def _missing_extra(missing: ImportError, extra: str) -> str:
     package = (cause.name or "").partition(".")[0]
     if package not in EXTRA_PACKAGES:
         raise missing
-    return f"cylcollide: the command line needs {package}, which is missing: pip install 'cylcollide[{extra}]'"
+    return f"cylcollide: the command line needs {package}, which is missing: {to_install(extra)}"

@@ -142,13 +142,12 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
 def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
     """`vectors` of any numbers."""
     array = as_numbers(values, name, "(n, 3)")
-    if array.shape == (0,):
-        array = array.reshape(0, 3)
-    if array.ndim == 1 and array.size == 3:
-        array = array.reshape(1, 3)
+    if array.shape in ((0,), (3,)):
+        array = array.reshape(-1, 3)
     if array.ndim != 2 or array.shape[1] != 3:
         expected = "(3,) or (n, 3)" if array.ndim == 1 else "(n, 3)"
-        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}; one row a vector x, y, z")
+        vector = "x, y, z" + "; of x, y, z, w take [..., :3]" * (array.shape[-1:] == (4,))
+        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}; one row a vector {vector}")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name}: expected {rows} rows, got {len(array)}; rows belong together one by one")
     return as_float64(array, name)

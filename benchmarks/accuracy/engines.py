@@ -14,13 +14,14 @@ from rays import CENTER, FRAME, HALF_EXTENTS, HALF_LENGTH, LIMBS, P1, P2, QUATER
 import cylcollide as cc
 from cylcollide._pybullet import pybullet
 from cylcollide._types import Float64Array
+from cylcollide._version import to_install
 from cylcollide.engines.bullet import BATCH
 
 try:
     import mujoco
 except ImportError as missing:
     raise ImportError(
-        f"MuJoCo is needed here and could not be imported ({missing}); install it with: pip install 'cylcollide[peers]'"
+        f"MuJoCo is needed here and could not be imported ({missing}); install it with: {to_install('peers')}"
     ) from missing
 
 VERSIONS = {"cylcollide": cc.__version__, "PyBullet": version("pybullet"), "MuJoCo": mujoco.__version__}

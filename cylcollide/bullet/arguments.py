@@ -1,5 +1,7 @@
 """Arguments as PyBullet takes them, checked: ValueError where PyBullet raises TypeError or OverflowError, or misses."""
 
+from __future__ import annotations
+
 import struct
 from itertools import chain
 from operator import index
@@ -10,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy
+from cylcollide.query.request import as_pairs
 
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
 """What PyBullet's own integers hold."""
@@ -93,3 +96,21 @@ def _packed(values: ArrayLike, name: str) -> Float64Array:
             except (TypeError, IndexError, OverflowError, struct.error):
                 pass  # rows or items that are no numbers: named below
     return validate.as_vectors(values, name)
+
+
+AskedSegments: TypeAlias = tuple[Float64Array, Float64Array, int, int | None]
+"""Starts and ends, (n, 3) each, mask and threads; not yet checked."""
+
+
+def mirror_segments(
+    starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
+) -> AskedSegments:
+    """Segments, one of either for all."""
+    return (*as_pairs(starts, ends, ("starts", "ends")), mask, threads)
+
+
+def mirror_casts(
+    starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None, *, radius: ArrayLike = 0.0
+) -> tuple[AskedSegments, ArrayLike]:
+    """Segments, and how thick they are."""
+    return mirror_segments(starts, ends, mask, threads), radius

@@ -48,7 +48,7 @@ def draw_rewound(
     Raises
     ------
     ImportError
-        Without pybullet: install `cylcollide[crosscheck]`.
+        Without pybullet: install the extra `crosscheck`.
     ValueError
         For a client that is not connected, or a time that is not kept; nothing is drawn then.
     """

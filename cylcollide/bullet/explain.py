@@ -17,7 +17,7 @@ from cylcollide.bullet.differences import Mirrored, box_turns, causes_of, margin
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.exact.line import Triple
 from cylcollide.limbs.distance import nearest_limb
-from cylcollide.limbs.explain import Explanation
+from cylcollide.limbs.explain import Explanation, remarks_on_end
 from cylcollide.world import Snapshot
 
 CAUSE_NAMES = {
@@ -105,7 +105,7 @@ class RayExplanation:
             how = "none that was tried" if moved is None else f"{moved.length:.3g} by {_short(moved.by)}"
             both = "" if moved is None else f", and both say {self.name(moved.body_link)}"
             lines.append(f"  move       {how}{both}")
-        return "\n".join(lines)
+        return "\n".join(lines + ([] if self.ours[0] >= 0 else [f"  {line}" for line in remarks_on_end(self.end)]))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the segment, both answers, and the shapes beside it, as JSON: `cylcollide replay` asks again.

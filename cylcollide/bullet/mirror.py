@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array
+from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
 from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, ray_options, vectors
 from cylcollide.bullet.chords import chords
@@ -28,6 +28,7 @@ from cylcollide.bullet.thick_hits import cast
 from cylcollide.bullet.tuples import as_tuples
 from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.arguments import arguments_of
 
 
 class Mirror(MirrorPoints):
@@ -63,7 +64,7 @@ class Mirror(MirrorPoints):
     Raises
     ------
     ImportError
-        Without pybullet: install `cylcollide[crosscheck]`.
+        Without pybullet: install the extra `crosscheck`.
     ValueError
         For a client that is not connected, a shape without size, and meshes if they are to raise.
     """
@@ -242,16 +243,14 @@ class Mirror(MirrorPoints):
                 validate.vectors(array, name)
             raise
 
-    def cast_segments(
-        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None, *,
-        radius: ArrayLike = 0.0,
-    ) -> MirrorHits:  # fmt: skip
+    @arguments_of(arguments.mirror_casts)
+    def cast_segments(self, request: tuple[arguments.AskedSegments, ArrayLike]) -> MirrorHits:
         """The first shape along each closed segment, as arrays: at the speed of a `HitWorld`.
 
         Parameters
         ----------
         starts, ends
-            (n, 3), in the unit of the client.
+            (..., 3), or one for all, in the unit of the client.
         mask
             Only links whose filter group has a bit in common with it are hit; 32 bits.
         threads
@@ -259,34 +258,29 @@ class Mirror(MirrorPoints):
         radius
             Of thick rays, one or one a ray, as of `HitWorld.cast_segments`; planes become slabs.
 
-        Raises
-        ------
-        ValueError
-            On NaN, infinity or a wrong shape; on a radius with `inside="bullet"` or wrapped shapes.
+        ValueError on NaN, infinity or a wrong shape; on a radius with `inside="bullet"` or wrapped
+        shapes.
         """
-        return cast(*self._array_request(starts, ends, mask, threads), radius, self.client)
+        segments, radius = request
+        return cast(*self._array_request(segments), radius, self.client)
 
-    def chords_segments(
-        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
-    ) -> MirrorChords:
+    @arguments_of(arguments.mirror_segments)
+    def chords_segments(self, request: arguments.AskedSegments) -> MirrorChords:
         """Every shape that each segment crosses, sorted along it; arguments as of `cast_segments`."""
-        return chords(*self._array_request(starts, ends, mask, threads))
+        return chords(*self._array_request(request))
 
-    def occluded_segments(
-        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
-    ) -> BoolArray:
+    @arguments_of(arguments.mirror_segments)
+    def occluded_segments(self, request: arguments.AskedSegments) -> BoolArray:
         """Whether each segment hits anything, bool (n,); arguments as of `cast_segments`."""
-        state, rays = self._array_request(starts, ends, mask, threads)
+        state, rays = self._array_request(request)
         if state.sheets or state.wrapped.body_links or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
         return state.world.occluded_segments(*rays[:2], inside=rays.inside, mask=rays.mask, threads=rays.threads)
 
-    def _array_request(
-        self, starts: ArrayLike, ends: ArrayLike, mask: int, threads: int | None
-    ) -> tuple[MirrorState, RayTest]:
+    def _array_request(self, request: arguments.AskedSegments) -> tuple[MirrorState, RayTest]:
         """The scene, and checked rays."""
-        first = vectors(starts, "starts")
-        rays = self._rays(first, vectors(ends, "ends", len(first)), arguments.layers(mask, "mask"), threads)
+        starts, ends, mask, threads = request
+        rays = self._rays(starts, ends, arguments.layers(mask, "mask"), threads)
         self._follower.sync_if_due()
         return self._scene.state, rays
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,17 +13,23 @@ from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, numbe
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
 from cylcollide.process.files import Columns
-from cylcollide.query.result import Field
+from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
+from cylcollide.query.result import Field, Result, read_from_file
 from cylcollide.runtime.threads import in_chunks
 
 
-class MirrorHits:
+class MirrorHits(Result):
     """The first shape along each of n segments, row by row.
 
     As `RayHits`, with `body` and `link` in place of a character: a miss has `hit` False, `body`, `link` and `limb` -1,
     infinite fractions and distances, NaN positions and normals. A plane has no thickness: its exit is its entry. What
     Bullet's own rays hit has no exit that it reports: exit fractions, exit positions and thickness are NaN.
     """
+
+    fields: ClassVar[tuple[str, ...]] = (
+        *("hit", "body", "link", "limb", "fraction", "distance", "position", "normal"),
+        *("exit_fraction", "exit_position", "exit_normal", "thickness"),
+    )
 
     fraction = Field[Float64Array]("Hit point = start + fraction (end - start), inf for a miss; (n,).")
     body = Field[Int32Array]("ObjectUniqueId of the body hit, -1 for a miss; int32 (n,).", "_body_links")
@@ -90,8 +96,11 @@ class MirrorHits:
     def __len__(self) -> int:
         return len(self._shape)
 
-    def __repr__(self) -> str:
-        return f"MirrorHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
+    def _summary(self) -> str:
+        return f"{type(self).__name__}({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
+
+    def _take(self, rows: Int64Array) -> Self:
+        return read_from_file(type(self), {name: getattr(self, name)[rows] for name in self.fields})  # type: ignore[no-any-return]
 
     @property
     def rechecked(self) -> int:
@@ -174,13 +183,24 @@ class MirrorHits:
         return distance
 
 
-class MirrorChords:
+class MirrorChords(Result):
     """Every shape that each segment crosses, sorted along it, in compressed rows.
 
     Those of segment i are rows `offsets[i]:offsets[i + 1]`. `ray`, `body`, `link`, `limb` (-1 for planes and what
     Bullet hits; int32), `entry_fraction` and `exit_fraction` (NaN for what Bullet hits) have one entry a chord. A
-    plane's chord has no length.
+    plane's chord has no length. `chords[i]` has those of segment i alone, as `Chords`.
     """
+
+    _what = "chords"
+    fields: ClassVar[tuple[str, ...]] = ("ray", "body", "link", "limb", "entry_fraction", "exit_fraction")
+
+    ray = Field[Int64Array]("Row of the segment; int64, one a chord.")
+    body = Field[Int32Array]("ObjectUniqueId of the body; int32, one a chord.")
+    link = Field[Int32Array]("LinkIndex of the link, -1 for a base; int32, one a chord.")
+    limb = Field[Int32Array]("Index in `Mirror.limbs`, -1 for planes and what Bullet hits; int32, one a chord.")
+    entry_fraction = Field[Float64Array]("Where the segment enters the shape; one a chord.")
+    exit_fraction = Field[Float64Array]("Where it leaves, NaN for what Bullet hits; one a chord.")
+    offsets = Field[Int64Array]("Where the chords of each segment begin, and the last end; int64 (n + 1,).")
 
     def __init__(
         self,
@@ -190,12 +210,24 @@ class MirrorChords:
         fractions: tuple[Float64Array, Float64Array],
         rays: int,
     ) -> None:
-        self.ray, self.limb, (self.body, self.link) = ray, limb.astype(np.int32), body_link.T
-        self.entry_fraction, self.exit_fraction = fractions
-        self.offsets: Int64Array = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=rays))])
+        (body, link), (entry, leave) = body_link.T, fractions
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=rays))])
+        self._columns = {
+            "ray": ray, "body": body, "link": link, "limb": limb.astype(np.int32), "entry_fraction": entry,
+            "exit_fraction": leave, "offsets": offsets,
+        }  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.ray)
 
-    def __repr__(self) -> str:
-        return f"MirrorChords({len(self)} chords of {len(self.offsets) - 1} rays)"
+    @property
+    def _count(self) -> int:
+        return len(self.offsets) - 1
+
+    def _summary(self) -> str:
+        return f"MirrorChords({len(self)} chords of {self._count} rays)"
+
+    def _take(self, rows: Int64Array) -> Self:
+        offsets, taken = chords_of_rays(self.offsets, rows)
+        columns = {name: getattr(self, name)[taken] for name in self.fields}
+        return read_from_file(type(self), columns | {"offsets": offsets, "ray": ray_of_each(offsets)})  # type: ignore[no-any-return]

@@ -65,7 +65,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     Raises
     ------
     ImportError
-        Without pybullet: install `cylcollide[crosscheck]`.
+        Without pybullet: install the extra `crosscheck`.
     ValueError
         For options that `Mirror` refuses.
     """

@@ -45,7 +45,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
     Raises
     ------
     ImportError
-        Without pybullet: install `cylcollide[crosscheck]`.
+        Without pybullet: install the extra `crosscheck`.
     ValueError
         For a client that is not connected, a body that it has not, shapes that are no limbs; with
         the link.
@@ -82,7 +82,7 @@ def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
     Raises
     ------
     ImportError
-        Without pybullet: install `cylcollide[crosscheck]`.
+        Without pybullet: install the extra `crosscheck`.
     ValueError
         For a client that is not connected, or a body that it has not.
     """

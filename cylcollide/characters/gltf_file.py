@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cylcollide import shapes
 from cylcollide._types import Float64Array
+from cylcollide._version import to_install
 
 if TYPE_CHECKING:
     from pygltflib import GLTF2
@@ -244,7 +245,7 @@ def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], I
     except ImportError as missing:
         raise ImportError(
             f"pygltflib is needed to read glTF and could not be imported ({missing}); install it with: "
-            "pip install 'cylcollide[gltf]'"
+            + to_install("gltf")
         ) from missing
     file = Path(path)
     file.open("rb").close()  # pygltflib prints what it cannot open
@@ -270,5 +271,5 @@ def _package(extension: str) -> Any:
     except ImportError as missing:
         raise ValueError(
             f"expected {name}, which reads the extension {extension} of this file, got none ({missing}); install "
-            "it with pip install 'cylcollide[gltf-compressed]', or export without this extension"
+            f"it with {to_install('gltf-compressed')}, or export without this extension"
         ) from missing

@@ -213,6 +213,11 @@ class Judged(HitFields["Judged"]):
         kinds = ", ".join(KINDS[kind] for kind in np.unique(self._kinds).tolist()) or "no policy"
         return f"Judged({len(self)} rays by {kinds}, {np.count_nonzero(self.hit)} hits)"
 
+    def reshaped(self, shape: tuple[int, ...]) -> None:
+        """Note the shape of the query that it answers, and its impacts, which a file does not keep."""
+        for one in (self, vars(self).get("impacts", self)):
+            one._shape_asked = shape
+
     def _own_shots(self) -> Columns:
         return {"shot": np.arange(len(self))}
 
@@ -303,7 +308,7 @@ class Judged(HitFields["Judged"]):
 
         It is written to a file if a path is given; axes name the unit. Raises IndexError if there
         is no such ray, ValueError if its time was not kept (`on_old="miss"`), ImportError without
-        matplotlib (`cylcollide[plot]`).
+        matplotlib (extra `plot`).
         """
         row, past = self._row_of(ray), self._sample_times is not None
         moment = (self.tick.item(row), self.alpha.item(row)) if past else (0, 0.0)

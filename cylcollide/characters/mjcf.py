@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Shape
+from cylcollide._version import to_install
 from cylcollide.bones.bone import composed
 from cylcollide.characters import rig_parts
 from cylcollide.characters.rig_parts import OtherShapes
@@ -27,7 +28,7 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     try:
         import mujoco  # noqa: PLC0415  # an extra: imported only when used
     except ImportError:
-        raise ImportError("Rig.from_mjcf needs mujoco: pip install 'cylcollide[rigs]'") from None
+        raise ImportError(f"Rig.from_mjcf needs mujoco: {to_install('rigs')}") from None
     try:
         model = mujoco.MjSpec.from_file(str(file)).compile()
     except ValueError as error:

@@ -178,7 +178,7 @@ class Rig(EditableRig):
         Raises
         ------
         ImportError
-            Without mujoco: install `cylcollide[rigs]`.
+            Without mujoco: install the extra `rigs`.
         ValueError
             For a file that MuJoCo does not compile, a model without bodies, shapes that are no
             limbs; with the body.
@@ -247,20 +247,17 @@ class Rig(EditableRig):
 
     @classmethod
     def from_gltf(
-        cls,
-        path: str | PathLike[str],
-        *,
-        meshes: str | Sequence[str] | None = None,
-        without: str | Sequence[str] = (),
-        names: Names = "file",
-        space: Space = "auto",
-        **options: Any,
-    ) -> Rig:
-        """Limbs fitted to the skin of a glTF 2.0 file, as `from_skin` does it with these options.
+        cls, path: str | PathLike[str], *, meshes: str | Sequence[str] | None = None,
+        without: str | Sequence[str] = (), names: Names = "file", space: Space = "auto",
+        shapes: Iterable[Shape] = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE), coverage: float = 0.95,
+        least_share: float = 0.005, least: Least = "volume",
+        groups: Mapping[str, int] = MappingProxyType({}), bone_groups: Mapping[str, str] = MappingProxyType({}),
+    ) -> Rig:  # fmt: skip
+        """Limbs fitted to the skin of a glTF 2.0 file, as `from_skin` does it.
 
         `meshes`, `without`, `names` and `space` are those of `characters.skin.Skin.from_gltf`:
         which meshes are read, what bones are called, and whether limbs have the units of the scene.
-        The skin is the rig's `skin`.
+        The others are those of `from_skin`. The skin is the rig's `skin`.
 
         Raises
         ------
@@ -274,7 +271,10 @@ class Rig(EditableRig):
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported when asked for
 
         skin = Skin.from_gltf(path, meshes=meshes, without=without, names=names, space=space)
-        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.bone_columns, **options)
+        return cls.from_skin(
+            skin.vertices, skin.faces, skin.weights, *skin.bone_columns, shapes=shapes, coverage=coverage,
+            least_share=least_share, least=least, groups=groups, bone_groups=bone_groups,
+        )  # fmt: skip
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a JSON file, as `characters/rig.schema.json` describes it; numbers keep their bits.
@@ -307,7 +307,7 @@ class Rig(EditableRig):
         """A figure of the rig at rest, from front and side; written to a file if a path is given.
 
         `skin` is drawn behind the limbs, a `Skin` or, by True, the rig's own: ValueError if there
-        is none. Axes name the unit. ImportError without matplotlib: install `cylcollide[plot]`.
+        is none. Axes name the unit. ImportError without matplotlib: install the extra `plot`.
         """
         from cylcollide.limbs.pictures import rig_figure  # noqa: PLC0415  imported when asked for
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from multiprocessing import active_children, get_context, resource_tracker
 from typing import Any, ParamSpec, TypeVar
 
+from cylcollide._version import to_install
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -76,7 +78,7 @@ def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | 
         from distributed import Client  # noqa: PLC0415  # an extra of its own
     except ImportError as missing:
         raise ImportError(
-            f"--scheduler needs distributed, which is missing ({missing}): pip install 'cylcollide[cluster]'"
+            f"--scheduler needs distributed, which is missing ({missing}): {to_install('cluster')}"
         ) from missing
     with Client(scheduler) as client:
         yield client.get_executor(retries=3)

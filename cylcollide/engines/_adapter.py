@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Shape
+from cylcollide._version import to_install
 from cylcollide.characters.quaternions import of_matrices
 from cylcollide.engines.protocol import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
@@ -23,7 +24,7 @@ def peer(module: str, extra: str = "peers") -> Any:
     except ImportError as missing:
         raise ImportError(
             f"{module.partition('.')[0]} is needed here and could not be imported ({missing}); install it with: "
-            f"pip install 'cylcollide[{extra}]'",
+            + to_install(extra),
             name=missing.name,
         ) from missing
 

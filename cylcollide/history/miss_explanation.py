@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Float64Array, Int32Array
+from cylcollide.limbs.explain import remarks_on_end
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import GAP, HIT, NOW, Scene
 from cylcollide.limbs.shot_figure import Shot, shot_figure
@@ -98,6 +99,8 @@ class MissExplanation:
                 limb = self._name(first)
             lines.insert(2, f"first on its way at that time: {limb}")
         lines.append(f"searched: {_number(begin)} to {_number(end)}, in steps of {self.resolution:.3g} and less")
+        if not self.hit:
+            lines += remarks_on_end(self.end.tolist())
         return "\n  ".join(lines)
 
     def _group(self, number: int) -> str:
@@ -144,7 +147,7 @@ class MissExplanation:
         Raises
         ------
         ImportError
-            Without matplotlib: install `cylcollide[plot]`.
+            Without matplotlib: install the extra `plot`.
         """
         shot = Shot(self.start, self.end)
         if self.limb != NO_LIMB:

@@ -208,7 +208,7 @@ class PoseHistory(PastQueries):
         ValueError
             On a time that is not kept, and as `HitWorld.plot`.
         ImportError
-            Without matplotlib: install `cylcollide[plot]`.
+            Without matplotlib: install the extra `plot`.
         """
         ring = self._kept()
         times = sample_times(ring, 1, (time, None, None, "error"))

@@ -5,17 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Self
 
-from numpy.typing import ArrayLike
-
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array
+from cylcollide._types import BoolArray, Float64Array
 from cylcollide.characters.judge import ShotRequest, judge_flight
 from cylcollide.characters.judged import Judged
 from cylcollide.history.blades import PastSweepRequest, past_sweep, past_sweeps
 from cylcollide.history.doubts import PastDoubtRequest, past_doubt, past_doubts
-from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.hits import MovingHits
-from cylcollide.history.moving.request import MovingOptions, MovingRequest
+from cylcollide.history.moving.request import AskedFlights, MovingRequest, moving_request
 from cylcollide.history.nearest import (
     PastBoxRequest,
     PastNear,
@@ -28,7 +25,6 @@ from cylcollide.history.nearest import (
 from cylcollide.history.past import Past
 from cylcollide.history.requests import (
     PastRequest,
-    ProtectedSince,
     past_capsules,
     past_points,
     past_ray_shots,
@@ -37,10 +33,9 @@ from cylcollide.history.requests import (
     past_segments,
 )
 from cylcollide.history.rewound import all_limbs
-from cylcollide.history.sample_times import OnOld, sample_times
+from cylcollide.history.sample_times import sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.moving.box import RESOLUTION
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.blades import SweptHits
 from cylcollide.query.chords import Chords
@@ -180,22 +175,8 @@ class PastQueries(ABC):
             observer.admit(True)
         return self
 
-    def cast_moving(
-        self,
-        starts: ArrayLike | FlightPath,
-        ends: ArrayLike | None = None,
-        t0: ArrayLike | None = None,
-        t1: ArrayLike | None = None,
-        target_t0: ArrayLike | None = None,
-        target_t1: ArrayLike | None = None,
-        *,
-        resolution: float = RESOLUTION,
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        protected_since: ProtectedSince | None = None,
-        on_old: OnOld = "error",
-        threads: int | None = None,
-    ) -> MovingHits:
+    @arguments_of(moving_request)
+    def cast_moving(self, request: AskedFlights) -> MovingHits:
         """The limb that each flying bullet hits first, and when; limbs move while it flies.
 
         A bullet is at its start at time `t0` and at its end at `t1`, and flies straight between.
@@ -236,5 +217,5 @@ class PastQueries(ABC):
         ValueError
             For numbers, shapes and times that are not accepted, with the first bad row.
         """
-        options = MovingOptions(resolution, mask, ignore_character, protected_since, on_old, threads)
-        return first_contacts(MovingRequest(self._kept(), starts, ends, (t0, t1), (target_t0, target_t1), options))
+        flights, options = request
+        return first_contacts(MovingRequest(self._kept(), *flights, options))

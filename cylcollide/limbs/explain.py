@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from math import inf
+from math import hypot, inf
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -112,7 +112,8 @@ class Explanation:
         lines += [f"  {bound.name:<10} {_span(bound.begins, bound.ends)}" for bound in self.bounds]
         word = "depth" if self.hit else "clearance"
         how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
-        return "\n".join([*lines, f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"])
+        lines += [f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"]
+        return "\n".join(lines + ([] if self.hit else [f"  {line}" for line in remarks_on_end(self.end)]))
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """Draw the cut through the limb in the plane of segment and axis, and the bounds as bars.
@@ -125,7 +126,7 @@ class Explanation:
         Raises
         ------
         ImportError
-            Without matplotlib: install `cylcollide[plot]`.
+            Without matplotlib: install the extra `plot`.
         """
         word, verdict = ("depth", "hit") if self.hit else ("clearance", "miss")
         figure = explain_drawing.draw(
@@ -139,6 +140,12 @@ class Explanation:
         if path is not None:
             figure.savefig(path)
         return figure
+
+
+def remarks_on_end(end: Sequence[float]) -> list[str]:
+    """A line that says so, if the end of a segment that misses looks like a direction."""
+    is_unit = abs(hypot(*end) - 1.0) < 1e-6
+    return ["the end has length 1: if it is a direction, use cast_rays, or start + distance * end"] * is_unit
 
 
 def _span(begins: float, ends: float) -> str:

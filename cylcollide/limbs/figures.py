@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from cylcollide._types import Float64Array
+from cylcollide._version import to_install
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +20,7 @@ def new_figure(method: str, width: float, height: float) -> "Figure":
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  # belongs to an extra: imported only to draw
     except ImportError:
-        raise ImportError(f"{method} needs matplotlib: pip install 'cylcollide[plot]'") from None
+        raise ImportError(f"{method} needs matplotlib: {to_install('plot')}") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

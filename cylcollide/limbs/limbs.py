@@ -27,7 +27,8 @@ from cylcollide.limbs import explain, files, meshes, tables
 from cylcollide.limbs.constructors import Constructors
 from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
-from cylcollide.query.boxes import box_request, rows_of, touching
+from cylcollide.query.arguments import arguments_of
+from cylcollide.query.boxes import BoxRequest, box_request, rows_of, touching
 from cylcollide.query.clearance import OwnLimbs
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
@@ -40,6 +41,35 @@ from cylcollide.shapes import Solids
 
 if TYPE_CHECKING:
     import trimesh
+
+
+def own_segments(
+    starts: ArrayLike, ends: ArrayLike, *, inside: InsidePolicy = "hit", radius: ArrayLike = 0.0
+) -> RayRequest:
+    """Closed segments, one a limb."""
+    return segment_request(starts, ends, inside=inside, radius=radius)
+
+
+def own_rays(
+    origins: ArrayLike,
+    directions: ArrayLike,
+    *,
+    max_distance: ArrayLike = np.inf,
+    inside: InsidePolicy = "hit",
+    radius: ArrayLike = 0.0,
+) -> RayRequest:
+    """Rays, one a limb."""
+    return ray_request(origins, directions, max_distance=max_distance, inside=inside, radius=radius)
+
+
+def own_capsules(p1: ArrayLike, p2: ArrayLike, radii: ArrayLike) -> RayRequest:
+    """Capsules, one a limb."""
+    return capsule_request(p1, p2, radii)
+
+
+def own_boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) -> BoxRequest:
+    """Boxes, one a limb."""
+    return box_request(center, orientation, half_extents)
 
 
 class Limbs(Constructors, PointQueries):
@@ -213,9 +243,8 @@ class Limbs(Constructors, PointQueries):
         """
         return Limbs(tables.inflated_table(self.table, by), self.hit_group, self.names)
 
-    def cast_segments(
-        self, starts: ArrayLike, ends: ArrayLike, *, inside: InsidePolicy = "hit", radius: ArrayLike = 0.0
-    ) -> RayHits:
+    @arguments_of(own_segments)
+    def cast_segments(self, request: RayRequest) -> RayHits:
         """Segment i against limb i: no tree.
 
         One limb takes any number of segments, one segment any number of limbs. Starts and ends are
@@ -223,34 +252,29 @@ class Limbs(Constructors, PointQueries):
         leaves ("exit"), or ignores it. `radius`, one a segment or one for all: a limb then means
         all points within it.
         """
-        return self._cast(segment_request(starts, ends, inside=inside, radius=radius))
+        return self._cast(request)
 
-    def overlap_capsules(self, p1: ArrayLike, p2: ArrayLike, radii: ArrayLike) -> BoolArray:
+    @arguments_of(own_capsules)
+    def overlap_capsules(self, request: RayRequest) -> BoolArray:
         """Whether capsule i touches limb i, row by row as `cast_segments`, or may; bool (n,).
 
         Where `HitWorld.overlap_capsules` says undecided, it is True.
         """
-        hits = self._cast(capsule_request(p1, p2, radii))
+        hits = self._cast(request)
         return hits.hit | hits.undecided
 
-    def overlap_boxes(self, center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) -> BoolArray:
+    @arguments_of(own_boxes)
+    def overlap_boxes(self, request: BoxRequest) -> BoolArray:
         """Whether box i touches limb i, or may, row by row as `overlap_capsules`; bool (n,)."""
-        near, boxes = box_request(center, orientation, half_extents)
+        near, boxes = request
         n = self._paired(len(boxes), "center")
         box, limb = (np.arange(n) if k == n else np.zeros(n, np.int64) for k in (len(boxes), len(self)))
         return touching(near.points[box], boxes[box], rows_of(self.table, limb))[0]
 
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        *,
-        max_distance: ArrayLike = np.inf,
-        inside: InsidePolicy = "hit",
-        radius: ArrayLike = 0.0,
-    ) -> RayHits:
+    @arguments_of(own_rays)
+    def cast_rays(self, request: RayRequest) -> RayHits:
         """Ray i against limb i, as `cast_segments`; directions (n, 3), `max_distance` in metres."""
-        return self._cast(ray_request(origins, directions, max_distance=max_distance, inside=inside, radius=radius))
+        return self._cast(request)
 
     def _cast(self, request: RayRequest) -> RayHits:
         rays = request.batch.rays

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._version import to_install
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.limbs import tables
 
@@ -43,7 +44,7 @@ def closed_mesh(limbs: LimbTable, sides: int) -> trimesh.Trimesh:
     try:
         package = import_module("trimesh")
     except ImportError:
-        raise ImportError("trimesh is not installed; the extra `mesh` of cylcollide brings it") from None
+        raise ImportError(f"trimesh is not installed: {to_install('mesh')}") from None
     vertices, triangles, owner = _triangulated(limbs, sides)
     limb_of_vertex = np.zeros(len(vertices))
     limb_of_vertex[triangles] = owner[:, None]

@@ -10,12 +10,28 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import HIT, MISS, NO_LIMB, UNDECIDED, BoolArray, Float64Array, Int8Array, Side
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
+from cylcollide.query.arguments import arguments_of
 from cylcollide.query.labels import RowLabels
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.places import bound_distances
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request
 from cylcollide.query.nearest import ClosestPoints, are_within
 from cylcollide.query.points import axis_distances, resolve_point
+
+
+def own_points(points: ArrayLike) -> ArrayLike:
+    """Points, one a limb."""
+    return points
+
+
+def own_near(points: ArrayLike, *, max_distance: ArrayLike = np.inf) -> tuple[ArrayLike, ArrayLike]:
+    """Points, one a limb, and how far that may be away."""
+    return points, max_distance
+
+
+def own_spheres(centers: ArrayLike, radii: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
+    """Balls, one a limb."""
+    return centers, radii
 
 
 class PointQueries(ABC):
@@ -37,6 +53,7 @@ class PointQueries(ABC):
     @abstractmethod
     def __len__(self) -> int: ...
 
+    @arguments_of(own_points)
     def classify_points(self, points: ArrayLike) -> Int8Array:
         """The exact `Side` of point i with respect to limb i; one of either stands for all; (n,)."""
         position = self._positions(points)
@@ -47,6 +64,7 @@ class PointQueries(ABC):
             side[i] = resolve_point(position[i], self.table, i if len(self) > 1 else 0)
         return side
 
+    @arguments_of(own_points)
     def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
         """Greg James' test: squared distance from the axis of a point in the limb, -1.0 outside; (n,).
 
@@ -59,20 +77,22 @@ class PointQueries(ABC):
         inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
         return axis_distances(position, self.table, self.kernel_rows, inside)
 
-    def closest_points(self, points: ArrayLike, *, max_distance: ArrayLike = np.inf) -> ClosestPoints:
+    @arguments_of(own_near)
+    def closest_points(self, request: tuple[ArrayLike, ArrayLike]) -> ClosestPoints:
         """The place of limb i that is nearest to point i, all points to one limb, or one point to all.
 
         As `HitWorld.closest_points`: a limb farther away than `max_distance`, (n,) or one for all,
         is missed.
         """
-        position = self._positions(points)
-        request = closest_request(position, max_distance=max_distance)
+        position = self._positions(request[0])
+        near = closest_request(position, max_distance=request[1])
         row = np.arange(len(position), dtype=np.int32) if len(self) > 1 else np.zeros(len(position), np.int32)
-        return ClosestPoints(position, self, np.where(self._are_within(request), row, np.int32(NO_LIMB)))
+        return ClosestPoints(position, self, np.where(self._are_within(near), row, np.int32(NO_LIMB)))
 
-    def overlap_spheres(self, centers: ArrayLike, radii: ArrayLike) -> BoolArray:
+    @arguments_of(own_spheres)
+    def overlap_spheres(self, request: tuple[ArrayLike, ArrayLike]) -> BoolArray:
         """Whether ball i overlaps or touches limb i, row by row as `closest_points`; bool (n,)."""
-        return self._are_within(sphere_request(self._positions(centers, "centers"), radii))
+        return self._are_within(sphere_request(self._positions(request[0], "centers"), request[1]))
 
     def _are_within(self, request: NearRequest) -> BoolArray:
         """Whether each limb is within the reach of its point."""

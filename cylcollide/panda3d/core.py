@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide._version import to_install
 
 try:
     from panda3d import core
 except ImportError as missing:
     raise ImportError(
-        f"Panda3D is needed here and could not be imported ({missing}); install it with: "
-        "pip install 'cylcollide[panda3d]'"
+        f"Panda3D is needed here and could not be imported ({missing}); install it with: " + to_install("panda3d")
     ) from missing
 
 SAME_SCALE = 1e-4

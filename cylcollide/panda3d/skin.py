@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.rig import Rig
 from cylcollide.panda3d.core import array_of, core
 from cylcollide.panda3d.joints import Joints, joints_of
 
+if TYPE_CHECKING:
+    from cylcollide.characters.skin.gauges import Least
+
 INTEGERS: dict[int, np.dtype[Any]] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 
 
-def rig_of(actor: Any, *, part: str = "modelRoot", lod: str = "lodRoot", **options: Any) -> Rig:
+def rig_of(
+    actor: Any,
+    *,
+    part: str = "modelRoot",
+    lod: str = "lodRoot",
+    shapes: Iterable[Shape] = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE),
+    coverage: float = 0.95,
+    least_share: float = 0.005,
+    least: Least = "volume",
+    groups: Mapping[str, int] = MappingProxyType({}),
+    bone_groups: Mapping[str, str] = MappingProxyType({}),
+) -> Rig:
     """Fit limbs to the skin of an actor, a bone for each of its joints, in their order.
 
     Limbs have the actor's present scale in the scene. Actors of one model and scale share a rig.
@@ -27,8 +43,8 @@ def rig_of(actor: Any, *, part: str = "modelRoot", lod: str = "lodRoot", **optio
         A `direct.actor.Actor.Actor`. Its pose does not count: the skin is taken as it was bound.
     part, lod
         Names of the part and of the level of detail, if the actor has several.
-    options
-        As those of `Rig.from_skin`: shapes, coverage, groups and the like.
+    shapes, coverage, least_share, least, groups, bone_groups
+        As those of `Rig.from_skin`.
 
     Raises
     ------
@@ -40,7 +56,10 @@ def rig_of(actor: Any, *, part: str = "modelRoot", lod: str = "lodRoot", **optio
     """
     found = joints_of(actor, part, lod)
     vertices, faces, weights = _skin(found)
-    return Rig.from_skin(found.scale * vertices, faces, weights, found.names, found.parents, *_rest(found), **options)
+    return Rig.from_skin(
+        found.scale * vertices, faces, weights, found.names, found.parents, *_rest(found), shapes=shapes,
+        coverage=coverage, least_share=least_share, least=least, groups=groups, bone_groups=bone_groups,
+    )  # fmt: skip
 
 
 def _rest(found: Joints) -> tuple[Float64Array, Float64Array]:

@@ -1,16 +1,36 @@
-"""Methods that take the arguments of a function which makes their request: one signature for all queries of a kind."""
+"""Methods that take the arguments of a function which makes their request: one signature for all queries of a kind.
+
+Here arrays of any shape (..., 3) become rows (n, 3), in C order. Requests and loops see rows alone.
+"""
 
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from math import prod
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide import validate
 from cylcollide.process.signatures import short_signature
+from cylcollide.query.result import Result
+from cylcollide.validate import ARE_VECTORS
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 Owner = TypeVar("Owner")
 Request = TypeVar("Request")
+
+VECTORS: Final = {
+    **dict.fromkeys(("starts", "ends", "origins", "directions", "points", "centers", "center", "half_extents"), 3),
+    **dict.fromkeys(("p1", "p2", "to_p1", "to_p2"), 3),
+    "orientation": 4,
+}
+"""Arguments with a vector a row, and how many numbers it has."""
+
+TIMES: Final = ("time", "tick", "alpha", "t0", "t1", "target_t0", "target_t1")
+"""Arguments that say how many rows there are, where there is one vector each."""
 
 
 def arguments_of(
@@ -18,9 +38,10 @@ def arguments_of(
 ) -> Callable[[Callable[[Owner, Request], Answer]], Callable[Concatenate[Owner, P], Answer]]:
     """Decorate a method of a request, so that it takes the arguments of `make` instead.
 
-    Signature and annotations name these arguments. `before` names a method that is called first, and returns its
-    object. The method is compiled from text, as those of dataclasses are: to pass on `*args` and `**kwargs` would add
-    7 % to a query of one ray.
+    Signature and annotations name these arguments. Those with vectors may have any shape (..., 3), as `of_any_shape`
+    takes them; arrays of float64 (n, 3) go straight to `make`. `before` names a method that is called first, and
+    returns its object. The method is compiled from text, as those of dataclasses are: to pass on `*args` and
+    `**kwargs` would add 7 % to a query of one ray.
     """
     taken = signature(make)
     given = taken.parameters.values()
@@ -32,10 +53,21 @@ def arguments_of(
         declared.insert(names.index(by_name[0]), "*")
     passed = [f"{name}={name}" if name in by_name else name for name in names]
     owner = f"self.{before}()" if before else "self"
-    text = f"lambda self, {', '.join(declared)}: answer({owner}, make({', '.join(passed)}))"
+    vectors = [name for name in names if name in VECTORS]
+    pairs = [(vectors[k], vectors[min(k + 1, len(vectors) - 1)]) for k in range(0, len(vectors), 2)]
+    are_rows = [f"ARE_VECTORS({one}, {other})" for one, other in pairs]
+    are_rows += [f"getattr({name}, 'ndim', 0) < 2" for name in names if name in TIMES]
+    every = ", ".join(f"'{name}': {name}" for name in names)
+    by_row = [name for name in names if "ArrayLike" in str(make.__annotations__[name])]
+    text = (
+        f"lambda self, {', '.join(declared)}: answer({owner}, make({', '.join(passed)})) "
+        f"if {' and '.join(are_rows)} else of_any_shape(answer, {owner}, make, {{{every}}}, by_row)"
+    )
+    known = {"make": make, "defaults": defaults, "by_row": by_row}
+    known |= {"ARE_VECTORS": ARE_VECTORS, "of_any_shape": of_any_shape}
 
     def decorate(answer: Callable[[Owner, Request], Answer]) -> Callable[Concatenate[Owner, P], Answer]:
-        method: Any = wraps(answer)(eval(text, {"answer": answer, "make": make, "defaults": defaults}))
+        method: Any = wraps(answer)(eval(text, {"answer": answer, **known}))
         returned = signature(answer).return_annotation
         first = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
         method.__signature__ = short_signature([first, *given], returned)
@@ -43,3 +75,79 @@ def arguments_of(
         return method  # type: ignore[no-any-return]
 
     return decorate
+
+
+# Any shape ----------------------------------------------------------------------------------------------------------
+
+
+def of_any_shape(
+    answer: Callable[..., Any], owner: Any, make: Callable[..., Any], given: Any, by_row: list[str]
+) -> Any:
+    """The answer to arguments of which those `by_row` may have any shape; a result has it as its `shape`."""
+    shape: tuple[int, ...] | None = ()
+    for name in by_row:
+        values = given[name]
+        if values is None or type(values) in (float, int):
+            continue
+        more = dimensions(values) - (name in VECTORS)
+        if more > 1:
+            given, shape = flattened(given, by_row)
+            break
+        if more:
+            shape = None
+    found = answer(owner, make(**given))
+    if shape is not None and isinstance(found, Result):
+        found.reshaped(shape)
+    return found
+
+
+def dimensions(values: Any) -> int:
+    """How many dimensions an array has that is made of these values; of what makes none, any number."""
+    count = 0
+    while type(values) in (list, tuple) and values:
+        values, count = values[0], count + 1
+    if isinstance(values, float | int):
+        return count
+    try:
+        return count + np.ndim(values)
+    except Exception:  # whatever an object raises that makes no array; the checks behind refuse it in a sentence
+        return count
+
+
+def flattened(given: dict[str, Any], by_row: list[str]) -> tuple[dict[str, Any], tuple[int, ...]]:
+    """The same arguments with all rows in one dimension, in C order; and the shape that they had.
+
+    ValueError, if shapes differ. One row stands for all.
+    """
+    arrays = {name: _array(given[name], name) for name in by_row if given[name] is not None}
+    leading = {name: array.shape[:-1] if name in VECTORS else array.shape for name, array in arrays.items()}
+    shapes = {name: shape for name, shape in leading.items() if name in VECTORS}
+    if all(prod(shape) == 1 for shape in shapes.values()):
+        shapes |= {name: shape for name, shape in leading.items() if name in TIMES}
+    first = max(shapes, key=lambda name: (prod(shapes[name]) != 1, len(shapes[name])))
+    shape, flat = shapes[first], dict(given)
+    for name, array in arrays.items():
+        if name in VECTORS:
+            flat[name] = array.reshape(-1, VECTORS[name])
+        elif leading[name] == shape and array.ndim:
+            flat[name] = array.reshape(-1)
+        is_one = prod(leading[name]) == 1 if name in VECTORS else array.ndim == 0
+        if not is_one and leading[name] != shape:
+            own = array.shape[len(leading[name]) :]
+            raise ValueError(
+                f"{name}: expected shape {(*shape, *own)}, as {first} has it, or one for all, got {array.shape}; "
+                "rows belong together one by one, reshape either"
+            )
+    return flat, shape
+
+
+def _array(values: Any, name: str) -> NDArray[Any]:
+    """An argument as an array; ValueError unless vectors are its last axis."""
+    if name not in VECTORS:
+        return validate.as_numbers(values, name, "(...) or one number")
+    size = VECTORS[name]
+    array = validate.as_numbers(values, name, f"(..., {size})")
+    if array.ndim == 0 or array.shape[-1] != size:
+        what = "x, y, z; of x, y, z, w take [..., :3]" if size == 3 else "x, y, z, w"
+        raise ValueError(f"{name}: expected shape (..., {size}), got {array.shape}; the last axis is a vector {what}")
+    return array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from math import prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, overload
 
@@ -76,6 +77,7 @@ class Result(ABC):
     _what = "hits"  # in messages about rows
     _of_queries: ClassVar[tuple[str, ...]] = ()
     """Names of columns with an entry a query, where rows are compressed."""
+    _shape_asked: tuple[int, ...] | None = None
     _sample_times: SampleTimes | None = None
     _present: Callable[..., Float64Array] | None = None
     _columns: dict[str, NDArray[Any]]
@@ -91,6 +93,20 @@ class Result(ABC):
 
     @abstractmethod
     def __len__(self) -> int: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the query: of its starts and ends, or points, without the last axis.
+
+        Rows are in C order, so that `hits.fraction.reshape(hits.shape)` is an image of rays that
+        were given as (height, width, 3).
+        """
+        shape = self._shape_asked
+        return (self._count,) if shape is None or prod(shape) != self._count else shape
+
+    def reshaped(self, shape: tuple[int, ...]) -> None:
+        """Note the shape of the query that it answers."""
+        self._shape_asked = shape
 
     @abstractmethod
     def _summary(self) -> str:
@@ -147,6 +163,7 @@ class Result(ABC):
         """Write all columns to an .npz file without pickles; the suffix is added if it is missing."""
         names = "offsets", "rechecked", *self._of_queries
         whole = {name: np.asarray(getattr(self, name)) for name in names if hasattr(self, name)}
+        whole["shape"] = np.array(self.shape, np.int64)
         tables.save(path, type(self).__name__, self.to_dict() | whole)
 
     @classmethod
@@ -161,7 +178,11 @@ class Result(ABC):
             If it is damaged, or holds another kind of result.
         """
         columns = tables.load(path, cls.__name__, cls.fields)
-        return read_from_file(cls, columns)  # type: ignore[no-any-return]
+        shape = columns.pop("shape", None)
+        result = read_from_file(cls, columns)
+        if shape is not None:
+            result.reshaped(tuple(shape.tolist()))
+        return result  # type: ignore[no-any-return]
 
     @property
     def _count(self) -> int:
@@ -216,7 +237,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
         return type(self)(known)
 
     def unknown(_: object, name: str) -> NoReturn:
-        raise AttributeError(f"{kind.__name__}.{name}: not in the file that this result was read from")
+        raise AttributeError(f"{kind.__name__}.{name}: not in the file or the rows that this result was made of")
 
     own = {
         "fields": fields,
@@ -225,7 +246,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
         "__len__": lambda self: len(self._columns[fields[0]]),
         "_count": property(lambda self: len(self) if offsets is None else len(self.offsets) - 1),
         "_take": take,
-        "_summary": lambda self: f"{kind.__name__}({len(self)} rows read from a file)",
+        "_summary": lambda self: f"{kind.__name__}({len(self)} rows)",
     }
     known: dict[str, Any] = {name: Field[Any](f"`{name}`, as it was saved.") for name in columns}
     if "rechecked" in columns:

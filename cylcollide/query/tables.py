@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Doubt, Face, Reason
+from cylcollide._version import to_install
 from cylcollide.process import files
 from cylcollide.process.files import Columns
 
@@ -27,7 +28,20 @@ ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
 }
 
 SHOWN: Final = (
-    *("ray", "query", "time", "limb", "limb_name", "character", "face", "reason", "limb_verdict", "distance"),
+    *(
+        "ray",
+        "query",
+        "time",
+        "body",
+        "link",
+        "limb",
+        "limb_name",
+        "character",
+        "face",
+        "reason",
+        "limb_verdict",
+        "distance",
+    ),
     *("entry_distance", "thickness", "damage", "position", "count"),
 )
 """The columns that people see first, if a result has them."""
@@ -74,7 +88,7 @@ def _package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ImportError(f"{name} is not installed; the extra `tables` of cylcollide brings it") from None
+        raise ImportError(f"{name} is not installed: {to_install('tables')}") from None
 
 
 def are_equal(one: Columns, other: Columns) -> bool:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from cylcollide._version import to_install
 from cylcollide.characters.policy import Policy
 from cylcollide.crosscheck.workers import executor_of
 from cylcollide.shotlog.export import write_parquet
@@ -68,7 +69,7 @@ def _errors_in_one_line() -> Iterator[None]:
     except (ValueError, IndexError, sqlite3.Error) as error:
         stop(" ".join(str(error).split()))
     except ImportError as error:
-        stop(f"{' '.join(str(error).split())}; install it: pip install 'cylcollide[rejudge]'")
+        stop(f"{' '.join(str(error).split())}; install it: {to_install('rejudge')}")
 
 
 def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) -> None:

@@ -15,7 +15,7 @@ JUDGED = ("hit", "limb", "character", "rig_limb", "limb_name", "hit_group", "dis
 def write_parquet(log: LoggedShots, path: Path, progress: Callable[[int, int], None]) -> int:
     """Write all shots as they are judged again; how many.
 
-    ImportError without pyarrow: install `cylcollide[rejudge]`; OSError if the file cannot be written.
+    ImportError without pyarrow: install the extra `rejudge`; OSError if the file cannot be written.
     """
     import pyarrow  # noqa: PLC0415  # an extra
     from pyarrow import parquet  # noqa: PLC0415

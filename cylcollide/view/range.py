@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Face, Float64Array
+from cylcollide._version import to_install
 from cylcollide.limbs.browser import PORT
 from cylcollide.view.firing import Answer, Firing, Shot
 from cylcollide.view.frames import frame_at, frame_of_state
@@ -182,7 +183,7 @@ def words_of(shot: Shot, firing: Firing) -> str:
     lines.append(f"damage {float(judged.damage[0]):g} of energy {firing.energy:g}{counts} ({firing.policy.kind})")
     lines.append("")
     if firing.peer is None:
-        lines.append("PyBullet is not installed: pip install 'cylcollide[crosscheck]'")
+        lines.append(f"PyBullet is not installed: {to_install('crosscheck')}")
     elif shot.bullet is None:
         lines.append("PyBullet does not have all of these shapes.")
     else:

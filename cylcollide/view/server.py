@@ -3,13 +3,14 @@
 import io
 from contextlib import redirect_stdout
 
+from cylcollide._version import to_install
 from cylcollide.limbs.browser import PORT
 
 try:
     import viser
 except ImportError as missing:
     raise ImportError(
-        f"viser is needed here and could not be imported ({missing}); install it with: pip install 'cylcollide[view]'",
+        f"viser is needed here and could not be imported ({missing}); install it with: {to_install('view')}",
         name="viser",
     ) from missing
 

@@ -46,7 +46,7 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
     Raises
     ------
     ImportError
-        Without viser: install `cylcollide[view]`.
+        Without viser: install the extra `view`.
     ValueError
         If it cannot be shown.
     """

@@ -91,7 +91,7 @@ class Queries(ABC):
         Raises
         ------
         ImportError
-            Without viser: install `cylcollide[view]`.
+            Without viser: install the extra `view`.
         """
         return viewer_of(self, up, port, open_browser)
 
@@ -246,7 +246,7 @@ class Queries(ABC):
         ValueError
             If a character in focus has no limbs, and on bad numbers.
         ImportError
-            Without matplotlib: install `cylcollide[plot]`.
+            Without matplotlib: install the extra `plot`.
         """
         name, state = f"{type(self).__name__}.plot", self.snapshot()
         scene = state.scene()

@@ -290,4 +290,4 @@ def test_without_pybullet_the_error_names_the_extra():
     code = "import sys; sys.modules['pybullet'] = None; from cylcollide.bullet import Mirror; print('here'); Mirror(0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "here\n", "the import alone needs no PyBullet"
-    assert "pip install 'cylcollide[crosscheck]'" in done.stderr.splitlines()[-1]
+    assert "pip install '.[crosscheck]' in a clone" in done.stderr.splitlines()[-1]

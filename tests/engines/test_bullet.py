@@ -165,4 +165,4 @@ def test_without_pybullet_the_error_names_the_extra():
     code = "import sys; sys.modules['pybullet'] = None; import cylcollide.engines.bullet"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "pip install 'cylcollide[crosscheck]'" in done.stderr.splitlines()[-1]
+    assert "pip install '.[crosscheck]' in a clone" in done.stderr.splitlines()[-1]

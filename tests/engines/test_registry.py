@@ -57,7 +57,7 @@ except ImportError as missing:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) == 1
-    assert f"pip install 'cylcollide[{extra}]'" in done.stdout
+    assert f"pip install '.[{extra}]' in a clone" in done.stdout
 
 
 def test_every_peer_is_in_the_extra():

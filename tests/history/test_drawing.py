@@ -102,5 +102,5 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, what: str):
     history = person_who_walks()
     why = history.explain_miss([-5, 1.5, 1.65], [5, 1.5, 1.65], 1.0)
     hide_package(monkeypatch, "matplotlib")
-    with pytest.raises(ImportError, match=rf"{what} needs matplotlib: pip install 'cylcollide\[plot\]'"):
+    with pytest.raises(ImportError, match=rf"{what} needs matplotlib: pip install '\.\[plot\]' in a clone"):
         history.plot(1.0, focus=0) if what == "PoseHistory.plot" else why.plot()

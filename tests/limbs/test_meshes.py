@@ -100,5 +100,5 @@ def test_a_polygon_has_three_sides_or_more(sides):
 
 def test_a_missing_trimesh_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "trimesh", None)
-    with pytest.raises(ImportError, match="trimesh is not installed; the extra `mesh`"):
+    with pytest.raises(ImportError, match=r"trimesh is not installed: pip install '\.\[mesh\]'"):
         LIMBS[Shape.BOX].to_mesh()

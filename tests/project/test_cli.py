@@ -10,6 +10,7 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide import cli
+from cylcollide._version import to_install
 from cylcollide.crosscheck.compare import truth
 
 
@@ -77,7 +78,7 @@ def test_without_the_extra_one_line_names_it(package):
     done = run(code=f"{hidden}; import cylcollide.cli; cylcollide.cli.main()")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        f"cylcollide: the command line needs {package}, which is missing: pip install 'cylcollide[crosscheck]'"
+        f"cylcollide: the command line needs {package}, which is missing: {to_install('crosscheck')}"
     ]
 
 

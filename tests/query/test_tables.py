@@ -1,12 +1,34 @@
 """Results as tables, as text and in files: every column of every kind of result, and broken files."""
 
+from inspect import isabstract
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import cylcollide as cc
+from cylcollide.bullet import Mirror
+from cylcollide.query.result import Result
 
 N = 40
+
+
+def of_a_mirror(starts, ends):
+    """Hits and chords of a mirror."""
+    p = pytest.importorskip("pybullet")
+    client = p.connect(p.DIRECT)
+    try:
+        for k in range(3):
+            ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=client)
+            p.createMultiBody(0, ball, basePosition=[2.0 * k - 2.0, 0.0, 1.0], physicsClientId=client)
+        mirror = Mirror(client)
+        image = mirror.cast_segments(starts[0], ends.reshape(4, N // 4, 3))
+        assert image.shape == (4, N // 4)
+        assert image == mirror.cast_segments(np.repeat(starts[:1], N, axis=0), ends)
+        thick = mirror.cast_segments(starts, ends, radius=0.1)
+        return [mirror.cast_segments(starts, ends), mirror.chords_segments(starts, ends), thick]
+    finally:
+        p.disconnect(client)
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +60,34 @@ def results():
         history.chords_segments(starts, ends, at),
         history.judge_segments(starts, ends, policy, at),
         history.cast_moving(starts, ends, np.zeros(N), np.full(N, 0.5)),
+        history.sweep_capsules(starts, starts + 1.0, ends, ends + 1.0, 0.1, at * 0.5, at * 0.5 + 0.25),
+        history.doubt_segments(starts, ends, 0.1, at),
+        history.closest_points(starts, at),
+        history.overlap_capsules(starts, ends, 0.1, at),
+        history.contains_points(world.limbs.p1[:N], at),
+        *of_a_mirror(starts, ends),
     ]
 
 
-@pytest.fixture(params=range(15))
+KINDS = 23
+
+
+@pytest.fixture(params=range(KINDS))
 def result(request, results):
     assert len(results[request.param])
     return results[request.param]
+
+
+def kinds(of=Result):
+    """Return every kind of result that queries answer with."""
+    below = [kind for kind in of.__subclasses__() if kind.__module__.startswith("cylcollide")]
+    return {*below, *(one for kind in below for one in kinds(kind))}
+
+
+def test_every_kind_of_result_is_here(results):
+    assert len(results) == KINDS
+    concrete = {kind.__name__ for kind in kinds() if hasattr(kind, "fields") and not isabstract(kind)} - {"LimbLists"}
+    assert concrete == {type(result).__name__ for result in results}
 
 
 def test_a_dictionary_has_every_column(result):

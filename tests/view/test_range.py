@@ -74,7 +74,7 @@ def test_without_pybullet_the_extra_is_named(firing):
     firing.peer = None
     shot = firing.fire(EYE, aimed_at(firing.world.limbs, 4), firing.now)
     assert (shot.bullet, shot.differs) == (None, False)
-    assert "pip install 'cylcollide[crosscheck]'" in words_of(shot, firing)
+    assert "pip install '.[crosscheck]' in a clone" in words_of(shot, firing)
 
 
 def test_shapes_that_pybullet_lacks_are_not_compared(firing):

@@ -163,5 +163,5 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, street):
     judged = street.judge_segments([0.3, 0, 1.3], [9, 0, 1.3], cc.Policy.first_surface())
     hide_package(monkeypatch, "matplotlib")
     for draw in (street.plot, street.snapshot().plot, lambda: judged.plot(0)):
-        with pytest.raises(ImportError, match=r"plot needs matplotlib: pip install 'cylcollide\[plot\]'"):
+        with pytest.raises(ImportError, match=r"plot needs matplotlib: pip install '\.\[plot\]' in a clone"):
             draw()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import POLICY_HIT, BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide._types import ALL_LAYERS, POLICY_HIT, BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.history.flight import FlightPath
@@ -17,6 +17,7 @@ from cylcollide.history.requests import ProtectedSince, protected_by, repeated
 from cylcollide.history.sample_times import ON_OLD, OnOld, raise_not_kept
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.ray import Rays
+from cylcollide.moving.box import RESOLUTION
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
 from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
@@ -48,6 +49,30 @@ class MovingOptions(NamedTuple):
     protected_since: ProtectedSince | None
     on_old: OnOld
     threads: int | None
+
+
+AskedFlights: TypeAlias = tuple[tuple[ArrayLike | FlightPath, ArrayLike | None, Times, Times], MovingOptions]
+"""Bullets or a path, their times and those of the targets, and options; not yet checked."""
+
+
+def moving_request(
+    starts: ArrayLike | FlightPath,
+    ends: ArrayLike | None = None,
+    t0: ArrayLike | None = None,
+    t1: ArrayLike | None = None,
+    target_t0: ArrayLike | None = None,
+    target_t1: ArrayLike | None = None,
+    *,
+    resolution: float = RESOLUTION,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    protected_since: ProtectedSince | None = None,
+    on_old: OnOld = "error",
+    threads: int | None = None,
+) -> AskedFlights:
+    """A request about flying bullets."""
+    options = MovingOptions(resolution, mask, ignore_character, protected_since, on_old, threads)
+    return (starts, ends, (t0, t1), (target_t0, target_t1)), options
 
 
 class MovingRequest:

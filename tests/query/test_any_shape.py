@@ -1,0 +1,116 @@
+"""Queries whose arguments have any shape (..., 3): the answers of rows in C order, and the shape of the whole."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.awkward_calls import ROWS, Call, arrays_of, calls, history, world
+from support.check_cylinders import sized
+
+import cylcollide as cc
+from cylcollide.query.arguments import VECTORS
+from cylcollide.query.result import Result
+
+SHAPE = (3, 1, 2)
+assert np.prod(SHAPE) == ROWS
+
+
+def queries() -> dict[str, Call]:
+    """Return the calls that answer a row a vector: all queries of worlds, snapshots, histories and limbs."""
+    found = {name: call for name, call in calls().items() if set(call.arguments) & set(VECTORS) and _is_query(call)}
+    assert len(found) > 50
+    return found
+
+
+def _is_query(call: Call) -> bool:
+    owner, _, method = call.function.partition(".")
+    verbs = ("cast", "occluded", "chords", "judge", "contains", "closest", "points", "overlap", "doubt", "sweep")
+    return owner in ("HitWorld", "Snapshot", "PoseHistory", "Limbs") and method.startswith((*verbs, "classify", "axis"))
+
+
+def shaped(arguments: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return arguments whose rows have this shape."""
+    return {name: array.reshape(*shape, *array.shape[1:]) for name, array in arguments.items()}
+
+
+@pytest.mark.parametrize("name", queries())
+def test_an_image_of_rows_has_the_answers_of_rows(name: str):
+    call = queries()[name]
+    answer = call.call(**shaped(call.arguments, SHAPE))
+    for got, want in zip(arrays_of(answer), call.answer, strict=True):
+        assert np.array_equal(got, want, equal_nan=got.dtype.kind == "f")
+    if isinstance(answer, Result):
+        assert answer.shape == SHAPE
+        assert call.call(**call.arguments).shape == (ROWS,)
+        assert answer == call.call(**call.arguments)
+        assert answer[1:3].shape == (2,)
+    lists = {key: array.tolist() for key, array in shaped(call.arguments, SHAPE).items()}
+    for got, want in zip(arrays_of(call.call(**lists)), call.answer, strict=True):
+        assert np.array_equal(got, want, equal_nan=got.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("name", queries())
+def test_other_shapes_are_refused_with_both(name: str):
+    call = queries()[name]
+    for one in call.arguments:
+        given = shaped(call.arguments, SHAPE)
+        given[one] = given[one].swapaxes(0, 2)
+        if len(set(call.arguments) & set(VECTORS)) == 1 and one in VECTORS:
+            wrong = next((key for key in given if key not in VECTORS), None)
+            if wrong is None:
+                continue
+        with pytest.raises(ValueError, match=r"expected shape \((3, 1, 2|2, 1, 3).*reshape either"):
+            call.call(**given)
+
+
+def test_one_start_is_that_of_a_whole_image():
+    ends = np.random.default_rng(1).uniform(-4, 4, (sized(40), 30, 3))
+    rows = ends.reshape(-1, 3)
+    for start in ([3.0, 0.5, 0.25], [[3.0, 0.5, 0.25]], np.array([[[3.0, 0.5, 0.25]]])):
+        hits = world().cast_segments(start, ends)
+        assert hits == world().cast_segments(np.broadcast_to([3.0, 0.5, 0.25], rows.shape).copy(), rows)
+        assert hits.fraction.reshape(hits.shape).shape == ends.shape[:2]
+        assert 0 < hits.hit.sum() < len(hits)
+    assert world().occluded_segments(start, ends).shape == (len(rows),)
+    judged = world().judge_segments(start, ends, cc.Policy.penetration(1.0))
+    assert judged.shape == judged.impacts.shape == ends.shape[:2]
+
+
+def test_single_vectors_have_no_shape_and_single_rows_do():
+    hits = world().cast_segments([0, 0, 0], [1, 1, 1])
+    assert (hits.shape, len(hits), hits.fraction.reshape(hits.shape).ndim) == ((), 1, 0)
+    assert world().cast_segments([0, 0, 0], [[1, 1, 1]]).shape == (1,)
+    assert world().cast_segments([0, 0, 0], np.zeros((2, 0, 3))).shape == (2, 0)
+    assert world().contains_points([]).shape == (0,)
+    assert cc.Limbs.concat([world().limbs] * 2).cast_segments([0, 0, 0], [1, 1, 1]).shape == (2 * len(world().limbs),)
+
+
+def test_one_segment_at_an_image_of_times():
+    times = np.linspace(0, 8, 12).reshape(3, 4)
+    whole = history().cast_segments([-4, 0, 0], [4, 1, 1], times.reshape(-1))
+    for start, end in (([-4, 0, 0], [4, 1, 1]), (np.array([[-4.0, 0, 0]]), np.array([[4.0, 1, 1]]))):
+        hits = history().cast_segments(start, end, times)
+        assert hits.shape == (3, 4)
+        assert hits == whole
+
+
+def test_a_shape_is_kept_in_a_file(tmp_path):
+    hits = world().cast_rays([0, 0, 0], np.ones((2, 2, 3)))
+    hits.save(tmp_path / "kept")
+    again = cc.RayHits.load(tmp_path / "kept")
+    assert (again.shape, again == hits, again[:3].shape) == ((2, 2), True, (3,))
+
+
+@pytest.mark.parametrize("ends", [[0, 0, 0, 1], np.zeros((5, 4)), np.zeros((2, 5, 4))])
+def test_vectors_of_four_are_refused_with_the_remedy(ends: Any):
+    with pytest.raises(ValueError, match=r"expected shape .*got .*4.*of x, y, z, w take \[\.\.\., :3\]"):
+        world().cast_segments([0, 0, 0], ends)
+
+
+def test_an_end_that_looks_like_a_direction_is_mentioned_where_a_miss_is_explained():
+    limbs = cc.Limbs.capsules([[5, 5, 5]], [[6, 5, 5]], 0.1)
+    history = cc.PoseHistory(cc.HitWorld(limbs))
+    history.record(0.0)
+    for end, told in (([0.6, 0.8, 0.0], True), ([0.6, 0.9, 0.0], False)):
+        for text in (limbs.explain_segment([5, 5, 0], end), history.explain_miss([5, 5, 0], end, 0.0)):
+            assert ("has length 1: if it is a direction, use cast_rays" in str(text)) == told
