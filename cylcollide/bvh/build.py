@@ -8,8 +8,8 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, Rows
-from cylcollide.bvh.layout import EMPTY, Tree, empty_tree, frame_around
+from cylcollide._types import Column, Float32Array, Float64Array, Int8Array, Int32Array, Rows
+from cylcollide.bvh.layout import EMPTY, Tree, TreeFrame, empty_tree, frame_around
 from cylcollide.bvh.refit import fitted_bounds
 from cylcollide.bvh.sah import FLOAT32, INT8, INT32, NEGATED_HIGH, ROW, Binary, fill_boxes, half_area, split_all
 from cylcollide.constants import TREE_WIDTH
@@ -22,6 +22,13 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     """The tree over the boxes with corners `low`, `high` (n, 3), in metres; n may be 0."""
     if len(low) == 0:
         return empty_tree()
+    child, axis, deepest, frame = arranged(low, high)
+    bounds = fitted_bounds(child, low, high, frame)
+    return Tree(bounds, child, len(low), axis, deepest * (TREE_WIDTH - 1) + 2, frame)
+
+
+def arranged(low: Float64Array, high: Float64Array) -> tuple[Int32Array, Int8Array, int, TreeFrame]:
+    """Of the tree over n > 0 boxes: `child` and `axis`, read-only, the depth, and the frame; it has no bounds yet."""
     frame, order = frame_around(low, high), np.arange(len(low), dtype=np.int32)
     boxes: Float32Array = memory.rows((len(low), ROW), FLOAT32)
     boxes[:] = 0.0  # some columns have no meaning, and are read with the others
@@ -36,8 +43,7 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     child[:] = wide[:used]
     axis = axis[:used].copy()
     child.flags.writeable = axis.flags.writeable = False
-    bounds, deepest = fitted_bounds(child, low, high, frame), int(depth[:used].max())
-    return Tree(bounds, child, len(low), axis, deepest * (TREE_WIDTH - 1) + 2, frame)
+    return child, axis, int(depth[used - 1]), frame
 
 
 @inlined

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, Rows
-from cylcollide.bvh.build import build
+from cylcollide._types import Column, Float32Array, Float64Array, Int32Array
+from cylcollide.bvh.build import arranged, build
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree
 from cylcollide.bvh.refit import fit_bounds
 from cylcollide.constants import LARGEST_BRANCH, TREE_WIDTH
@@ -43,9 +43,9 @@ def patched(
     """
     if tree.items == 0 < len(new):
         return patched(build(low, high), new, new[:0], low[:0], high[:0], items)
-    added = build(low, high) if len(new) else None
-    before, more = len(tree.child), 0 if added is None else len(added.child)
-    room = before + more + len(new)  # each new item may need a node for a pair
+    code, axis, *_ = arranged(low, high) if len(new) else (tree.child[:0], tree.axis[:0])
+    before, more = len(tree.child), len(code)
+    room = before + more + (len(new) if len(new) > LARGEST_BRANCH else 1)  # what is put may need a node for a pair
     nodes = tree._replace(
         child=np.empty((room, TREE_WIDTH), np.int32), axis=np.zeros(room, np.int8),
         bounds=np.empty((room, 2 * HIGH, TREE_WIDTH), np.float32),
@@ -54,10 +54,9 @@ def patched(
     nodes.child[before:] = EMPTY
     if number is not None:
         _remove(nodes, number, np.empty(before, np.int32), np.empty(before, np.bool_))
-    if added is not None:
-        part, code = slice(before, before + more), added.child
-        moved = np.where(code >= 0, code + before, code)
-        nodes.child[part], nodes.axis[part] = moved, added.axis
+    if more:
+        part = slice(before, before + more)
+        nodes.child[part], nodes.axis[part] = np.where(code >= 0, code + before, code), axis
         fit_bounds(code, low, high, tree.frame, nodes.bounds[part])
         _insert(nodes, new, before, before + more, *np.empty((2, room), np.int32))
     return _in_order(nodes, items)
@@ -228,12 +227,13 @@ def _half_area(box: Box) -> float:
 
 def _in_order(nodes: Tree, items: int) -> Tree:
     """The tree of the nodes that can be reached, in the order of their levels."""
-    source, level, wide = np.zeros(len(nodes.child), np.int32), np.ones(len(nodes.child), np.int32), nodes.child.copy()
-    used = _sort_by_level(nodes.child, wide, source, level)
+    room = len(nodes.child)
+    wide, axis = np.empty((room, TREE_WIDTH), np.int32), np.empty(room, np.int8)
+    bounds: Float32Array = aligned((room, 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
+    source, level = np.empty((2, room), np.int32)
+    used = _sort_by_level(nodes, nodes._replace(child=wide, axis=axis, bounds=bounds), source, level)
     child: Int32Array = aligned((used, TREE_WIDTH), np.int32, np.empty)
-    bounds: Float32Array = aligned((used, 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
-    child[:], axis = wide[:used], nodes.axis[source[:used]]
-    nodes.bounds.take(source[:used], 0, bounds, "clip")
+    child[:], axis, bounds = wide[:used], axis[:used].copy(), bounds[:used]  # histories keep the first two of each tick
     for column in (child, axis, bounds):
         column.flags.writeable = False
     stack_size = int(level[used - 1]) * (TREE_WIDTH - 1) + 2
@@ -241,20 +241,23 @@ def _in_order(nodes: Tree, items: int) -> Tree:
 
 
 @compiled_loop
-def _sort_by_level(
-    child: Rows[np.int32], ordered: Rows[np.int32], source: Column[np.int32], level: Column[np.int32]
-) -> int:
-    """Write the child codes of the nodes in the order of their levels, and where each one was; how many there are.
+def _sort_by_level(nodes: Tree, ordered: Tree, source: Column[np.int32], level: Column[np.int32]) -> int:
+    """Write the nodes in the order of their levels, where each one was, and its level; how many there are.
 
-    `source` and `level` begin as zeros and ones. Children have larger indices than their parents then.
+    Children have larger indices than their parents then.
     """
-    used, node = 1, 0
+    source[0], level[0], used, node = 0, 1, 1, 0
     while node < used:
+        before = source[node]
+        ordered.axis[node] = nodes.axis[before]
+        for k in range(2 * HIGH):
+            for slot in range(TREE_WIDTH):
+                ordered.bounds[node, k, slot] = nodes.bounds[before, k, slot]
         for slot in range(TREE_WIDTH):
-            code = child[source[node], slot]
+            code = nodes.child[before, slot]
             if code >= 0:
                 source[used], level[used], code = code, level[node] + 1, used
                 used += 1
-            ordered[node, slot] = code
+            ordered.child[node, slot] = code
         node += 1
     return used

@@ -42,8 +42,10 @@ class Past:
         self.ring, (self.rays, asked, protected) = ring, request
         self.times = sample_times(ring, len(self.rays.first), asked)
         tick = self.times.tick
-        self.place: Int32Array = np.maximum(tick - ring.first, NO_TICK).astype(np.int32)
+        self.place: Int32Array = (tick - ring.first).astype(np.int32)
         """Of the tick of each ray in the ring, NO_TICK for none."""
+        if asked[3] == "miss":
+            self.place[tick == NO_TICK] = NO_TICK
         self.protection = Protection(*protected, self.times.time)
         self.present = partial(present_positions, world)
         self.recorded = ring.recorded
@@ -111,7 +113,8 @@ class Past:
         ring, rays = self.ring, self.rays
         args = rays, ring.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection
         columns, points = located_recorded(*args), rays.batch.rays.origin
-        if (undecided := np.flatnonzero(columns.undecided)).size:
+        if np.count_nonzero(columns.undecided):
+            undecided = np.flatnonzero(columns.undecided)
             offsets, near = self._near(undecided)
             limbs = self._limbs(undecided[ray_of_each(offsets)], near)
             of_each = np.split(np.arange(len(near)), offsets[1:-1])

@@ -142,7 +142,7 @@ def past_points(
     threads: int | None = None,
 ) -> PastRequest:
     """A request about points (n, 3) at times."""
-    places = validate.vectors(points, "points")
+    places = validate.as_vectors(points, "points")
     request = segment_request(places, places, mask=mask, ignore_character=ignore_character, threads=threads)
     return request, (time, tick, alpha, on_old), protected_by(protected_since)
 

@@ -58,8 +58,8 @@ def _times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bo
     """The sample times of n times, given as such or as one for all."""
     validate.one_of(on_old, "on_old", *ON_OLD)
     asked = one_or_each(time, "time", n)
-    begins, (judged, alpha), index = ring.times, np.empty((2, n)), np.empty(n, np.int64)
-    outside = np.empty(n, np.bool_)
+    begins, index, outside = ring.times, np.empty(n, np.int64), np.empty(n, np.bool_)
+    judged, alpha = np.empty(n), np.empty(n)
     count = find_moments(asked, begins, judged, index, alpha, outside)
     if on_old == "error" and count:
         raise_not_kept(ring, "time", asked, outside, has_on_old)
@@ -112,7 +112,9 @@ def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
     """Finite numbers, (n,), given as such or as one for all."""
     number: Any = values
     if isinstance(number, float) and abs(number) <= LARGEST_NUMBER:  # as many calls have it: 9 µs less
-        return np.full(n, number)
+        numbers = np.empty(n)
+        numbers[:] = number
+        return numbers
     given = validate.as_numbers(values, name, f"({n},) or one number")
     if given.shape not in ((), (1,), (n,)):
         raise ValueError(f"{name}: expected one number or shape ({n},), got shape {given.shape}")

@@ -139,8 +139,10 @@ def located_recorded(
     n, batch = len(place), request.batch
     order, is_valid = sorted_by_tick(request.raw, batch.rays, place, alpha, len(recorded.address))
     if not is_valid:
-        request.raise_invalid()
-    columns = PointColumns(np.full(n, NO_LIMB, np.int32), np.zeros(n, np.int32), np.zeros(n, np.bool_))
+        validate.vectors(request.first, "points")
+        raise_changed("points")
+    columns = PointColumns(np.empty(n, LIMB), np.zeros(n, COUNT), np.zeros(n, UNDECIDED))
+    columns.limb[:] = NO_LIMB
 
     def task(begin: int, end: int) -> None:
         points, pairs, queue = scratch_for_points(deepest)

@@ -260,9 +260,9 @@ class HitWorld(StaticCalls):
 
     def _restructure(self, roster: Roster, poses: OwnerPoses | None) -> None:
         """Publish the state of another roster, in which some characters or a static have new poses."""
-        made = states.restructured(self.snapshot(), roster, poses)
-        self._moved_rows = 0
-        self._replace(states.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
+        made, changed = states.restructured(self.snapshot(), roster, poses)
+        self._moved_rows += changed
+        self._replace(made if self._fits(made) else states.with_new_tree(made))
 
     def _replace(self, state: Snapshot) -> None:
         """Publish a state whose columns or tree have other lengths, so that no memory can be reused."""

@@ -1,16 +1,27 @@
 """The layout of a world's columns: bare limbs, posed characters by ascending id, statics; and what moves keep."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import NO_CHARACTER, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
+from cylcollide._types import (
+    NO_CHARACTER,
+    BoolArray,
+    Column,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Rows,
+    Uint32Array,
+)
 from cylcollide.bones.rig_rows import Parts, StackedRigs, stacked_rigs
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, NO_STATIC, RowLabels
+from cylcollide.runtime.compile import compiled_loop
 from cylcollide.runtime.memory import frozen
 from cylcollide.world.shared_rows import Shared, shared_rows
 from cylcollide.world.statics import Statics
@@ -26,6 +37,17 @@ LAYERED = ("layers", "mask", "shared_mask")
 
 MOST_WRITTEN = 8
 """If more owners are new, columns by row are gathered from all owners, rather than copied and patched."""
+
+
+class RowColumns(NamedTuple):
+    """What every state needs of each row."""
+
+    kind: Column[np.int8]
+    radius: Column[np.float64]
+    radius2: Column[np.float64]
+    box: Column[np.int32]
+    character: Column[np.int32]
+    mask: Column[np.uint32]
 
 
 class WorldLayout:
@@ -195,14 +217,10 @@ class WorldLayout:
         """Copy the columns by row that every state needs from an earlier layout: faster than gathering them."""
         if not len(self.counts.rows) or len(shared.new) > MOST_WRITTEN:
             return
-        old: tuple[NDArray[Any], ...] = *before.shapes, before.box, before.character, before.mask
-        made = [np.empty(self.rows, column.dtype) for column in old]
-        for here, there in shared.rows:
-            for column, theirs in zip(made, old, strict=True):
-                column[there] = theirs[here]
+        old = RowColumns(*before.shapes, before.box, before.character, before.mask)
+        made = RowColumns(*(np.empty(self.rows, column.dtype) for column in old))
+        _copy_shared(shared.runs, old, made)
         kind, radius, radius2, box, character, mask = made
-        for (_, rows), (here, there) in zip(shared.rows, shared.boxes, strict=True):
-            _shift(box[rows], there.start - here.start)
         for owner in shared.new:
             begin = int(self.first.rows[owner])
             rows = slice(begin, begin + int(self.counts.rows[owner]))
@@ -219,6 +237,18 @@ class WorldLayout:
         for column in made:
             frozen(column)
         vars(self).update(shapes=(kind, radius, radius2), box=box, character=character, mask=mask)
+
+
+@compiled_loop
+def _copy_shared(runs: Rows[np.int64], before: RowColumns, after: RowColumns) -> None:
+    """Copy the rows that two layouts have, given by `Shared.runs`."""
+    for k in range(runs.shape[0]):
+        by, boxes = runs[k, 2] - runs[k, 0], np.int32(runs[k, 5] - runs[k, 3])
+        for i in range(runs[k, 0], runs[k, 1]):
+            after.kind[i + by], after.character[i + by] = before.kind[i], before.character[i]
+            after.radius[i + by], after.radius2[i + by] = before.radius[i], before.radius2[i]
+            after.mask[i + by] = before.mask[i]
+            after.box[i + by] = before.box[i] + boxes if before.box[i] >= 0 else before.box[i]
 
 
 def _shift(box: Int32Array, by: int) -> None:

@@ -14,7 +14,7 @@ from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.aabb import refill_row
 from cylcollide.kernels.limb_table import ROW, LimbTable
 from cylcollide.runtime.compile import compiled_loop
-from cylcollide.runtime.memory import LINE, Lender, frozen
+from cylcollide.runtime.memory import LINE, Lender, aligned, frozen
 from cylcollide.world.layout import WorldLayout
 from cylcollide.world.shared_rows import Shared
 
@@ -35,6 +35,14 @@ class PoseColumns(NamedTuple):
     orientations: Quaternions  # (bones, 4)
     kernel_shape: Column[np.int8]  # (rows,)
     bounds: NodeBoxes  # (nodes, 6, 8): of the tree
+
+    @classmethod
+    def for_layout(cls, layout: WorldLayout) -> "PoseColumns":
+        """Columns of these lengths, with no numbers in them yet, and no bounds."""
+        rows = aligned((layout.rows, ROW), np.float64, np.empty)
+        p1, p2 = np.empty((layout.rows, 3)), np.empty((layout.rows, 3))
+        bones = np.empty((layout.bones, 3)), np.empty((layout.bones, 4))
+        return cls(rows, p1, p2, np.empty((layout.boxes, 12)), *bones, np.empty(layout.rows, np.int8), NO_BOUNDS)
 
     def table(self, layout: WorldLayout) -> LimbTable:
         """The table of all limbs, with these columns."""
@@ -62,13 +70,16 @@ class PoseColumns(NamedTuple):
 
     def copy_shared(self, other: "PoseColumns", shared: Shared) -> None:
         """Copy the bare limbs, and the owners that both layouts have, from columns of another one. Bounds stay."""
-        names_of_rows = "rows", "p1", "p2", "kernel_shape"
-        parts = (names_of_rows, shared.rows), (("boxes",), shared.boxes), (("positions", "orientations"), shared.bones)
-        for names, runs in parts:
-            for name in names:
-                mine, theirs = getattr(self, name), getattr(other, name)
-                for there, here in runs:
-                    mine[here] = theirs[there]
+        for row, end, to, box, box_end, to_box, bone, bone_end, to_bone in shared.runs.tolist():
+            here, there = slice(row, end), slice(to, to + end - row)
+            self.rows[there], self.kernel_shape[there] = other.rows[here], other.kernel_shape[here]
+            self.p1[there], self.p2[there] = other.p1[here], other.p2[here]
+            self.boxes[to_box : to_box + box_end - box] = other.boxes[box:box_end]
+            here, there = slice(bone, bone_end), slice(to_bone, to_bone + bone_end - bone)
+            self.positions[there], self.orientations[there] = other.positions[here], other.orientations[here]
+
+
+NO_BOUNDS: NodeBoxes = np.empty((0, 2 * HIGH, TREE_WIDTH), np.float32)
 
 
 class PoseMemory:

@@ -1,6 +1,6 @@
 """The rows of limbs, boxes and bones that two layouts of a world have in common."""
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,37 +8,38 @@ from cylcollide._types import Column, Int64Array, Rows
 from cylcollide.bones.rig_rows import Parts
 from cylcollide.runtime.compile import compiled_loop
 
-Runs: TypeAlias = list[tuple[slice, slice]]
-"""Slices of a column of one layout, and those of another one with the same numbers."""
-
 
 class Shared(NamedTuple):
     """What a layout has in common with a later one with the same bare limbs."""
 
-    rows: Runs
-    boxes: Runs
-    bones: Runs
+    runs: Rows[np.int64]
+    """(runs, 9): where a run of rows begins and ends here, and begins there; then of boxes, and of bones."""
+    number: Column[np.int32]
+    """Of each row the one there, -1 if it is gone."""
     new: list[int]
     """The owners that only the later one has, by their places there."""
-    kept: int
-    """How many rows are in both."""
-    numbers_stay: bool
-    """Whether each of these has the same number in both."""
+
+    @property
+    def kept(self) -> int:
+        """How many rows are in both."""
+        return int(self.runs[:, 1].sum() - self.runs[:, 0].sum())
+
+    @property
+    def changed_number(self) -> Column[np.int32] | None:
+        """`number`; None if all rows have the same one there."""
+        stay = self.kept == len(self.number) and bool((self.runs[:, 0] == self.runs[:, 2]).all())
+        return None if stay else self.number
 
 
 def shared_rows(
     mine: Int64Array, theirs: Int64Array, bare_counts: tuple[int, int, int], counts: Parts, here: Parts, there: Parts
 ) -> Shared:
     """What two layouts with the same bare limbs have in common; arguments as of `_fill_runs`."""
-    runs, is_new = np.empty((len(mine), 9), np.int64), np.ones(len(theirs), np.bool_)
-    count = _fill_runs(mine, theirs, counts, here, there, is_new, runs)
-    rows, boxes, bones = ([(slice(0, bare), slice(0, bare))] for bare in bare_counts)
-    for run in runs[:count].reshape(-1, 3, 3).tolist():
-        for part, (begin, end, first) in zip((rows, boxes, bones), run, strict=True):
-            part.append((slice(begin, end), slice(first, first + end - begin)))
-    kept = sum(before.stop - before.start for before, _ in rows)
-    stays = all(before == after for before, after in rows)
-    return Shared(rows, boxes, bones, is_new.nonzero()[0].tolist(), kept, stays)
+    runs, is_new = np.empty((1 + len(mine), 9), np.int64), np.ones(len(theirs), np.bool_)
+    runs[0].reshape(3, 3).T[...] = ((0,) * 3, bare_counts, (0,) * 3)
+    number = np.empty(bare_counts[0] + int(counts.rows.sum()), np.int32)
+    count = _fill_runs(mine, theirs, counts, here, there, is_new, runs, number)
+    return Shared(runs[:count], number, is_new.nonzero()[0].tolist())
 
 
 @compiled_loop
@@ -50,8 +51,9 @@ def _fill_runs(
     there: Parts,
     is_new: Column[np.bool_],
     runs: Rows[np.int64],
+    number: Column[np.int32],
 ) -> int:
-    """Write the runs of owners that two layouts have, for `shared_rows`; how many there are.
+    """Write the runs of owners that two layouts have, and what else `shared_rows` tells; how many runs there are.
 
     Parameters
     ----------
@@ -62,9 +64,11 @@ def _fill_runs(
     is_new
         True for each owner of the other layout at first; False afterwards for those that are in both.
     runs
-        (owners, 9): where each run of rows begins and ends here, and begins there; then of boxes, and of bones.
+        (1 + owners, 9), as in `Shared`. The first one is there, of the bare limbs.
+    number
+        Written, as in `Shared`.
     """
-    found, after, last = 0, 0, -2  # the owner in theirs that comes next, and that of mine which was found last
+    found, after, last = 1, 0, -2  # the owner in theirs that comes next, and that of mine which was found last
     for owner in range(mine.size):
         while after < theirs.size and theirs[after] < mine[owner]:
             after, last = after + 1, -2
@@ -80,4 +84,9 @@ def _fill_runs(
         runs[found - 1, 4] = here.boxes[owner] + counts.boxes[owner]
         runs[found - 1, 7] = here.bones[owner] + counts.bones[owner]
         after, last = after + 1, owner
+    for i in range(number.size):
+        number[i] = -1
+    for k in range(found):
+        for i in range(runs[k, 0], runs[k, 1]):
+            number[i] = i - runs[k, 0] + runs[k, 2]
     return found

@@ -33,7 +33,6 @@ from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory
 from cylcollide.world.poses import OwnerPoses
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import Roster
-from cylcollide.world.shared_rows import Shared
 
 
 class Snapshot(Queries):
@@ -234,36 +233,29 @@ def moved_state(
     return made, memory
 
 
-def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> Snapshot:
-    """The state of another roster, of which some owners have new poses."""
+def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> tuple[Snapshot, int]:
+    """The state of another roster, of which some owners have new poses; how many rows have come, moved or gone."""
     layout = roster.layout(state.layout.bare)
     shared = state.layout.shared_with(layout)
     layout.take_over(state.layout, shared)
-    memory = PoseMemory(layout.rows, layout.boxes, layout.bones, 0)
-    columns, written = memory.columns, np.empty(0, np.int32)
+    columns, written = PoseColumns.for_layout(layout), np.empty(0, np.int32)
     columns.copy_shared(state.columns, shared)
+    low = high = np.empty((0, 3))
     if poses is not None:
         poses.write(columns, roster, layout)
         written = poses.changed(roster, layout).rows
-    low, high = _refill(columns.table(layout), written)
-    if layout.rows - shared.kept == len(written) <= MANY_ADDED * layout.rows and layout.rows >= REBUILT_AT_ONCE:
-        tree = patched(state.tree, _numbers(state, shared), written, low, high, layout.rows)
+        low, high = _refill(columns.table(layout), written)
+    columns = columns.frozen()
+    kept = shared.kept
+    changed = len(written) + state.layout.rows - kept
+    if layout.rows - kept == len(written) <= MANY_ADDED * layout.rows and layout.rows >= REBUILT_AT_ONCE:
+        tree = patched(state.tree, shared.changed_number, written, low, high, layout.rows)
         frame = with_corners(tree.frame, tree.bounds)
         if frame is not None:
             cost = state.built_cost * layout.rows / max(state.layout.rows, 1)
-            columns = memory.lend()._replace(bounds=tree.bounds)
-            return Snapshot(roster, layout, columns, tree._replace(frame=frame), cost)
-    return with_tree_of(state, Snapshot(roster, layout, memory.lend(), state.tree, state.built_cost))
-
-
-def _numbers(state: Snapshot, shared: Shared) -> Int32Array | None:
-    """The new number of each row, -1 for one that goes; None if all have the same."""
-    if shared.numbers_stay and shared.kept == state.layout.rows:
-        return None
-    number = np.full(state.layout.rows, -1, np.int32)
-    for before, after in shared.rows:
-        number[before] = np.arange(after.start, after.stop)
-    return number
+            columns = columns._replace(bounds=tree.bounds)
+            return Snapshot(roster, layout, columns, tree._replace(frame=frame), cost), changed
+    return with_tree_of(state, Snapshot(roster, layout, columns, state.tree, state.built_cost)), changed
 
 
 def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
@@ -275,12 +267,11 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     tree, cost = state.tree, state.built_cost
     if not state.layout.has_owners_of(wanted.layout):
         shared, is_new = state.layout.shared_with(wanted.layout), np.ones(len(low), np.bool_)
-        for _, after in shared.rows:
-            is_new[after] = False
+        is_new[shared.number[shared.number >= 0]] = False
         new = np.flatnonzero(is_new).astype(np.int32)
         if len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low):
             return with_new_tree(wanted)
-        tree = patched(tree, _numbers(state, shared), new, low[new], high[new], len(low))
+        tree = patched(tree, shared.changed_number, new, low[new], high[new], len(low))
         cost *= len(low) / max(state.layout.rows, 1)
     bounds = aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
     tree = _fitted(tree._replace(bounds=bounds), low, high)
