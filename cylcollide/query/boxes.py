@@ -193,10 +193,17 @@ def _parts(n: Float64Array, table: LimbTable) -> tuple[Float64Array, ...]:
     return along, n - along * w, w, h, table.p1 + 0.5 * way
 
 
+def _direction(across: Float64Array, w: Float64Array) -> Float64Array:
+    """Unit vectors along vectors that are at right angles to w up to rounding, and may be no more than that."""
+    e = _unit(across)
+    e = e - _dot(e, w) * w
+    return np.asarray(np.where(_dot(e, e) > 0.25, _unit(e), _any_across(w)))
+
+
 def _farthest(n: Float64Array, table: LimbTable) -> Float64Array:
     """The point of limb i that is farthest along unit vector i, up to rounding; a tube counts as a cylinder."""
     along, across, w, h, middle = _parts(n, table)
-    e, kind, r = _unit(across), table.kind[:, None], table.radius[:, None]
+    e, kind, r = _direction(across, w), table.kind[:, None], table.radius[:, None]
     r2 = np.where(kind == Shape.TAPERED, table.radius2[:, None], r)
     size = np.sqrt(_dot(across, across))
     first, last = size * r - along * h, size * r2 + along * h
@@ -217,7 +224,7 @@ def _points_of_tubes(axes: Float64Array, half: Float64Array, table: LimbTable) -
         for sign in (-1.0, 1.0):
             n = sign * axes[:, k]
             along, across, w, h, middle = _parts(n, table)
-            e, size, beyond = _unit(across), np.sqrt(_dot(across, across)), half[:, k, None] - _dot(n, middle)
+            e, size, beyond = _direction(across, w), np.sqrt(_dot(across, across)), half[:, k, None] - _dot(n, middle)
             ends = (beyond - r * size) / along, (beyond + r * size) / along
             low, high = np.fmax(np.fmin(*ends), -h), np.fmin(np.fmax(*ends), h)
             z = np.where(low <= high, 0.5 * (low + high), np.nan)

@@ -114,6 +114,22 @@ def test_a_corner_just_outside_and_just_inside_is_decided(shape: cc.Shape):
             assert (len(found) == 1) == (gap < 0.0) == limbs.overlap_boxes(*box)[0]
 
 
+def test_a_face_level_with_a_cap_is_apart():
+    """The way across an axis is rounding alone, and a rim's farthest point must not leave the cap for it."""
+    rng, n = np.random.default_rng(13), 40 if IS_COMPILED else 5
+    for _ in range(n):
+        w, centre, side = rng.normal(size=(3, 3))
+        w = w / np.linalg.norm(w)
+        x = np.cross(w, side) / np.linalg.norm(np.cross(w, side))
+        turn = cc.quaternions.from_matrix(np.column_stack([x, np.cross(w, x), w])[None])[0]
+        for limbs in (
+            cc.Limbs.cylinders(centre - w, centre, 1.5), cc.Limbs.tapered_cylinders(centre - w, centre, 0.5, 1.5)
+        ):  # fmt: skip
+            for gap in (1e-3, 1e-9, -1e-9):
+                found = cc.HitWorld(limbs).overlap_boxes(centre + (gap + 0.25) * w, turn, [2.0, 0.5, 0.25])
+                assert (len(found), found.undecided.any()) == (gap < 0.0, False)
+
+
 def test_boxes_that_touch_boxes_balls_and_capsules_are_exact():
     still = [0, 0, 0, 1]
     rounds = cc.Limbs.spheres([0, 0, 0], 1.0), cc.Limbs.capsules([0, -1, 0], [0, 1, 0], 1.0)
