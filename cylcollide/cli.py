@@ -21,6 +21,9 @@ class Command(NamedTuple):
     function: str
     extra: str
     kept: str
+    example: str
+    """Arguments of a call that runs."""
+    does: str
 
 
 COMMANDS = {
@@ -29,28 +32,59 @@ COMMANDS = {
         "crosscheck",
         "crosscheck",
         "finished chunks are kept in the folder of --out, and the same command goes on from there",
+        "--rays 2000 --motion walk",
+        "compare PyBullet with the exact answer: tables, a report, scripts",
     ),
     "replay": Command(
         "cylcollide.crosscheck.commands.replay",
         "replay",
         "crosscheck",
         "what was finished is printed, no file is changed; give the same command again, or --row for one case",
+        "crosscheck-report/rays.npz --row 0",
+        "explain one saved disagreement",
     ),
     "rejudge": Command(
         "cylcollide.shotlog.command",
         "rejudge",
         "rejudge",
         "the log is as it was; what was exported or drawn before is kept",
+        "match.shots --shot 0",
+        "judge the shots of a log again",
     ),
-    "range": Command("cylcollide.view.range_command", "open_range", "view", "nothing was written"),
-    "view": Command("cylcollide.view.command", "view_file", "view", "files that were finished are kept"),
-    "info": Command("cylcollide.process.info", "print_info", "crosscheck", "nothing was done"),
-    "warm-up": Command("cylcollide.process.info", "print_nothing_to_warm_up", "crosscheck", "nothing was done"),
+    "range": Command(
+        "cylcollide.view.range_command",
+        "open_range",
+        "view",
+        "nothing was written",
+        "--people 4",
+        "shoot at people in motion, in the browser",
+    ),
+    "view": Command(
+        "cylcollide.view.command",
+        "view_file",
+        "view",
+        "files that were finished are kept",
+        "limbs.npz --html limbs.html",
+        "see limbs, a rig, a log or cases",
+    ),
+    "info": Command(
+        "cylcollide.process.info", "print_info", "crosscheck", "nothing was done", "", "what belongs into a bug report"
+    ),
+    "warm-up": Command(
+        "cylcollide.process.info",
+        "print_nothing_to_warm_up",
+        "crosscheck",
+        "nothing was done",
+        "",
+        "nothing: machine code comes with the package",
+    ),
     "bench": Command(
         "cylcollide.bench.command",
         "bench",
         "bench",
         "finished tables are kept in the folder of --out; go on with the other --workloads and another --out",
+        "--workloads W1,W2 --rays 1000 --rounds 3",
+        "measure all engines side by side",
     ),
 }
 
@@ -92,7 +126,22 @@ WITHOUT_EXTRAS = ("info", "warm-up")
 """Commands that need no package but the core."""
 
 
+def example_of(name: str) -> str:
+    """A call of a command that runs."""
+    return f"cylcollide {name} {COMMANDS[name].example}".strip()
+
+
+def overview() -> str:
+    """What one can do, a line each with an example."""
+    head = "cylcollide: exact hit detection on character limbs. What you can do:"
+    lines = [f"  {example_of(name):62} {one.does}" for name, one in COMMANDS.items() if name != "warm-up"]
+    return "\n".join([head, *lines, "Options: cylcollide COMMAND --help"])
+
+
 def _run(requested: str | None) -> None:
+    if not sys.argv[1:]:
+        print(overview())
+        return
     if requested in WITHOUT_EXTRAS and sys.argv[1:] == [requested]:
         _loaded(COMMANDS[requested], requested=True)()
         return
@@ -104,7 +153,8 @@ def _run(requested: str | None) -> None:
     app.callback()(_start(typer))
     for name, command in COMMANDS.items():
         if requested in {None, name}:
-            app.command(name)(_interruptible(_loaded(command, requested is not None)))
+            epilog = f"Example: {example_of(name)}"
+            app.command(name, epilog=epilog)(_interruptible(_loaded(command, requested is not None)))
     app(prog_name="cylcollide")
 
 

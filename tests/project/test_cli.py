@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -63,6 +64,37 @@ def test_help_names_the_command_and_its_options(command):
         assert option in text
 
 
+def test_the_command_alone_says_what_one_can_do():
+    done = run()
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in set(cli.COMMANDS) - {"warm-up"}:
+        assert cli.example_of(name) in done.stdout
+    assert max(map(len, done.stdout.splitlines())) < 140
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_help_has_an_example_that_is_parsed(name, command):
+    import typer
+
+    status, text, _ = command(name, "--help")
+    assert status == 0
+    assert cli.example_of(name) in " ".join(text.split())
+    app, one = typer.Typer(), cli.COMMANDS[name]
+    app.command()(getattr(import_module(one.module), one.function))
+    parsed = typer.main.get_command(app).make_context(name, one.example.split())
+    assert not parsed.args
+    assert sum(parsed.get_parameter_source(key).name == "COMMANDLINE" for key in parsed.params) == sum(
+        one.example.count(mark) for mark in ("--", ".npz --row", ".npz --html", ".shots")
+    )
+
+
+def test_remedies_work_without_an_index():
+    said = "cylcollide["
+    root = ABOVE_PACKAGE
+    files = [*(root / "cylcollide").rglob("*.py"), *(root / "docs").rglob("*.md"), root / "README.md"]
+    assert [one.name for one in files if said in one.read_text()] == ["_version.py"]
+
+
 def test_unknown_motion_names_the_known(command, tmp_path):
     status, _, said = command("crosscheck", "--motion", "moonwalk", "--out", tmp_path / "report")
     assert status == 2
@@ -84,6 +116,7 @@ def test_without_the_extra_one_line_names_it(package):
 
 def test_a_broken_import_of_our_own_is_not_blamed_on_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cylcollide.crosscheck.commands.crosscheck", None)
+    monkeypatch.setattr(sys, "argv", ["cylcollide", "crosscheck"])
     with pytest.raises(ImportError, match=r"cylcollide\.crosscheck\.command"):
         cli.main()
 
