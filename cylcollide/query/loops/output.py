@@ -167,8 +167,10 @@ def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows,
     shape, face = slot // FACES, slot % FACES
     if batch.rays.radius.size > 0:
         refine_thick(queue, slot, shape, face, batch, table, hits)
-    elif shape == CYLINDER and face == SIDE:  # constants: no branch inside
-        refine_face(queue, slot, CYLINDER, SIDE, batch, table, hits)
+    elif shape == CYLINDER and face == SIDE and batch.rays.is_segment:  # constants: no branch inside
+        rays = Rays(batch.rays.origin, batch.rays.second, True, batch.rays.distance, batch.rays.radius)
+        segments = RayBatch(rays, batch.mask, batch.ignored, batch.policy)
+        refine_face(queue, slot, CYLINDER, SIDE, segments, table, hits)
     else:
         refine_face(queue, slot, shape, face, batch, table, hits)
     queue.queued[slot] = 0
