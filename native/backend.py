@@ -116,9 +116,8 @@ def _simplify(module: Any, passes: Any) -> None:
     simplifying.add_sroa_pass()
     simplifying.add_instruction_combine_pass()
     simplifying.add_simplify_cfg_pass()
-    for function in module.functions:
-        if not function.is_declaration:
-            simplifying.run(function, passes)
+    for function in filter(lambda one: not one.is_declaration, module.functions):
+        simplifying.run(function, passes)
 
 
 SYMBOLS = {"fma", "fmod", "frexp", "ldexp", "memcpy", "memmove", "memset", "sqrt"}

@@ -15,8 +15,7 @@ from native.backend import FEATURES, Target
 from native.signatures import Signature
 
 SOURCE = Path(__file__).with_name("module.c")
-GLIBC = "2.17"
-"""The oldest C library that a cross-built module runs with; wheels are tagged so (`hook.py`)."""
+GLIBC = "2.17"  # the oldest C library that a cross-built module runs with; wheels are tagged so (`hook.py`)
 
 
 def compiler(target: Target) -> list[str]:
