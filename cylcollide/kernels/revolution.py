@@ -45,8 +45,6 @@ TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
 
 HALVINGS = 120
 """From the size of a limb to below its last digit, with as many again for a growth near zero."""
-
-
 SECULAR_STEPS = 5
 """Steps to the place of an ellipsoid that is nearest to a point. They double the digits; if they do not suffice, the
 bounds stay apart."""
