@@ -19,7 +19,7 @@ from cylcollide.characters.rig import Rig
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import HAS_AXIS
-from cylcollide.query.labels import NO_BONE
+from cylcollide.query.labels import NO_BONE, NO_STATIC
 from cylcollide.query.thick import grown_tree
 from cylcollide.recorded import limbs as columns
 from cylcollide.recorded.limbs import BONE_SIZE, CHARACTER_FIELDS, COLUMNS, LIMB_FIELDS, MODEL_FIELDS, Recorded
@@ -93,7 +93,8 @@ class Structure:
     """
 
     def __init__(self, layout: WorldLayout, models: Models, interpolate: Interpolation) -> None:
-        self.models, self.ids, self.rig, self.static = models, layout.ids, layout.rig, layout.static
+        self.models, self.ids, self.rig = models, layout.ids, layout.rig
+        self.static = layout.static if len(layout.statics.handles) else np.broadcast_to(NO_STATIC, layout.rows)
         self.bare, self.rows, count = len(layout.bare), layout.rows, len(layout.ids)
         by_ends = interpolate == "ends"
         self.ends, self.boxes, _ = layout.first_static if by_ends else layout.bare_counts
@@ -117,10 +118,8 @@ class Structure:
         characters["is_ordinary"][count:] = 1
         self.settled = settled = characters.copy()
         """The same of ordinary characters that all go on to a state of the same structure."""
-        settled["next_row"][:count], settled["next_bone"][:count] = (
-            layout.first.rows[:count],
-            layout.first.bones[:count],
-        )
+        first = layout.first
+        settled["next_row"][:count], settled["next_bone"][:count] = first.rows[:count], first.bones[:count]
         settled["is_ordinary"] = 1
 
 

@@ -177,7 +177,7 @@ NO_MOMENTS = {
     "a word": {"time": "now"},
     "a truth value": {"time": True},
     "complex": {"time": 1j},
-    "two times for one point": {"time": [[3.0, 4.0]]},
+    "rows of unequal length": {"time": [[3.0], [4.0, 5.0]]},
     "unknown tick": {"tick": 13},
     "forgotten tick": {"tick": 0},
     "negative tick": {"tick": -1},
