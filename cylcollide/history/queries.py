@@ -179,36 +179,31 @@ class PastQueries(ABC):
     def cast_moving(self, request: AskedFlights) -> MovingHits:
         """The limb that each flying bullet hits first, and when; limbs move while it flies.
 
-        A bullet is at its start at time `t0` and at its end at `t1`, and flies straight between.
-        The ends of limbs move on straight lines from each tick to the next, whatever `interpolate`
-        says. First contacts and their order are those of real arithmetic on these numbers; boxes
-        turn, theirs are bounded from both sides. A fast limb that crosses the bullet's way between
-        two ticks is hit.
+        A bullet flies straight from its start at time `t0` to its end at `t1`. The ends of limbs
+        move on straight lines from each tick to the next, whatever `interpolate` says. First
+        contacts and their order are those of real arithmetic on these numbers; contacts with boxes,
+        which turn, are bounded. A fast limb that crosses the bullet's way between ticks is hit.
 
         Parameters
         ----------
         starts, ends
             Where each bullet flies, (n, 3) each or one for all. Or a path alone, as `flight` makes
-            it: of each of its bullets, which are the rows of the result, the first contact over its
-            pieces.
+            it: a row is one of its bullets, with the first contact over its pieces.
         t0, t1
             When, (n,) or one for all; t1 >= t0. With t1 = t0 it is a ray.
         target_t0, target_t1
-            The targets' time at the bullet's start and at its end, between them a linear function
-            of the bullet's; (n,) or one for all, of a path one a piece; without, t0 and t1. The
-            ticks that they fall into are judged.
+            The targets' time at the bullet's start and end, linear between them; (n,) or one for
+            all, of a path one a piece; without, t0 and t1.
         mask, ignore_character
             As in every query; one a bullet, or one for all.
         protected_since
             A time per character from which on it is not hit, in the targets' time.
         on_old
             What targets' times mean that are not kept. "error": a ValueError that names the first
-            row. "clamp": each of `target_t0` and `target_t1` becomes the nearest time that is kept,
-            between them it is linear again, and `clamped` says so. "miss": such a bullet hits
-            nothing, such a piece of a path neither.
+            row. "clamp": `target_t0` and `target_t1` each become the nearest kept time, and
+            `clamped` says so. "miss": such a bullet, or piece of a path, hits nothing.
         resolution
-            Share of a tick to which contacts with boxes are bounded; what it leaves open is
-            `undecided`.
+            Share of a tick to which contacts with boxes are bounded, else `undecided`.
         threads
             Most threads that work at the same time; None: one a processor.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from cylcollide.limbs import wireframe as lines
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.panda3d.core import core
 
+Segment: TypeAlias = tuple[Float64Array, Float64Array]
 
-def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> tuple[Float64Array, Float64Array] | None:
+
+def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> Segment | None:
     """The segment under a point of the window, from the near to the far plane of the camera's lens.
 
     Parameters

@@ -15,6 +15,8 @@ import cylcollide as cc
 
 pytest.importorskip("viser", reason="the extra view")
 
+from cylcollide.shotlog.logged import LoggedShots
+from cylcollide.view import command as view_command
 from cylcollide.view import standalone
 from cylcollide.view.command import read_subject
 from cylcollide.view.frames import frame_of_state, frame_of_tick
@@ -170,7 +172,9 @@ def test_a_page_of_a_log_has_a_list_of_shots(viewer_of, match, tmp_path: Path, m
         assert fewer["words"][0].startswith(f"The first {len(fewer['lines']) - 1} of {len(log)} shots.")
 
 
-def test_the_command_reads_every_kind_of_file(match, tmp_path: Path):
+def test_the_command_reads_every_kind_of_file(match, tmp_path: Path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(view_command, "LoggedShots", lambda file: opened.append(LoggedShots(file)) or opened[-1])
     limbs = cc.Limbs.spheres([[0, 0, 0]], 1.0)
     limbs.save(tmp_path / "limbs.npz")
     cc.Rig.humanoid().save(tmp_path / "rig.json")
@@ -178,6 +182,8 @@ def test_the_command_reads_every_kind_of_file(match, tmp_path: Path):
         subject = read_subject(file)
         assert len(subject.times) == frames
         assert len(subject.frame(0).limbs)
+    (log,) = opened
+    log.close()
 
 
 @pytest.mark.parametrize(
