@@ -3,8 +3,8 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
