@@ -1,5 +1,7 @@
 """The clearance of hits and misses: that of `explain_segment`, limb by limb."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from support.cases.near_points import MAKERS
@@ -9,11 +11,11 @@ from support.mixed_questions import grid_limbs
 
 import cylcollide as cc
 from cylcollide.exact.line import RayNumbers
-from cylcollide.kernels.about_limb import TERMS, RayLine, line_about_limb
+from cylcollide.kernels.about_limb import TERMS, RayLine, line_about_limb, rounded_sum
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.query.segment_frame import segment_about_limb
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 
 def scene(seed, n, limbs=10):
@@ -119,6 +121,14 @@ def test_what_loops_leave_open_has_the_same_bits():
     hits = cc.HitWorld(limbs).cast_segments(starts, ends)
     assert 1 < hits.hit.sum() < 11
     check(hits, limbs, starts, ends)
+
+
+@pytest.mark.parametrize("step", [2.0**-120, -(2.0**-120), 0.0, 2.0**-53])
+@pytest.mark.parametrize("half", [2.0**-53, -(2.0**-54), 3.0 * 2.0**-53])
+def test_places_are_rounded_once(half, step):
+    """Halfway between two numbers, a part far below decides."""
+    exact = Fraction(1) + Fraction(half) + Fraction(step)
+    assert rounded_sum(1.0, (-2.0 * half, 0.0), (step, 0.0), 1.0, np.empty(TERMS)) == float(exact)
 
 
 def test_steep_cones_grow_fast():

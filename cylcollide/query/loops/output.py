@@ -170,9 +170,11 @@ def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows,
     elif shape == CYLINDER and face == SIDE and batch.rays.is_segment:  # constants: no branch inside
         rays = Rays(batch.rays.origin, batch.rays.second, True, batch.rays.distance, batch.rays.radius)
         segments = RayBatch(rays, batch.mask, batch.ignored, batch.policy)
-        refine_face(queue, slot, CYLINDER, SIDE, segments, table, hits)
+        refine_face(queue, slot, CYLINDER, SIDE, True, segments, table, hits)
+    elif shape == CYLINDER and face == SIDE:
+        refine_face(queue, slot, CYLINDER, SIDE, False, batch, table, hits)
     else:
-        refine_face(queue, slot, shape, face, batch, table, hits)
+        refine_face(queue, slot, shape, face, False, batch, table, hits)
     queue.queued[slot] = 0
 
 
@@ -213,13 +215,14 @@ def refine_thick(
 
 @inlined
 def refine_face(
-    queue: PairQueue, slot: int, shape: int, face: int, batch: RayBatch, table: LimbRows, hits: HitColumns
-) -> None:
-    """`refine_queued`, sixteen at a time."""
+    queue: PairQueue, slot: int, shape: int, face: int, often_alone: bool, batch: RayBatch, table: LimbRows,
+    hits: HitColumns,
+) -> None:  # fmt: skip
+    """`refine_queued`, sixteen at a time; `often_alone`, a constant: code of its own for a table of one limb pays."""
     number, limbs, count, rows = queue.row[slot], queue.limb[slot], queue.queued[slot], table.rows
     number[count : count + PAIR_BATCH] = number[0]  # padding: sixteen are read at a time
     limbs[count : count + PAIR_BATCH] = limbs[0]
-    if table.kernel_shape.size == 1:  # what depends on the limb alone is computed once
+    if often_alone and table.kernel_shape.size == 1:  # what depends on the limb alone is computed once
         alone = one_limb(rows, shape, 0)
         for first in range(0, count, PAIR_BATCH):
             refine_sixteen(queue, slot, first, alone, alone, face, batch, table, hits)
