@@ -164,18 +164,28 @@ def flush_refine(queue: PairQueue, batch: RayBatch, table: LimbRows, hits: HitCo
 @noinline
 def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Refine the fractions of the hits queued in one slot, and empty it."""
-    shape, face = slot // FACES, slot % FACES
+    shape, face, count = slot // FACES, slot % FACES, queue.queued[slot]
+    queue.row[slot, count : count + PAIR_BATCH] = queue.row[slot, 0]  # padding: sixteen are read at a time
+    queue.limb[slot, count : count + PAIR_BATCH] = queue.limb[slot, 0]
     if batch.rays.radius.size > 0:
         refine_thick(queue, slot, shape, face, batch, table, hits)
-    elif shape == CYLINDER and face == SIDE and batch.rays.is_segment:  # constants: no branch inside
-        rays = Rays(batch.rays.origin, batch.rays.second, True, batch.rays.distance, batch.rays.radius)
-        segments = RayBatch(rays, batch.mask, batch.ignored, batch.policy)
-        refine_face(queue, slot, CYLINDER, SIDE, True, segments, table, hits)
-    elif shape == CYLINDER and face == SIDE:
-        refine_face(queue, slot, CYLINDER, SIDE, False, batch, table, hits)
+    elif shape == CYLINDER and face == SIDE:  # constants: no branch inside
+        if table.kernel_shape.size > 1:
+            refine_face(queue, slot, CYLINDER, SIDE, batch, table, hits)
+        elif batch.rays.is_segment:
+            refine_alone(queue, slot, with_kind(batch, True), table, hits)
+        else:
+            refine_alone(queue, slot, with_kind(batch, False), table, hits)
     else:
-        refine_face(queue, slot, shape, face, False, batch, table, hits)
+        refine_face(queue, slot, shape, face, batch, table, hits)
     queue.queued[slot] = 0
+
+
+@inlined
+def with_kind(batch: RayBatch, is_segment: bool) -> RayBatch:
+    """The same rays, with a constant that says whether they are segments."""
+    rays = Rays(batch.rays.origin, batch.rays.second, is_segment, batch.rays.distance, batch.rays.radius)
+    return RayBatch(rays, batch.mask, batch.ignored, batch.policy)
 
 
 @noinline
@@ -184,8 +194,6 @@ def refine_thick(
 ) -> None:
     """Refine the fractions at which thick rays touch their limbs, eight at a time; grazes are left undecided."""
     number, limbs, count, rays = queue.row[slot], queue.limb[slot], queue.queued[slot], batch.rays
-    number[count : count + PAIR_BATCH] = number[0]
-    limbs[count : count + PAIR_BATCH] = limbs[0]
     for first in range(0, count, LANES):
         end = min(LANES, count - first)
         if is_bounded(shape):
@@ -214,24 +222,24 @@ def refine_thick(
 
 
 @inlined
+def refine_alone(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
+    """`refine_queued` of the side of the only limb, a cylinder: what depends on the limb is computed once."""
+    alone = one_limb(table.rows, CYLINDER, 0)
+    for first in range(0, queue.queued[slot], PAIR_BATCH):
+        refine_sixteen(queue, slot, first, alone, alone, SIDE, batch, table, hits)
+
+
+@inlined
 def refine_face(
-    queue: PairQueue, slot: int, shape: int, face: int, often_alone: bool, batch: RayBatch, table: LimbRows,
-    hits: HitColumns,
-) -> None:  # fmt: skip
-    """`refine_queued`, sixteen at a time; `often_alone`, a constant: code of its own for a table of one limb pays."""
-    number, limbs, count, rows = queue.row[slot], queue.limb[slot], queue.queued[slot], table.rows
-    number[count : count + PAIR_BATCH] = number[0]  # padding: sixteen are read at a time
-    limbs[count : count + PAIR_BATCH] = limbs[0]
-    if often_alone and table.kernel_shape.size == 1:  # what depends on the limb alone is computed once
-        alone = one_limb(rows, shape, 0)
-        for first in range(0, count, PAIR_BATCH):
-            refine_sixteen(queue, slot, first, alone, alone, face, batch, table, hits)
-    else:
-        for first in range(0, count, PAIR_BATCH):
-            for k in range(first + PAIR_BATCH, first + 2 * PAIR_BATCH):  # the limbs of the next sixteen
-                prefetch_limb(rows, limbs[k])
-            limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
-            refine_sixteen(queue, slot, first, limb, other, face, batch, table, hits)
+    queue: PairQueue, slot: int, shape: int, face: int, batch: RayBatch, table: LimbRows, hits: HitColumns
+) -> None:
+    """`refine_queued`, sixteen at a time."""
+    limbs, rows = queue.limb[slot], table.rows
+    for first in range(0, queue.queued[slot], PAIR_BATCH):
+        for k in range(first + PAIR_BATCH, first + 2 * PAIR_BATCH):  # the limbs of the next sixteen
+            prefetch_limb(rows, limbs[k])
+        limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
+        refine_sixteen(queue, slot, first, limb, other, face, batch, table, hits)
 
 
 @inlined
