@@ -33,7 +33,7 @@ def run_here(way: str, program: str, steps: str) -> dict[str, Any]:
     """Run a program in this process; the median of microseconds a call, or what differs."""
     import pybullet  # noqa: PLC0415
 
-    from cylcollide.bullet.__main__ import Comparison  # noqa: PLC0415
+    from cylcollide.bullet.__main__ import ProgramComparison  # noqa: PLC0415
     from cylcollide.bullet.filter_calls import AsBuiltin  # noqa: PLC0415
     from cylcollide.bullet.patching import observers, patched  # noqa: PLC0415
 
@@ -49,7 +49,7 @@ def run_here(way: str, program: str, steps: str) -> dict[str, Any]:
 
         return call
 
-    comparison = Comparison()
+    comparison = ProgramComparison()
     observers.extend([comparison] if way == "compare" else [])
     sys.argv = [program, steps]
     with patched(mesh="wrap") if way != "own" else contextlib.nullcontext():

@@ -16,7 +16,7 @@ ROOT = -1
 """The parent of a bone that has none."""
 
 
-class Skeleton(NamedTuple):
+class SkeletonRows(NamedTuple):
     """The bones of a rig. Never changed once in use."""
 
     parents: Column[np.int32]  # (bones,): -1 for a root; parents precede their children
@@ -25,7 +25,7 @@ class Skeleton(NamedTuple):
 
 @compiled
 def _pose_character(
-    skeleton: Skeleton,
+    skeleton: SkeletonRows,
     root: Vector,
     root_turn: Quaternion,
     offsets: Float64Array,
@@ -57,7 +57,7 @@ def _pose_character(
 
 @compiled
 def _pose_eight(
-    skeleton: Skeleton,
+    skeleton: SkeletonRows,
     roots: Float64Array,
     root_turns: Float64Array,
     offsets: Float64Array,
@@ -93,7 +93,7 @@ def _pose_eight(
 
 @compiled_loop
 def pose_bones(
-    skeleton: Skeleton,
+    skeleton: SkeletonRows,
     root_positions: Vectors,
     root_orientations: Quaternions,
     offsets: Blocks[np.float64],

@@ -19,7 +19,7 @@ LIMIT = "limit"
 """The cause of rays that PyBullet does not answer: it takes 16,383 in a call."""
 
 
-class Comparison:
+class ProgramComparison:
     """Asks PyBullet the same, and counts answers that differ by body or link, by cause."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ def main() -> None:
         parser.error(f"{options.program}: no such file")
     sys.argv = [options.program, *options.arguments]
     sys.path[0] = str(Path(options.program).resolve().parent)
-    comparison = Comparison()
+    comparison = ProgramComparison()
     patching.observers.extend([comparison] if options.compare else [])
     try:
         with patching.patched(mesh=options.mesh, inside=options.inside, tolerance=options.tolerance):

@@ -4,9 +4,9 @@ from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.filter_calls import filter_calls
-from cylcollide.bullet.near import FEW_RAYS, Near
+from cylcollide.bullet.near import FEW_RAYS, NearBodies
 from cylcollide.bullet.passthrough import RayTestResult
-from cylcollide.bullet.scene import Scene, SceneReader
+from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.watch import Changed, Changes
 
 NEAR_TESTS = 8
@@ -23,11 +23,11 @@ class Follower:
         self._client, self._reader, self._inside, self._follow = client, reader, inside, follow
         self._noted: Changes | None = None
         self._seen: Changed | None = None  # of what was noted, when the scene was read
-        self._near: Near | None = None
+        self._near: NearBodies | None = None
         self._near_tests = 0, 0  # the last change of poses that was noted, and how many tests since then read no more
         self._is_behind = False  # whether a query has read some bodies alone
         self._filter_calls = filter_calls()
-        self.scene: Scene = self._reader.read(None, True)
+        self.scene: MirrorScene = self._reader.read(None, True)
         """As it was last read."""
 
     def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
@@ -58,7 +58,7 @@ class Follower:
         self._seen = now
 
     @property
-    def whole_scene(self) -> Scene:
+    def whole_scene(self) -> MirrorScene:
         """The scene that the last query answered of; read now if that query read some of the bodies alone."""
         if self._is_behind:
             self.sync_if_due()
@@ -69,7 +69,7 @@ class Follower:
         if not 0 < len(starts) <= FEW_RAYS or not self._needs_near():
             return None
         if self._near is None or not self._near.suits(self.scene):
-            self._near = Near(self._client, self.scene, self._inside, sees_shapes=self._noted is not None)
+            self._near = NearBodies(self._client, self.scene, self._inside, sees_shapes=self._noted is not None)
         answers = self._near.answers(starts, ends, mask)
         self._is_behind = self._is_behind or answers is not None
         return answers

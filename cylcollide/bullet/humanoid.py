@@ -32,7 +32,7 @@ JointValue = tuple[float, ...]
 """A ball joint's quaternion x, y, z, w or a hinge's angle in radians, as ``resetJointStatesMultiDof`` takes it."""
 
 
-class Motion(Recording):
+class RecordedMotion(Recording):
     """One recorded motion."""
 
     def pose(self, time: float, joint_widths: tuple[int, ...]) -> tuple[Float64Array, JointValue, list[JointValue]]:
@@ -53,7 +53,7 @@ class Motion(Recording):
         return position, _slerp(a[4:8], b[4:8], share), joints
 
 
-def load_motions() -> dict[str, Motion]:
+def load_motions() -> dict[str, RecordedMotion]:
     """Read every motion of PyBullet's humanoid, by short name ("walk", "backflip", ...), in alphabetical order."""
     paths = sorted((data_folder() / "data" / "motions").glob(f"{MOTION_PREFIX}*.txt"))
     if not paths:
@@ -61,7 +61,7 @@ def load_motions() -> dict[str, Motion]:
             f"expected motions {MOTION_PREFIX}*.txt in {data_folder()}, found none; reinstall pybullet"
         )
     recordings = map(deepmimic.read, paths)
-    return {(name := r.name.removeprefix(MOTION_PREFIX)): Motion(name, r.wraps, r.frames) for r in recordings}
+    return {(name := r.name.removeprefix(MOTION_PREFIX)): RecordedMotion(name, r.wraps, r.frames) for r in recordings}
 
 
 def _slerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
@@ -99,7 +99,7 @@ class Humanoid:
     """
 
     def __init__(self) -> None:
-        self.motions: dict[str, Motion] = load_motions()
+        self.motions: dict[str, RecordedMotion] = load_motions()
         self._client = connect()
         self._bullet = bullet = Client(self._client)
         self._body = _load_body(bullet)

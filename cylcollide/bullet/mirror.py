@@ -23,7 +23,7 @@ from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import in_world, parent_frame
 from cylcollide.bullet.read_shapes import MeshPolicy
-from cylcollide.bullet.scene import Scene, SceneReader
+from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.thick_hits import cast
 from cylcollide.bullet.tuples import as_tuples
 from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
@@ -91,7 +91,7 @@ class Mirror(MirrorPoints):
         )
 
     @property
-    def _scene(self) -> Scene:
+    def _scene(self) -> MirrorScene:
         """All shapes as they were last read."""
         return self._follower.scene
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide.bullet.following import Follower
-from cylcollide.bullet.scene import Scene
+from cylcollide.bullet.scene import MirrorScene
 from cylcollide.query.nearest import ClosestPoints, NearLimbs
 from cylcollide.query.points import PointHits
 from cylcollide.world import Snapshot
@@ -21,7 +21,7 @@ class MirrorPoints(ABC):
 
     @property
     @abstractmethod
-    def _scene(self) -> Scene:
+    def _scene(self) -> MirrorScene:
         """The scene that is read."""
 
     def _world(self) -> Snapshot:

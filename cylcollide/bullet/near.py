@@ -21,7 +21,7 @@ from cylcollide.bullet.passthrough import PADDING, RayTestResult, Wrapped, bound
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
 from cylcollide.bullet.poses import FRAME, Call, base_call, link_frames, links_call, read_frames
 from cylcollide.bullet.read_shapes import ball_radii
-from cylcollide.bullet.scene import Scene
+from cylcollide.bullet.scene import MirrorScene
 from cylcollide.bullet.tuples import MISS
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
@@ -61,13 +61,13 @@ def _norm(vector: tuple[float, float, float]) -> float:
     return sqrt(x * x + y * y + z * z)
 
 
-class Near:
+class NearBodies:
     """The bodies of a scene, ready for rays that come near few of them.
 
     `sees_shapes`: whether this is dropped when a mesh may have changed; if not, bodies with meshes are always read.
     """
 
-    def __init__(self, client: Client, scene: Scene, inside: MirrorInside, sees_shapes: bool) -> None:
+    def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, sees_shapes: bool) -> None:
         shapes, state, self._client, self._scene = scene.shapes, scene.state, client, scene
         self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
         link_of_shape = [shapes.body_links[k] for k in shapes.body_link.tolist()]
@@ -117,7 +117,7 @@ class Near:
         self._bases, self._packed = tuple(bases), pack(self._shapes)
         self._kept = deque[tuple[NearMemory, Any]](maxlen=2)
 
-    def suits(self, scene: Scene) -> bool:
+    def suits(self, scene: MirrorScene) -> bool:
         """Whether the scene has these shapes, these filters, and these planes in their places."""
         return self._scene.shapes is scene.shapes and self._scene.state.sheets is scene.state.sheets
 

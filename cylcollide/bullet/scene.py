@@ -21,7 +21,7 @@ from cylcollide.world import Snapshot
 from cylcollide.world.pose_columns import Draft, PoseMemory
 
 
-class Scene(NamedTuple):
+class MirrorScene(NamedTuple):
     """All that a mirror knows of its client, put in place in one step: an interrupt leaves the old one or the new."""
 
     reading: Reading
@@ -55,11 +55,11 @@ class SceneReader:
         """Those of the last two scenes, each once: what a thread has taken, no other one finds."""
         self._warns = warns  # of the first bodies that are wrapped
 
-    def bodies_are_those_of(self, scene: Scene) -> bool:
+    def bodies_are_those_of(self, scene: MirrorScene) -> bool:
         """Whether no body came, went or changed its shapes or mass since the scene was read."""
         return not self._reader.read(scene.reading).changed
 
-    def read(self, before: Scene | None, filters: bool, poses_only: bool = False) -> Scene:
+    def read(self, before: MirrorScene | None, filters: bool, poses_only: bool = False) -> MirrorScene:
         """The client as it is now; `filters`: whether all filters are measured. Nothing of `before` is changed.
 
         `poses_only`: whether nothing but poses can have changed. If another thread removes a body meanwhile, the client
@@ -70,7 +70,7 @@ class SceneReader:
                 return self._read(before, filters, poses_only)
         return self._read(before, filters, poses_only)
 
-    def _read(self, before: Scene | None, filters: bool, poses_only: bool) -> Scene:
+    def _read(self, before: MirrorScene | None, filters: bool, poses_only: bool) -> MirrorScene:
         client = self._client
         if before is not None and poses_only and client.api.getNumBodies(client.number) == len(before.reading.bodies):
             reading = before.reading._replace(changed=False)
@@ -104,7 +104,7 @@ class SceneReader:
         self._kept.append((draft, made))
         return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
 
-    def _memory(self, before: Scene) -> tuple[Draft, Posed]:
+    def _memory(self, before: MirrorScene) -> tuple[Draft, Posed]:
         """Where the next scene is made, with its limbs in the draft: that of an earlier one that nothing reads."""
         layout, nodes = before.state.world.layout, len(before.state.world.tree.child)
         if len(self._kept) == self._kept.maxlen:  # else the only one is that of this scene
@@ -115,7 +115,7 @@ class SceneReader:
         draft = Draft(layout, nodes)
         return draft, posed_memory(len(before.shapes.kind), draft.columns)
 
-    def _rebuilt(self, reading: Reading, known: dict[BodyLink, int]) -> Scene:
+    def _rebuilt(self, reading: Reading, known: dict[BodyLink, int]) -> MirrorScene:
         """A scene of all bodies; `known`: filter groups that need not be measured."""
         client = self._client
         shapes = shape_arrays(client, reading.rows(), self._mesh, self._tolerance)
@@ -143,7 +143,7 @@ class SceneReader:
             Wrapped(client, wrapped_links(shapes), boxes),
             largest_coordinate(world.tree.frame),
         )
-        return Scene(reading, shapes, fixed, frames, groups, boxes, state)
+        return MirrorScene(reading, shapes, fixed, frames, groups, boxes, state)
 
 
 _named: set[bytes | None] = set()

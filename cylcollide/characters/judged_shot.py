@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import NO_CHARACTER, Float64Array, Reason
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
-from cylcollide.limbs.shot_figure import Shot, missed, shot_figure
+from cylcollide.limbs.shot_figure import DrawnShot, missed, shot_figure
 from cylcollide.query.request import batch_rows
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def figure_of(
     return shot_figure("Judged.plot", scene, shot, title, path, unit)
 
 
-def shot_of(judged: Any, row: int, scene: Scene) -> Shot:
+def shot_of(judged: Any, row: int, scene: Scene) -> DrawnShot:
     """One row of `Judged`, in the scene in which it was judged."""
     (start, end), impacts = ends_of(judged, row, scene.limbs), judged.impacts[row]
     inside = np.stack([impacts.entry_position, impacts.exit_position], axis=1)
@@ -40,9 +40,9 @@ def shot_of(judged: Any, row: int, scene: Scene) -> Shot:
     batch = batch_rows(judged.impacts._batch, np.array([row]))
     radius = float(batch.rays.radius.max(initial=0.0))
     if limb >= 0:
-        return Shot(start, end, limb, True, judged.position[row], None, crossed, inside, counts, radius)
+        return DrawnShot(start, end, limb, True, judged.position[row], None, crossed, inside, counts, radius)
     if len(impacts):  # without energy
-        return Shot(start, end, crossed=crossed, inside=inside, counts=counts, radius=radius)
+        return DrawnShot(start, end, crossed=crossed, inside=inside, counts=counts, radius=radius)
     ignored, mask = int(batch.ignored[0]), np.uint32(batch.mask[0])
     of_others = (scene.limbs.character != ignored) | (ignored == NO_CHARACTER)
     return missed(scene, start, end, of_others & ((scene.limbs.mask & mask) != 0))._replace(radius=radius)

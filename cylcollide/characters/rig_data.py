@@ -35,7 +35,7 @@ class RigData(Skeleton):
     """Numbers of hit groups by name, read-only."""
     rows: RigRows
     """The limbs as loops read them."""
-    skeleton: bone_loops.Skeleton
+    skeleton: bone_loops.SkeletonRows
     """The bones as loops read them."""
     rest_offsets: Float64Array
     """Where the bones are at rest, as loops read it: (1, b, 3), of roots from the first one."""
@@ -62,7 +62,7 @@ class RigData(Skeleton):
             limbs=limbs,
             groups=_groups(groups),
             rows=RigRows(self.limb_bone, table.p1, table.p2, table.box, table.boxes),
-            skeleton=bone_loops.Skeleton(self.parents, EIGHT),
+            skeleton=bone_loops.SkeletonRows(self.parents, EIGHT),
         )
 
     @property

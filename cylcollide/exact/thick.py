@@ -51,7 +51,7 @@ class Grown(Solid):
 
     def crossing(self, ray: RayNumbers) -> list[Stretch]:
         """Where the ray's line is inside, in order; times are algebraic numbers."""
-        frame: AxisFrame | BoxFrame
+        frame: GrownFrame | BoxFrame
         frame = box_frame(ray, self.solid, self.radius) if isinstance(self.solid, Box) else axis_frame(ray, self)
         parts, reach = frame.parts(), frame.reach
         found: list[Contact] = []
@@ -66,7 +66,7 @@ class Grown(Solid):
 
 
 @dataclass(frozen=True, slots=True)
-class AxisFrame:
+class GrownFrame:
     """The ray's line about the axis of a limb, and the radius that it grows by; all lengths in one unit."""
 
     shape: Shape
@@ -110,7 +110,7 @@ class AxisFrame:
         return Face.BORE if self.shape == Shape.TUBE and t.sign_of(self.m.wall(self.m.radius2)) < 0 else Face.SIDE
 
 
-def axis_frame(ray: RayNumbers, grown: Grown) -> AxisFrame:
+def axis_frame(ray: RayNumbers, grown: Grown) -> GrownFrame:
     """The frame of a limb with an axis, or of a sphere."""
     solid, inner = grown.solid, 0.0
     if isinstance(solid, Sphere):
@@ -126,7 +126,7 @@ def axis_frame(ray: RayNumbers, grown: Grown) -> AxisFrame:
     axis = subtract((x, y, z), first)
     along = trimmed((dot(offset, axis), dot(step, axis)))
     products = AxisProducts(affine_square(offset, step), along, trimmed((dot(axis, axis),)), r, bore)
-    return AxisFrame(shape, products, growth, reach_of(offset, step, sum(map(abs, axis)) + r + growth))
+    return GrownFrame(shape, products, growth, reach_of(offset, step, sum(map(abs, axis)) + r + growth))
 
 
 def reach_of(offset: Vector, step: Vector, size: int) -> Fraction:

@@ -22,7 +22,7 @@ from cylcollide.query.loops.blades import missed_strokes
 from cylcollide.query.loops.columns import offsets_of
 from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.recorded import Protection
-from cylcollide.query.loops.recorded_blades import Pieces, sweep_recorded
+from cylcollide.query.loops.recorded_blades import StrokePieces, sweep_recorded
 from cylcollide.query.loops.recorded_nearest import OneLimb
 from cylcollide.query.request import some_rows
 from cylcollide.runtime.memory import frozen
@@ -93,7 +93,7 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
     return found.rewound(SampleTimes._make(columns), partial(present_positions, world))
 
 
-def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: SampleTimes) -> Pieces:
+def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: SampleTimes) -> StrokePieces:
     """The strokes, cut where ticks begin and where protection does; none of a stroke whose times are not kept."""
     begins, (ids, since) = ring.times, request.protected
     rows: list[tuple[int, int, float, float, float, float, float]] = []
@@ -117,7 +117,7 @@ def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: Sam
         if k + 1 < len(ring.ticks):
             rates[k] = _rates(ring.ticks[k], ring.ticks[k + 1])
     sizes: Int64Array = np.cumsum([0, *map(len, rates)])
-    return Pieces(
+    return StrokePieces(
         offsets_of(blade, len(first.time)), tick, np.ascontiguousarray(table[:, 2:5]), table[:, 5].copy(),
         filters, Protection(ids, since, table[:, 6].copy()), ring.recorded,
         np.concatenate([*rates, np.empty(0)]), sizes,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
-from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, Pieces, Shots, fly_bullets
+from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, FlightPieces, Shots, fly_bullets
 from cylcollide.query.request import as_pairs
 from cylcollide.runtime.memory import frozen
 
@@ -99,7 +99,7 @@ def flight(
     pieces = _pieces(times, longest)
     first = np.concatenate([[0], np.cumsum(pieces)])
     total = int(first[-1])
-    path = Pieces(*(np.empty(shape) for shape in ((total, 3), (total, 3), total, total, total)))
+    path = FlightPieces(*(np.empty(shape) for shape in ((total, 3), (total, 3), total, total, total)))
     bad = fly_bullets(Shots(position, velocity, pull, drags, begin, times, first), path)
     bullet = np.repeat(np.arange(n, dtype=np.int32), pieces)
     if bad >= 0:
@@ -147,7 +147,7 @@ def _pieces(duration: Float64Array, longest: Float64Array) -> Int64Array:
     return pieces.astype(np.int64)
 
 
-def _check_range(path: Pieces, bullet: Int32Array) -> None:
+def _check_range(path: FlightPieces, bullet: Int32Array) -> None:
     """Raise ValueError for a flight that leaves the accepted range, or whose pieces take no time after rounding."""
     k = validate.first_bad_row(~(path.t1 > path.t0))
     if k is not None:

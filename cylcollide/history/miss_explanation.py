@@ -14,7 +14,7 @@ from cylcollide._types import NO_LIMB, Float64Array, Int32Array
 from cylcollide.limbs.explain import remarks_on_end
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import GAP, HIT, NOW, Scene
-from cylcollide.limbs.shot_figure import Shot, shot_figure
+from cylcollide.limbs.shot_figure import DrawnShot, shot_figure
 from cylcollide.query.hits import RayHit
 
 if TYPE_CHECKING:
@@ -149,9 +149,11 @@ class MissExplanation:
         ImportError
             Without matplotlib: install the extra `plot`.
         """
-        shot = Shot(self.start, self.end)
+        shot = DrawnShot(self.start, self.end)
         if self.limb != NO_LIMB:
-            shot = Shot(self.start, self.end, self.limb, self.hit, self.point, None if self.hit else self.segment_point)
+            shot = DrawnShot(
+                self.start, self.end, self.limb, self.hit, self.point, None if self.hit else self.segment_point
+            )
         title = f"{str(self).split(chr(10), 1)[0]}\n{self._when_it_hits()}"
         scene = Scene(self.limbs, self.statics)
 

@@ -17,7 +17,7 @@ from cylcollide.characters.policy_checks import Group, group_number
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.queries import PastQueries
 from cylcollide.history.requests import ProtectedSince, protected_by
-from cylcollide.limbs.distance import Nearest, nearest_limb
+from cylcollide.limbs.distance import NearestLimb, nearest_limb
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.chords import Chords
 from cylcollide.query.labels import NO_STATIC
@@ -51,7 +51,7 @@ class MissOptions(TypedDict):
     threads: int | None
 
 
-NOTHING = Nearest(NO_LIMB, np.inf, np.inf, frozen(np.full(3, np.nan)), frozen(np.full(3, np.nan)))
+NOTHING = NearestLimb(NO_LIMB, np.inf, np.inf, frozen(np.full(3, np.nan)), frozen(np.full(3, np.nan)))
 """The nearest limb where there is none."""
 
 
@@ -80,7 +80,7 @@ def explain_miss(
     crossed = np.flatnonzero(_of_group(chords, asked))
     if len(crossed):
         k, place = crossed[0], chords.entry_position[crossed[0]]
-        nearest = Nearest(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
+        nearest = NearestLimb(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
     else:
         rows = _judged_rows(limbs, reasons)
         nearest = nearest_limb(limbs.table, rows, ends[0][0], ends[1][0]) or NOTHING

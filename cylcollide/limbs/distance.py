@@ -31,7 +31,7 @@ Offset: TypeAlias = tuple[float, float]
 """The way from the nearest point of a limb to a point: along the axis, and away from it."""
 
 
-class Nearest(NamedTuple):
+class NearestLimb(NamedTuple):
     """The limb that is nearest to a segment."""
 
     limb: int
@@ -45,14 +45,14 @@ class Nearest(NamedTuple):
     """The point of the segment nearest to the limb, (3,)."""
 
 
-def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: Float64Array) -> Nearest | None:
+def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: Float64Array) -> NearestLimb | None:
     """The limb among these rows that is nearest to the segment from start to end, (3,); the first of equals.
 
     None if there are no rows. Each limb must miss the segment; the distance of a limb that it hits is 0.
     """
     ray = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0)
     least = least_distances(table, ray)[rows]
-    best: Nearest | None = None
+    best: NearestLimb | None = None
     for k in np.argsort(least, kind="stable").tolist():
         if best is not None and least[k] > best.gap:
             break
@@ -63,7 +63,7 @@ def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: F
             on_segment = about.point(s)
             on_limb = about.in_world(_nearest_point(on_segment, about.limb))
             places = np.array(on_limb), np.array(about.in_world(on_segment))
-            best = Nearest(row, gap / about.unit, about.fraction(s), *places)
+            best = NearestLimb(row, gap / about.unit, about.fraction(s), *places)
     return best
 
 

@@ -58,7 +58,7 @@ SHORTEST = 1e-9
 """Below this length beside that of the picture, a segment has no direction."""
 
 
-class Shot(NamedTuple):
+class DrawnShot(NamedTuple):
     """One ray and what it meets. Points are (3,)."""
 
     start: Float64Array
@@ -104,19 +104,23 @@ def ends_of_shot(shot: ArrayLike) -> tuple[Float64Array, Float64Array]:
     return ends[:1], ends[1:]
 
 
-def missed(scene: Scene, start: Float64Array, end: Float64Array, may_hit: BoolArray) -> Shot:
+def missed(scene: Scene, start: Float64Array, end: Float64Array, may_hit: BoolArray) -> DrawnShot:
     """A shot, from start to end (3,), that hits none of these limbs (n,), and the nearest of them.
 
     Walls count where there is nothing else.
     """
     may_hit = may_hit & ~scene.is_wall if (may_hit & ~scene.is_wall).any() else may_hit
     near = nearest_limb(scene.limbs.table, np.flatnonzero(may_hit), start, end)
-    return Shot(start, end) if near is None else Shot(start, end, near.limb, False, near.point, near.segment_point)
+    return (
+        DrawnShot(start, end)
+        if near is None
+        else DrawnShot(start, end, near.limb, False, near.point, near.segment_point)
+    )
 
 
 def first_hit(
     scene: Scene, chords: Chords, start: Float64Array, end: Float64Array, ignored: int | None, focus: ArrayLike | None
-) -> Shot:
+) -> DrawnShot:
     """A shot, from start to end (3,), of which these are the chords; the first limb counts.
 
     If there are none, it is about the nearest limb, of characters in focus alone.
@@ -129,10 +133,10 @@ def first_hit(
         return missed(scene, start, end, may_hit)
     inside = np.stack([chords.entry_position, chords.exit_position], axis=1)
     limb, counts = chords.limb.astype(np.int64), np.arange(len(chords)) == 0
-    return Shot(start, end, int(limb[0]), True, inside[0, 0], None, limb, inside, counts)
+    return DrawnShot(start, end, int(limb[0]), True, inside[0, 0], None, limb, inside, counts)
 
 
-def along_shot(shot: Shot, up: int, size: float, unit: str) -> View:
+def along_shot(shot: DrawnShot, up: int, size: float, unit: str) -> View:
     """The view along a shot, which is at 0, 0. Without a length it goes from its place to the limb, or to the side."""
     at = shot.start if shot.spot is None else shot.spot if shot.beside is None else shot.beside
     ways = [shot.end - shot.start, np.zeros(3) if shot.spot is None else shot.spot - at, np.eye(3)[(up + 1) % 3]]
@@ -145,7 +149,7 @@ def along_shot(shot: Shot, up: int, size: float, unit: str) -> View:
 
 
 def shot_figure(
-    method: str, scene: Scene, shot: Shot, title: str, path: str | PathLike[str] | None, unit: str,
+    method: str, scene: Scene, shot: DrawnShot, title: str, path: str | PathLike[str] | None, unit: str,
     focus: ArrayLike | None = None, now: Limbs | None = None, below: Callable[[Any], None] | None = None,
 ) -> "Figure":  # fmt: skip
     """The figure of a shot at a scene; `below` draws what stands beneath it.
@@ -193,7 +197,7 @@ def _size(scene: Scene, about: Int64Array) -> float:
     return min(own, float(np.median(people)) if people else PERSON)
 
 
-def _map_view(shot: Shot, up: int, unit: str) -> View:
+def _map_view(shot: DrawnShot, up: int, unit: str) -> View:
     """From above; a shot that goes up or down is seen from the side."""
     step = np.abs(shot.end - shot.start)
     _, side, above = axis_views(up, unit)
@@ -201,7 +205,13 @@ def _map_view(shot: Shot, up: int, unit: str) -> View:
 
 
 def _draw(
-    axes: Any, view: View, scene: Scene, shot: Shot, about: Int64Array, points: Float64Array, corners: int = AROUND
+    axes: Any,
+    view: View,
+    scene: Scene,
+    shot: DrawnShot,
+    about: Int64Array,
+    points: Float64Array,
+    corners: int = AROUND,
 ) -> None:
     """One view of the shot, in a window around points (n, 3)."""
     window(axes, view, points)
@@ -224,7 +234,7 @@ def _draw(
     _draw_ray(axes, view, shot)
 
 
-def _draw_ray(axes: Any, view: View, shot: Shot) -> None:
+def _draw_ray(axes: Any, view: View, shot: DrawnShot) -> None:
     """The ray, with an arrow; where it is inside of limbs, and where it hits, or by how much it misses."""
     ends = view.flat(np.array([shot.start, shot.end]))
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
@@ -245,7 +255,7 @@ def _draw_ray(axes: Any, view: View, shot: Shot) -> None:
         axes.plot(shot.radius * np.cos(turn), shot.radius * np.sin(turn), color=LINE, linewidth=0.8, linestyle=":")
 
 
-def _legend(axes: Any, scene: Scene, shot: Shot, unit: str, has_now: bool) -> None:
+def _legend(axes: Any, scene: Scene, shot: DrawnShot, unit: str, has_now: bool) -> None:
     """Name what is drawn."""
     if shot.limb != NO_LIMB:
         verdict, color = ("hit", pale(HIT)) if shot.hit else ("nearest", pale(GAP, 0.3))

@@ -51,7 +51,7 @@ class Shots(NamedTuple):
     first: Column[np.int64]  # (n + 1,): the first piece of each; all pieces
 
 
-class Pieces(NamedTuple):
+class FlightPieces(NamedTuple):
     """Straight pieces of flights, p of them; `history.flight.FlightPath` says what they mean."""
 
     starts: Vectors  # (p, 3)
@@ -148,7 +148,7 @@ def after_step(state: FlightState, forces: Forces, time: float) -> FlightState:
 
 
 @compiled_loop
-def fly_bullets(shots: Shots, pieces: Pieces) -> int:
+def fly_bullets(shots: Shots, pieces: FlightPieces) -> int:
     """Write all pieces; the first piece over which drag changes the speed too fast, -1 if there is none.
 
     Its error is then the number of steps that it would need, and pieces behind it are not written.

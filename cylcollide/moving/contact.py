@@ -44,7 +44,7 @@ STEP_ROUNDING = 8.0 * UNIT_ROUNDOFF
 AccurateMotion: TypeAlias = Motion[DoubleDoubleVector]
 
 
-class Contact(NamedTuple):
+class ContactTime(NamedTuple):
     """The time of a contact in an interval, u."""
 
     time: DoubleDouble
@@ -179,20 +179,20 @@ def approach_of(
 @inlined
 def stepped(
     motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, way: Approach, guess: Real
-) -> tuple[Contact, Real]:
+) -> tuple[ContactTime, Real]:
     """The contact as one step from a guess has it, accurate if that is certain; and the next guess."""
     falls, _, slope, doubt, error = way
     time = smaller(larger(guess, bounds.lower), bounds.upper)
     step = face_value(motion, time, kind, radius, radius2, bounds.face)[0] / slope
     left = 2.0 * (doubt * absolute(step) + error)
     accurate = falls & (left <= slope * (CONTACT_ERROR - STEP_ROUNDING * absolute(step)))
-    return Contact(two_sum(time, step), accurate), time + step
+    return ContactTime(two_sum(time, step), accurate), time + step
 
 
 @inlined
 def first_step(
     motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, extent: Real
-) -> Contact:
+) -> ContactTime:
     """The first step of `accurate_contact`, of eight contacts: as a rule it is accurate."""
     way = approach_of(motion, kind, radius, radius2, bounds, extent)
     return stepped(motion, kind, radius, radius2, bounds, way, way[1])[0]
@@ -201,7 +201,7 @@ def first_step(
 @compiled
 def accurate_contact(
     motion: AccurateMotion, kind: int, radius: float, radius2: float, bounds: HitBounds, extent: float
-) -> Contact:
+) -> ContactTime:
     """The time of the contact that `bounds` has decided, with its face, later than u = 0.
 
     `extent` is that of `moving_hit_bounds`. The bounds differ: a polynomial takes 9 u or more to fall by its error.
@@ -215,7 +215,7 @@ def accurate_contact(
         contact, guess = stepped(motion, kind, radius, radius2, bounds, way, guess)
         if contact.accurate:
             return contact
-    return Contact((guess, 0.0), False)
+    return ContactTime((guess, 0.0), False)
 
 
 @inlined

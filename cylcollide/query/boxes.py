@@ -85,7 +85,7 @@ def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tup
     if (rows := np.flatnonzero(~is_round)).size:
         some, own = rows_of(table, rows), boxes[rows]
         with np.errstate(all="ignore"):
-            pairs = Pairs.of(centre[rows], own, some)
+            pairs = BoxPairs.of(centre[rows], own, some)
             touch[rows], certain = pairs.meet(True), pairs.meet(False)
         undecided[rows] = touch[rows] & ~certain
         for k in rows[undecided[rows] & (some.kind == Shape.BOX)].tolist():
@@ -94,7 +94,7 @@ def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tup
     return touch, undecided
 
 
-class Pairs(NamedTuple):
+class BoxPairs(NamedTuple):
     """Boxes about the origin, and limbs that are neither balls nor capsules; k of each."""
 
     axes: Float64Array  # (k, 3, 3), by axis
@@ -103,7 +103,7 @@ class Pairs(NamedTuple):
     width: Float64Array  # (k,)
 
     @classmethod
-    def of(cls, centre: Float64Array, boxes: Float64Array, table: LimbTable) -> Pairs:
+    def of(cls, centre: Float64Array, boxes: Float64Array, table: LimbTable) -> BoxPairs:
         """The pairs, moved so that each box is about the origin."""
         own = np.arange(len(centre), dtype=np.int32)
         sides = np.where((table.box >= 0)[:, None], table.boxes[table.box] if len(table.boxes) else 0.0, 1.0)

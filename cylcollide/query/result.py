@@ -55,10 +55,10 @@ class Field(Generic[T]):
         raise AttributeError(f"{type(result).__name__}.{self._name}: cannot be set")
 
 
-class SampleTimes(Protocol):
+class TimeColumns(Protocol):
     """The moments of rays or points in the past."""
 
-    def take(self, rows: Any) -> SampleTimes:
+    def take(self, rows: Any) -> TimeColumns:
         """Those of some rows."""
 
     def _asdict(self) -> dict[str, Any]: ...
@@ -78,7 +78,7 @@ class Result(ABC):
     _of_queries: ClassVar[tuple[str, ...]] = ()
     """Names of columns with an entry a query, where rows are compressed."""
     _shape_asked: tuple[int, ...] | None = None
-    _sample_times: SampleTimes | None = None
+    _sample_times: TimeColumns | None = None
     _present: Callable[..., Float64Array] | None = None
     _columns: dict[str, NDArray[Any]]
     """Those that are known; `Field` reads and completes them."""
@@ -203,7 +203,7 @@ class Result(ABC):
         """One row, or the rows of one ray, after another."""
         return (self[i] for i in range(self._count))
 
-    def rewound(self, times: SampleTimes, present: Callable[..., Float64Array] | None) -> Self:
+    def rewound(self, times: TimeColumns, present: Callable[..., Float64Array] | None) -> Self:
         """Add the moments of the rows of a query in the past; returns the result.
 
         `present` finds the present positions of a result, from itself, its positions, the rows of

@@ -25,7 +25,7 @@ FREE_THREADED = not any(suffix.startswith((".abi3", ".pyd")) for suffix in EXTEN
 REMEDY = "pip install a wheel for this machine, or `pip install .` in a clone of the repository, which builds one"
 
 
-class Choice(NamedTuple):
+class LevelChoice(NamedTuple):
     """The level in use, and why."""
 
     level: str
@@ -71,7 +71,7 @@ def digest_of_files(names: list[str]) -> str:
     return blake2b(b"\0".join(contents), digest_size=16).hexdigest()
 
 
-def choose(requested: str | None) -> Choice:
+def choose(requested: str | None) -> LevelChoice:
     """The level to use: the requested one, or the best one if it is None.
 
     Raises
@@ -82,7 +82,7 @@ def choose(requested: str | None) -> Choice:
         If the requested level is not installed, or this processor lacks it.
     """
     if requested == PLAIN:
-        return Choice(PLAIN, "CYLCOLLIDE_LEVEL asks for it")
+        return LevelChoice(PLAIN, "CYLCOLLIDE_LEVEL asks for it")
     there, asks = installed(), f"CYLCOLLIDE_LEVEL asks for {requested}"
     if requested not in (None, *known()):
         raise ValueError(f"{asks}: expected {', '.join(known())} or {PLAIN}; unset it for the best one")
@@ -102,14 +102,14 @@ def choose(requested: str | None) -> Choice:
     if names and digest_of_files(names) != digest:
         return _plain("sources have changed since machine code was built", "build it again by `pip install -e .`")
     best = "the best one that is installed and that this processor has"
-    return Choice(level, "CYLCOLLIDE_LEVEL asks for it" if requested else best, module)
+    return LevelChoice(level, "CYLCOLLIDE_LEVEL asks for it" if requested else best, module)
 
 
-def _plain(reason: str, remedy: str) -> Choice:
+def _plain(reason: str, remedy: str) -> LevelChoice:
     """Plain Python; one warning says so."""
     slow = "queries run as plain Python, some thousand times slower"
     warnings.warn(f"cylcollide: {reason}: {slow}; {remedy}", RuntimeWarning, stacklevel=2)
-    return Choice(PLAIN, reason)
+    return LevelChoice(PLAIN, reason)
 
 
 CHOICE = choose(os.environ.get("CYLCOLLIDE_LEVEL") or None)

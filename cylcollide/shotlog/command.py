@@ -16,7 +16,7 @@ from cylcollide.characters.policy import Policy
 from cylcollide.crosscheck.workers import executor_of
 from cylcollide.shotlog.export import write_parquet
 from cylcollide.shotlog.logged import LoggedShots
-from cylcollide.shotlog.rejudged import Rejudged, Tally
+from cylcollide.shotlog.rejudged import PolicyTally, Rejudged
 from cylcollide.terminal import bars, stop, table
 
 TASKS = {"shots": "judging again", "export": "exporting"}
@@ -100,7 +100,7 @@ def _print_what_if(console: Console, found: Rejudged) -> None:
     console.print(f"{found.result.changed:,} of {found.shots:,} shots have another limb, or none.")
 
 
-def _rows(logged: Tally, other: Tally) -> dict[str, tuple[str, str]]:
+def _rows(logged: PolicyTally, other: PolicyTally) -> dict[str, tuple[str, str]]:
     groups = sorted({*logged.groups, *other.groups}, key=int)
     by_group = {f"hit group {one}": tuple(f"{t.groups.get(one, 0):,}" for t in (logged, other)) for one in groups}
     return {

@@ -21,7 +21,7 @@ from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.explained import ShotExplanation, explanation_of
 from cylcollide.shotlog.pages import NO_STATE, PageReader
-from cylcollide.shotlog.rejudged import Rejudged, Span, SpanResult, joined, judge_span, spans_of
+from cylcollide.shotlog.rejudged import PageSpan, Rejudged, SpanResult, joined, judge_span, spans_of
 from cylcollide.shotlog.replay import MOST_RINGS, Replay
 from cylcollide.shotlog.shots import arguments_of_call, judged_again
 from cylcollide.shotlog.source import Source
@@ -30,7 +30,7 @@ from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.snapshot import Snapshot
 
 Progress = Callable[[int, int], None]
-RunSpans = Callable[[Any, list[Span]], Iterable[SpanResult]]
+RunSpans = Callable[[Any, list[PageSpan]], Iterable[SpanResult]]
 """Applies a function to all spans, in whatever processes, and gives the results in their order."""
 
 
@@ -227,7 +227,7 @@ class LoggedShots:
             for first, place, call, asked in self._calls(span):
                 yield self._of_call(call, first, place), judged_again(call, asked, self.objects)
 
-    def _calls(self, span: Span) -> Iterator[tuple[int, int, Values, Any]]:
+    def _calls(self, span: PageSpan) -> Iterator[tuple[int, int, Values, Any]]:
         """Number of the first shot and page of one call after another; the call, and what it asked, as it was then."""
         first = span.shots
         for place, calls in Replay(self._source.about, self.objects).pages(self._source, range(span.first, span.end)):
@@ -237,7 +237,7 @@ class LoggedShots:
                     first += len(call["first"])
 
     @cached_property
-    def _spans(self) -> list[Span]:
+    def _spans(self) -> list[PageSpan]:
         about = self._source.about["history"]
         return spans_of(self._pages, about["ticks"] + MOST_RINGS if about else 0)
 
@@ -281,7 +281,7 @@ class _Work(NamedTuple):
     excuses_numbers: bool
     policy: Policy | None
 
-    def __call__(self, span: Span) -> SpanResult:
+    def __call__(self, span: PageSpan) -> SpanResult:
         return judge_span(self.file, self.is_copy, span, self.excuses_numbers, self.policy)
 
 

@@ -18,7 +18,7 @@ from cylcollide.shotlog.source import Page, Source
 from cylcollide.shotlog.states import Values
 
 
-class Span(NamedTuple):
+class PageSpan(NamedTuple):
     """Pages that are judged in one go."""
 
     first: int
@@ -55,7 +55,7 @@ def _limb(row: int) -> str:
     return "a miss" if row < 0 else f"limb {row}"
 
 
-class Tally(NamedTuple):
+class PolicyTally(NamedTuple):
     """What shots did, by one policy."""
 
     hits: int = 0
@@ -74,8 +74,8 @@ class SpanResult(NamedTuple):
     """The first that the version does not excuse."""
     numbers_differ: int
     """Calls in which numbers alone differ."""
-    logged: Tally
-    other: Tally
+    logged: PolicyTally
+    other: PolicyTally
     """By another policy, if one was given."""
     changed: int
     """Shots for which another limb counts by it, or none."""
@@ -116,7 +116,7 @@ class Rejudged(NamedTuple):
         return f"{head}: judged again identically{numbers}"
 
 
-def spans_of(pages: Sequence[Page], warm: int) -> list[Span]:
+def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
     """All pages in spans; `warm`: ticks that a history keeps, 0 for none."""
     first_shot = np.concatenate([[0], np.cumsum([page.shots for page in pages])]).tolist()
     starts: list[tuple[int, int]] = []
@@ -127,11 +127,11 @@ def spans_of(pages: Sequence[Page], warm: int) -> list[Span]:
         if begin < len(pages) and (not starts or begin > starts[-1][1]):
             starts.append((page.place, begin))
     ends = [begin for _, begin in starts[1:]] + [len(pages)]
-    return [Span(first, begin, end, first_shot[begin]) for (first, begin), end in zip(starts, ends, strict=True)]
+    return [PageSpan(first, begin, end, first_shot[begin]) for (first, begin), end in zip(starts, ends, strict=True)]
 
 
 def judge_span(
-    path: Path, is_copy: bool, span: Span, excuses_numbers: bool, policy: Policy | None = None
+    path: Path, is_copy: bool, span: PageSpan, excuses_numbers: bool, policy: Policy | None = None
 ) -> SpanResult:
     """Judge the shots of a span again; by any process."""
     source = Source(path, is_copy)
@@ -142,7 +142,7 @@ def judge_span(
         source.close()
 
 
-def _judged(source: Source, replay: Replay, span: Span, excuses_numbers: bool, policy: Policy | None) -> SpanResult:
+def _judged(source: Source, replay: Replay, span: PageSpan, excuses_numbers: bool, policy: Policy | None) -> SpanResult:
     results = []
     number = span.shots
     for place, calls in replay.pages(source, range(span.first, span.end)):
@@ -167,7 +167,7 @@ def _compared(
             row = found[named[0]]
             limbs = call["limb"].item(row), judged.limb.item(row)
             first = Difference(named[0], number + row, len(judged), call.get("tick", -1), *limbs)
-    logged, other, changed = Tally(), Tally(), 0
+    logged, other, changed = PolicyTally(), PolicyTally(), 0
     if policy is not None:
         again = judged_again(call, asked, objects, policy)
         logged, other = tally_of(judged), tally_of(again)
@@ -175,11 +175,11 @@ def _compared(
     return SpanResult(len(judged), 1, int(bool(named)), first, numbers_differ, logged, other, changed)
 
 
-def tally_of(judged: Judged) -> Tally:
+def tally_of(judged: Judged) -> PolicyTally:
     """What shots did."""
     groups, counts = np.unique(judged.hit_group[judged.hit], return_counts=True)
     by_group = dict(zip(map(str, groups.tolist()), counts.tolist(), strict=True))
-    return Tally(int(judged.hit.sum()), float(judged.damage.sum()), by_group)
+    return PolicyTally(int(judged.hit.sum()), float(judged.damage.sum()), by_group)
 
 
 def joined(results: Iterable[SpanResult]) -> SpanResult:
@@ -191,9 +191,9 @@ def joined(results: Iterable[SpanResult]) -> SpanResult:
     return SpanResult(sums[0], sums[1], sums[2], first, sums[3], logged, other, sums[4])
 
 
-def _summed(tallies: list[Tally]) -> Tally:
+def _summed(tallies: list[PolicyTally]) -> PolicyTally:
     groups: dict[str, int] = {}
     for tally in tallies:
         for group, count in tally.groups.items():
             groups[group] = groups.get(group, 0) + count
-    return Tally(sum(one.hits for one in tallies), sum(one.damage for one in tallies), groups)
+    return PolicyTally(sum(one.hits for one in tallies), sum(one.damage for one in tallies), groups)

@@ -35,7 +35,7 @@ class Answer(NamedTuple):
     """Metres from the muzzle; inf for a miss."""
 
 
-class Shot(NamedTuple):
+class FiredShot(NamedTuple):
     """One shot, judged by what its shooter saw."""
 
     origin: Float64Array
@@ -87,7 +87,7 @@ class Firing:
         """The time that a client with a latency sees."""
         return max(self.now - latency, float(self.history.times[0]))
 
-    def fire(self, origin: ArrayLike, direction: ArrayLike, seen: float) -> Shot:
+    def fire(self, origin: ArrayLike, direction: ArrayLike, seen: float) -> FiredShot:
         """Judge a shot at the time that its shooter saw."""
         start, way = np.asarray(origin, float), np.asarray(direction, float)
         way = way / np.linalg.norm(way)
@@ -100,7 +100,7 @@ class Firing:
             first = Answer(int(impacts.limb[0]), float(impacts.chords.entry_distance[0]))
         gap = 0.0 if first.limb >= 0 else self.history.explain_miss(start, start + REACH * way, seen).gap
         bullet = self._bullet(frame.limbs, start, way)
-        return Shot(start, way, seen, self.now, frame, judged, live, first, gap, bullet)
+        return FiredShot(start, way, seen, self.now, frame, judged, live, first, gap, bullet)
 
     def _bullet(self, limbs: Limbs, start: Float64Array, way: Float64Array) -> Answer | None:
         if self.peer is None or self.peer.capabilities.lacks(map(Shape, limbs.kind.tolist())):

@@ -10,7 +10,7 @@ import numpy as np
 from cylcollide._types import Face, Float64Array
 from cylcollide._version import to_install
 from cylcollide.limbs.browser import PORT
-from cylcollide.view.firing import Answer, Firing, Shot
+from cylcollide.view.firing import Answer, FiredShot, Firing
 from cylcollide.view.frames import frame_at, frame_of_state
 from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
 from cylcollide.view.panel import legend, preformatted
@@ -32,7 +32,7 @@ class Range:
 
     def __init__(self, firing: Firing, port: int = PORT) -> None:
         self.firing = firing
-        self.shot: Shot | None = None
+        self.shot: FiredShot | None = None
         """The one that is looked at."""
         self._lock, self._goes_on, self._ends, self._seed = RLock(), Event(), Event(), 0
         firing.step(0.0)
@@ -103,7 +103,7 @@ class Range:
         """Of the client, in seconds."""
         return 1e-3 * float(self._slider.value)
 
-    def fire(self, origin: Any, direction: Any) -> Shot:
+    def fire(self, origin: Any, direction: Any) -> FiredShot:
         """Fire at what is seen; time stands still until `go_on`."""
         with self._lock:
             shot = self.shot = self.firing.fire(origin, direction, self._seen)
@@ -114,7 +114,7 @@ class Range:
             self.draw(self._marks(shot))
             return shot
 
-    def fire_past_a_limb(self, origin: Any) -> Shot | None:
+    def fire_past_a_limb(self, origin: Any) -> FiredShot | None:
         """Fire from a place so that the shot passes a limb by half a millimetre; None if there is none in sight."""
         with self._lock:
             self._seed += 1
@@ -133,7 +133,7 @@ class Range:
             self.shot, self._go.visible, self._aside.visible = None, False, False
             self._goes_on.set()
 
-    def _marks(self, shot: Shot) -> Marks:
+    def _marks(self, shot: FiredShot) -> Marks:
         reach = min(shot.ours.distance + 3.0, 30.0)
         begin, end = (shot.origin + way * shot.direction for way in (AHEAD, reach))
         marks = marks_of_shot(shot.judged, begin, end, self._size)
@@ -158,7 +158,7 @@ class Range:
         self._aside.on_click(lambda event: self._look_aside(event.client.camera))
 
 
-def side_view(shot: Shot) -> tuple[Float64Array, Float64Array]:
+def side_view(shot: FiredShot) -> tuple[Float64Array, Float64Array]:
     """Where a camera sees the place of a shot from the side, and the place; (3,) each."""
     far = min(shot.ours.distance, np.inf if shot.bullet is None else shot.bullet.distance)
     place = shot.origin + (far if np.isfinite(far) else 10.0) * shot.direction
@@ -166,7 +166,7 @@ def side_view(shot: Shot) -> tuple[Float64Array, Float64Array]:
     return place + 1.1 * across - 0.35 * shot.direction + [0.0, 0.0, 0.25], place
 
 
-def words_of(shot: Shot, firing: Firing) -> str:
+def words_of(shot: FiredShot, firing: Firing) -> str:
     """What came of a shot, as HTML; in red what PyBullet says otherwise."""
     judged, limbs = shot.judged, shot.frame.limbs
     past = f", by {1e3 * shot.gap:.3f} mm" if shot.ours.limb < 0 else ""
@@ -198,7 +198,7 @@ def words_of(shot: Shot, firing: Firing) -> str:
     return preformatted("\n".join(lines), is_html=True)
 
 
-def _verdict(shot: Shot, names: tuple[str, ...], answer: Answer) -> str:
+def _verdict(shot: FiredShot, names: tuple[str, ...], answer: Answer) -> str:
     if answer.limb < 0:
         return "a miss"
     owner = int(shot.frame.limbs.character[answer.limb])

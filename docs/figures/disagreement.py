@@ -20,7 +20,7 @@ from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.bullets import AIMED, PosedScene
 from cylcollide.crosscheck.run.chunk import fire
 from cylcollide.crosscheck.run.plan import PosesPlan
-from cylcollide.crosscheck.run.run import Result, run_plan, wrong_bullets
+from cylcollide.crosscheck.run.run import FinishedRun, run_plan, wrong_bullets
 
 BULLETS, SEED, MOTION, POSE = 60_000, 0, "spinkick", 7
 GREEN, RED, BLUE, INK, GREY = "#15894a", "#d92b2b", "#2463c9", "#1f2933", "#6b7683"
@@ -141,7 +141,7 @@ def draw_bullets(axes: Axes, world: cc.HitWorld, middle: Float64Array) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1, 0.2), frameon=False, labelcolor="linecolor")
 
 
-def draw_verdicts(axes: Axes, result: Result) -> None:
+def draw_verdicts(axes: Axes, result: FinishedRun) -> None:
     """Share of hits against depth: the truth is a step at the surface."""
     depth, truth, reported = depths()
     outer = 10.0 ** np.arange(-4, 2.01, 0.25)

@@ -11,7 +11,7 @@ from support.machine_code import interpreted
 from support.oracle import pose
 from support.oracle.pose import rational
 
-from cylcollide.bones.skeleton import Skeleton, pose_bones
+from cylcollide.bones.skeleton import SkeletonRows, pose_bones
 from cylcollide.runtime.simd import LANES
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
@@ -49,7 +49,7 @@ def crowd(rng, bones):
 
 
 def posed(tree, roots, root_turns, joints, pose_all=pose_bones, offsets=None):
-    offsets, skeleton = tree.offsets[None] if offsets is None else offsets, Skeleton(tree.parents, EIGHT)
+    offsets, skeleton = tree.offsets[None] if offsets is None else offsets, SkeletonRows(tree.parents, EIGHT)
     positions, orientations = np.full((*joints.shape[:2], 3), np.nan), np.full(joints.shape, np.nan)
     return pose_all(skeleton, roots, root_turns, offsets, joints, positions, orientations), positions, orientations
 

@@ -7,7 +7,7 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near import FEW_RAYS, Near, arms_of
+from cylcollide.bullet.near import FEW_RAYS, NearBodies, arms_of
 from cylcollide.bullet.poses import link_frames
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
@@ -23,14 +23,14 @@ def c():
 @pytest.fixture
 def asked(monkeypatch):
     """The answers of all `Near`, and how many bodies each of them read whole."""
-    seen, own = [], Near._answers
+    seen, own = [], NearBodies._answers
 
     def answers(self, starts, ends, mask, memory, packed):
         found = own(self, starts, ends, mask, memory, packed)
         seen.append((found, int(memory.near.sum()), len(memory.near)))
         return found
 
-    monkeypatch.setattr(Near, "_answers", answers)
+    monkeypatch.setattr(NearBodies, "_answers", answers)
     return seen
 
 

@@ -12,7 +12,7 @@ from pybullet_utils.bullet_client import BulletClient
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
-from cylcollide.bullet.__main__ import Comparison
+from cylcollide.bullet.__main__ import ProgramComparison
 from cylcollide.bullet.effects import EFFECTS, Effect
 from cylcollide.bullet.patching import observers
 
@@ -233,7 +233,7 @@ def test_a_program_is_run_unedited(tmp_path):
 
 
 def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(clients):
-    comparison, parent = Comparison(), ball(clients[0], 10.0)
+    comparison, parent = ProgramComparison(), ball(clients[0], 10.0)
     clients[0].performCollisionDetection()
     observers.append(comparison)
     try:
@@ -248,7 +248,7 @@ def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(clients):
 def test_rays_that_pybullet_does_not_answer_are_counted(clients):
     """It takes 16,383 in a call: of one more in a list it loses one, in an array all, and refuses more."""
     for count, lost in ((16_384, 1), (16_385, 16_385)):
-        comparison = Comparison()
+        comparison = ProgramComparison()
         observers.append(comparison)
         try:
             with patched():

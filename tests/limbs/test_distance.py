@@ -10,7 +10,7 @@ from support.oracle import distance as oracle
 from support.oracle.lines import NAMES
 
 import cylcollide as cc
-from cylcollide.limbs.distance import DISTANCE_BOUND, Nearest, nearest_limb
+from cylcollide.limbs.distance import DISTANCE_BOUND, NearestLimb, nearest_limb
 from cylcollide.limbs.tables import joined_tables
 
 ROUNDED_TWICE = 2.0**-52
@@ -19,7 +19,7 @@ ROUNDED_TWICE = 2.0**-52
 PIPE = cc.Limbs.tubes([0, 0, -1], [0, 0, 1], 1.2, 1.0)
 
 
-def of_one(limb: cc.Limbs, start, end) -> Nearest:
+def of_one(limb: cc.Limbs, start, end) -> NearestLimb:
     found = nearest_limb(limb.table, np.arange(1), np.asarray(start, float), np.asarray(end, float))
     assert found is not None
     return found

@@ -89,6 +89,16 @@ def test_every_name_in_docstrings_exists():
     fail_with([name for name in named if name.word not in ELSEWHERE and not is_code(name.word)])
 
 
+def test_a_class_name_means_one_thing():
+    """Only an exact twin (`exact/`) may have the name of what it repeats in integers."""
+    rooms = {True: Counter(), False: Counter()}
+    for name in python_files("cylcollide"):
+        classes = (node.name for node in nodes(name) if isinstance(node, ast.ClassDef))
+        rooms[name.startswith("cylcollide/exact/")].update(classes)
+    assert all(sum(names.values()) > 20 for names in rooms.values())
+    assert not [name for names in rooms.values() for name, times in names.items() if times > 1]
+
+
 def test_files_fit_on_a_few_screens():
     length = {name: len((ROOT / name).read_text().splitlines()) for name in python_files()}
     assert len(length) > 200

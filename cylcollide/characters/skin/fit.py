@@ -12,11 +12,11 @@ from cylcollide.characters import quaternions
 from cylcollide.characters.rig_parts import MAKERS
 from cylcollide.characters.skeleton import from_bone, in_bone
 from cylcollide.characters.skin import symmetry
-from cylcollide.characters.skin.gauges import FAMILIES, Family, Least, Solid
-from cylcollide.characters.skin.samples import Pieces, centroids, divided, divided_among_large, sample
+from cylcollide.characters.skin.gauges import FAMILIES, Family, FittedLimb, Least
+from cylcollide.characters.skin.samples import SkinPieces, centroids, divided, divided_among_large, sample
 from cylcollide.characters.skin.search import fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
-from cylcollide.characters.skin.symmetry import Mirror
+from cylcollide.characters.skin.symmetry import MirrorPlane
 from cylcollide.limbs.limbs import Limbs
 
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
@@ -53,7 +53,7 @@ def fit(
     pieces, kept = divided_among_large(centroids(skin), skin, _between(least_share, "least_share", 0.5))
     measured = divided(sample(skin), skin, kept)
     mirror = symmetry.find(skin, pieces)
-    solids: dict[int, Solid] = {}
+    solids: dict[int, FittedLimb] = {}
     for bone in np.flatnonzero(kept).tolist():
         if bone in solids:
             continue
@@ -74,7 +74,7 @@ def fit(
     return Limbs.concat(limbs), np.array(bones, dtype=np.int32)
 
 
-def _smallest(solids: list[Solid], least: Least) -> Solid:
+def _smallest(solids: list[FittedLimb], least: Least) -> FittedLimb:
     """The first limb that is at most `HARDLY_LARGER` than the smallest one."""
     sizes = [solid.size(least) for solid in solids]
     return next(solid for solid, size in zip(solids, sizes, strict=True) if size <= HARDLY_LARGER * min(sizes))
@@ -111,7 +111,7 @@ def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[st
 
 
 def _parts(
-    skin: Skin, pieces: Pieces, bone: int, twin: int | None, mirror: Mirror | None, kept: BoolArray
+    skin: Skin, pieces: SkinPieces, bone: int, twin: int | None, mirror: MirrorPlane | None, kept: BoolArray
 ) -> list[Part]:
     """The skin of a bone in its own frame, and the mirror image of its twin's, if it has one."""
     rows = pieces.of(bone)
@@ -122,7 +122,7 @@ def _parts(
     return [part for part in parts if len(part[1])]
 
 
-def _direction(skin: Skin, pieces: Pieces, bone: int, points: Float64Array, areas: Float64Array) -> Float64Array:
+def _direction(skin: Skin, pieces: SkinPieces, bone: int, points: Float64Array, areas: Float64Array) -> Float64Array:
     """The unit direction (3,) of a bone in its own frame: to its children, or to the middle of its skin."""
     children = np.flatnonzero((skin.parents == bone) & (np.bincount(pieces.bone, minlength=len(skin.parents)) > 0))
     ends = in_bone(skin, bone, skin.rest.positions[children])
@@ -132,7 +132,7 @@ def _direction(skin: Skin, pieces: Pieces, bone: int, points: Float64Array, area
     return np.asarray(along / np.linalg.norm(along))
 
 
-def _mirrored_solid(skin: Skin, solid: Solid, source: int, target: int, mirror: Mirror) -> Solid:
+def _mirrored_solid(skin: Skin, solid: FittedLimb, source: int, target: int, mirror: MirrorPlane) -> FittedLimb:
     """The mirror image of a limb of one bone in the frame of another."""
     centre = mirror.image(from_bone(skin, source, solid.centre[None]))
     axes = (skin.rest_turns[source] @ solid.frame).T
@@ -141,14 +141,14 @@ def _mirrored_solid(skin: Skin, solid: Solid, source: int, target: int, mirror: 
     return solid._replace(centre=in_bone(skin, target, centre)[0], frame=skin.rest_turns[target].T @ frame)
 
 
-def _covering(solid: Solid, parts: list[Part], coverage: float) -> Solid:
+def _covering(solid: FittedLimb, parts: list[Part], coverage: float) -> FittedLimb:
     """The same limb at the scale that covers the share of each part; the last point that counts then lies inside."""
     share = min(coverage + CHANCE, 1.0)
     scale = max(quantile(solid.gauge(points), areas, share) for points, areas in parts)
     return solid._replace(scale=scale * ROUNDING)
 
 
-def _limb(solid: Solid, name: str, hit_group: int) -> Limbs:
+def _limb(solid: FittedLimb, name: str, hit_group: int) -> Limbs:
     """A fitted limb among its one bone's limbs."""
     shape, s, p, centre = solid.family.shape, solid.scale, solid.proportions, solid.centre[None]
     make = partial(MAKERS[shape], name=name, hit_group=hit_group)

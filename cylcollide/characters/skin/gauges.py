@@ -111,7 +111,7 @@ FAMILIES = {
 }  # fmt: skip
 
 
-class Solid(NamedTuple):
+class FittedLimb(NamedTuple):
     """A fitted limb: its shape, centre (3,), frame (3, 3) with the axis in the last column, proportions and scale."""
 
     family: Family

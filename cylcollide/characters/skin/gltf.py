@@ -23,7 +23,7 @@ RIGID = 1e-3
 """Largest distance of a bind matrix from a rotation with one scale, relative to that scale."""
 
 
-class Choice(NamedTuple):
+class SkinOptions(NamedTuple):
     """What of a file is read, and how; see `Skin.from_gltf`."""
 
     meshes: str | Sequence[str] | None
@@ -32,17 +32,17 @@ class Choice(NamedTuple):
     space: Space
 
 
-def read(path: str | PathLike[str], choice: Choice) -> tuple[Any, ...]:
+def read(path: str | PathLike[str], options: SkinOptions) -> tuple[Any, ...]:
     """The arguments of `Skin` for the skinned meshes of a file; see `Skin.from_gltf`."""
-    validate.one_of(choice.names, "names", "file", "vrm")
-    validate.one_of(choice.space, "space", "auto", "scene", "mesh")
-    return gltf_file.read(path, "a skinned mesh", lambda file: _skin(file, choice))
+    validate.one_of(options.names, "names", "file", "vrm")
+    validate.one_of(options.space, "space", "auto", "scene", "mesh")
+    return gltf_file.read(path, "a skinned mesh", lambda file: _skin(file, options))
 
 
-def _skin(file: GltfFile, choice: Choice) -> tuple[Any, ...]:
+def _skin(file: GltfFile, options: SkinOptions) -> tuple[Any, ...]:
     if not file.document.skins:
         raise ValueError("it has no skin; export the mesh with its armature")
-    nodes = _chosen(file, choice)
+    nodes = _chosen(file, options)
     if not nodes:
         raise ValueError("no triangles refer to the first skin")
     binds, spaces = _bound(file, [file.document.nodes[node].skin for node in nodes])
@@ -66,26 +66,26 @@ def _skin(file: GltfFile, choice: Choice) -> tuple[Any, ...]:
     if not vertices:
         raise ValueError("no triangles refer to the first skin")
     points = np.vstack(vertices)
-    scene = _to_scene(file, joints, matrices, points, choice.space)
+    scene = _to_scene(file, joints, matrices, points, options.space)
     rest = _rest(scene @ matrices, parents)
     return (
         _moved(scene, points),
         np.vstack(faces),
         np.vstack(weights),
-        _names(file, joints, choice.names),
+        _names(file, joints, options.names),
         parents,
         *rest,
     )
 
 
-def _chosen(file: GltfFile, choice: Choice) -> list[int]:
+def _chosen(file: GltfFile, options: SkinOptions) -> list[int]:
     """Nodes of skinned meshes that have a chosen name, of the node or of the mesh."""
     document = file.document
     nodes = [row for row, node in enumerate(document.nodes) if node.skin is not None and node.mesh is not None]
     names = [(document.nodes[row].name or "", document.meshes[document.nodes[row].mesh].name or "") for row in nodes]
     try:
-        kept = [True] * len(nodes) if choice.meshes is None else matched(choice.meshes, names, "meshes")
-        left_out = matched(choice.without, names, "without")
+        kept = [True] * len(nodes) if options.meshes is None else matched(options.meshes, names, "meshes")
+        left_out = matched(options.without, names, "without")
     except ValueError as error:
         raise ArgumentError(str(error)) from None
     chosen = [row for row, keep, leave in zip(nodes, kept, left_out, strict=True) if keep and not leave]

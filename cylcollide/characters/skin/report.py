@@ -9,7 +9,7 @@ from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import in_bone
 from cylcollide.characters.skin import symmetry
-from cylcollide.characters.skin.samples import Pieces, centroids, divided, sample
+from cylcollide.characters.skin.samples import SkinPieces, centroids, divided, sample
 from cylcollide.characters.skin.search import quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.limbs.limbs import Limbs
@@ -146,7 +146,7 @@ def _mean_and_95(values: Float64Array, areas: Float64Array) -> tuple[float, floa
     return (float(areas @ values / total), quantile(values, areas, 0.95)) if total > 0.0 else (0.0, 0.0)
 
 
-def _part_volume(skin: Skin, pieces: Pieces, bone: int) -> float:
+def _part_volume(skin: Skin, pieces: SkinPieces, bone: int) -> float:
     """The volume that the skin of a bone encloses, if it is open only across the bone's direction.
 
     That is the flux through the skin of half the vector from the axis: its divergence is 1, and its flux through planes

@@ -15,7 +15,7 @@ MOST_CUTS = 64
 """Most parts of an edge of one triangle."""
 
 
-class Pieces(NamedTuple):
+class SkinPieces(NamedTuple):
     """Pieces of the skin, s of them, divided among bones."""
 
     points: Float64Array  # one in each, (s, 3)
@@ -29,12 +29,12 @@ class Pieces(NamedTuple):
         return np.flatnonzero(self.bone == bone)
 
 
-def centroids(skin: Skin) -> Pieces:
+def centroids(skin: Skin) -> SkinPieces:
     """The pieces where limbs are searched, each at its centroid."""
     return _pieces(skin, SEARCHED, None)
 
 
-def sample(skin: Skin) -> Pieces:
+def sample(skin: Skin) -> SkinPieces:
     """The pieces where coverage is measured, each at a point drawn evenly from it, from a fixed seed.
 
     A limb that contains points of a share of the area contains that share of the area, but for chance. Of centroids it
@@ -44,7 +44,7 @@ def sample(skin: Skin) -> Pieces:
     return _pieces(skin, MEASURED, np.random.default_rng(0))
 
 
-def _pieces(skin: Skin, count: int, rng: np.random.Generator | None) -> Pieces:
+def _pieces(skin: Skin, count: int, rng: np.random.Generator | None) -> SkinPieces:
     """Cut the triangles of a skin at rest into pieces of about equal edges, divided among all bones.
 
     Raises
@@ -69,7 +69,7 @@ def _pieces(skin: Skin, count: int, rng: np.random.Generator | None) -> Pieces:
     points = np.einsum("sk,ski->si", inside, corners[triangle])
     normals = crosses[triangle] / (2.0 * areas[triangle, None])
     areas = areas[triangle] / cuts[triangle] ** 2
-    pieces = Pieces(points, normals, areas, np.asarray(weights), triangle)
+    pieces = SkinPieces(points, normals, areas, np.asarray(weights), triangle)
     return divided(pieces, skin, np.ones(len(skin.parents), dtype=np.bool_))
 
 
@@ -85,7 +85,7 @@ def _cut(triangles: Int64Array, k: int, rng: np.random.Generator | None) -> tupl
     return np.repeat(triangles, k * k), np.column_stack([1.0 - uv.sum(axis=1), uv])
 
 
-def divided(pieces: Pieces, skin: Skin, kept: BoolArray) -> Pieces:
+def divided(pieces: SkinPieces, skin: Skin, kept: BoolArray) -> SkinPieces:
     """The pieces divided among the bones that are kept, (b,): each bone's nearest kept ancestor gets its weights.
 
     The first kept bone gets the weights of bones without such an ancestor.
@@ -99,7 +99,7 @@ def divided(pieces: Pieces, skin: Skin, kept: BoolArray) -> Pieces:
     return pieces._replace(bone=weights.argmax(axis=1))
 
 
-def divided_among_large(pieces: Pieces, skin: Skin, least_share: float) -> tuple[Pieces, BoolArray]:
+def divided_among_large(pieces: SkinPieces, skin: Skin, least_share: float) -> tuple[SkinPieces, BoolArray]:
     """The pieces divided among bones whose part is at least a share of the skin's area; and which these are, (b,).
 
     Bones are left out from the last to the first, children before parents. Their skin goes to a parent's, so that many

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
-from cylcollide.characters.skin.gauges import Family, Least, Solid
+from cylcollide.characters.skin.gauges import Family, FittedLimb, Least
 
 STARTS, DRAWN, MOVES = 3, 12, 60
 """States from which the search descends; random directions for each move; most moves of a descent."""
@@ -62,7 +62,7 @@ def fit_limb(
     family: Family,
     coverage: float,
     least: Least,
-) -> Solid:
+) -> FittedLimb:
     """The limb of one bone's skin, in the frame of the bone.
 
     The skin is pieces at `points` (n, 3), with `areas` (n,) times the bone's share of each. `along` (3,) is the bone's
@@ -97,7 +97,7 @@ def fit_limb(
     ends = [_descend(_State(*(column[[k]] for column in starts)), coarse, COARSE, family, normal) for k in order]
     best = min(ends, key=lambda state: float(coarse(state)[0]))
     end = _descend(best, sizes_over(MANY), FINE, family, normal)
-    solid = Solid(family, size * end.centres[0] + middle, end.frames[0], _plain(end.proportions, family)[0], 1.0)
+    solid = FittedLimb(family, size * end.centres[0] + middle, end.frames[0], _plain(end.proportions, family)[0], 1.0)
     return solid._replace(scale=quantile(solid.gauge(points), areas, coverage))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.characters.sides import Plane, named_pairs, plane_between
-from cylcollide.characters.skin.samples import Pieces
+from cylcollide.characters.skin.samples import SkinPieces
 from cylcollide.characters.skin.skin import Skin
 
 BONES_APART = 0.01
@@ -17,7 +17,7 @@ SKIN_APART, SKIN_DIFFERS = 0.15, 0.15
 largest relative difference of their areas."""
 
 
-class Mirror(NamedTuple):
+class MirrorPlane(NamedTuple):
     """The plane of a symmetric body, all x with x @ normal = offset, and the bones that mirror each other in it."""
 
     normal: Float64Array  # (3,), unit
@@ -29,7 +29,7 @@ class Mirror(NamedTuple):
         return Plane(self.normal, self.offset).mirrored(points)
 
 
-def find(skin: Skin, pieces: Pieces) -> Mirror | None:
+def find(skin: Skin, pieces: SkinPieces) -> MirrorPlane | None:
     """The symmetry of a skin at rest, if any; bones with mirrored names but another place or skin are no pair."""
     named, positions = named_pairs(skin.bone_names), skin.rest.positions
     if not named:
@@ -39,7 +39,7 @@ def find(skin: Skin, pieces: Pieces) -> Mirror | None:
     plane = plane_between(one, other, BONES_APART * extent)
     if plane is None:
         return None
-    mirror = Mirror(*plane, {})
+    mirror = MirrorPlane(*plane, {})
     for a, b in named.items():
         apart = float(np.linalg.norm(positions[a] - mirror.image(positions[[b]])[0]))
         if apart <= BONES_APART * extent and _same_skin(pieces, a, b, mirror):
@@ -53,7 +53,7 @@ def find(skin: Skin, pieces: Pieces) -> Mirror | None:
     return mirror
 
 
-def _same_skin(pieces: Pieces, a: int, b: int, mirror: Mirror) -> bool:
+def _same_skin(pieces: SkinPieces, a: int, b: int, mirror: MirrorPlane) -> bool:
     """Whether the skin of one bone is about the mirror image of another's; two bones without skin are alike."""
     rows = [pieces.of(bone) for bone in (a, b)]
     if not len(rows[0]) or not len(rows[1]):

@@ -24,7 +24,7 @@ from cylcollide.crosscheck.report.tables import (
 )
 from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
-from cylcollide.crosscheck.run.run import Result, run_plan, write_numbers, wrong_count
+from cylcollide.crosscheck.run.run import FinishedRun, run_plan, write_numbers, wrong_count
 from cylcollide.crosscheck.run.scoreboard import ALL, ASKED, Score, check_names, scoreboard
 from cylcollide.crosscheck.run.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 from cylcollide.crosscheck.workers import executor_of
@@ -159,7 +159,7 @@ def _print_tables(console: Console, tables: list[ReportTable]) -> None:
         console.print(shown)
 
 
-def _print_result(console: Console, result: Result) -> None:
+def _print_result(console: Console, result: FinishedRun) -> None:
     """Print the tables of a run, and in words what stands out."""
     summary, engine = result.summary, result.summary["engine"]
     seconds = f"{summary['seconds']:.1f} s"

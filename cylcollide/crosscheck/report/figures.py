@@ -28,7 +28,7 @@ from cylcollide.crosscheck.report.chart_style import (
     thin_out,
 )
 from cylcollide.crosscheck.report.drawn_case import HUMAN
-from cylcollide.crosscheck.run.run import Result
+from cylcollide.crosscheck.run.run import FinishedRun
 from cylcollide.crosscheck.run.tally import ALL, COUNTED, GRAZES, Tally
 
 ARM = 0.05
@@ -59,7 +59,7 @@ def facts(summary: JsonObject) -> dict[str, float]:
     return {**most, "big": min(big, default=math.nan)}
 
 
-def caption_facts(result: Result) -> dict[str, str]:
+def caption_facts(result: FinishedRun) -> dict[str, str]:
     """The values of the fields in the captions."""
     stop, radius = facts(result.summary)["stop"], _arm(result)
     earlier, passed = earlier_than_bound(result), _gaps(result)
@@ -79,13 +79,13 @@ def _families(tally: Tally) -> Any:
     return np.repeat([key.family for key in tally.chunks], [len(c.columns["kind"]) for c in tally.chunks.values()])
 
 
-def _arm(result: Result) -> float:
+def _arm(result: FinishedRun) -> float:
     """The grazed radius that is nearest to an arm's, in metres; 0 in a sweep over poses."""
     radii = np.array([row["radius"] for row in result.summary["grazes"]])
     return float(radii[np.argmin(np.abs(np.log(radii / ARM)))]) if len(radii) else 0.0
 
 
-def _graze_depth(result: Result) -> Float64Array:
+def _graze_depth(result: FinishedRun) -> Float64Array:
     """Depth of the cut of every grazing hit as a share of the radius, nan for others; limbs of one size only."""
     depth: Float64Array = result.tally.column("depth")
     if not result.plan.finds_causes:
@@ -105,7 +105,7 @@ def early_bound(radius: Float64Array | float, depth: Float64Array, stop: float) 
     return np.asarray(across / np.sin(FLATTEST))
 
 
-def earlier_than_bound(result: Result) -> int:
+def earlier_than_bound(result: FinishedRun) -> int:
     """How many hits of the grazing family are earlier than the stop allows; limbs of all sizes."""
     kind, cause, amount, depth = (result.tally.column(n, GRAZES) for n in ("kind", "cause", "amount", "depth"))
     radius = result.tally.of_scene("radius", GRAZES)
@@ -115,7 +115,7 @@ def earlier_than_bound(result: Result) -> int:
     return int(np.sum(-amount[early] > allowed * (1 + 1e-6)))
 
 
-def _gaps(result: Result) -> Float64Array:
+def _gaps(result: FinishedRun) -> Float64Array:
     """Metres by which phantoms pass a limb that was built by default: of families with any gap, or of a character."""
     tally = result.tally
     kind, amount = tally.column("kind"), tally.column("amount")
@@ -135,12 +135,12 @@ def pooled(rows: Sequence[JsonObject], of: Callable[[JsonObject], Any]) -> dict[
     return sums
 
 
-def _pictured(result: Result, family: str) -> list[JsonObject]:
+def _pictured(result: FinishedRun, family: str) -> list[JsonObject]:
     setups = result.summary["setups"]
     return [row for row in setups if row["family"] == family and HUMAN[0] <= row["radius"] <= HUMAN[1]]
 
 
-def by_family(result: Result) -> go.Figure | None:
+def by_family(result: FinishedRun) -> go.Figure | None:
     """Share of each family's segments with a wrong verdict or no answer, stacked by kind; counts stand in the bars."""
     every, things = result.summary["families"], f"{result.plan.thing}s"
     rows = [row for row in reversed(every if len(every) > 2 else every[:1]) if row["rays"] > 0]
@@ -160,7 +160,7 @@ def by_family(result: Result) -> go.Figure | None:
     return figure
 
 
-def by_bound(result: Result) -> go.Figure | None:
+def by_bound(result: FinishedRun) -> go.Figure | None:
     """How near the disagreements of each cause come to its bound: median, 99th percentile and nearest."""
     kind, cause, measured, bound = (result.tally.column(name) for name in ("kind", "cause", "measured", "bound"))
     some = np.isfinite(measured) & np.isfinite(bound) & (bound > 0) & ~np.isin(kind, (Kind.NORMAL, Kind.LOST))
@@ -179,7 +179,7 @@ def by_bound(result: Result) -> go.Figure | None:
     return figure
 
 
-def distance_by_depth(result: Result) -> go.Figure | None:
+def distance_by_depth(result: FinishedRun) -> go.Figure | None:
     """How early or late grazing hits are, against the depth of the cut, with the bound on early ones if it is known."""
     sides = {Kind.EARLY: "%{y:.3g} m early", Kind.LATE: "%{y:.3g} m late"}
     figure = _by_depth(result, sides, logarithmic("distance error", LENGTHS), 1.0)
@@ -191,12 +191,12 @@ def distance_by_depth(result: Result) -> go.Figure | None:
     return figure
 
 
-def normal_by_depth(result: Result) -> go.Figure | None:
+def normal_by_depth(result: FinishedRun) -> go.Figure | None:
     """By how much the normals of grazing hits are off, against the depth of the cut."""
     return _by_depth(result, {Kind.NORMAL: "%{y:.3g}° off"}, logarithmic("normal error", DEGREES), math.degrees(1.0))
 
 
-def _by_depth(result: Result, sides: dict[Kind, str], axis: JsonObject, unit: float) -> go.Figure | None:
+def _by_depth(result: FinishedRun, sides: dict[Kind, str], axis: JsonObject, unit: float) -> go.Figure | None:
     """Errors of grazing hits against the depth of the cut, and their median in each half decade of depth."""
     depth, kind = _graze_depth(result), result.tally.column("kind")
     size = unit * np.abs(result.tally.column("amount"))
@@ -218,7 +218,7 @@ def _by_depth(result: Result, sides: dict[Kind, str], axis: JsonObject, unit: fl
     return figure
 
 
-def phantoms_by_gap(result: Result) -> go.Figure | None:
+def phantoms_by_gap(result: FinishedRun) -> go.Figure | None:
     """How far from the limb phantom hits pass it, and where the walk stops."""
     figure, stop = _histogram(_gaps(result), "phantom", "gap between segment and limb"), facts(result.summary)["stop"]
     if figure is not None and stop > 0:
@@ -228,7 +228,7 @@ def phantoms_by_gap(result: Result) -> go.Figure | None:
     return figure
 
 
-def early_hits(result: Result) -> go.Figure | None:
+def early_hits(result: FinishedRun) -> go.Figure | None:
     """How early the early hits are."""
     amount = result.tally.column("amount")
     return _histogram(-amount[(result.tally.column("kind") == Kind.EARLY) & (amount < 0)], "early", "reported early by")
@@ -250,7 +250,7 @@ def _histogram(lengths: Float64Array, color: str, title: str) -> go.Figure | Non
     return figure
 
 
-def phantoms_by_scale(result: Result) -> go.Figure | None:
+def phantoms_by_scale(result: FinishedRun) -> go.Figure | None:
     """Share of the true misses that are reported as hits, by the size of the limb and all that is around it."""
     usual = [row for row in result.summary["setups"] if row["setup"] == asdict(DEFAULT)]
     every = {f: pooled([row for row in usual if row["family"] == f], lambda row: row["radius"]) for f in STRAIGHT}
@@ -264,7 +264,7 @@ def phantoms_by_scale(result: Result) -> go.Figure | None:
     return figure if every else None
 
 
-def misses_by_margin(result: Result) -> go.Figure | None:
+def misses_by_margin(result: FinishedRun) -> go.Figure | None:
     """Shares missed and phantom by collision margin, for limbs as large as those of people."""
     sums = pooled(_pictured(result, "margin-sweep"), lambda row: row["setup"]["margin"])
     labels = [length(margin).replace(SPACE, "<br>") if margin else "0" for margin in sums]
@@ -275,7 +275,7 @@ def misses_by_margin(result: Result) -> go.Figure | None:
     return figure if sums else None
 
 
-def by_construction(result: Result) -> go.Figure | None:
+def by_construction(result: FinishedRun) -> go.Figure | None:
     """Shares missed and phantom by the way in which the limb was built, for limbs as large as those of people."""
     sums = pooled(_pictured(result, "construction"), lambda row: row["setup"]["construction"])
     figure = chart({"title": "built by", "tickangle": 0}, percent_axis("share"), barmode="group", bargap=0.35)
@@ -286,7 +286,7 @@ def by_construction(result: Result) -> go.Figure | None:
     return figure if sums else None
 
 
-def answers_by_call(result: Result) -> go.Figure | None:
+def answers_by_call(result: FinishedRun) -> go.Figure | None:
     """Answers that came to each call of a whole batch, beside the segments asked."""
     calls = result.summary["calls"]
     labels = [f"{call['asked']:,}<br>{'as lists' if call['as_lists'] else 'as arrays'}" for call in calls]
@@ -300,7 +300,7 @@ def answers_by_call(result: Result) -> go.Figure | None:
     return figure if calls else None
 
 
-FIGURES: dict[str, Callable[[Result], go.Figure | None]] = {
+FIGURES: dict[str, Callable[[FinishedRun], go.Figure | None]] = {
     "family": by_family,
     "bound": by_bound,
     "distance": distance_by_depth,

@@ -24,14 +24,14 @@ from cylcollide.crosscheck.report.figures import FIGURES, caption_facts, facts
 from cylcollide.crosscheck.report.pictures import cut, views
 from cylcollide.crosscheck.report.tables import distance_tables, limb_table, run_tables, score_tables
 from cylcollide.crosscheck.run.plan import PosesPlan
-from cylcollide.crosscheck.run.run import Result, wrong_count
+from cylcollide.crosscheck.run.run import FinishedRun, wrong_count
 from cylcollide.engines.bullet import MJCF, URDF, bodies
 
 MOST_CUTS = 2
 """Cases that are drawn with their cause."""
 
 
-def write_page(result: Result, folder: Path) -> Path:
+def write_page(result: FinishedRun, folder: Path) -> Path:
     """Write ``folder/index.html``, and its worst cases as files and scripts, and return its path.
 
     An engine but PyBullet has no scripts, and the page no links to them; the other files of a run are linked to.
@@ -44,7 +44,7 @@ def write_page(result: Result, folder: Path) -> Path:
     return path
 
 
-def page_html(result: Result, *, linked: bool = False) -> str:
+def page_html(result: FinishedRun, *, linked: bool = False) -> str:
     """Return the page as text; ``linked``: the worst cases have files and scripts."""
     summary, worst, measured = result.summary, _worst(result), facts(result.summary)
     figures = _figures(result)
@@ -86,7 +86,7 @@ def _failed(cause: JsonObject) -> tuple[int, int]:
     return failed, failed + held
 
 
-def _worst(result: Result) -> list[Case]:
+def _worst(result: FinishedRun) -> list[Case]:
     causes = [_code(row) for row in result.summary["causes"]]
     return worst_cases(result.tally.cases, causes, 20 if causes else 10)
 
@@ -95,7 +95,7 @@ def _code(row: JsonObject) -> Cause:
     return next(cause for cause in Cause if cause.label == row["cause"])
 
 
-def _figures(result: Result) -> dict[str, JsonObject]:
+def _figures(result: FinishedRun) -> dict[str, JsonObject]:
     """The figures that have something to plot, by name: title, caption and data."""
     said, drawn = caption_facts(result), {}
     for name, words in wording.TEXTS["figures"].items():
@@ -106,7 +106,7 @@ def _figures(result: Result) -> dict[str, JsonObject]:
     return drawn
 
 
-def _cause(result: Result, row: JsonObject, figures: dict[str, JsonObject]) -> JsonObject:
+def _cause(result: FinishedRun, row: JsonObject, figures: dict[str, JsonObject]) -> JsonObject:
     """A cause with its words, its cases and the figures that stand with it, which are taken out of all."""
     summary, cause = result.summary, _code(row)
     mine = [n for n in figures if cause.name in wording.TEXTS["figures"][n].get("causes", ())]

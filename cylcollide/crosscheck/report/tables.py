@@ -18,7 +18,7 @@ from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.generate.bullets import AIMED
 from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
 from cylcollide.crosscheck.run.plan import PosesPlan
-from cylcollide.crosscheck.run.run import Result
+from cylcollide.crosscheck.run.run import FinishedRun
 from cylcollide.crosscheck.run.tally import COUNTED, Tally
 
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
@@ -166,7 +166,7 @@ def _versions(score: JsonObject) -> str:
 # CSV -----------------------------------------------------------------------------------------------------------------
 
 
-def write_tables(result: Result, folder: Path) -> list[Path]:
+def write_tables(result: FinishedRun, folder: Path) -> list[Path]:
     """Write ``folder/tables/*.csv`` and return the paths; columns are listed in ``docs/crosscheck.md``."""
     target = folder / "tables"
     target.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ Proof = tuple[Case, list[Trial]]
 
 
 @dataclass(frozen=True)
-class Result:
+class FinishedRun:
     """A finished run."""
 
     plan: Plan
@@ -57,7 +57,7 @@ def run_plan(
     folder: Path | None = None,
     warn: Callable[[str], None] = print,
     progress: Callable[[str, int, int], None] | None = None,
-) -> Result:
+) -> FinishedRun:
     """Run a plan; finished chunks are kept in ``folder / "chunks"``, if there is a folder, and used again.
 
     The executor is any of ``concurrent.futures``; None works in this thread. ``warn`` is given a line about every kept
@@ -101,10 +101,10 @@ def run_plan(
         "distances": {},
         "calibrations": tally.calibrations,
     }
-    return Result(plan, summary, tally, proofs)
+    return FinishedRun(plan, summary, tally, proofs)
 
 
-def write_numbers(result: Result, folder: Path) -> None:
+def write_numbers(result: FinishedRun, folder: Path) -> None:
     """Write ``summary.json``, and ``rays.npz`` of a sweep over poses or ``cases.json`` of families."""
     write_json(folder / "summary.json", result.summary)
     if isinstance(result.plan, PosesPlan):
@@ -115,7 +115,7 @@ def write_numbers(result: Result, folder: Path) -> None:
     write_cases(folder / "cases.json", [every[place] for place in sorted(every)])
 
 
-def wrong_bullets(result: Result, plan: PosesPlan) -> dict[str, Any]:
+def wrong_bullets(result: FinishedRun, plan: PosesPlan) -> dict[str, Any]:
     """Every wrong verdict, every pose, and what tells the run from others: the arrays of ``rays.npz``."""
     tally, summary, poses = result.tally, result.summary, plan.poses
     of_verdict = np.isin(tally.column("kind"), VERDICTS)

@@ -21,7 +21,7 @@ from cylcollide.moving.bounds import (
     window_between,
 )
 from cylcollide.moving.box import end_of_contact, first_contact, place_in_box, relative_flight
-from cylcollide.moving.contact import Contact, accurate_contact
+from cylcollide.moving.contact import ContactTime, accurate_contact
 from cylcollide.moving.solids import Affine, window_crossing
 from cylcollide.query.loops.moving import MovingColumns
 from cylcollide.query.loops.moving_pair import (
@@ -81,7 +81,7 @@ def find_exits(
 
 
 @compiled
-def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, Contact]:
+def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, ContactTime]:
     """The interval in which the contact of bullet i ends, and when: as u of that interval flown backwards."""
     j, k, begin = hits.interval[i], hits.limb[i], hits.upper[i]
     while True:
@@ -90,7 +90,7 @@ def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, 
             return j, contact
         k, begin = same_limb(query, i, j, k), 0.0
         if k < 0:
-            return j, Contact(ZERO, False)
+            return j, ContactTime(ZERO, False)
         j += 1
 
 
@@ -108,7 +108,7 @@ def same_limb(query: MovingQuery, i: int, j: int, k: int) -> int:
 
 
 @compiled
-def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Contact, bool]:
+def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[ContactTime, bool]:
     """When a bullet that is in limb k at `begin` leaves it, as u of interval j flown backwards; or whether it stays.
 
     It must certainly be in the limb at `begin`, unless that is 0: then only what is shown counts.
@@ -116,10 +116,10 @@ def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Cont
     flights, piece, pair = query.flights, query.intervals.piece[j], pair_of(query, j, k)
     bounds = exit_bounds(pair.flight, moving_limb(pair), pair.extent, begin)
     if not bounds.possible:
-        return Contact(ZERO, True), True
+        return ContactTime(ZERO, True), True
     limits, is_known = limits_of(flights, piece, query.intervals.tick[j])
     if not (bounds.certain and is_known and bounds.lower > 0.0):
-        return Contact(ZERO, False), False
+        return ContactTime(ZERO, False), False
     backwards = Limits((limits.s[1], limits.s[0]), (limits.alpha[1], limits.alpha[0]))
     motion = motion_of(pair, as_vector(flights.starts, piece), as_vector(flights.ends, piece), backwards)
     # one minus a time is rounded

@@ -9,7 +9,7 @@ from cylcollide._types import Column, Face, Float64Array, Rows
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract
 from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.ray import as_vector
-from cylcollide.moving.contact import Contact, accurate_contact, first_step
+from cylcollide.moving.contact import ContactTime, accurate_contact, first_step
 from cylcollide.query.loops.moving import MovingColumns
 from cylcollide.query.loops.moving_pair import MovingQuery, motion_of, pair_of, pairs_at
 from cylcollide.query.loops.moving_rows import (
@@ -92,10 +92,10 @@ def refine_contacts(
             contacts.face[i] = hits.face[i]
             if shape == BOX:
                 is_exact = is_still(intervals.rows[j], table.paths[table.box[hits.limb[i]]])
-                contact = Contact((0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), is_known and not is_exact)
+                contact = ContactTime((0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), is_known and not is_exact)
                 write_contact(query, hits, i, limits, contact, contacts)
             elif hits.face[i] == INSIDE or not is_known:
-                write_contact(query, hits, i, limits, Contact(ZERO, is_known), contacts)
+                write_contact(query, hits, i, limits, ContactTime(ZERO, is_known), contacts)
             else:
                 group = int(shape) * FACES + int(hits.face[i])
                 enqueue(query, hits, i, group, limits, lanes)
@@ -108,7 +108,7 @@ def refine_contacts(
 
 @inlined
 def write_contact(
-    query: MovingQuery, hits: MovingColumns, i: int, limits: Limits, contact: Contact, contacts: ContactRows
+    query: MovingQuery, hits: MovingColumns, i: int, limits: Limits, contact: ContactTime, contacts: ContactRows
 ) -> None:
     """Write what one contact of bullet i is as s, alpha and times."""
     flights, piece = query.flights, query.intervals.piece[hits.interval[i]]

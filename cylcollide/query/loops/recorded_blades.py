@@ -30,7 +30,7 @@ from cylcollide.recorded.limbs import Recorded, TickRows, place_one, tick_rows
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
-class Pieces(NamedTuple):
+class StrokePieces(NamedTuple):
     """Pieces of strokes, in compressed rows; filters and protection have one entry a piece."""
 
     offsets: Column[np.int64]  # (blades + 1,)
@@ -47,7 +47,7 @@ class Pieces(NamedTuple):
 class InPiece(NamedTuple):
     """A limb in a piece of a stroke."""
 
-    pieces: Pieces
+    pieces: StrokePieces
     j: int
     here: TickRows
     there: TickRows
@@ -57,7 +57,7 @@ class InPiece(NamedTuple):
 
 
 @inlined
-def in_piece(pieces: Pieces, j: int, placed: OneLimb, row: int, stroke: Stroke) -> InPiece:
+def in_piece(pieces: StrokePieces, j: int, placed: OneLimb, row: int, stroke: Stroke) -> InPiece:
     """A row of the tick of piece j."""
     t, last = pieces.tick[j], pieces.recorded.address.shape[0] - 1
     here, there = tick_rows(pieces.recorded, t), tick_rows(pieces.recorded, min(t + 1, last))
@@ -82,7 +82,7 @@ def sweep_recorded(
     ends: tuple[Vectors, Vectors, Vectors, Vectors],
     radius: Column[np.float64],
     resolution: float,
-    pieces: Pieces,
+    pieces: StrokePieces,
     stack: Stack,
     placed: OneLimb,
     begin: int,
