@@ -111,8 +111,15 @@ def without_what_queries_call(_app: Sphinx, _what: str, name: str, *_: Any) -> b
     return True if name in ("rewound", "reshaped") else None
 
 
+def without_fields_numbers(_app: Sphinx, _what: str, _name: str, _: Any, __: Any, lines: list[str]) -> None:
+    """Leave out what namedtuple says of each field, its number."""
+    if lines and lines[0].startswith("Alias for field number"):
+        lines.clear()
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", without_fields_numbers)
     app.connect("autodoc-skip-member", without_what_queries_call)
     app.connect("source-read", contents_of_readme)
     app.connect("autodoc-process-signature", with_short_types)

@@ -4,8 +4,11 @@
 arguments and result tuples. `with patched():` puts these in the place of PyBullet's own for a program that is not
 edited. `rig_of(client, body)` is a body as a `Rig`, and `poses_of(client, body)` where its bones
 are. `draw_rewound(client, history, time)` shows the limbs of a `PoseHistory` at a time beside those of now. Importing
-this needs no PyBullet; calling them does.
+this needs no PyBullet; calling them does. PyBullet's own functions are bound now, before a program replaces them.
 """
+
+from contextlib import suppress
+from importlib import import_module
 
 from cylcollide.bullet.draw_rewound import draw_rewound
 from cylcollide.bullet.mirror import Mirror
@@ -14,6 +17,9 @@ from cylcollide.bullet.rig_of import poses_of, rig_of
 from cylcollide.process.signatures import shown_short
 
 __all__ = ["Mirror", "draw_rewound", "patch", "patched", "poses_of", "rig_of", "unpatch"]
+
+with suppress(ImportError):
+    import_module("cylcollide._pybullet")
 
 for _thing in (Mirror, draw_rewound, patch, patched, poses_of, rig_of, unpatch):
     shown_short(_thing)

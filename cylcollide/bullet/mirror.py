@@ -258,8 +258,10 @@ class Mirror(MirrorPoints):
         radius
             Of thick rays, one or one a ray, as of `HitWorld.cast_segments`; planes become slabs.
 
-        ValueError on NaN, infinity or a wrong shape; on a radius with `inside="bullet"` or wrapped
-        shapes.
+        Raises
+        ------
+        ValueError
+            NaN, infinity or a wrong shape; a radius with `inside="bullet"` or wrapped shapes.
         """
         segments, radius = request
         return cast(*self._array_request(segments), radius, self.client)

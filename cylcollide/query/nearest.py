@@ -100,7 +100,9 @@ class LimbLists(LimbFields):
     """
 
     _what = "queries"
-    fields: ClassVar[tuple[str, ...]] = ("query", "limb", "limb_name", "hit_group", "character", "bone", "rig_limb")
+    fields: ClassVar[tuple[str, ...]] = (
+        *("query", "limb", "character", "static", "limb_name", "hit_group", "bone", "rig_limb"),
+    )
 
     def __init__(self, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array) -> None:
         self._limbs, self._offsets, self._row, self._columns = limbs, offsets, row, {}

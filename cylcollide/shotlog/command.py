@@ -69,7 +69,8 @@ def _errors_in_one_line() -> Iterator[None]:
     except (ValueError, IndexError, sqlite3.Error) as error:
         stop(" ".join(str(error).split()))
     except ImportError as error:
-        stop(f"{' '.join(str(error).split())}; install it: {to_install('rejudge')}")
+        text = " ".join(str(error).split())
+        stop(text if "pip install" in text else f"{text}; install it: {to_install('rejudge')}")
 
 
 def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) -> None:

@@ -9,7 +9,7 @@ from base64 import b64decode
 from pathlib import Path
 from typing import Any, Self
 
-from websockets.sync.client import connect  # viser needs it, too
+from cylcollide.view.server import connect
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 SOFTWARE = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")

@@ -1,4 +1,4 @@
-"""The only import of viser, so that its absence always raises the same error; and its server."""
+"""The only import of viser and of its websockets, so that their absence always raises the same error; and its server."""
 
 import io
 from contextlib import redirect_stdout
@@ -8,6 +8,7 @@ from cylcollide.limbs.browser import PORT
 
 try:
     import viser
+    from websockets.sync.client import connect
 except ImportError as missing:
     raise ImportError(
         f"viser is needed here and could not be imported ({missing}); install it with: {to_install('view')}",
@@ -37,4 +38,4 @@ def stop(server: viser.ViserServer) -> None:
         server.stop()
 
 
-__all__ = ["HOST", "PORT", "serve", "stop", "viser"]
+__all__ = ["HOST", "PORT", "connect", "serve", "stop", "viser"]

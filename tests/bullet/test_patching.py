@@ -257,3 +257,30 @@ def test_rays_that_pybullet_does_not_answer_are_counted(clients):
             observers.remove(comparison)
         assert len(answers) == count
         assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")
+
+
+REPLACED_BEFORE_A_MIRROR_IS_MADE = """
+{imports}
+pybullet.connect(pybullet.DIRECT)
+pybullet.createMultiBody(0, pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.5))
+pybullet.stepSimulation()
+own = pybullet.rayTestBatch
+
+def checked(starts, ends):
+    mirror = Mirror(pybullet)
+    assert all(mirror.explain(start, end).differs for start, end in zip(starts, ends))
+    return own(starts, ends)
+
+pybullet.rayTestBatch = checked
+print(pybullet.rayTestBatch([[-3.0, 0.0, 0.5004]], [[3.0, 0.0, 0.4999]])[0][0])
+"""
+
+
+@pytest.mark.parametrize("first", ["import pybullet", "from cylcollide.bullet import Mirror"])
+def test_a_function_that_was_replaced_after_the_import_is_not_called(first):
+    """Even if no mirror was made before: PyBullet's own functions are bound when `cylcollide.bullet` is imported."""
+    program = REPLACED_BEFORE_A_MIRROR_IS_MADE.format(
+        imports=f"{first}\nimport pybullet\nfrom cylcollide.bullet import Mirror"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=100)
+    assert done.stdout == "0\n", done.stderr[-300:]

@@ -46,6 +46,17 @@ def test_help_of_a_function_is_one_screen(thing):
     assert {name: height for name, height in heights.items() if height > HEIGHT} == {}
 
 
+@pytest.mark.parametrize("thing", PUBLIC.values(), ids=PUBLIC.keys())
+def test_docstrings_list_parameters_that_exist(thing):
+    """Whatever follows them without a heading of its own would be listed among them."""
+    documented = [thing, *methods_of(thing).values()] if inspect.isclass(thing) else [thing]
+    for one in documented:
+        _, _, section = (inspect.getdoc(one) or "").partition("Parameters\n----------\n")
+        listed = [line for line in re.split(r"\n.+\n---", section)[0].splitlines() if line and line[0] != " "]
+        names = {name for line in listed for name in line.split(", ")}
+        assert not names or names <= set(inspect.signature(one).parameters), one
+
+
 @pytest.mark.parametrize(
     ("kind", "method", "expected"),
     [
