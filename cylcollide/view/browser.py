@@ -12,8 +12,8 @@ from typing import Any, Self
 from cylcollide.view.server import connect
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
-SOFTWARE = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")
-"""Options that let Chromium draw without a graphics card."""
+SOFTWARE = "--enable-unsafe-swiftshader"
+"""Lets Chromium draw without a graphics card."""
 PATIENCE = 120.0
 """Seconds within which it must start, and answer."""
 POLL = 0.05
@@ -33,13 +33,13 @@ class Browser:
     def __init__(self, width: int, height: int) -> None:
         self.events: list[Any] = []
         self._number, self._folder = 0, tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        words = [program(), "--headless=new", "--no-sandbox", *SOFTWARE, "--remote-debugging-port=0"]
+        words = [program(), "--headless=new", "--no-sandbox", SOFTWARE, "--remote-debugging-port=0"]
         words += [f"--user-data-dir={self._folder.name}", "--no-first-run", f"--window-size={width},{height}"]
         words += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank"]
         self._process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             port, path = self._wait(self._address).split()
-            self._socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None)
+            self._socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None, ping_interval=None)
             self._session: str | None = None
             page = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
             attached = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)

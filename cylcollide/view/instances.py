@@ -11,7 +11,7 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.meshes import tessellate
 
-SIDES, FEWER_SIDES, FEW = 24, 8, 400
+SIDES, FEWER_SIDES, FEW = 24, 6, 400
 """Sides of the polygon that stands for a circle, and of more limbs than `FEW`: software draws a crowd, too."""
 FINE, COARSE, MANY = 2.0**-16, 2.0**-5, 48
 """Steps to which ratios of two radii are rounded: one mesh serves a step. The second is for more ratios than `MANY`."""
@@ -64,21 +64,24 @@ def _round(limbs: Limbs, rows: Int64Array, kind: Shape, sides: int) -> list[Inst
     middle, half, turn = 0.5 * p1 + 0.5 * p2, 0.5 * np.linalg.norm(p2 - p1, axis=1), turns_to(p2 - p1)
     if kind in (Shape.SPHERE, Shape.ELLIPSOID):
         along = r1 if kind == Shape.SPHERE else half
-        return [Instances("ball", unit_mesh("ball", sides), rows, middle, turn, np.column_stack([r1, r1, along]))]
-    if kind == Shape.CAPSULE:
+        scales = np.column_stack([r1, r1, along])
+        return [Instances(kind.name.lower(), unit_mesh("ball", sides), rows, middle, turn, scales)]
+    if kind == Shape.CAPSULE and sides == SIDES:
         wall, balls = np.column_stack([r1, r1, np.maximum(half, THINNEST * r1)]), np.tile(r1, (3, 2)).T
         both, upright = np.concatenate([rows, rows]), np.tile([1.0, 0.0, 0.0, 0.0], (2 * len(rows), 1))
         return [
             Instances("wall", unit_mesh("wall", sides), rows, middle, turn, wall),
             Instances("ball-of-capsule", unit_mesh("ball", sides), both, np.concatenate([p1, p2]), upright, balls),
         ]
-    largest = np.maximum(r1, r2) if kind == Shape.TAPERED else r1
-    name, ratios = kind.name.lower(), np.zeros((len(rows), 2))
-    if kind in (Shape.TAPERED, Shape.TUBE):
+    largest, ratios = np.maximum(r1, r2) if kind == Shape.TAPERED else r1, np.zeros((len(rows), 2))
+    if kind == Shape.CAPSULE:  # one mesh for walls and caps, whose share of the length is rounded
+        half = half + r1
+        ratios[:, 0] = np.maximum(np.round(r1 / half / COARSE), 1.0) * COARSE
+    elif kind in (Shape.TAPERED, Shape.TUBE):
         ratios = np.column_stack([r1, r2]) / largest[:, None]
         step = FINE if len(np.unique(np.round(ratios / FINE), axis=0)) <= MANY else COARSE
         ratios = np.round(ratios / step) * step
-    scales, found = np.column_stack([largest, largest, half]), []
+    name, scales, found = kind.name.lower(), np.column_stack([largest, largest, half]), []
     for ratio in np.unique(ratios, axis=0):
         at = np.flatnonzero((ratios == ratio).all(axis=1))
         mesh = unit_mesh(name, sides, *ratio.tolist())
@@ -98,19 +101,26 @@ def turns_to(axis: Float64Array) -> Float64Array:
 
 @cache
 def unit_mesh(name: str, sides: int, r1: float = 1.0, r2: float = 1.0) -> Mesh:
-    """The mesh of a solid from z = -1 to 1, by its name; radii of a tapered one at both ends, of a tube its bore's."""
+    """The mesh of a solid of radius 1 from z = -1 to 1, by its name.
+
+    `r1`, `r2`: radii of a tapered one at both ends; `r2`: of a tube's bore; `r1`: the height of a capsule's caps.
+    """
     low, high = [[0.0, 0.0, -1.0]], [[0.0, 0.0, 1.0]]
     if name == "box":
         solid = Limbs.boxes([[0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0, 1.0]], [[1.0, 1.0, 1.0]])
     elif name == "ball":
         solid = Limbs.spheres([[0.0, 0.0, 0.0]], 1.0)
+    elif name == "capsule":
+        solid = Limbs.capsules([[0.0, 0.0, r1 - 1.0]], [[0.0, 0.0, 1.0 - r1]], r1)
     elif name == "tapered":
         solid = Limbs.tapered_cylinders(low, high, r1, r2)
     else:
         solid = Limbs.tubes(low, high, 1.0, r2) if name == "tube" else Limbs.cylinders(low, high, 1.0)
-    vertices, triangles, _ = tessellate(solid.table, sides)
-    if name == "ball":
-        return Mesh(vertices, triangles)
+    apart, corners, _ = tessellate(solid.table, sides)
+    vertices, number = np.unique(apart, axis=0, return_inverse=True)  # a pole is one
+    triangles = number.reshape(-1)[corners].astype(np.int32)
+    if name in ("ball", "capsule"):
+        return Mesh((vertices / [r1, r1, 1.0]).astype(np.float32), triangles)
     mesh, normal = _creased(vertices, triangles)
     return Mesh(mesh.vertices, mesh.triangles[np.abs(normal[:, 2]) < FLAT]) if name == "wall" else mesh
 

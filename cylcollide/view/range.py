@@ -15,7 +15,7 @@ from cylcollide.view.frames import frame_at, frame_of_state
 from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.server import serve, stop
-from cylcollide.view.stage import Stage, usual_size
+from cylcollide.view.stage import Stage, prepare, usual_size
 
 STEP = 1.0 / 30.0
 """Seconds between two ticks."""
@@ -39,10 +39,7 @@ class Range:
         frame = frame_of_state(firing.world.snapshot())
         self._frame, self._seen = frame, firing.now
         self._server = server = serve("cylcollide range", port)
-        server.scene.set_up_direction("+z")
-        server.scene.add_grid("/ground", 30.0, 30.0, cell_size=1.0, section_size=5.0, fade_distance=40.0)
-        camera = server.initial_camera
-        camera.position, camera.look_at, camera.up = np.array(EYE), np.array(AT), np.array([0.0, 0.0, 1.0])
+        prepare(server, 2, np.array(EYE), np.array(AT), np.zeros(3), 1.0)
         groups = firing.world.snapshot().group_names
         self._size = usual_size(frame)
         self._stage = Stage(server.scene, groups, self._size)
@@ -75,13 +72,14 @@ class Range:
 
     def close(self) -> None:
         """Close it."""
-        self._ends.set()
-        stop(self._server)
+        with self._lock:
+            self._ends.set()
+            stop(self._server)
 
     def step(self, now: float) -> None:
         """Go on to a time."""
         with self._lock:
-            if now > self.firing.now:
+            if now > self.firing.now and not self._ends.is_set():
                 self.firing.step(now)
                 self.draw()
 

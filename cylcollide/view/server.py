@@ -16,7 +16,7 @@ except ImportError as missing:
     ) from missing
 
 HOST = "127.0.0.1"
-AMBIENT = 0.9
+AMBIENT = 0.6
 """Light from all sides. A map of surroundings and shadows take most of the time where software draws."""
 
 
@@ -27,7 +27,7 @@ def serve(title: str, port: int = PORT) -> viser.ViserServer:
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
     server.gui.set_panel_label(title)
     server.scene.configure_environment_map(None)
-    server.scene.configure_default_lights(cast_shadow=False)
+    server.scene.configure_default_lights(False)
     server.scene.add_light_ambient("/light", intensity=AMBIENT)
     return server
 

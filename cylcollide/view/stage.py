@@ -1,6 +1,7 @@
 """The scene in the browser: instances of limbs, bones and marks, of which a new frame changes what differs."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
-from cylcollide.view.instances import Instances, instances_of
+from cylcollide.view.instances import FEW, Instances, instances_of
 from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points
 
 Rgb = tuple[int, int, int]
@@ -20,6 +21,8 @@ STRUCK = "#e4189f"
 """The limb that counts."""
 LINE = 3.0
 """Width of a line on the screen."""
+SUN, CELLS, CELL, SECTION, WIDTH = 1.9, 15, 235, 190, 0.006
+"""Light from above; cells of the ground to each side; the gray of lines, and each fifth; half their width, in cells."""
 SAME = 2.0**-20
 """Numbers that differ by less of a limb's size are not sent again."""
 
@@ -100,7 +103,8 @@ class Stage:
         sent = self._columns(one)
         node = self._scene.add_batched_meshes_simple(
             f"/{name}", one.mesh.vertices, one.mesh.triangles, **sent, batched_colors=colors[one.rows], lod="off",
-            opacity=None if opacity == 1.0 else opacity, cast_shadow=False, receive_shadow=False,
+            opacity=None if opacity == 1.0 else opacity, material="standard" if len(colors) <= FEW else "toon5",
+            cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
         return _Drawn(node, sent)
 
@@ -145,6 +149,7 @@ TURN_STEPS = 2.0**13
 """Components of quaternions are rounded to this many steps in files."""
 
 
+@cache
 def rgb(color: str) -> Rgb:
     """Red, green and blue, 0 to 255, of "#rrggbb"."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
@@ -171,18 +176,41 @@ def view_of(frame: Frame, up: int) -> tuple[Float64Array, Float64Array]:
     return middle + away / np.linalg.norm(away) * 0.9 * float(np.linalg.norm(high - low)), middle
 
 
-def add_ground(scene: Any, frame: Frame, up: int) -> None:
-    """A grid at the lowest limb, whose cells are a power of ten: about 10 usual limbs."""
-    limbs, cell = frame.limbs, 10.0 ** np.round(np.log10(10.0 * usual_size(frame)))
-    if len(limbs):
-        ends = np.concatenate([limbs.p1, limbs.p2])
-        reach = np.where(limbs.kind == Shape.BOX, limbs.half_extents[:, up], limbs.radius)
-        place = np.round(ends.mean(axis=0) / cell) * cell
-        place[up] = float((np.minimum(limbs.p1[:, up], limbs.p2[:, up]) - reach).min())
-        scene.add_grid(
-            "/ground", 60 * cell, 60 * cell, plane=("", "xz", "xy")[up], cell_size=cell, section_size=5 * cell,
-            fade_distance=60 * cell, position=place,
-        )  # fmt: skip
+def prepare(server: Any, up: int, eye: Float64Array, at: Float64Array, ground: Float64Array, cell: float) -> None:
+    """Put the camera of a server at `eye`, looking at a place, a light beside it, and lines on a ground.
+
+    viser's own grid and lights take a third of a frame where software draws.
+    """
+    scene, camera, upright, distance = server.scene, server.initial_camera, np.eye(3)[up], np.linalg.norm(eye - at)
+    scene.set_up_direction("+" + "xyz"[up])
+    camera.position, camera.look_at, camera.up = eye, at, upright
+    camera.near, camera.far = 1e-3 * float(distance), 1e3 * float(distance)
+    way = (eye - at) / distance
+    scene.add_light_directional("/sun", intensity=SUN, position=way + upright + 0.6 * np.cross(way, upright))
+    a, b, steps = (up + 1) % 3, (up + 2) % 3, np.arange(-CELLS, CELLS + 1)
+    square = np.zeros((4, 3), np.float32)
+    square[:, [a, b]] = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
+    places, scales = np.zeros((2, len(steps), 3)), np.full((2, len(steps), 3), WIDTH * cell)
+    for place, scale, along, across in zip(places, scales, (a, b), (b, a), strict=True):
+        place[:, across], scale[:, along] = cell * steps, cell * CELLS
+    gray = np.tile(np.where(steps % 5 == 0, SECTION, CELL), 2)
+    scene.add_batched_meshes_simple(
+        "/ground", square, np.array([[0, 1, 2], [0, 2, 3]]), np.tile([1.0, 0.0, 0.0, 0.0], (len(gray), 1)),
+        (ground + places).reshape(-1, 3), batched_scales=scales.reshape(-1, 3),
+        batched_colors=np.tile(gray, (3, 1)).T.astype(np.uint8), lod="off", material="toon5", side="double",
+        cast_shadow=False, receive_shadow=False,
+    )  # fmt: skip
+
+
+def ground_of(frame: Frame, up: int) -> tuple[Float64Array, float]:
+    """The place (3,) of a ground at the lowest limb, and its cells: a power of ten, about 10 usual limbs."""
+    limbs, cell = frame.limbs, float(10.0 ** np.round(np.log10(10.0 * usual_size(frame))))
+    if not len(limbs):
+        return np.zeros(3), cell
+    reach = np.where(limbs.kind == Shape.BOX, limbs.half_extents[:, up], limbs.radius)
+    place = np.round(np.concatenate([limbs.p1, limbs.p2]).mean(axis=0) / cell) * cell
+    place[up] = float((np.minimum(limbs.p1[:, up], limbs.p2[:, up]) - reach).min())
+    return place, cell
 
 
 def up_axis(frame: Frame) -> int:

@@ -17,7 +17,7 @@ from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.server import PORT, serve, stop
-from cylcollide.view.stage import Stage, add_ground, up_axis, usual_size, view_of
+from cylcollide.view.stage import Stage, ground_of, prepare, up_axis, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
 from cylcollide.world.hit_world import HitWorld
 
@@ -93,8 +93,9 @@ class Viewer:
 
     def close(self) -> None:
         """Close it."""
-        self._pause()
-        stop(self._server)
+        with self._lock:
+            self._pause()
+            stop(self._server)
 
     def wait(self) -> None:
         """Wait until Ctrl-C, then close it."""
@@ -154,12 +155,7 @@ class Viewer:
         """Put the camera where it sees the first frame, which is returned."""
         frame = self.subject.frame(0)
         up = up_axis(frame) if self._asked_up == "auto" else "xyz".index(self._asked_up)
-        server.scene.set_up_direction("+" + "xyz"[up])
-        add_ground(server.scene, frame, up)
-        place, at = view_of(frame, up)
-        camera, distance = server.initial_camera, float(np.linalg.norm(place - at))
-        camera.position, camera.look_at, camera.up = place, at, np.eye(3)[up]
-        camera.near, camera.far = 1e-3 * distance, 1e3 * distance
+        prepare(server, up, *view_of(frame, up), *ground_of(frame, up))
         return frame
 
     # The panel --------------------------------------------------------------------------------------------------------
@@ -226,7 +222,9 @@ class Viewer:
         while not ends.wait(STEP):
             passed = first + time.monotonic() - begun
             number = max(number, int(np.searchsorted(times, passed, "right")) - 1)
-            self.show(number)
+            with self._lock:
+                if not ends.is_set():
+                    self.show(number)
             if number == len(times) - 1:
                 self._pause()
                 return

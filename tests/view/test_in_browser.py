@@ -1,10 +1,12 @@
 """The pages in Chromium, as somebody uses them: click, slide, choose; no error, and no request beyond this machine."""
 
+import os
 import re
 import shutil
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.logging_server import Match
 
@@ -13,6 +15,7 @@ import cylcollide as cc
 pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view.browser import HAS_CANVAS, PATIENCE, PROGRAMS, Browser
+from cylcollide.view.firing import TICKS
 from cylcollide.view.people import range_rig
 from cylcollide.view.range import Range
 from cylcollide.view.range_command import make_firing
@@ -30,6 +33,19 @@ BOX = """(element => {{
 BY_TEXT = "[...document.querySelectorAll('{kind}')].filter(e => e.textContent.trim() === '{text}')[0]"
 LISTED = "[...document.querySelectorAll('input')].filter(e => e.value === 'none')[0]"
 SLIDER = "document.querySelector('[role=slider]').closest('.mantine-Slider-root')"
+
+FRAMES = """new Promise(done => {
+  const kind = WebGL2RenderingContext.prototype, clear = kind.clear, begun = performance.now();
+  let drawn = 0;
+  kind.clear = function (...bits) { drawn += 1; return clear.apply(this, bits); };
+  const next = () => {
+    if (performance.now() < begun + 3000) { requestAnimationFrame(next); return; }
+    kind.clear = clear;
+    done([drawn, 1e-3 * (performance.now() - begun)]);
+  };
+  requestAnimationFrame(next);
+})"""
+"""Frames that are drawn in three seconds, and how long these were."""
 
 
 def until(is_so) -> None:
@@ -124,6 +140,44 @@ def test_a_click_fires_in_the_range():
             page.check()
     finally:
         shown.close()
+
+
+def processor_times(browser: Browser) -> np.ndarray:
+    """Seconds that all processes of a browser took so far, and this one."""
+    session, browser._session = browser._session, None
+    processes = browser.call("SystemInfo.getProcessInfo")["processInfo"]
+    browser._session = session
+    fields = [Path(f"/proc/{one['id']}/stat").read_text().rpartition(")")[2].split() for one in processes]
+    ticks = sum(int(one[11]) + int(one[12]) for one in fields)
+    return np.array([ticks / os.sysconf("SC_CLK_TCK"), time.process_time()])
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the time of processes as Linux tells it")
+@pytest.mark.parametrize("command", ["range", "view"])
+def test_two_processors_draw_a_crowd_ten_times_a_second_without_a_graphics_card(command: str):
+    """The time of processors is counted, as others may use them, too: 64 people."""
+    firing, needed = make_firing(range_rig(), [], 64), []
+    for tick in range(TICKS if command == "view" else 0):
+        firing.step(tick / 30)
+    shown = Range(firing) if command == "range" else view(firing.history, open_browser=False)
+    with Browser(1400, 900) as browser:
+        page = Page(browser, shown.url)
+        page.says("Play" if command == "view" else "Click to fire")
+        browser.settle()  # the panel comes in by and by
+        if isinstance(shown, Range):
+            shown.start()
+        for _ in range(4):
+            if command == "view":
+                page.says("\nPlay\n")
+                page.click_on(BY_TEXT.format(kind="button", text="Play"))
+            before = processor_times(browser)
+            drawn, seconds = browser.evaluate(FRAMES)
+            theirs, ours = processor_times(browser) - before
+            needed.append(10.0 * theirs / max(drawn, 1) + ours / seconds)
+            print(f"{command}: {drawn / seconds:.1f} frames a second; ten would take {needed[-1]:.2f} processors")
+        page.check()
+    shown.close()
+    assert min(needed) < 2.0
 
 
 def test_a_page_that_stands_alone(path: Path, tmp_path: Path):

@@ -7,6 +7,7 @@ from support.cases.one_of_each_shape import LIMBS
 import cylcollide as cc
 from cylcollide._types import Shape
 from cylcollide.limbs.outlines import surface_points
+from cylcollide.view import instances
 from cylcollide.view.instances import instances_of, turns_to, unit_mesh
 
 
@@ -19,8 +20,10 @@ def placed_vertices(one, i):
     return one.positions[i] + turned
 
 
+@pytest.mark.parametrize("is_crowd", [False, True], ids=["few", "crowd"])
 @pytest.mark.parametrize("shape", Shape, ids=lambda shape: shape.name)
-def test_instances_lie_where_the_limbs_do(shape):
+def test_instances_lie_where_the_limbs_do(shape, is_crowd, monkeypatch):
+    monkeypatch.setattr(instances, "FEW", 0 if is_crowd else 400)
     rng, one = np.random.default_rng(int(shape)), LIMBS[shape]
     limbs = cc.Limbs.concat([one, one.inflated(0.04), one.inflated(0.09)])
     step = rng.normal(size=(3, 3))
@@ -28,11 +31,11 @@ def test_instances_lie_where_the_limbs_do(shape):
     limbs = limbs.moved(limbs.p1 + step, p2)
     for i in range(3):
         found = [(each, k) for each in instances_of(limbs) for k in np.flatnonzero(each.rows == i)]
-        assert len(found) == (3 if shape == Shape.CAPSULE else 1)
+        assert len(found) == (3 if shape == Shape.CAPSULE and not is_crowd else 1)
         points, surface = np.concatenate([placed_vertices(*pair) for pair in found]), surface_points(limbs, i)
         for way in rng.normal(size=(50, 3)):  # both reach equally far in every direction
             way /= np.linalg.norm(way)
-            assert (points @ way).max() == pytest.approx((surface @ way).max(), abs=0.02)
+            assert (points @ way).max() == pytest.approx((surface @ way).max(), abs=0.08 if is_crowd else 0.02)
 
 
 def test_every_limb_of_a_crowd_has_its_instances():
@@ -51,11 +54,24 @@ def test_every_limb_of_a_crowd_has_its_instances():
             assert np.allclose(one.positions, middle[one.rows])
 
 
-def test_many_ratios_of_radii_share_meshes():
+@pytest.mark.parametrize("few", [0, 400])
+def test_every_mesh_has_a_name_of_its_own(few, monkeypatch):
+    monkeypatch.setattr(instances, "FEW", few)
+    names = [one.name for one in instances_of(cc.Limbs.concat(list(LIMBS.values())))]
+    assert len(set(names)) == len(names) >= len(LIMBS)
+
+
+@pytest.mark.parametrize("shape", [Shape.TAPERED, Shape.CAPSULE])
+def test_many_ratios_of_radii_share_meshes(shape):
     n = 500
-    p1 = np.random.default_rng(0).normal(size=(n, 3))
-    limbs = cc.Limbs.tapered_cylinders(p1, p1 + 1.0, np.linspace(0.1, 1.0, n), 1.0)
+    p1, radii = np.random.default_rng(0).normal(size=(n, 3)), np.linspace(1e-6, 1.0, n)
+    limbs = (
+        cc.Limbs.tapered_cylinders(p1, p1 + 1.0, radii, 1.0)
+        if shape == Shape.TAPERED
+        else cc.Limbs.capsules(p1, p1 + np.geomspace(1e-9, 1e9, n)[:, None], radii)
+    )
     assert len(instances_of(limbs)) <= 33
+    assert all(np.isfinite(one.mesh.vertices).all() for one in instances_of(limbs))
     assert sum(len(one.rows) for one in instances_of(limbs)) == n
 
 
