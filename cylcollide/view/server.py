@@ -1,4 +1,4 @@
-"""The only import of viser and of its websockets, so that their absence always raises the same error; and its server."""
+"""The only import of viser and of its websockets: their absence always raises the same error; and its server."""
 
 import io
 from contextlib import redirect_stdout
