@@ -34,7 +34,10 @@ def test_readme_names_the_two_commands_that_ci_runs():
     assert "pip install '.[test]' --quiet && pytest -n 2 --dist loadfile\n" in (ROOT / ".ci" / "run").read_text()
 
 
-@pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.stem)
+SLOW = {"skin": [pytest.mark.long, pytest.mark.ci_long]}
+
+
+@pytest.mark.parametrize("demo", [pytest.param(demo, marks=SLOW.get(demo.stem, ()), id=demo.stem) for demo in DEMOS])
 def test_demo_runs_and_is_short(demo, capsys, monkeypatch):
     assert len(demo.read_text().splitlines()) < 100
     monkeypatch.setattr(sys, "argv", [str(demo)])

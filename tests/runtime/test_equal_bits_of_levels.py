@@ -107,7 +107,11 @@ def answers_of(level: str, size: str) -> dict[str, str]:
 
 @pytest.mark.skipif(not MACHINE_CODE, reason="about machine code")
 @pytest.mark.parametrize(
-    ("level", "size"), [*((level, "large") for level in MACHINE_CODE[1:]), (levels.PLAIN, "small")]
+    ("level", "size"),
+    [
+        *((level, "large") for level in MACHINE_CODE[1:]),
+        pytest.param(levels.PLAIN, "small", marks=[pytest.mark.long, pytest.mark.ci_long]),
+    ],
 )
 def test_bits_are_those_of_the_best_level(level: str, size: str):
     want, got = answers_of(MACHINE_CODE[0], size), answers_of(level, size)

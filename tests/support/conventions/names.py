@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from keyword import kwlist
 
-from support.conventions.paths import ROOT, Place, exists, python_files, text_of
+from support.conventions.paths import ROOT, Place, exists, nodes, python_files
 
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -15,19 +16,15 @@ PUBLIC = re.compile(r"(?<![\w.])(?:cc|world|limbs|hits|chords|mirror|Limbs|HitWo
 """In a block of Python: what is asked of the package and of what users hold of it."""
 
 
-class WithoutDocumentation(ast.NodeTransformer):
-    """Leaves out the strings that stand alone."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        return None if isinstance(node.value, ast.Constant) else node
-
-
 @cache
 def words() -> frozenset[str]:
     """Every identifier and every word of a string that is no docstring; modules, folders, columns of the benchmarks."""
-    found = {word for name in python_files() for word in re.split(r"\W", name)}
+    texts = {*python_files(), *kwlist}
     for name in python_files():
-        found.update(re.findall(r"[A-Za-z_]\w*", ast.unparse(WithoutDocumentation().visit(ast.parse(text_of(name))))))
+        alone = {id(node.value) for node in nodes(name) if isinstance(node, ast.Expr)}
+        fields = (vars(node).values() for node in nodes(name) if id(node) not in alone)
+        texts.update(value for values in fields for value in values if isinstance(value, str))
+    found = set(re.findall(r"[A-Za-z_]\w*", "\n".join(texts)))
     for table in (ROOT / "benchmarks").glob("*.csv"):
         found.update(table.read_text().partition("\n")[0].split(","))
     return frozenset(found)
