@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import cylcollide as cc
 from cylcollide.characters.skin import Skin, skin_report
-from cylcollide.limbs.outlines import hull, surface_points
+from cylcollide.limbs.outlines import COLORS, hull, surface_points
 
 DATA = Path(__file__).with_name("data")
 UNIT = 0.0254 / 0.45  # metres in a unit of the clip, as its source says
@@ -21,7 +21,6 @@ PARTS = {"Head": "head", "Neck": "head", "Leg": "leg", "Foot": "leg", "Toe": "le
     ("Arm", "Hand", "Finger"), "arm"
 )
 GROUPS = {"head": 1, "torso": 2, "arm": 3, "leg": 4}
-COLORS = {1: "#d1495b", 2: "#00798c", 3: "#edae49", 4: "#66a182"}
 LIGHT = np.array([0.4, 0.5, 0.75])
 
 

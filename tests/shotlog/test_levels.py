@@ -1,0 +1,55 @@
+"""The match of the demo, logged by the best level, is judged again identically by each other one, and in plain Python."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.package import ABOVE_PACKAGE, environment
+
+import cylcollide as cc
+from cylcollide.runtime import levels
+
+MACHINE_CODE = [level for level in levels.installed() if levels.module_of(level).supported()]
+MATCH = Path(__file__).parents[2] / "demos" / "match.py"
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not MACHINE_CODE, reason="about machine code")]
+
+
+def run(level: str, *words: str | Path) -> str:
+    """What a fresh process with a level says."""
+    reach = os.pathsep.join(map(str, (ABOVE_PACKAGE, MATCH.parent)))
+    variables = environment(CYLCOLLIDE_LEVEL=level, PYTHONPATH=reach)
+    done = subprocess.run([sys.executable, *words], env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def played(folder: Path, least: int, seconds: tuple[int, ...]) -> Path:
+    """The log of a match of so many shots at least; on a busy machine the first ones come late."""
+    for number, length in enumerate(seconds):
+        path = folder / f"{number}.shots"
+        run(MACHINE_CODE[0], MATCH, "--seconds", str(length), "--log", path)
+        with cc.ShotLog.open(path) as log:
+            if len(log) >= least:
+                return path
+    raise AssertionError(f"expected {least} shots, got {len(log)}")
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty seconds."""
+    return played(tmp_path_factory.mktemp("match"), 1000, (20, 60))
+
+
+@pytest.mark.parametrize("level", MACHINE_CODE)
+def test_a_match_is_judged_again_identically_by_every_level(level: str, match: Path):
+    said = run(level, "-m", "cylcollide", "rejudge", match, "--jobs", "1")
+    assert "judged again identically" in said
+    assert f"at {MACHINE_CODE[0]}" in said
+
+
+def test_a_match_is_judged_again_identically_in_plain_python(tmp_path: Path):
+    said = run(levels.PLAIN, "-m", "cylcollide", "rejudge", played(tmp_path, 100, (1, 2, 4, 8)), "--jobs", "1")
+    assert "judged again identically" in said
