@@ -1,4 +1,4 @@
-"""The match of the demo, logged by the best level, is judged again identically by each other one, and in plain Python."""
+"""The match of the demo, logged by the best level, is judged again identically by all levels and in plain Python."""
 
 import os
 import subprocess
