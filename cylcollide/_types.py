@@ -23,9 +23,9 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 Item = TypeVar("Item", bound=np.generic)
 
 Column: TypeAlias = Annotated[NDArray[Item], "n"]
-"""A number a row; or work memory."""
+"""A number per row; or work memory."""
 Rows: TypeAlias = Annotated[NDArray[Item], "n", "k"]
-"""Several numbers a row."""
+"""Several numbers per row."""
 Blocks: TypeAlias = Annotated[NDArray[Item], "n", "m", "k"]
 """A matrix a row."""
 Vectors: TypeAlias = Annotated[Float64Array, "n", 3]
@@ -38,7 +38,7 @@ LayerMasks: TypeAlias = Column[np.uint32]
 """Sets of layers, a bit each."""
 
 Flags: TypeAlias = bool | Sequence[bool] | BoolArray
-"""One bool for all, or one a row."""
+"""One bool for all, or one per row."""
 
 InsidePolicy: TypeAlias = Literal["hit", "exit", "ignore"]
 

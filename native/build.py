@@ -1,4 +1,4 @@
-"""The build: marked functions of the package to one extension module a level.
+"""The build: marked functions of the package to one extension module per level.
 
 An object file is kept under a digest of the code of all source files that its loop is made of, its signature and tools.
 """

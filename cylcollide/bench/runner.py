@@ -36,11 +36,11 @@ class Row:
     version: str
     rays: int = 0  # a round; fewer for a slow engine
     hits: int = 0
-    rate: float = float("nan")  # rays a second, median of the rounds; to be compared within one run only
+    rate: float = float("nan")  # rays per second, median of the rounds; to be compared within one run only
     ratio: float = float("nan")  # rate over that of cylcollide in the same round: median, least and largest
     ratio_low: float = float("nan")
     ratio_high: float = float("nan")
-    wrong_verdicts: int = 0  # proved in rational arithmetic
+    wrong_verdicts: int = 0  # proved in exact arithmetic
     wrong_limbs: int = 0
     build_seconds: float = float("nan")
     note: str = ""

@@ -1,4 +1,4 @@
-"""Scaling: rays a second against limbs and batch size, with build time and memory; of the past against ticks, too."""
+"""Scaling: rays per second against limbs and batch size, with build time and memory; of the past against ticks, too."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -18,9 +18,9 @@ class Point:
 
     against: str  # the varied quantity, "limbs" or "batch"
     limbs: int
-    batch: int  # rays a call
+    batch: int  # rays per call
     hit_share: float  # of the rays; on a small field most leave it without a hit
-    rate: float  # rays a second, one thread, median of the rounds
+    rate: float  # rays per second, one thread, median of the rounds
     rate_low: float
     rate_high: float
     build_seconds: float
@@ -35,7 +35,7 @@ class PastPoint:
     limbs: int
     ticks: int
     rays: int  # a call, spread over all ticks
-    rate: float  # rays a second, one thread, median of the rounds
+    rate: float  # rays per second, one thread, median of the rounds
     present_rate: float  # of the same rays in the world as it is
     ratio: float  # median of the rounds: rate over the present's
     ratio_low: float
@@ -71,7 +71,7 @@ def _past_point(against: str, characters: int, ticks: int, rays: int, rounds: in
 
 
 def run_scaling(rays: int, rounds: int, progress: Progress, decades: int = 6) -> list[Point]:
-    """Measure worlds of 10² to 10^decades limbs with so many rays a call, and batches of 1 to 10^decades rays."""
+    """Measure worlds of 10² to 10^decades limbs with so many rays per call, and batches of 1 to 10^decades rays."""
     worlds = []
     for limbs in [10**k for k in range(2, decades + 1)]:
         progress(f"scaling: {limbs:,} limbs")

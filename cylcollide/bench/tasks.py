@@ -1,4 +1,4 @@
-"""Measurements other than rays a second: building, moving, a single call, points, threads, start-up, memory."""
+"""Measurements other than rays per second: building, moving, a single call, points, threads, start-up, memory."""
 
 import subprocess
 import sys

@@ -110,7 +110,7 @@ def _column(matrices: Float64Array, form: Arrangement, i: int, column: int) -> V
 
 @compiled
 def _pose_one(matrices: Float64Array, form: Arrangement, i: int, at: Vectors, turn: Quaternions) -> bool:
-    """Write the pose of matrix i; whether it is a rotation and a translation of accepted numbers."""
+    """Write the pose of matrix i; returns whether it is a rotation and a translation of accepted numbers."""
     m = _column(matrices, form, i, 0), _column(matrices, form, i, 1), _column(matrices, form, i, 2)
     place = _column(matrices, form, i, 3)
     if not are_numbers(m, place):

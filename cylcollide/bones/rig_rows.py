@@ -64,7 +64,7 @@ class Placed(NamedTuple):
 
 @compiled
 def place_character(rig: RigRows, count: int, bones: Bones, first: Parts, c: int, placed: Placed) -> bool:
-    """Write the limbs of character c; whether they are limbs, and all its bones have accepted numbers."""
+    """Write the limbs of character c; returns whether they are limbs, and all its bones have accepted numbers."""
     (positions, orientations), valid = bones, True
     bone0, row0, box0 = first.bones[c], first.rows[c], first.boxes[c]
     for bone in range(bone0, bone0 + count):

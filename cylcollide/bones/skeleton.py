@@ -33,7 +33,7 @@ def _pose_character(
     at: Float64Array,
     turn: Float64Array,
 ) -> bool:
-    """Write the bones of one character; whether all its numbers are accepted, and all bones in range.
+    """Write the bones of one character; returns whether all its numbers are accepted, and all bones in range.
 
     A root's parent is the character itself, which stands where the first root is, as it is turned.
     """

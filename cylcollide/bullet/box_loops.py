@@ -24,7 +24,7 @@ def entering_rows(
     memory: Column[np.float64],
     rows: Column[np.int64],
 ) -> int:
-    """Write the rows of the segments (n, 3), (n, 3) that enter a box up to their fraction `until` (n,); how many.
+    """Write the rows of segments (n, 3), (n, 3) that enter a box up to fraction `until` (n,); returns how many.
 
     Boxes are those of the tree, which are larger than the ones it was built over: never smaller, by rounding. A segment
     that is too long or too far away for float64 is taken for one that enters. `memory` as in `stack_in`; `rows` (n,).

@@ -20,7 +20,7 @@ __all__ = ["Color", "crosses", "outlines", "redraw", "sheet_outline"]
 
 
 def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array, Color]]) -> list[int]:
-    """Remove what was drawn, draw lines (m, 2, 3) in their colours; what is drawn then, which a window has alone."""
+    """Remove what was drawn, draw lines (m, 2, 3) in their colours; returns what is drawn, which only a window has."""
     for item in drawn:
         client.removeUserDebugItem(item)
     items = [

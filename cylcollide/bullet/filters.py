@@ -47,7 +47,7 @@ def filter_groups(
 
 
 def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
-    """The groups of links that some ray hits: two probes for the default groups, one a bit for others."""
+    """The groups of links that some ray hits: two probes for the default groups, one per bit for others."""
     groups = np.zeros(len(probes[0]), np.uint32)
     for bit in (DEFAULT, STATIC):
         groups[_hit(client, shapes, probes, bit)] |= np.uint32(bit)

@@ -36,7 +36,7 @@ class Mirror(MirrorPoints):
 
     Spheres, boxes, capsules and cylinders of all bodies and links become limbs, planes become exact
     sheets. `rayTest` and `rayTestBatch` take PyBullet's arguments and return PyBullet's tuples, any
-    number of rays a call.
+    number of rays per call.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class Mirror(MirrorPoints):
         threads
             How many work at once; None: the number of processors.
         radius
-            Of thick rays, one or one a ray, as of `HitWorld.cast_segments`; planes become slabs.
+            Of thick rays, one or one per ray, as of `HitWorld.cast_segments`; planes become slabs.
 
         Raises
         ------

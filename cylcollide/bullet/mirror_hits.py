@@ -80,7 +80,7 @@ class MirrorHits(Result):
         self._columns = {"fraction": fraction}
 
     def _add_sheets(self, fraction: Float64Array) -> Float64Array:
-        """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
+        """Put sheets before limbs; undecided rows are resolved by the exact order of all shapes."""
         state, rays, limb = self._state, self._rays, self._shape
         self._shape, first = found = np.empty(len(limb), np.int32), np.empty(len(limb))
         shapes = state.sheet_table, state.sheet_rank, state.world.packed[0], state.limb_rank
@@ -187,19 +187,19 @@ class MirrorChords(Result):
     """Every shape that each segment crosses, sorted along it, in compressed rows.
 
     Those of segment i are rows `offsets[i]:offsets[i + 1]`. `ray`, `body`, `link`, `limb` (-1 for planes and what
-    Bullet hits; int32), `entry_fraction` and `exit_fraction` (NaN for what Bullet hits) have one entry a chord. A
+    Bullet hits; int32), `entry_fraction` and `exit_fraction` (NaN for what Bullet hits) have one entry per chord. A
     plane's chord has no length. `chords[i]` has those of segment i alone, as `Chords`.
     """
 
     _what = "chords"
     fields: ClassVar[tuple[str, ...]] = ("ray", "body", "link", "limb", "entry_fraction", "exit_fraction")
 
-    ray = Field[Int64Array]("Row of the segment; int64, one a chord.")
-    body = Field[Int32Array]("ObjectUniqueId of the body; int32, one a chord.")
-    link = Field[Int32Array]("LinkIndex of the link, -1 for a base; int32, one a chord.")
-    limb = Field[Int32Array]("Index in `Mirror.limbs`, -1 for planes and what Bullet hits; int32, one a chord.")
-    entry_fraction = Field[Float64Array]("Where the segment enters the shape; one a chord.")
-    exit_fraction = Field[Float64Array]("Where it leaves, NaN for what Bullet hits; one a chord.")
+    ray = Field[Int64Array]("Row of the segment; int64, one per chord.")
+    body = Field[Int32Array]("ObjectUniqueId of the body; int32, one per chord.")
+    link = Field[Int32Array]("LinkIndex of the link, -1 for a base; int32, one per chord.")
+    limb = Field[Int32Array]("Index in `Mirror.limbs`, -1 for planes and what Bullet hits; int32, one per chord.")
+    entry_fraction = Field[Float64Array]("Where the segment enters the shape; one per chord.")
+    exit_fraction = Field[Float64Array]("Where it leaves, NaN for what Bullet hits; one per chord.")
     offsets = Field[Int64Array]("Where the chords of each segment begin, and the last end; int64 (n + 1,).")
 
     def __init__(

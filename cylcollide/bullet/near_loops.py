@@ -86,7 +86,7 @@ def _comes_near(starts: Float64Array, ends: Float64Array, i: int, x: float, y: f
 
 @compiled_loop
 def mark_near(shapes: NearShapes, starts: Vectors, ends: Vectors, memory: NearMemory) -> int:
-    """Mark the bodies, by their bases in `memory.frames`, which any segment (n, 3), (n, 3) comes near; how many."""
+    """Mark the bodies, by their bases in `memory.frames`, near any segment (n, 3), (n, 3); returns how many."""
     count, reach = 0, memory.reach
     for body in range(len(reach)):
         base = memory.frames[shapes.first_frame[body]]
@@ -102,7 +102,7 @@ def mark_near(shapes: NearShapes, starts: Vectors, ends: Vectors, memory: NearMe
 
 @inlined
 def _place(shapes: NearShapes, body: int, memory: NearMemory) -> bool:
-    """Write poses and rows of the shapes of a body; whether all fit."""
+    """Write poses and rows of the shapes of a body; returns whether all fit."""
     first, end, made = shapes.first_shape[body], shapes.first_shape[body + 1], memory.made
     if first == end:
         return True
@@ -188,7 +188,7 @@ def enters_mesh(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: V
 
 @inlined
 def _cast_one(shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, hits: HitColumns) -> bool:
-    """Write the first limb along ray i; whether float64 leaves it open."""
+    """Write the first limb along ray i; returns whether it is undecided."""
     ray, rows, made, bases, rays = ray_at(batch.rays, i), memory.rows, memory.made, memory.frames, batch.rays
     best, mask = no_hit(ray.limit), int(batch.mask[0])
     for body in range(len(memory.near)):

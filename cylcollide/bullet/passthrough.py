@@ -122,7 +122,7 @@ class Wrapped:
         return found
 
     def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
-        """The hits of segments (n, 3), (n, 3) with the links, by row; sorted by fraction, one a link."""
+        """The hits of segments (n, 3), (n, 3) with the links, by row; sorted by fraction, one per link."""
         if not self.body_links:
             return {}
         rows = self._entering(starts, ends, np.ones(len(starts)))

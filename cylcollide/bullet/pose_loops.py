@@ -81,7 +81,7 @@ def pose_shapes(
     rotation: Quaternions,
     made: Posed,
 ) -> int:
-    """Fill `made` with n shapes at frames (m, 7), positions and quaternions; the first that does not fit, or -1.
+    """Fill `made` with n shapes at frames (m, 7), positions and quaternions; returns the first misfit, or -1.
 
     `at` (n,): the frame of each shape. `kind`, `size`, `position`, `rotation`: as in `Shapes`. A shape fits whose
     numbers are finite and, if it is a cylinder, whose axis has not vanished.

@@ -95,7 +95,7 @@ def _write_crossing(
 
 @compiled_loop
 def cross_sheet(sheets: SheetTable, k: int, starts: Vectors, ends: Vectors, found: SheetColumns) -> int:
-    """Fill `found`, all misses so far, with the crossings of n segments and sheet k; how many are undecided."""
+    """Fill `found`, all misses so far, with the crossings of n segments and sheet k; returns how many are undecided."""
     count = 0
     for i in range(len(starts)):
         status, time, after, error, height = MISSED, 0.0, 0.0, 0.0, 0.0

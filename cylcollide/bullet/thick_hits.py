@@ -40,7 +40,7 @@ class ThickHits(MirrorHits):
         return super().rechecked + self._compared
 
     def _add_sheets(self, fraction: Float64Array) -> Float64Array:
-        """Put sheets before other shapes; what float64 leaves open is resolved exactly, and the lower rank counts."""
+        """Put sheets before other shapes; undecided rows are resolved exactly, and the lower rank counts."""
         rays, first, shape = self._rays, fraction.copy(), self._shape.astype(np.int32)
         error = limb_error(self._state._replace(largest=self._state.largest + rays.radius.max(initial=0.0)), rays)
         for k, slab, rows in self._slabs(np.arange(len(first))):
@@ -134,7 +134,7 @@ class ThickHits(MirrorHits):
 
 
 def cast(state: MirrorState, rays: RayTest, radius: ArrayLike, client: Client) -> MirrorHits:
-    """The first shape along each ray; `radius`: one, or one a ray.
+    """The first shape along each ray; `radius`: one, or one per ray.
 
     Raises
     ------

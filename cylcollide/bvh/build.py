@@ -90,7 +90,7 @@ def _collapse(
     source: Column[np.int32],
     depth: Column[np.int32],
 ) -> int:
-    """Write the nodes of width eight of a binary tree into `child` (n, 8) and `axis` (n,), see `Tree`; how many.
+    """Write the nodes, eight wide, of a binary tree into `child` (n, 8), `axis` (n,), see `Tree`; returns their number.
 
     `source` (n,) and `depth` (n,), the binary node and the depth of each, begin as zeros and ones. Scratch: the slots
     (8,) of one wide node, half the surface areas of their boxes (8,), and the doubled centres of these (3, 8).

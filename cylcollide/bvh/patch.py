@@ -102,7 +102,7 @@ def _insert(
 ) -> None:
     """Put the branches with at most LARGEST_BRANCH items of the tree of nodes `first` to `last` into that of node 0.
 
-    Item i of theirs is number `new[i]` from now on. `sizes` and `stack` are scratch, a number a node: the number of
+    Item i of theirs is number `new[i]` from now on. `sizes` and `stack` are scratch, a number per node: the number of
     items below it, and the nodes still to be put.
     """
     for node in range(last - 1, first - 1, -1):
@@ -133,7 +133,7 @@ def _insert(
 
 @compiled
 def _put(nodes: Tree, used: int, code: int, box: Box) -> int:
-    """Put a branch or an item into an empty slot below node 0, and grow the boxes above; how many nodes are used then.
+    """Put a branch or an item into an empty slot below node 0, and grow the boxes above; returns the nodes in use.
 
     The slot is the first empty one on the way down through the slots that grow least with the box. If every slot of a
     full node would grow by more than the joint area of the closest pair, that pair is merged, and the freed slot used.
@@ -242,7 +242,7 @@ def _in_order(nodes: Tree, items: int) -> Tree:
 
 @compiled_loop
 def _sort_by_level(nodes: Tree, ordered: Tree, source: Column[np.int32], level: Column[np.int32]) -> int:
-    """Write the nodes in the order of their levels, where each one was, and its level; how many there are.
+    """Write the nodes in the order of their levels, where each one was, and its level; returns their number.
 
     Children have larger indices than their parents then.
     """

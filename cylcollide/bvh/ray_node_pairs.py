@@ -50,7 +50,7 @@ class Pairs(NamedTuple):
 
 
 def levels_of(tree: Tree) -> int:
-    """Number of levels of pairs: one a level of nodes, and one that stays empty."""
+    """Number of levels of pairs: one per level of nodes, and one that stays empty."""
     return (tree.stack_size - 2) // (TREE_WIDTH - 1) + 1
 
 

@@ -161,7 +161,7 @@ def split_all(boxes: Float32Array, order: Int32Array) -> Binary:
 def _split_all(
     boxes: Rows[np.float32], order: Column[np.int32], node: Binary, depth: Column[np.int32], bins: Bins
 ) -> int:
-    """Fill the nodes of `split_all`, and the depth of each, zeros so far; how many there are."""
+    """Fill the nodes of `split_all`, and the depth of each, zeros so far; returns their number."""
     n, around = order.size, node.boxes
     node.first[0], node.last[0], used, k = 0, n, 1, 0
     while k < used:

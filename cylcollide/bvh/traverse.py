@@ -1,9 +1,9 @@
 """Traversal: the items whose boxes a ray intersects, the nearest first, or whose boxes contain a point.
 
-What happens at an item is a function that the caller passes. The build compiles a traversal once for each of them.
+The caller passes a function that is called at each item. The build compiles a traversal once for each of them.
 
 The box test is the slab test with near and far planes chosen by the signs of the direction, eight boxes at once, in the
-tree's own frame and in float32. That it never loses a true hit is shown in `docs/numerics.md`, "Boxes".
+tree's own frame and in float32. `docs/numerics.md`, "Boxes", shows that no true hit is lost.
 """
 
 from collections.abc import Callable
@@ -40,9 +40,9 @@ NO_FURTHER = -1.0
 
 
 class LocalRay(NamedTuple):
-    """A ray in the frame of the tree, or eight; it starts where it enters the root's box, or at its origin within it.
+    """A ray in the frame of the tree, or eight; its start is the entry into the root's box, or an origin inside.
 
-    In units of the tree a plane at coordinate c across an axis is intersected at c reciprocal - product from the start.
+    It meets the plane at coordinate c of an axis at c * reciprocal - product from its start, in units of the tree.
     """
 
     untrusted: Truth  # too far away or too large to be transformed: it may intersect any box
@@ -54,7 +54,7 @@ class LocalRay(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The nodes and items that a traversal has yet to visit. One a thread, used for ray after ray."""
+    """The nodes and items that a traversal has yet to visit. One per thread, reused by its rays."""
 
     code: Column[np.int32]  # (stack_size,): as in `Tree.child`
     near: Column[np.float32]  # (stack_size,): where the ray enters the box
@@ -70,7 +70,7 @@ def make_stack(tree: Tree) -> Stack:
 
 @inlined
 def stack_in(memory: Float64Array, size: int) -> Stack:
-    """A stack of this size in memory of the caller: `size` and half of TREE_WIDTH numbers, or more."""
+    """A stack in the caller's memory of at least `size + TREE_WIDTH // 2` numbers."""
     numbers = memory.view(np.float32)
     return Stack(memory.view(np.int32)[:size], numbers[size : 2 * size], numbers[2 * size : 2 * size + TREE_WIDTH])
 
@@ -132,7 +132,7 @@ def plane_times(bounds: Float32Array, offset: int, reciprocal: Any, product: Any
 def push_sorted(stack: Stack, children: Rows[np.int32], node: int, slots: int, height: int) -> int:
     """Push the children of a node in some of its slots, the nearest on top; returns the height of the stack then.
 
-    `slots` has a bit for each of them; how far they are is in `stack.entry`.
+    `slots` has a bit for each of them; distances are in `stack.entry`.
     """
     codes, nears, entries, bottom = stack.code, stack.near, stack.entry, height
     while slots != 0:
@@ -156,13 +156,13 @@ def visit_on_ray(
     """Visit the items whose boxes a ray intersects, the nearest first; all items, if the ray is untrusted.
 
     `visit(query, item, found)` is called at each item. It returns what is found by then, and how far the ray goes on, a
-    length as in `LocalRay`: a hit shortens the ray. Returns what is found in the end, `found` if no item is visited.
+    length as in `LocalRay`: a hit shortens the ray. The result is the last `found`.
     """
     if ray.untrusted:
         for k in range(tree.items):
             found, _ = visit(query, tree.items - 1 - k, found)
         return found
-    # offsets in a node's bounds of the planes that the ray enters and leaves the boxes by
+    # offsets, in a node's bounds, of the planes through which the ray enters and leaves boxes
     near_x = 0 if ray.reciprocal[0] >= 0.0 else 3 * TREE_WIDTH
     near_y = TREE_WIDTH if ray.reciprocal[1] >= 0.0 else 4 * TREE_WIDTH
     near_z = 2 * TREE_WIDTH if ray.reciprocal[2] >= 0.0 else 5 * TREE_WIDTH
@@ -221,7 +221,7 @@ def in_boxes(bounds: Float32Array, base: int, point: Vector) -> Truth:
 def visit_at_point(
     tree: Tree, stack: Stack, point: Vector, visit: Callable[[Query, int, Found], Found], query: Query, found: Found
 ) -> Found:
-    """Visit the items whose boxes contain the point, in the coordinates of the world, as `visit_on_ray` does."""
+    """Visit the items whose boxes contain the point, in world coordinates; `visit` returns `found` alone."""
     bounds, children, codes = tree.bounds, tree.child, stack.code
     local = broadcast_float32(local_point(tree.frame, point))
     codes[0], height = 0, 1

@@ -1,4 +1,4 @@
-"""From a request about shots and their policies to `Judged`."""
+"""Judges shots: from `ShotRequest` to `Judged`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cylcollide.query.loops.judge import (
 from cylcollide.query.request import RayRequest, State, ray_request, segment_request
 
 Policies: TypeAlias = Policy | Sequence[Policy]
-"""A policy for all rows, or one a row."""
+"""One policy for all rows, or one per row."""
 
 
 class GroupedState(State, Protocol):
@@ -48,7 +48,7 @@ class Weapons(NamedTuple):
 
     @classmethod
     def of(cls, policy: Policies, n: int) -> Weapons:
-        """One policy for all of n rays, or one a row; ValueError for anything else."""
+        """One policy for all of n rays, or one per row; ValueError for anything else."""
         if isinstance(policy, Policy):
             return cls((policy,), np.zeros(1, np.int64))
         if not isinstance(policy, Sequence | np.ndarray):
@@ -82,17 +82,17 @@ class Weapons(NamedTuple):
         return [policy.rows(group_names) for policy in self.policies]
 
     def rays_of(self, number: int, n: int) -> Int64Array:
-        """The rays, of n, that one of the policies judges."""
+        """Those of n rays that policy `number` judges."""
         return np.arange(n) if len(self.policies) == 1 else np.flatnonzero(self.which == number)
 
     @property
     def kinds(self) -> Int64Array:
-        """The kind of policy of each ray, by its place in KINDS; (n,), or (1,) for all."""
+        """The index in KINDS of each ray's kind of policy; (n,), or (1,) for all."""
         return np.array([KINDS.index(policy.kind) for policy in self.policies], np.int64)[self.which]
 
 
 class ShotRequest(NamedTuple):
-    """A request about n shots: their rays, the policies that judge them, and what each begins with."""
+    """A request to judge n rays: the rays, their policies and energies, and the shots that they belong to."""
 
     rays: RayRequest
     weapons: Weapons
@@ -165,7 +165,7 @@ def judge(state: GroupedState, request: ShotRequest) -> Judged:
 
 
 def judge_flight(chords: Chords, shots: ShotRequest, rows: list[PolicyRows]) -> Judged:
-    """Judge shots by their chords, and by the rows of their policies."""
+    """Judge shots by their chords; `rows`: what loops read of each policy."""
     needs_length = any(one.kind in (LONGEST_CHORD, PENETRATION) for one in rows)
     n, flight = len(chords.offsets) - 1, chords.flight(needs_length=needs_length)
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)

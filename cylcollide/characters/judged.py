@@ -1,4 +1,4 @@
-"""The outcome of shots under a policy: `Judged`, a row a ray; `Impacts`, a row a chord; a `Decision` in words."""
+"""The outcome of shots under a policy: `Judged`, a row per ray; `Impacts`, a row per chord; a `Decision` in words."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class VictimTotals(NamedTuple):
 
 
 class ShotTotals(NamedTuple):
-    """Sums over the rays of each shot, a row a shot id, in ascending order."""
+    """Sums over the rays of each shot, a row per shot id, in ascending order."""
 
     shot: Int64Array
     rays: Int64Array  # pellets

@@ -140,7 +140,7 @@ def _parents(values: ArrayLike, names: Sequence[str]) -> Int32Array:
 
 
 def _of_bones(values: ArrayLike, name: str, width: int, names: Sequence[str]) -> Float64Array:
-    """Accepted numbers, one row a bone, (b, width)."""
+    """Accepted numbers, one row per bone, (b, width)."""
     shape = (len(names), width)
     given = validate.as_numbers(values, name, str(shape))
     if given.shape != shape:

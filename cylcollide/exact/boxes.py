@@ -1,4 +1,4 @@
-"""Whether two boxes overlap or touch, in rational arithmetic: if no plane across a face or two edges separates them."""
+"""Whether two boxes overlap or touch, in exact arithmetic: if no plane across a face or two edges separates them."""
 
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""A bullet against a moving limb within one tick: when they are in contact, in rational arithmetic.
+"""A bullet against a moving limb within one tick: when they are in contact, in exact arithmetic.
 
 At s the bullet is at x(s) = start + s (end - start), and an end of the limb at (1 - alpha) p + alpha p', alpha being
 affine in s with rational coefficients. With y = x - p1 and a = p2 - p1, which are affine in s too, each bound of the

@@ -1,7 +1,7 @@
-"""Segments at limbs of the past that may be elsewhere, or at another time.
+"""Segments against past limbs of uncertain place and time.
 
-A limb is within its motion of where it is at the time of a segment: at most the sum of what its bone moves and turns
-from tick to tick. So its time is one more reason why it may be elsewhere.
+Around the time of a segment a limb moves at most by the sum of what its bone moves and turns from tick to tick. So an
+uncertain time is treated as an uncertain place.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
 
 PAD = 2.0**-44
-"""Of the largest coordinate: far above the rounding of placed limbs."""
+"""Times the largest coordinate: far above the rounding of placed limbs."""
 
 
 MOST_TURN = 1.9
-"""Between unit axes: one that goes straight from one end of its turn to the other does not vanish below 2."""
+"""Distance of unit axes: below 2, no axis on the straight way between them vanishes."""
 
 
 class PastDoubtRequest(NamedTuple):
-    """Segments, and how far limbs may be away in space and time; (n,) each."""
+    """Segments, and how far limbs may be off in space and time; (n,) each."""
 
     past: PastRequest
     radius: Float64Array
@@ -56,7 +56,7 @@ def past_doubts(
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
 ) -> PastDoubtRequest:
-    """A request about closed segments at times, each as far off as `time_radius`, (n,) or one for all."""
+    """A request about closed segments at times that are uncertain by `time_radius`, (n,) or one for all."""
     first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha), ("time", "tick", "alpha"))
     rays = segment_request(first, ends, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius)
     radii, spans = (
@@ -66,7 +66,7 @@ def past_doubts(
 
 
 def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts:
-    """Which limbs each segment may hit, if each limb is within the radius of where it is at any moment of its time."""
+    """Which limbs each segment may hit, if each is within the radius of a place that it has within `time_radius`."""
     (rays, asked, protected), radius, time_radius = request
     past = Past(world, ring, request.past)
     times = past.times
@@ -95,7 +95,7 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
 
 
 class Spread:
-    """Intervals of time about moments, and how far limbs move within them; n of them."""
+    """Intervals of time about n moments, and how far limbs move in them."""
 
     def __init__(self, ring: Ring, times: SampleTimes, radius: Float64Array, protected: Protected) -> None:
         begins, last = ring.times, len(ring.ticks) - 1
@@ -117,12 +117,12 @@ class Spread:
             broken[k + 1], motion[k + 1] = np.isinf(longest), 0.0 if np.isinf(longest) else longest
         broken, motion = np.cumsum(broken), np.cumsum(motion)
         self.is_open = ~kept | (broken[self._end] > broken[self._first])
-        """Whether a time is not kept, or some limb comes, goes, jumps or changes its layers or protection meanwhile."""
+        """Whether a time is not kept, or some limb comes, goes, jumps or changes layers or protection meanwhile."""
         for since in protected[1].tolist():
             self.is_open |= (self._from < since) & (since <= self._to)
         moved = motion[self._end] - motion[self._first]
         self.most: Float64Array = np.where(self.is_open, 0.0, moved + 2.0 * self._pads)
-        """Not less than how far any limb moves; 0 for an open interval."""
+        """Upper bound of the motion of any limb; 0 where `is_open`."""
 
     def _longest(self, k: int) -> float:
         """How far any limb moves from a tick to the next; inf if one comes, goes, jumps or changes otherwise."""
@@ -135,7 +135,7 @@ class Spread:
         return float(_motion(here, there, row, np.zeros(len(row)), np.ones(len(row))).max(initial=0.0))
 
     def motion(self, query: Int64Array, row: Int32Array) -> Float64Array:
-        """Not less than how far limbs, rows of the ticks of some intervals, are from where they are at the moment."""
+        """Upper bound of how far limbs, rows of ticks, get from their places at the moments of intervals."""
         sooner, later = np.zeros((2, len(query)))
         first, end = self._first[query], np.where(self.is_open, 0, self._end)[query]
         for k in range(int(first.min(initial=0)), int(end.max(initial=0))):
@@ -153,7 +153,7 @@ class Spread:
 
 
 def _motion(here: Tick, there: Tick, row: Int32Array, first: Float64Array, last: Float64Array) -> Float64Array:
-    """At most how far a point of each limb moves between two moments of one tick, as shares of it; inf for a jump."""
+    """Upper bound of how far points of each limb move between two shares of one tick; inf for a jump."""
     structure, models = here.structure, here.structure.models
     model, owner = structure.limb["model"][row], structure.limb["owner"][row]
     share, far = last - first, np.zeros(len(row))
@@ -167,7 +167,7 @@ def _motion(here: Tick, there: Tick, row: Int32Array, first: Float64Array, last:
         boxes = own[(models.codes["kind"][model[own]] == Shape.BOX) & (last[own] == 1.0)]
         box = models.codes["box"][model[boxes]]
         box += np.where(owner[boxes] >= 0, here.characters["first_box"][owner[boxes]] if len(here.characters) else 0, 0)
-        for k in range(3):  # axes jump from tick to tick
+        for k in range(3):  # axes change only at ticks
             jump = length_of_rows(there.axes[box, 3 * k : 3 * k + 3] - here.axes[box, 3 * k : 3 * k + 3])
             far[boxes] += jump * here.axes[box, 9 + k]
     if (own := np.flatnonzero(~by_ends)).size:
@@ -178,13 +178,13 @@ def _motion(here: Tick, there: Tick, row: Int32Array, first: Float64Array, last:
         turns = [unit_rows((1.0 - at[own, None]) * p + at[own, None] * q) for at in (first, last)]
         size = (models.span + models.rim)[model[own]]
         far[own] = share[own] * length_of_rows(b[:, :3] - a[:, :3]) + 2.0 * length_of_rows(turns[1] - turns[0]) * size
-        stays = here.characters["next_bone"][owner[own]] < 0  # a static, until the next tick
+        stays = here.characters["next_bone"][owner[own]] < 0  # a static: at rest until the next tick
         far[own[stays]] = np.where((a == b).all(axis=1), 0.0, np.inf)[stays]
     return far
 
 
 def _between(ends: tuple[Float64Array, Float64Array], share: Float64Array) -> Float64Array:
-    """Places between two."""
+    """Interpolated ends."""
     return np.asarray((1.0 - share[:, None]) * ends[0] + share[:, None] * ends[1])
 
 
@@ -194,6 +194,6 @@ def length_of_rows(v: Float64Array) -> Float64Array:
 
 
 def unit_rows(v: Float64Array) -> Float64Array:
-    """Each vector over its length, or zero."""
+    """Unit vectors; 0 stays 0."""
     length = np.sqrt((v * v).sum(axis=1, keepdims=True))
     return np.asarray(v / np.where(length > 0.0, length, 1.0))

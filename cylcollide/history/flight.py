@@ -114,7 +114,7 @@ def flight(
 
 
 def _gravity(values: ArrayLike, n: int) -> Float64Array:
-    """Accelerations (n, 3), given as one for all or one a bullet."""
+    """Accelerations (n, 3), given as one for all or one per bullet."""
     rows = validate.vectors(values, "gravity")
     if len(rows) not in (1, n):
         raise ValueError(

@@ -137,7 +137,7 @@ class Past:
         return axis_distances(points, limbs.table, limbs.kernel_rows, limb)
 
     def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
-        """The limbs on the list of each of these rays that it does not certainly miss."""
+        """The limbs on the list of each of these rays that it may hit."""
         some = batch_rows(self.rays.batch, rays)
         return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, 0, lists, False))
 

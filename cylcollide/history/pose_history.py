@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class PoseHistory(PastQueries):
     """The last states of a world, its ticks. Queries read ticks, never the world, which moves on.
 
-    A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that
+    A query takes `time`, one or one per ray, or `tick` and `alpha`. Time t means the last tick k that
     is not after t, and alpha = (t - time of k) / (time of k + 1 - time of k). Between ticks, bones
     are interpolated and carry their limbs, or the ends of limbs are interpolated; the verdict is
     exact for the float64 numbers of `limbs_at` that time. A character that had no pose at tick k is

@@ -193,9 +193,9 @@ class PastQueries(ABC):
             When, (n,) or one for all; t1 >= t0. With t1 = t0 it is a ray.
         target_t0, target_t1
             The targets' time at the bullet's start and end, linear between them; (n,) or one for
-            all, of a path one a piece; without, t0 and t1.
+            all, of a path one per piece; without, t0 and t1.
         mask, ignore_character
-            As in every query; one a bullet, or one for all.
+            As in every query; one per bullet, or one for all.
         protected_since
             A time per character from which on it is not hit, in the targets' time.
         on_old
@@ -205,7 +205,7 @@ class PastQueries(ABC):
         resolution
             Share of a tick to which contacts with boxes are bounded, else `undecided`.
         threads
-            Most threads that work at the same time; None: one a processor.
+            Most threads that work at the same time; None: one per processor.
 
         Raises
         ------

@@ -16,10 +16,10 @@ from cylcollide.query.overlaps import capsule_request
 from cylcollide.query.request import RayRequest, copies_of, ray_request, segment_request
 
 ProtectedSince: TypeAlias = Mapping[int, float]
-"""From characters to the time from which on they are not hit."""
+"""Maps characters to the time from which they are not hit."""
 
 Protected: TypeAlias = tuple[Int64Array, Float64Array]
-"""Characters, ascending, and the time from which on each is not hit; (k,) each."""
+"""Characters, ascending, and the time from which each is not hit; (k,) each."""
 
 NOBODY: Protected = np.empty(0, np.int64), np.empty(0)
 
@@ -42,7 +42,7 @@ def past_segments(
     threads: int | None = None,
     radius: ArrayLike = 0.0,
 ) -> PastRequest:
-    """A request about closed segments at times; if one of them is given for several times, it is repeated."""
+    """A request about closed segments at times; a single segment is repeated for all times."""
     first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha), ("time", "tick", "alpha"))
     request = segment_request(
         first, ends, inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius
@@ -170,7 +170,7 @@ def past_capsules(
 def repeated(
     first: ArrayLike, second: ArrayLike, names: tuple[str, str], times: tuple[Any, ...], time_names: tuple[str, ...]
 ) -> ArrayLike:
-    """Starts of rays, the only one repeated if there is one ray for several times."""
+    """Starts of rays; that of a single ray is repeated, once per time."""
     most = max(map(count, times, time_names))
     if most > 1 and len(validate.as_vectors(first, names[0])) == len(validate.as_vectors(second, names[1])) == 1:
         return copies_of(validate.as_vectors(first, names[0]), most)

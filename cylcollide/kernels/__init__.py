@@ -1,1 +1,1 @@
-"""Compiled functions of numbers for one ray or point and one limb, or for eight of each: a file a shape or question."""
+"""Compiled functions of numbers for one ray or point and one limb, or for eight of each: a file per shape or task."""

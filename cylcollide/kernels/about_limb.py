@@ -184,7 +184,7 @@ def rounded_sum(x: float, twice: DoubleDouble, step: DoubleDouble, share: float,
 
 @inlined
 def insert(memory: Float64Array, parts: int, x: float) -> int:
-    """Add a number to an expansion of so many parts; how many there are then."""
+    """Add a number to an expansion of so many parts; returns how many there are then."""
     kept = 0
     for k in range(parts):
         x, rest = two_sum(x, memory[k])

@@ -2,8 +2,8 @@
 
 The distance D from the limb is bounded along the line, a convex function, but for a tube's bore (`bore.py`). At a point
 with nearest place k, a plane through k has the limb behind it, so D is at least the distance from that plane, which is
-linear along the line; and D is at most the distance from k. One crosses R before the contact, the other behind it.
-Newton's method brings both together (`docs/numerics.md`).
+linear along the line; and D is at most the distance from k. The lower bound crosses R before the contact, the upper
+bound after it. Newton's method narrows both (`docs/numerics.md`).
 """
 
 from math import inf

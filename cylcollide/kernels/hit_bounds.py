@@ -173,7 +173,7 @@ def closer(closest: Closest, limb: Real, bounds: HitBounds) -> Closest:
 
 @inlined
 def is_undecided(closest: Closest) -> Truth:
-    """Whether the bounds leave open which limb is hit first, or through which face."""
+    """Whether the bounds do not decide which limb is hit first, or through which face."""
     limb, next_possible, hit = closest
     contested = (next_possible < inf) & (next_possible <= hit.upper)
     return contested | ((limb >= 0.0) & (hit.face == UNDECIDED_FACE))

@@ -1,4 +1,4 @@
-"""The arrays of limbs, one row a limb, and the row of sixteen numbers that kernels read."""
+"""The arrays of limbs, one row per limb, and the row of sixteen numbers that kernels read."""
 
 from math import inf
 from typing import NamedTuple

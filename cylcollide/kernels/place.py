@@ -1,7 +1,7 @@
 """The place of a limb's surface that is nearest to a point, in double-double: distance, position, normal and face.
 
-Errors are below 2⁻⁹⁰ of the limb's size and its distance from the point (`docs/numerics.md`). What they may reverse
-is uncertain: which side of the surface, which of two places that are equally near, which face.
+Errors are below 2⁻⁹⁰ of the limb's size and its distance from the point (`docs/numerics.md`). A comparison
+that they may reverse is uncertain: the side of the surface, the nearer of two places, the face.
 """
 
 from math import inf, nan

@@ -86,7 +86,7 @@ def exact_displacement(rays: Rays, i: int) -> DoubleDoubleVector:
 
 @inlined
 def broadcast_index(values: Float64Array | Uint32Array | Int64Array, i: int) -> int:
-    """Index of ray i's entry in an array with one entry a ray, or one for all."""
+    """Index of ray i's entry in an array with one entry per ray, or one for all."""
     return i if values.size > 1 else 0
 
 

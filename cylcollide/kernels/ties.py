@@ -1,7 +1,7 @@
-"""Limbs that a ray meets at exactly the same time, told by the numbers that define them.
+"""Limbs that a ray meets at exactly the same time, found by the numbers that define them.
 
-Bounds of float64 do not tell a tie from a near-tie, and exact arithmetic takes a hundred times as long. But every ray
-meets equal shapes at once, and two faces in one plane: there the lowest index is the closest, as in `exact.order`.
+Float64 bounds cannot separate a tie from a near-tie, and exact arithmetic takes a hundred times as long. But every ray
+meets equal shapes at one time, and two faces in one plane: the lowest index is the closest, as in `exact.order`.
 """
 
 from typing import TypeAlias

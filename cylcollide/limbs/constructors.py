@@ -1,4 +1,4 @@
-"""The constructors of `Limbs`, one a shape."""
+"""The constructors of `Limbs`, one per shape."""
 
 from __future__ import annotations
 

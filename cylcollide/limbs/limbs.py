@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 def own_segments(
     starts: ArrayLike, ends: ArrayLike, *, inside: InsidePolicy = "hit", radius: ArrayLike = 0.0
 ) -> RayRequest:
-    """Closed segments, one a limb."""
+    """Closed segments, one per limb."""
     return segment_request(starts, ends, inside=inside, radius=radius)
 
 
@@ -58,17 +58,17 @@ def own_rays(
     inside: InsidePolicy = "hit",
     radius: ArrayLike = 0.0,
 ) -> RayRequest:
-    """Rays, one a limb."""
+    """Rays, one per limb."""
     return ray_request(origins, directions, max_distance=max_distance, inside=inside, radius=radius)
 
 
 def own_capsules(p1: ArrayLike, p2: ArrayLike, radii: ArrayLike) -> RayRequest:
-    """Capsules, one a limb."""
+    """Capsules, one per limb."""
     return capsule_request(p1, p2, radii)
 
 
 def own_boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) -> BoxRequest:
-    """Boxes, one a limb."""
+    """Boxes, one per limb."""
     return box_request(center, orientation, half_extents)
 
 
@@ -174,7 +174,7 @@ class Limbs(Constructors, PointQueries):
 
     @property
     def box_axes(self) -> Float64Array:
-        """Unit axes of the boxes, one a row, zero for other shapes; (n, 3, 3)."""
+        """Unit axes of the boxes, one per row, zero for other shapes; (n, 3, 3)."""
         return tables.box_columns(self.table)[:, :9].reshape(-1, 3, 3)
 
     @property
@@ -249,7 +249,7 @@ class Limbs(Constructors, PointQueries):
 
         One limb takes any number of segments, one segment any number of limbs. Starts and ends are
         (n, 3). `inside`: a segment that starts in the limb hits it at fraction 0, hits it where it
-        leaves ("exit"), or ignores it. `radius`, one a segment or one for all: a limb then means
+        leaves ("exit"), or ignores it. `radius`, one per segment or one for all: a limb then means
         all points within it.
         """
         return self._cast(request)

@@ -133,7 +133,7 @@ def window(axes: Any, view: View, points: Float64Array, least: float = 1.0) -> N
 def draw_limbs(
     axes: Any, view: View, limbs: Limbs, rows: Sequence[int], colors: Sequence[str], around: int = AROUND, **style: Any
 ) -> None:
-    """Draw limbs in their colours, one a row, from the farthest to the nearest, as far as they are in the window."""
+    """Draw limbs in their colours, one per row, from the farthest to the nearest, as far as they are in the window."""
     depths, shown = view.depths(limbs), []
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     for i, color in zip(rows, colors, strict=True):

@@ -20,17 +20,17 @@ from cylcollide.query.points import axis_distances, resolve_point
 
 
 def own_points(points: ArrayLike) -> ArrayLike:
-    """Points, one a limb."""
+    """Points, one per limb."""
     return points
 
 
 def own_near(points: ArrayLike, *, max_distance: ArrayLike = np.inf) -> tuple[ArrayLike, ArrayLike]:
-    """Points, one a limb, and how far that may be away."""
+    """Points, one per limb, and how far that may be away."""
     return points, max_distance
 
 
 def own_spheres(centers: ArrayLike, radii: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
-    """Balls, one a limb."""
+    """Balls, one per limb."""
     return centers, radii
 
 
@@ -101,7 +101,7 @@ class PointQueries(ABC):
         return are_within(request, self.table, (lower, upper))
 
     def _positions(self, points: ArrayLike, name: str = "points") -> Float64Array:
-        """Points (n, 3), one a pair of a point and a limb."""
+        """Points (n, 3), one per pair of a point and a limb."""
         position = validate.vectors(points, name)
         n = self._paired(len(position), name)
         return position if len(position) == n else np.repeat(position, n, axis=0)

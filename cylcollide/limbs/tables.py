@@ -22,7 +22,7 @@ from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_cen
 
 
 class Labels(NamedTuple):
-    """The labels that every constructor takes, not yet checked: each one for all limbs, or one a limb."""
+    """The labels that every constructor takes, not yet checked: each one for all limbs, or one per limb."""
 
     character: ArrayLike
     mask: ArrayLike

@@ -1,1 +1,1 @@
-"""The extension modules that the build makes, one a level; none in a checkout that nobody has built."""
+"""The extension modules that the build makes, one per level; none in a checkout that nobody has built."""

@@ -149,7 +149,7 @@ def after_step(state: FlightState, forces: Forces, time: float) -> FlightState:
 
 @compiled_loop
 def fly_bullets(shots: Shots, pieces: FlightPieces) -> int:
-    """Write all pieces; the first piece over which drag changes the speed too fast, -1 if there is none.
+    """Write all pieces; returns the first piece over which drag changes the speed too fast, -1 if there is none.
 
     Its error is then the number of steps that it would need, and pieces behind it are not written.
     """

@@ -243,8 +243,8 @@ def _face(part: _Part, leaving: bool) -> float:
 def first_contact(flight: RelativeFlight, resolution: float) -> HitBounds:
     """Bounds of the first u at which the bullet is in the box; `inside`: it certainly is at u = 0.
 
-    Parts of an interval are halved while they are longer than `resolution`, in ticks, and leave open whether there is a
-    contact, or when, by more than that.
+    Parts of an interval are halved while they are longer than `resolution`, in ticks, and do not decide whether there
+    is a contact, or when, to within that.
     """
     if not flight.delta < inf:
         return HitBounds(True, False, 0.0, inf, False, UNDECIDED_FACE)

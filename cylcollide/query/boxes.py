@@ -76,7 +76,7 @@ def rows_of(table: LimbTable, row: Int32Array | Int64Array) -> LimbTable:
 
 
 def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tuple[BoolArray, BoolArray]:
-    """Whether box i touches limb i, or may; and whether that is open; (k,) each."""
+    """Whether box i touches limb i, or may, and whether that is undecided; (k,) each."""
     touch, undecided = np.zeros(len(centre), np.bool_), np.zeros(len(centre), np.bool_)
     is_round = np.isin(table.kind, (Shape.CAPSULE, Shape.SPHERE))
     if (rows := np.flatnonzero(is_round)).size:

@@ -67,7 +67,7 @@ class Chords(LimbFields):
 
     `chords[i]` has the chords of ray i alone, and so has a slice, a mask or an array of rays, each
     as `Chords` whose rays are numbered anew; iteration goes from ray to ray. `len` counts chords.
-    In the past, `time`, `tick`, `alpha` and `clamped` have one entry a ray.
+    In the past, `time`, `tick`, `alpha` and `clamped` have one entry per ray.
     """
 
     _what = "chords"
@@ -122,7 +122,7 @@ class Chords(LimbFields):
 
     @property
     def judged(self) -> tuple[LabelledLimbs, Int32Array, BoolArray]:
-        """The limbs judged; of each chord its limb among these, and whether bounds leave it open."""
+        """The limbs judged; of each chord its limb among these, and whether it is undecided."""
         return self._limbs, self._row, self._rows.chords.is_open
 
     def flight(self, needs_length: bool) -> ShotChords:
@@ -149,7 +149,7 @@ class Chords(LimbFields):
 
     @cached_property
     def undecided(self) -> BoolArray:
-        """Whether bounds leave a thick ray's chord open, in a tapered limb or ellipsoid; bool (rays,)."""
+        """Whether a thick ray's chord is undecided, in a tapered limb or ellipsoid; bool (rays,)."""
         rows = np.zeros(self._count, np.bool_)
         np.logical_or.at(rows, self.ray, self._rows.chords.is_open)
         return frozen(rows)
@@ -161,7 +161,7 @@ class Chords(LimbFields):
 
     @cached_property
     def ray(self) -> Int64Array:
-        """Row of the ray; int64, one a chord."""
+        """Row of the ray; int64, one per chord."""
         return frozen(ray_of_each(self._rows.offsets))
 
     @property
@@ -170,22 +170,22 @@ class Chords(LimbFields):
 
     @cached_property
     def _length(self) -> Float64Array:
-        """Length of one unit of fraction; one a chord."""
+        """Length of one unit of fraction; one per chord."""
         return ray_lengths(self._batch.rays)[self.ray]
 
     @cached_property
     def thickness(self) -> Float64Array:
-        """Length of the chord; one a chord."""
+        """Length of the chord; one per chord."""
         return frozen(self._rows.chords.extent * self._length)
 
     @cached_property
     def entry_distance(self) -> Float64Array:
-        """Distance from the start of the ray to the entry; one a chord."""
+        """Distance from the start of the ray to the entry; one per chord."""
         return distances(self.entry_fraction, self._length)
 
     @cached_property
     def exit_distance(self) -> Float64Array:
-        """Distance from the start of the ray to the exit; one a chord."""
+        """Distance from the start of the ray to the exit; one per chord."""
         return distances(self.exit_fraction, self._length)
 
     @cached_property

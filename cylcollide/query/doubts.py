@@ -77,7 +77,7 @@ class Doubts(LimbLists):
 
     @property
     def limb_verdict(self) -> Int8Array:
-        """`Doubt` of each limb, CERTAIN or DEPENDS; int8, one a limb."""
+        """`Doubt` of each limb, CERTAIN or DEPENDS; int8, one per limb."""
         return frozen(self._of_limb)
 
 

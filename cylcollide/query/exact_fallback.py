@@ -1,4 +1,4 @@
-"""Rows that the float64 bounds leave undecided, decided in rational arithmetic and written into the same columns."""
+"""Rows that the float64 bounds leave undecided, decided in exact arithmetic and written into the same columns."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -45,7 +45,7 @@ from cylcollide.query.thick import Bounded, grown_solid, is_open
 from cylcollide.shapes import SHAPE_RECORDS
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
-"""From rows (k,) to the limbs that each of their rays may hit."""
+"""Maps rows (k,) to the limbs that each ray may hit."""
 
 ExactRows: TypeAlias = tuple[Int64Array, Float64Array]
 """Rows (k,) that kernels do not decide, and a fraction of each as a double-double (k, 2)."""
@@ -72,7 +72,7 @@ def exact_limb(table: LimbTable, limb: int) -> Solid:
 
 
 def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> list[tuple[int, Solid]]:
-    """The exact twins of limbs, grown by the radius of ray i."""
+    """The exact solids of limbs, grown by the radius of ray i."""
     solids = [(limb, exact_limb(table, limb)) for limb in limbs]
     if radius_of(rays, i) > 0.0:
         with np.errstate(all="ignore"):
@@ -82,14 +82,14 @@ def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> list[
 
 
 def _limbs_of(codes: Int32Array) -> list[int]:
-    """The limbs that pieces belong to, each once."""
+    """The limbs of piece codes (`pieces_of_rays`), each once."""
     return sorted({code // 2 for code in codes.tolist()})
 
 
 def _write_first(
     chords: ChordColumns, row: int, rays: Rays, i: int, table: LimbTable, limbs: Iterable[int], inside: InsidePolicy
 ) -> bool:
-    """Write the chord of the limb that ray i hits first, if it hits any; whether it starts in one."""
+    """Write the chord of the limb that ray i hits first, if any; returns whether it starts in one."""
     ray, solids = ray_numbers(rays, i), _solids(rays, i, table, limbs)
     first, started_inside = order.closest(ray, solids, inside)
     if first is not None:
@@ -109,9 +109,9 @@ def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord, is_ope
 def resolve_hits(
     read: Callable[[str], Any], table: LimbTable, inside: InsidePolicy, candidates: Candidates
 ) -> ChordRows:
-    """Fill in undecided rows of a cast: limb and face from exact arithmetic, numbers from kernels where those decide.
+    """Fill in undecided rows of a cast: limb and face from exact arithmetic, numbers from kernels if they decide.
 
-    `read` takes the name of one of `HitColumns`, or "batch". Returns the chords of the hits of undecided rows.
+    `read` takes the name of a column of `HitColumns`, or "batch". Returns the chords of the hits of undecided rows.
     """
     batch, undecided, started_inside = read("batch"), read("undecided"), read("inside")
     rows = np.flatnonzero(undecided)
@@ -142,7 +142,7 @@ def exact_hits(resolved: ChordRows | None, inside: InsidePolicy) -> ExactRows:
 def whole_chords(
     batch: RayBatch, limbs: LabelledLimbs, limb: Int32Array, inside: InsidePolicy, resolved: ChordRows | None
 ) -> ChordColumns:
-    """The chord of each ray in its limb, -1 for none."""
+    """The chord of each ray in its limb (-1: none)."""
     chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
     if complete_chords(batch, limbs.kernel_rows, limb, False, chords, undecided):
         if resolved is not None:
@@ -156,10 +156,10 @@ def whole_chords(
 
 
 def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: ChordColumns) -> None:
-    """Put the fractions of casts of rays, each against its limb alone, into rows of chords, where kernels decide these.
+    """Cast each ray against its limb alone; where kernels decide, put the fraction into its row of chords.
 
-    What kernels decide among other limbs they decide here too, with the same bits. So where they decide, their numbers
-    are taken, and the result does not depend on which limbs a loop has tested.
+    What kernels decide among many limbs, they decide alone, with the same bits. So the result does not depend on which
+    limbs a loop has tested.
     """
     all_rows, alone, limb = table.kernel_rows, empty_hits(len(rows)), chords.limb[rows]
     columns = (all_rows.kernel_shape[limb], all_rows.character[limb], all_rows.mask[limb], all_rows.rows[limb])
@@ -169,16 +169,16 @@ def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: C
 
 
 def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, Int8Array]:
-    """Fraction and face of the end of each chord that is the hit."""
+    """Fraction and face of that end of each chord which is the hit."""
     leaves = (chords.entry_face == int(Face.INSIDE)) & (inside == "exit")
     fraction = np.where(leaves[:, None], chords.exit, chords.entry)
     return fraction, np.where(leaves, chords.exit_face, chords.entry_face)
 
 
 def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bool, chords: ChordColumns) -> None:
-    """Put the kernels' numbers where their bounds decide: a chord does not depend on other limbs.
+    """Use the kernels' numbers where their bounds decide: a chord does not depend on other limbs.
 
-    `hit` are the chords of the rays of `batch`; `last`: they are the second chords of tubes.
+    `hit`: the row of each ray's chord; `last`: these are the second chords of tubes.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
     complete_chords(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)
@@ -187,7 +187,7 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bo
 
 
 def limbs_near_rays(batch: RayBatch, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
-    """The limbs that each of the given rays does not certainly miss."""
+    """The limbs that each of the given rays may hit."""
     return limbs_of_pieces(*pieces_of_rays(batch, table.kernel_rows, tree, rows))
 
 
@@ -199,7 +199,7 @@ def limbs_of_pieces(offsets: Int64Array, codes: Int32Array) -> list[list[int]]:
 def resolve_any(
     batch: RayBatch, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, blocked: BoolArray
 ) -> None:
-    """Whether the given rays hit any limb."""
+    """Write into `blocked` whether each of the given rays hits any limb."""
     for i, limbs in zip(rows.tolist(), limbs_near_rays(batch, table, tree, rows), strict=True):
         solids = _solids(batch.rays, i, table, limbs)
         blocked[i] = order.closest(ray_numbers(batch.rays, i), solids, inside)[0] is not None
@@ -208,7 +208,7 @@ def resolve_any(
 def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array) -> ChordRows:
     """Chords of the rays `begin`, `begin` + 1, ..., those of undecided rays from exact arithmetic.
 
-    `codes` are the pieces that those rays may hit, `fast` the kernels' chords of them.
+    `codes`: the pieces that the rays may hit; `fast`: the kernels' chords of all rays.
     """
     rays, offsets, n = np.flatnonzero(fast.undecided), fast.offsets, len(fast.undecided)
     found = [
@@ -226,7 +226,7 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
 
 
 def _sorted_chords(rays: Rays, i: int, table: LimbTable, limbs: list[int]) -> list[tuple[int, order.Chord, bool]]:
-    """The limbs that ray i crosses and its chords, sorted by entry; and whether bounds leave a chord open."""
+    """The limbs that ray i crosses and its chords, sorted by entry, and whether each is undecided."""
     solids = _solids(rays, i, table, limbs)
     bounded = {limb: solid for limb, solid in solids if isinstance(solid, Bounded)}
     chords = order.sorted_chords(ray_numbers(rays, i), solids)
@@ -234,7 +234,7 @@ def _sorted_chords(rays: Rays, i: int, table: LimbTable, limbs: list[int]) -> li
 
 
 def _prefer_kernels_in_chords(batch: RayBatch, table: LimbTable, ray: Int64Array, chords: ChordColumns) -> None:
-    """Put the kernels' numbers into chords where they decide: those of a cast against the limb alone."""
+    """Where kernels decide a cast against the limb alone, put their numbers into the chords."""
     part = take_rays(batch, ray)._replace(policy=POLICY_HIT)
     _, first = np.unique((ray << 32) | chords.limb, return_index=True)  # a tube may be crossed again behind its bore
     second = np.delete(np.arange(len(ray)), first)

@@ -125,7 +125,7 @@ class RayHits(HitFields[RayHit]):
 
     @cached_property
     def undecided(self) -> BoolArray:
-        """Whether bounds leave open that a thick ray touches this limb first; bool (n,)."""
+        """Whether bounds do not decide that a thick ray touches this limb first; bool (n,)."""
         rows = np.zeros(len(self), np.bool_)
         if self._resolved is not None:
             rows[ray_of_each(self._resolved.offsets)] = self._resolved.chords.is_open

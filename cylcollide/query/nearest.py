@@ -1,6 +1,6 @@
 """The limb nearest to each point, and all limbs within a radius: results, and how they are found.
 
-Float64 bounds find limbs, double-doubles the places on them. What bounds leave open is decided in exact arithmetic.
+Float64 bounds find limbs, double-doubles the places on them. Exact arithmetic decides what bounds do not.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class LimbLists(LimbFields):
 
     @cached_property
     def query(self) -> Int64Array:
-        """Row of the query; int64, one a limb."""
+        """Row of the query; int64, one per limb."""
         return frozen(ray_of_each(self._offsets))
 
     @property
@@ -144,10 +144,10 @@ class NearLimbs(LimbLists):
         *LimbLists.fields, "distance", "position", "normal", "face", "local_position", "local_normal",
     )  # fmt: skip
 
-    distance = Field[Float64Array]("Distance of the centre from the surface, negative inside; one a limb.", "_spots")
+    distance = Field[Float64Array]("Distance of the centre from the surface, negative inside; one per limb.", "_spots")
     position = Field[Float64Array]("The nearest place of the limb; (limbs, 3).", "_spots")
     normal = Field[Float64Array]("Unit normal from there to the centre, or outward; (limbs, 3).", "_spots")
-    face = Field[Int8Array]("`Face` of that place; int8, one a limb.", "_spots")
+    face = Field[Int8Array]("`Face` of that place; int8, one per limb.", "_spots")
 
     def __init__(self, points: Float64Array, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array) -> None:
         super().__init__(limbs, offsets, row)

@@ -20,7 +20,7 @@ from cylcollide.runtime.memory import frozen
 class Overlaps(LimbLists):
     """The limbs that capsules or boxes touch, in compressed rows; arrays that cannot be written.
 
-    As `NearLimbs`, without places. `undecided` says which of these limbs bounds leave open.
+    As `NearLimbs`, without places. `undecided` says which of these limbs bounds do not decide.
     """
 
     fields: ClassVar[tuple[str, ...]] = (*LimbLists.fields, "undecided")
@@ -35,7 +35,7 @@ class Overlaps(LimbLists):
 
     @property
     def undecided(self) -> BoolArray:
-        """Whether both are within 2**-40 of their size of touching, and may be apart; one a limb."""
+        """Whether both are within 2**-40 of their size of touching, and may be apart; one per limb."""
         return frozen(self._undecided)
 
 
@@ -69,7 +69,7 @@ def overlaps_of(thick: Chords) -> Overlaps:
 
 
 def limbs_of_chords(found: Chords) -> tuple[Int64Array, Int32Array, BoolArray]:
-    """The ray and the limb of each pair that has a chord, in order; and whether its chords are all open."""
+    """The ray and the limb of each pair that has a chord, in order, and whether all its chords are undecided."""
     rays, (_, limb, is_open) = found.ray, found.judged
     order = np.lexsort((is_open, limb, rays))
     rays, limb, is_open = rays[order], limb[order], is_open[order]

@@ -1,4 +1,4 @@
-"""Which limbs contain each point: from points to `PointHits`; what bounds leave open is decided in rationals."""
+"""Which limbs contain each point: from points to `PointHits`. Exact arithmetic decides what bounds do not."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class RayRequest:
 
 
 def some_rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scalar]:
-    """Some entries of a column with an entry a ray, or one for all."""
+    """Some entries of a column with an entry per ray, or one for all."""
     return column[rows] if len(column) > 1 else column
 
 

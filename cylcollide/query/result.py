@@ -65,7 +65,7 @@ class TimeColumns(Protocol):
 
 
 class Result(ABC):
-    """What a query answers, a row a ray or point.
+    """What a query answers, a row per ray or point.
 
     A slice, a mask or an array of indices chooses rows. Results of a `PoseHistory` also have
     `time`, `tick`, `alpha` and `clamped` of each row, and `present_position()` where they have
@@ -73,10 +73,10 @@ class Result(ABC):
     """
 
     fields: ClassVar[tuple[str, ...]]
-    """Names of the columns with an entry a row, as tables and files have them."""
+    """Names of the columns with an entry per row, as tables and files have them."""
     _what = "hits"  # in messages about rows
     _of_queries: ClassVar[tuple[str, ...]] = ()
-    """Names of columns with an entry a query, where rows are compressed."""
+    """Names of columns with an entry per query, where rows are compressed."""
     _shape_asked: tuple[int, ...] | None = None
     _sample_times: TimeColumns | None = None
     _present: Callable[..., Float64Array] | None = None
@@ -152,11 +152,11 @@ class Result(ABC):
         return slice(None)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas.DataFrame, a row a row: vectors as three columns, faces and names as categories."""
+        """A pandas.DataFrame of all rows: vectors as three columns, faces and names as categories."""
         return tables.to_pandas(self.to_dict())
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow.Table, a row a row: vectors as three columns, faces and names as dictionaries."""
+        """A pyarrow.Table of all rows: vectors as three columns, faces and names as dictionaries."""
         return tables.to_arrow(self.to_dict())
 
     def save(self, path: str | PathLike[str]) -> None:

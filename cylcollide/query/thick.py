@@ -90,7 +90,7 @@ def grown_solid(ray: Ray, table: LimbTable, limb: int, solid: Solid) -> Solid:
 def is_open(
     numbers: RayNumbers, solids: list[tuple[int, Solid]], first: tuple[int, order.Chord] | None, inside: InsidePolicy
 ) -> bool:
-    """Whether bounds leave open that the ray hits this limb first, by this face."""
+    """Whether bounds do not decide that the ray hits this limb first, by this face."""
     if first is None or not any(isinstance(one, Bounded) for _, one in solids):
         return False
     chosen = dict(solids)[first[0]]

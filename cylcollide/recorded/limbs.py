@@ -187,7 +187,7 @@ def box_of(here: TickRows, row: int) -> int:
 def place_by_ends(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, whose ends were recorded; whether it has an axis, if it needs one. If not, it is where it was."""
+    """Write limb k, whose ends were recorded; returns whether it has the axis that it needs. If not, it stays."""
     model, far, numbers = model_of(here, row), next_row(here, row), rows[k]
     a, b = end_between(here.p1, row, there.p1, far, alpha), end_between(here.p2, row, there.p2, far, alpha)
     axis = largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2]))
@@ -206,7 +206,7 @@ def place_by_ends(
 def place_by_bone(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, which a bone carries; whether its character is in range. If not, it is where it was."""
+    """Write limb k, which a bone carries; returns whether its character is in range. If not, it stays."""
     model, numbers = model_of(here, row), rows[k]
     bone, following, valid = bones_of(here, there, row, alpha)
     origin, turn = bone_between(here, bone, there, following, alpha)
@@ -234,7 +234,7 @@ def write_placed(here: TickRows, row: int, a: Vector, b: Vector, numbers: Float6
 def place_one(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, a row of a tick; whether it is a limb at this moment. If not, it is where it was."""
+    """Write limb k, a row of a tick; returns whether it is a limb at this moment. If not, it stays."""
     if is_by_ends(here, row):
         return place_by_ends(here, there, row, alpha, rows, shape, k)
     return place_by_bone(here, there, row, alpha, rows, shape, k)

@@ -29,7 +29,7 @@ def find_moments(
     alpha: Column[np.float64],
     outside: Column[np.bool_],
 ) -> int:
-    """Write the moments of n times; how many are not between the first and the last recorded one.
+    """Write the moments of n times; returns how many are before the first recorded one or after the last.
 
     Parameters
     ----------

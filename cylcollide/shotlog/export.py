@@ -1,4 +1,4 @@
-"""Shots of a log as a table for other programs: Parquet, a row a shot."""
+"""Shots of a log as a table for other programs: Parquet, a row per shot."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ JUDGED = ("hit", "limb", "character", "rig_limb", "limb_name", "hit_group", "dis
 
 
 def write_parquet(log: LoggedShots, path: Path, progress: Callable[[int, int], None]) -> int:
-    """Write all shots as they are judged again; how many.
+    """Write all shots as they are judged again; returns how many.
 
     ImportError without pyarrow: install the extra `rejudge`; OSError if the file cannot be written.
     """

@@ -207,7 +207,7 @@ class Viewer:
             Thread(target=self._go_on, args=(playing,), daemon=True).start()
 
     def _pause(self) -> bool:
-        """Stop to play; whether it played."""
+        """Stop to play; returns whether it played."""
         playing, self._playing = self._playing, None
         if playing is not None:
             playing.set()

@@ -38,10 +38,10 @@ class HitWorld(StaticCalls):
     `add_static` adds statics. Rows are the bare limbs, the posed characters by ascending id, each
     in the order of its rig, and the statics by handle.
 
-    An update replaces the state in one step. A query under way, a `snapshot` and returned hits
-    keep the state that they were made of. A failed update changes nothing. If limbs have moved so
-    far that a new tree pays, a thread builds it while updates and queries go on; results are the
-    same with either tree.
+    An update replaces the state in one step. A running query, a `snapshot` and returned hits keep
+    the state that they began with. A failed update changes nothing. Once limbs have moved far, a
+    thread builds a new tree while updates and queries go on; results are the same with either
+    tree.
     """
 
     def __init__(self, limbs: Limbs | None = None) -> None:
@@ -147,14 +147,14 @@ class HitWorld(StaticCalls):
         Raises
         ------
         ValueError
-            As `set_poses`; on columns off orthonormal by more than 1e-4, or mirrored; without the
-            1.
+            As `set_poses`; on columns not orthonormal to 1e-4, or mirrored; if the last row (or
+            column) is not 0, 0, 0, 1.
         """
         self._pose(ids, lambda roster, index: poses_by_matrices(roster, index, matrices, order), teleport)
 
     def _pose(self, ids: ArrayLike, poses_of: Callable[[Roster, Int64Array], Poses], teleport: Flags) -> None:
         with self._lock.changing():
-            present, layout = self._present.roster, self._present.layout  # not the snapshot: it would have to be held
+            present, layout = self._present.roster, self._present.layout  # a snapshot forbids moves in place
             index = present.index_of(ids)
             poses, jumps = poses_of(present, index), as_jumps(teleport, len(index))
             if len(index) == 0:
@@ -171,7 +171,7 @@ class HitWorld(StaticCalls):
                 self._lock.tell("set_poses", **poses.given(jumps))
 
     def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
-        """Replace the masks of the limbs of characters; `set_poses` leaves them.
+        """Replace the masks of the limbs of characters; `set_poses` keeps them.
 
         Parameters
         ----------
@@ -213,9 +213,10 @@ class HitWorld(StaticCalls):
         return self._present.published is state
 
     def _moved_in_place(self, poses: Poses) -> bool:
-        """Overwrite the current columns if nothing else holds them; whether characters were moved so.
+        """Overwrite the current columns if nothing else holds them; returns whether it did.
 
-        It takes few characters, all of one rig, a state that nothing else reads, and machine code, which is one step.
+        It needs few characters, all of one rig, a state that nothing else reads, and machine code, which no signal or
+        thread interrupts.
         """
         rig, place, memory, layout = poses.rig, poses.place, self._present.memory, self._present.layout
         if rig is None or memory is None or MACHINE_CODE is None:
@@ -223,7 +224,7 @@ class HitWorld(StaticCalls):
         limbs, nodes = len(place) * len(rig.rows.bone), len(memory.columns.bounds)
         if limbs > min(LIMBS_SHARED, FEW_MOVED * layout.rows):
             return False
-        if self._spare is not None:  # before the move: an interrupt after it must not find both equal
+        if self._spare is not None:  # first: after an interrupt the spare must not seem current
             self._spare = self._spare.after(place, layout)
         if self._scratch is None or not self._scratch.suits(rig, len(place), nodes):
             self._scratch = make_pose_scratch(rig, len(place), nodes)
@@ -250,9 +251,9 @@ class HitWorld(StaticCalls):
             self._spare = Spare(before, changed if moved.tree.frame.has_coordinates_of(state.tree.frame) else None, [])
 
     def _fits(self, moved: Snapshot | None = None) -> bool:
-        """Whether a state with moved limbs, None for the present one, may keep its tree; else build one at once.
+        """Whether a state with moved limbs (None: the present) keeps its tree; if not, the caller builds one.
 
-        The check runs once for each eighth of the limbs that has moved. While a thread rebuilds, the tree stays.
+        The check runs whenever another eighth of the limbs has moved. While a thread rebuilds, the tree stays.
         """
         if self._moved_rows < self._present.layout.rows // 8:
             return True
@@ -275,7 +276,7 @@ class HitWorld(StaticCalls):
         self._present = Present(state, self._present.memory)
 
     def finish_rebuild(self) -> None:
-        """Wait for the tree that is being rebuilt: pays after large motions, before very many rays."""
+        """Wait for the tree that is being rebuilt: useful after large motions, before very many rays."""
         rebuild = self._rebuild
         if rebuild is not None:
             rebuild.wait()
@@ -293,7 +294,7 @@ class HitWorld(StaticCalls):
         return True
 
     def _take(self, rebuilt: Snapshot) -> Snapshot | None:
-        """Replace the tree by a rebuilt one; returns the present state if it has moved too far for it meanwhile."""
+        """Replace the tree by a rebuilt one; returns the present state if the new tree no longer fits it."""
         with self._lock():
             state = states.with_tree_of(rebuilt, self.snapshot())
             self._replace(state)

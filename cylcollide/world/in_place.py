@@ -134,7 +134,7 @@ def move_characters(
 
 @compiled
 def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, frame: TreeFrame) -> bool:
-    """Write the rows and boxes of character c, whose limbs are placed; whether they lie in the box around all limbs."""
+    """Write rows and boxes of the placed limbs of character c; returns whether they lie in the box around all limbs."""
     begin, placed, centre, scale = scratch.first.rows[c], scratch.placed, frame.centre, frame.scale
     for i in range(rig.bone.size):
         j = begin + i

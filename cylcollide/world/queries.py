@@ -104,7 +104,7 @@ class Queries(ABC):
     def cast_rays(self, request: RayRequest) -> RayHits:
         """The first limb along each ray; origins, directions (n, 3), or (3,) for all.
 
-        `max_distance` (one, or one a ray, in metres) limits `fraction` to `max_distance /
+        `max_distance` (one, or one per ray, in metres) limits `fraction` to `max_distance /
         |direction|`.
         """
         return closest(self.snapshot(), request, request.threads)
@@ -137,7 +137,7 @@ class Queries(ABC):
     def judge_segments(self, request: ShotRequest) -> Judged:
         """Which limb of each closed segment counts, and what the shot does.
 
-        `policy`: one, or a sequence of one a row, with the answers of separate calls; one for all
+        `policy`: one, or a sequence of one per row, with the answers of separate calls; one for all
         pellets of a shot. `shot`: integers (n,), the same for all pellets of a shot, which
         `Judged.by_shot` sums. Limbs are those of `chords_segments`, in that order: one that
         contains the start is entered there, if `inside` does not leave it out.

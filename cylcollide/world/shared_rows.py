@@ -53,7 +53,7 @@ def _fill_runs(
     runs: Rows[np.int64],
     number: Column[np.int32],
 ) -> int:
-    """Write the runs of owners that two layouts have, and what else `shared_rows` tells; how many runs there are.
+    """Write the runs of owners that two layouts share, and all else of `shared_rows`; returns the number of runs.
 
     Parameters
     ----------

@@ -234,7 +234,7 @@ def moved_state(
 
 
 def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> tuple[Snapshot, int]:
-    """The state of another roster, of which some owners have new poses; how many rows have come, moved or gone."""
+    """The state of another roster, where some owners have new poses, and how many rows have come, moved or gone."""
     layout = roster.layout(state.layout.bare)
     shared = state.layout.shared_with(layout)
     layout.take_over(state.layout, shared)

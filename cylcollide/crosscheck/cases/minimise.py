@@ -210,9 +210,9 @@ def minimise(case: Case, engine_of: EngineOf, questions: int = QUESTIONS) -> Cas
     Limbs that are not needed go, settings become the default, the segment becomes short, the limb goes to the origin
     and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case is
     smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same
-    kind, at least half as badly, the cause named is the same, and rational arithmetic confirms this library. Equal
+    kind, at least half as badly, the cause named is the same, and exact arithmetic confirms this library. Equal
     cases end equal. No more than so many candidates are asked about. NotReproducedError if the engine does not disagree
-    in this way to begin with, or rational arithmetic does not confirm this library.
+    in this way to begin with, or exact arithmetic does not confirm this library.
     """
     live = recast(case, engine_of)
     first = live.again

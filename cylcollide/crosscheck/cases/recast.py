@@ -54,7 +54,7 @@ class EngineAnswer:
 
 @dataclass(frozen=True)
 class Proved:
-    """The answer in rational arithmetic, over all limbs, without a tree; the fraction is rounded once."""
+    """The answer in exact arithmetic, over all limbs, without a tree; the fraction is rounded once."""
 
     limb: int
     fraction: float | None
@@ -95,12 +95,12 @@ class Replayed:
 
     @property
     def proved(self) -> bool:
-        """Whether rational arithmetic confirms this library's verdict and limb."""
+        """Whether exact arithmetic confirms this library's verdict and limb."""
         return self.exact.limb == self.ours.limb
 
     @property
     def reproduced(self) -> bool:
-        """Whether the engine still disagrees in this way, and rational arithmetic confirms this library."""
+        """Whether the engine still disagrees in this way, and exact arithmetic confirms this library."""
         return self.again is not None and self.proved
 
     @property

@@ -26,7 +26,7 @@ NOT_SETTLED = -2
 def exact_first_limbs(
     starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
 ) -> Int32Array:
-    """The limb that each closed segment (n, 3) meets first out of m limbs, -1 for none, in rational arithmetic, (n,).
+    """The limb that each closed segment (n, 3) meets first out of m limbs, -1 for none, in exact arithmetic, (n,).
 
     Metres, taken as the exact numbers they are; limbs met at the same point are ordered by their index.
     """

@@ -106,7 +106,7 @@ def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fire
 
 
 def _bullets(part: Fired) -> Arrays:
-    """Every wrong verdict about a posed body, one a row, as ``rays.npz`` has it."""
+    """Every wrong verdict about a posed body, one per row, as ``rays.npz`` has it."""
     scene, both, found = part.scene, part.compared, part.found
     assert isinstance(scene, PosedScene)
     mine = np.isin(found.kind, VERDICTS)

@@ -95,7 +95,7 @@ def _explains(
 def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObject:
     """Ask engines that measure distances, "all" for all others that are installed, about n points of each shape.
 
-    An engine with several variants is asked as the first. `rows`: one an engine and shape; `causes`: of PyBullet's
+    An engine with several variants is asked as the first. `rows`: one per engine and shape; `causes`: of PyBullet's
     errors; `errors`: why an engine was not asked to the end; `unproved`: wrong signs of this library.
     """
     wanted = dict.fromkeys(each for name in engines for each in (names()[1:] if name == "all" else (name,)))

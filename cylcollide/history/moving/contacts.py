@@ -1,4 +1,4 @@
-"""First contacts of flying bullets: float64 bounds first, rational arithmetic for what they leave open."""
+"""First contacts of flying bullets: float64 bounds first, exact arithmetic for undecided ones."""
 
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Contacts of flying bullets in rational arithmetic: what float64 bounds leave open, and when contacts end.
+"""Contacts of flying bullets in exact arithmetic: those undecided by float64 bounds, and when contacts end.
 
 Boxes that turn have no such contacts: theirs are bounded from both sides.
 """
@@ -82,7 +82,7 @@ class BulletInterval:
         ]
 
     def first_contact(self) -> "tuple[FirstContact | None, bool]":
-        """The first contact, at the same moment the one of the lowest row; whether a box that turns may be first."""
+        """The first contact, ties by the lowest row, and whether a box that turns may be first."""
         possible = [found for pair in self.considered() if (found := pair.first_contact()) is not None]
         first: FirstContact | None = None
         for found in possible:
@@ -244,7 +244,7 @@ class FirstContact:
 
 
 def first_contact(request: MovingRequest, bullet: int, begin: int) -> tuple[FirstContact | None, bool]:
-    """The first contact of a bullet from an interval on, None if it misses; whether a box that turns may be first."""
+    """The first contact of a bullet from an interval on, None for a miss, and whether a box that turns may be first."""
     undecided = False
     for number in range(begin, request.intervals.offsets.item(bullet + 1)):
         found, may_be_other = BulletInterval(request, bullet, number).first_contact()

@@ -84,7 +84,7 @@ class MovingHits(HitFields[MovingHit]):
     alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for a miss; (n,).")
     clamped = Field[BoolArray]("Whether times of the targets were asked for that are not kept; bool (n,).")
     undecided = Field[BoolArray](
-        """Whether the resolution leaves open what the bullet hits first: only of boxes that turn; bool (n,).
+        """Whether the resolution does not decide what the bullet hits first: only of boxes that turn; bool (n,).
 
         Such a row has the contact that is certain, if there is one, else it is a miss.
         """

@@ -116,7 +116,7 @@ class MovingRequest:
         """The same for loops."""
 
     def _near_rows(self) -> tuple[Int64Array, Int32Array, Int32Array]:
-        """Of each interval the limbs that its bullet does not certainly miss: offsets, their ticks and rows."""
+        """The limbs that the bullet of each interval may hit: offsets, their ticks and rows."""
         intervals, flights, ring = self.intervals, self.flights, self.ring
         start, end = (intervals.rows[:, k : k + 3].copy() for k in (START, END))
         known_roughly = np.flatnonzero(intervals.is_open)  # so the whole piece is looked at
@@ -146,7 +146,7 @@ class MovingRequest:
 
 
 def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
-    """The rows that each ray does not certainly miss at its tick: offsets and rows, ascending for each."""
+    """The rows that each ray may hit at its tick: offsets and rows, ascending for each."""
     nobody = Protection(np.empty(0, np.int64), np.empty(0), np.empty(0))
     return rows_near_rays(batch, ring.recorded, tick, nobody, True, make_stack(ring.deepest_tree))
 

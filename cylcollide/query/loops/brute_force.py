@@ -38,7 +38,7 @@ def cast_brute_force(
     aim: int,
     hits: HitColumns,
 ) -> int:
-    """Copy and check the rays from `begin` to `end`, at least eight, and find their closest limbs; 0, or INVALID.
+    """Copy and check rays `begin` to `end`, at least eight, and find their closest limbs; returns 0 or INVALID.
 
     Mask and ignored character are the same for all rays. For the aim ANY, fractions are left as guesses.
     """

@@ -55,7 +55,7 @@ def complete_chords(
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
-    """Write the whole chord of each ray in the limb that it hits, or of its second piece; how many are undecided."""
+    """Write the whole chord of each ray in its limb, or of the second piece; returns how many are undecided."""
     rays, count = batch.rays, 0
     for i in range(limbs.size):
         k = limbs[i]
@@ -80,7 +80,7 @@ def complete_chords(
 
 
 def pieces_of_rays(batch: RayBatch, table: LimbRows, tree: Tree, rows: Int64Array) -> CompressedRows:
-    """Every piece of a limb that each of the given rays does not certainly miss.
+    """Every piece of a limb that each of the given rays may hit.
 
     As codes: twice the limb, plus the number of the piece. An untrusted ray may hit any limb.
     """
@@ -97,7 +97,7 @@ def find_pieces(
     offsets: Column[np.int64],
     codes: Column[np.int32],
 ) -> int:
-    """Write `pieces_of_rays`; how many there are, of which those beyond the size of `codes` are not written."""
+    """Write `pieces_of_rays`; returns their number. Those beyond the size of `codes` are not written."""
     used = 0
     for k in range(rows.size):
         ray = ray_at(batch.rays, rows[k])
@@ -110,7 +110,7 @@ def find_pieces(
 
 @compiled
 def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index: int, used: int) -> tuple[int, float]:
-    """Append the pieces of a limb that a ray does not certainly miss; how many there are by then, and the reach."""
+    """Append the pieces of a limb that a ray may hit; returns how many there are now, and the reach."""
     ray, table, mask, ignored, codes, reach = query
     if is_considered(table.character[index], table.mask[index], mask, ignored):
         limb = limb_at(table.rows, table.kernel_shape, index)
@@ -146,7 +146,7 @@ def find_listed_pieces(
     offsets: Column[np.int64],
     codes: Column[np.int32],
 ) -> int:
-    """Write `pieces_of_lists`, given the offsets and limbs of the lists; how many there are."""
+    """Write `pieces_of_lists`, given the offsets and limbs of the lists; returns their number."""
     used = 0
     for k in range(lists.size - 1):
         for position in range(lists[k], lists[k + 1]):
@@ -171,7 +171,7 @@ def cast_chords(
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
-    """Chords of the pieces found for the rays `begin`, `begin` + 1, ..., sorted by entry; how many rays are undecided.
+    """Write the chords of the pieces of rays `begin`, `begin` + 1, ..., by entry; returns how many rays are undecided.
 
     `codes` is sorted in place, ray by ray; until the chords of a ray are written, `chords.entry` holds the earliest and
     latest times of their entries. A ray is undecided if a verdict, a face or an order is.

@@ -17,7 +17,7 @@ class HitColumns(NamedTuple):
     fraction: Column[np.float64]  # inf on a miss
     face: Column[np.int8]
     inside: Column[np.bool_]  # the ray starts in some limb, hit or not
-    undecided: Column[np.bool_]  # the bounds leave the row open, and the columns above are not the result
+    undecided: Column[np.bool_]  # the bounds do not decide the row, and the columns above are not the result
 
 
 HIT_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.bool_, np.bool_)]

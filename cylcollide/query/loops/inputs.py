@@ -42,7 +42,7 @@ def any_short_row(vectors: Float64Array, begin: int, end: int) -> bool:
 
 
 class RayBatch(NamedTuple):
-    """Checked rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
+    """Checked rays and what they may hit; `mask` and `ignored` have one entry per ray, or one for all."""
 
     rays: Rays
     mask: LayerMasks
@@ -51,7 +51,7 @@ class RayBatch(NamedTuple):
 
 
 class PointFilters(NamedTuple):
-    """What points may be in; one entry a point, or one for all."""
+    """What points may be in; one entry per point, or one for all."""
 
     mask: LayerMasks
     ignored: Column[np.int64]  # character, -1 for none

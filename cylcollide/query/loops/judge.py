@@ -43,9 +43,9 @@ class ShotChords(NamedTuple):
     offsets: Column[np.int64]  # (n + 1,)
     chords: ChordColumns
     length: Column[np.float64]  # of one unit of fraction
-    hit_group: Column[np.int32]  # a row a limb
-    character: Column[np.int32]  # a row a limb
-    static: Column[np.int32]  # a row a limb, -1: of no static
+    hit_group: Column[np.int32]  # a row per limb
+    character: Column[np.int32]  # a row per limb
+    static: Column[np.int32]  # a row per limb, -1: of no static
 
 
 class ImpactColumns(NamedTuple):

@@ -1,7 +1,7 @@
 """The leaf test of a stream: pairs of a ray and a limb, sixteen of one shape at a time.
 
-Pairs are queued by shape until a batch is full; a long list of rays at one limb is tested at once. Either way the hit
-bounds go into the state of each ray through `closer`, so that the order of pairs does not change the result.
+Pairs are queued by shape until a batch is full; a long list of rays at one limb is tested at once. Either way
+`closer_or_tied` merges the hit bounds into the state of each ray, so that the order of pairs changes no answer.
 """
 
 from math import inf
@@ -53,17 +53,17 @@ class RayState(NamedTuple):
     radius: Column[np.float64]  # (rays,): of thick rays
     stream: Stream  # their way through the tree
     pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested
-    refine: PairQueue  # rays of the query and the limbs that they hit, by shape and face, whose fraction is a guess
+    refine: PairQueue  # hits, by shape and face, whose fraction is a guess: rays of the query and limbs
     crossed: Rows[np.int32]  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
     crossings: Column[np.int64]  # (1,): how many there are, possibly more than `crossed` holds
     number: Column[np.int32]  # (chunk + 16,): the rays of a chunk in the order of streams
     key: Column[np.uint16]  # (chunk,): octant and cell of each, for the sort
     bucket: Column[np.int32]  # where each key begins
-    octant: Column[np.int64]  # (10,): where each octant begins in `number`; the last two: all rays, unsorted
+    octant: Column[np.int64]  # (10,): where octants begin in `number`; last: begin and end of all, unsorted
 
 
 def make_ray_state(tree: Tree, rays: int, chunk: int) -> RayState:
-    """Buffers for streams of this number of rays, chunks of this number, and any traversal of this tree."""
+    """Buffers for streams of `rays` rays, chunks of `chunk` rays, and any traversal of this tree."""
     size = -(-rays // PAIR_BATCH) * PAIR_BATCH
     nothing = np.zeros(LANES)
     nothing[: STARTS_INSIDE + 1] = NO_LIMB, inf, inf, UNDECIDED_FACE, inf, 0.0  # `no_hit`
@@ -83,7 +83,7 @@ class StreamQuery(NamedTuple):
     """The rays of one stream, ray k of which is row `number[base + k]` of the query, and the limbs of the tree."""
 
     batch: RayBatch
-    table: LimbRows  # without `kernel_shape` if hits have other indices, and ties are not told
+    table: LimbRows  # no `kernel_shape` if hits have other indices: ties stay undecided
     aim: int
     scale: float  # of the tree
     state: RayState
@@ -112,7 +112,7 @@ def closest_of(state: RayState, i: int) -> Closest:
 
 @inlined
 def eight_rays(state: RayState, chosen: Int32Array, first: int) -> Ray:
-    """The rays of rows `chosen[first]` to `chosen[first + 7]`, without what hit bounds of lines do not use."""
+    """The rays of rows `chosen[first]` to `chosen[first + 7]`, for hit bounds alone: lengths and radius are invalid."""
     c = load_rows(state.ray, chosen, first, 0)
     return Ray((c[0], c[1], c[2]), (c[3], c[4], c[5]), c[6], c[6], c[6], c[7], c[6])
 
@@ -121,10 +121,10 @@ def eight_rays(state: RayState, chosen: Int32Array, first: int) -> Ray:
 def record_hits(
     query: StreamQuery, bounds: HitBounds, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, limb: int
 ) -> None:
-    """Merge the hit bounds of eight pairs into the closest hits of their rays, those pairs whose bit in `valid` is set.
+    """Of eight pairs, merge the hit bounds of those with a bit in `valid` into the closest hits of their rays.
 
     The ray of pair k is row `chosen[first + k]`; the limb is `limb`, or `limbs[first + k]` if that is negative.
-    A ray's reach in the tree is shortened to its hit, and ends at once if any hit will do.
+    A ray's reach in the tree is shortened to its hit; for the aim ANY it becomes `NO_FURTHER`.
     """
     hits, found = movemask(bounds.possible | bounds.inside) & valid, query.state.pairs.found
     if hits == 0:
@@ -209,7 +209,7 @@ def eight_thick_rays(state: RayState, chosen: Int32Array, first: int) -> Ray:
 
 @inlined
 def one_line(state: RayState, i: int) -> Ray:
-    """Ray i of the stream, whose radius is 0, without lengths."""
+    """Ray i of the stream, whose radius is 0; lengths are invalid."""
     r = state.ray[i]
     return Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7], 0.0)
 
@@ -219,7 +219,7 @@ def test_thick_pairs(query: StreamQuery, shape: int) -> None:
     """As `test_pair_batch`, for thick rays, eight at a time."""
     queue, first = query.state.pairs, int(shape) * PAIR_BATCH
     rays, limbs, left = queue.row.reshape(-1), queue.limb.reshape(-1), queue.queued[shape]
-    for k in range(left, PAIR_BATCH):  # lanes without a pair repeat one, which takes no more steps
+    for k in range(left, PAIR_BATCH):  # lanes without a pair repeat the first: no extra step
         rays[first + k], limbs[first + k] = rays[first], limbs[first]
     while left > 0:
         limb = limbs_at(query.table.rows, shape, limbs, first)
@@ -232,7 +232,7 @@ def test_thick_pairs(query: StreamQuery, shape: int) -> None:
 def test_thick_eight(
     query: StreamQuery, limb: Limb, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
 ) -> None:
-    """Test eight pairs of a thick ray and a limb; arguments as in `record_hits`. Among them may be lines."""
+    """Test eight pairs of a thick ray and a limb; arguments as in `record_hits`. Some may be lines."""
     ray = eight_thick_rays(query.state, chosen, first)
     lines = movemask(ray.radius == 0.0) & valid
     if lines != valid:
@@ -260,7 +260,7 @@ def record_one(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None
 
 @compiled
 def test_ray_list(query: StreamQuery, limb: int, shape: int, first: int, end: int) -> int:
-    """Test a limb against rays `live[first]` to `live[end - 1]`, sixteen at a time; the first that is left over."""
+    """Test a limb against rays `live[first]` to `live[end - 1]` by sixteens; returns the first left over."""
     rows, policy, state, live = query.table.rows, query.batch.policy, query.state, query.state.stream.live
     while query.thick and first + LANES <= end:
         test_thick_eight(query, one_limb(rows, shape, limb), ALL_LANES, live, first, live, limb)

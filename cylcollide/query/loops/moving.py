@@ -49,7 +49,7 @@ def make_pair_lanes() -> PairLanes:
 class MovingColumns(NamedTuple):
     """The first contact of each bullet; (bullets,) each."""
 
-    interval: Column[np.int64]  # of the contact, -1 for a miss; if undecided, the first one that float64 leaves open
+    interval: Column[np.int64]  # of the contact, -1 for a miss; if undecided, the first undecided one
     limb: Column[np.int32]  # -1 for a miss
     lower: Column[np.float64]  # u of the interval between which it is
     upper: Column[np.float64]
@@ -83,7 +83,7 @@ def leave_out_misses(query: MovingQuery, begin: int, end: int, lanes: PairLanes)
 
 @compiled
 def test_lanes(query: MovingQuery, shape: int, lanes: PairLanes) -> None:
-    """Test the queued pairs of one shape, and empty its queue; what is left from earlier ones fills it up."""
+    """Test the queued pairs of one shape, and empty its queue. Left-over pairs fill empty lanes."""
     count, candidates = lanes.queued[shape], query.candidates
     for k in range(count, LANES):
         lanes.interval[shape, k], lanes.limb[shape, k] = lanes.interval[shape, 0], lanes.limb[shape, 0]
@@ -100,7 +100,7 @@ def test_lanes(query: MovingQuery, shape: int, lanes: PairLanes) -> None:
 
 @compiled_loop
 def cast_moving_rows(query: MovingQuery, begin: int, end: int, hits: MovingColumns) -> int:
-    """The first contact of each bullet from `begin` to `end` with its candidates; how many are undecided."""
+    """Find the first contacts of bullets `begin` to `end` with their candidates; returns how many are undecided."""
     count, intervals, candidates = 0, query.intervals, query.candidates
     for i in range(begin, end):
         hits.interval[i], hits.limb[i], hits.undecided[i], hits.face[i] = -1, NO_LIMB, False, NONE
@@ -118,7 +118,7 @@ def cast_moving_rows(query: MovingQuery, begin: int, end: int, hits: MovingColum
 
 @compiled
 def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool]:
-    """The first contact of bullet i in interval j, and whether float64 leaves it open.
+    """The first contact of bullet i in interval j, and whether it is undecided.
 
     The limb that may be hit first is bounded first, then those that may be hit before its contact.
     """

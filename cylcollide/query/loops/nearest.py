@@ -89,7 +89,7 @@ def find_nearest(
     end: int,
     columns: NearestColumns,
 ) -> int:
-    """The nearest limb within the limit of each point from `begin` to `end`; how many rows are undecided."""
+    """Find the nearest limbs of points `begin` to `end` within their limits; returns how many rows are undecided."""
     accepts_all, undecided = all_points_accept(table, filters), 0
     for i in range(begin, end):
         point, limit = as_vector(points, i), limits[broadcast_index(limits, i)]
@@ -112,7 +112,7 @@ def test_nearest(query: tuple[Vector, LimbRows, bool, int, int], k: int, found: 
 class NearPairs(NamedTuple):
     """Points and the limbs that may be within their radii."""
 
-    pair: Rows[np.int32]  # (pairs, 2): the point, and twice the limb, plus 1 if the bounds leave it open
+    pair: Rows[np.int32]  # (pairs, 2): the point, and twice the limb, plus 1 if it is undecided
     used: Column[np.int64]  # (1,): how many there are, possibly more than `pair` holds
 
 

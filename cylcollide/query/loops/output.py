@@ -2,8 +2,8 @@
 
 Hits are written eight rows at a time where rays are in query order, row by row where they are sorted. A fraction is
 written as a guess, the middle of its bounds, and queued by shape and face. One step from the guess to full accuracy
-costs as much as a limb test: sixteen hits of one shape and one face at a time, it is spent on hits alone, and a wall
-does not pay for a cap.
+costs as much as a limb test. So it is taken for hits only, sixteen of one shape and face at a time: no lane waits for
+the formula of another face.
 """
 
 from math import inf
@@ -51,7 +51,7 @@ CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
 
 @inlined
 def write_eight(closest: Closest, undecided: Truth, per_length: Real, row: int, hits: HitColumns) -> Truth:
-    """Write the hits of eight rays from `row` on, fractions as guesses; which of them are to be refined."""
+    """Write the hits of eight rays from `row` on, fractions as guesses; returns which to refine."""
     limb, _, hit = closest
     known = logical_not(undecided) & (limb >= 0.0)
     entered = known & (hit.face < INSIDE)
@@ -91,9 +91,9 @@ def write_any_hit(number: Int32Array, base: int, count: int, state: RayState, hi
 
 @compiled
 def to_query_rows(number: Int32Array, base: int, count: int, recorded: int, state: RayState) -> None:
-    """Turn stream rows into query rows in the crossings after the first `recorded`.
+    """Turn stream rows into query rows in the crossings from number `recorded` on.
 
-    An untrusted ray may cross any limb: for one, more crossings are counted than the buffer holds.
+    An untrusted ray may cross any limb: then the count is made to exceed the buffer.
     """
     stored = min(state.crossings[0], len(state.crossed))
     for k in range(recorded, stored):
@@ -125,7 +125,7 @@ def write_in_order(
 def write_hits(
     table: LimbRows, number: Int32Array, base: int, begin: int, end: int, state: RayState, hits: HitColumns
 ) -> None:
-    """Write the hits of the stream rows from `begin` to `end`; the columns hold misses."""
+    """Write the hits of stream rows `begin` to `end` into columns that hold misses."""
     for first in range(begin, end, LANES):
         closest = load_closest(state, first)
         limb, next_possible, bounds = closest
@@ -223,7 +223,7 @@ def refine_thick(
 
 @inlined
 def refine_alone(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
-    """`refine_queued` of the side of the only limb, a cylinder: what depends on the limb is computed once."""
+    """`refine_queued` for the side of a single cylinder, whose numbers are computed once."""
     alone = one_limb(table.rows, CYLINDER, 0)
     for first in range(0, queue.queued[slot], PAIR_BATCH):
         refine_sixteen(queue, slot, first, alone, alone, SIDE, batch, table, hits)
@@ -274,7 +274,7 @@ def graze_fraction(batch: RayBatch, table: LimbRows, hits: HitColumns, i: int, f
 def refine_eight(
     rays: Rays, number: Int32Array, first: int, limb: Limb, face: int, times: Float64Array
 ) -> tuple[Real, Truth]:
-    """Fractions at which eight rays cross a face of their limbs, one step from a guess; where that is accurate."""
+    """Fractions at which eight rays cross a face of their limbs, one step from a guess, and which are accurate."""
     origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)
     displacement = exact_displacements(origin, second, rays.is_segment)
     guess = load_at(times, number, first, 1, 0)

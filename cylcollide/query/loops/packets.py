@@ -39,7 +39,7 @@ def make_pair_queue(slots: int, size: int, numbers: int) -> PairQueue:
 
 @inlined
 def enqueue_pair(queue: PairQueue, slot: int, row: int, limb: int) -> int:
-    """Queue a pair; how many there are in its slot by then."""
+    """Queue a pair; returns how many there are in its slot now."""
     k = queue.queued[slot]
     queue.row[slot, k], queue.limb[slot, k] = row, limb
     queue.queued[slot] = k + 1

@@ -44,7 +44,7 @@ def write_place(places: PlaceColumns, i: int, place: Place) -> None:
 def write_places(
     points: Vectors, table: LimbRows, limbs: Column[np.int32], places: PlaceColumns, uncertain: Column[np.bool_]
 ) -> int:
-    """Write the place of each point's limb that is nearest to it; how many are uncertain, and not written."""
+    """Write the nearest place of each point's limb; returns how many are uncertain, and not written."""
     count = 0
     for i in range(limbs.size):
         place = MISSED

@@ -38,7 +38,7 @@ class PointColumns(NamedTuple):
 
     limb: Column[np.int32]  # the lowest that certainly contains the point, -1 for none
     limb_count: Column[np.int32]  # how many certainly do
-    undecided: Column[np.bool_]  # the bounds leave some limb open, and the columns above are not the result
+    undecided: Column[np.bool_]  # some limb is undecided, and the columns above are not the result
 
 
 POINT_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
@@ -108,7 +108,7 @@ def all_points_accept(table: LimbRows, filters: PointFilters) -> bool:
 def test_pair_batch(
     shape: int, points: Float64Array, rows: Float64Array, queue: PairQueue, columns: PointColumns
 ) -> int:
-    """Test the queued pairs of one shape, and empty its queue; how many of them are undecided."""
+    """Test the queued pairs of one shape, and empty its queue; returns how many of them are undecided."""
     point, limb, first = queue.row.reshape(-1), queue.limb.reshape(-1), int(shape) * PAIR_BATCH
     if shape == CYLINDER:  # a constant: both tests become straight-line code
         inside, outside = sides(CYLINDER, points, rows, point, limb, first)
@@ -192,13 +192,13 @@ def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:
 
 @compiled_loop
 def find_limbs_near_point(point: Column[np.float64], tree: Tree, stack: Stack, found: Column[np.int32]) -> int:
-    """Write every limb whose box contains the point into `found` (items,); how many there are."""
+    """Write every limb whose box contains the point into `found` (items,); returns their number."""
     return visit_at_point(tree, stack, (point[0], point[1], point[2]), write_item, found, 0)
 
 
 @inlined
 def write_item(found: Int32Array, item: int, used: int) -> int:
-    """Append an item; how many there are by then."""
+    """Append an item; returns how many there are now."""
     found[used] = item
     return used + 1
 

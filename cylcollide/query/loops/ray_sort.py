@@ -58,7 +58,7 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: Ra
 
 @inlined
 def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, state: RayState) -> bool:
-    """Copy and check the rays from `first` to `last` of a chunk from `begin` on, unsorted; whether all are valid."""
+    """Copy and check rays `first` to `last` of a chunk from `begin` on, unsorted; returns whether all are valid."""
     number = state.number
     for k in range(first, last):
         number[k - begin] = k

@@ -90,7 +90,7 @@ def find_recorded(
     offsets: Column[np.int64],
     found: Column[np.int32],
 ) -> int:
-    """Write the rows of all limbs that each ray does not certainly miss between its tick and the next one.
+    """Write the rows of all limbs that each ray may hit between its tick and the next one.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def find_recorded(
 def write_row(
     query: tuple[TickRows, RayBatch, Protection, bool, int, Int32Array, float], row: int, used: int
 ) -> tuple[int, float]:
-    """Append a limb, if ray i considers it; how many there are by then, and the reach."""
+    """Append a limb, if ray i considers it; returns how many there are now, and the reach."""
     here, batch, protection, all_layers, i, found, reach = query
     if may_be_hit(here, row, batch, protection, all_layers, i):
         if used < found.size:
@@ -141,12 +141,12 @@ def write_row(
 def rows_near_rays(
     batch: RayBatch, recorded: Recorded, tick: Int32Array, protection: Protection, all_layers: bool, stack: Stack
 ) -> CompressedRows:
-    """The rows of all limbs that each ray does not certainly miss at its tick, ascending."""
+    """The rows of all limbs that each ray may hit at its tick, ascending."""
     return find_rows(len(tick), partial(find_recorded, batch, recorded, tick, protection, all_layers, stack))
 
 
 def rows_near_many(recorded: Recorded, order: Order, state: RayState) -> CompressedRows:
-    """The rows of all limbs that each ray does not certainly miss at its tick, ascending.
+    """The rows of all limbs that each ray may hit at its tick, ascending.
 
     `order` is about all rays; all limbs are considered. `state` is a buffer.
     """
@@ -164,7 +164,7 @@ def rows_near_many(recorded: Recorded, order: Order, state: RayState) -> Compres
 
 @compiled_loop
 def find_recorded_pairs(recorded: Recorded, order: Order, state: RayState) -> None:
-    """Write each ray with each limb that it does not certainly miss at its tick, in any order: `state.crossed`."""
+    """Write each ray with each limb that it may hit at its tick, in any order: `state.crossed`."""
     size, number = state.best.shape[0], order.number
     for t in range(recorded.address.shape[0]):
         if order.begins[OCTANTS * t] < order.begins[OCTANTS * (t + 1)]:

@@ -31,7 +31,7 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
 class StrokePieces(NamedTuple):
-    """Pieces of strokes, in compressed rows; filters and protection have one entry a piece."""
+    """Pieces of strokes, in compressed rows; filters and protection have one entry per piece."""
 
     offsets: Column[np.int64]  # (blades + 1,)
     tick: Column[np.int32]  # the place of its tick

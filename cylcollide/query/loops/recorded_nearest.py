@@ -70,7 +70,7 @@ def is_placed_near(at: AtMoment, row: int) -> bool:
 def find_nearest_recorded(
     past: PastPoints, stack: Stack, placed: OneLimb, begin: int, end: int, columns: NearestColumns
 ) -> int:
-    """The nearest limb, a row of its tick, of each point from `begin` to `end`; how many are undecided.
+    """Find the nearest limb, a row of its tick, of points `begin` to `end`; returns how many are undecided.
 
     `columns` hold misses, `stack` is for the largest tree.
     """
@@ -117,7 +117,7 @@ def find_within_recorded(
 
 @inlined
 def write_placed_near(query: tuple[AtMoment, float, Int32Array], row: int, used: int) -> tuple[int, float]:
-    """Append a row that may be within the reach; how many there are by then, and the reach."""
+    """Append a row that may be within the reach; returns how many there are now, and the reach."""
     at, reach, codes = query
     if is_placed_near(at, row):
         limb = limb_at(at.placed.rows, at.placed.kernel_shape, 0)

@@ -1,7 +1,7 @@
 """The loop over many rays in the past: as `stream`, with limbs placed at the moment of each ray.
 
 Rays of one tick traverse together the tree over what is from this tick to the next one. Pairs of a ray and a limb are
-queued by shape, and placed and tested eight side by side: a limb is computed for one ray, and not kept. All pairs of
+queued by shape, and placed and tested eight at a time: a limb is computed for one ray, and not kept. All pairs of
 one step of the traversal are queued before any is tested, so that their bones are fetched from memory together.
 """
 
@@ -89,7 +89,7 @@ class TickQuery(NamedTuple):
 
 @inlined
 def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
-    """Write a limb as limb k of the scratch, where it was at the moment of a ray; whether it is a limb then."""
+    """Write a limb as limb k of the scratch, where it was at the moment of a ray; returns whether it is a limb then."""
     alpha, scratch = query.alpha[query.rays.base + ray], query.scratch
     return place_one(query.here, query.there, row, alpha, scratch.rows, scratch.kernel_shape, k)
 

@@ -1,6 +1,6 @@
 """The loops over single rays: one after another through the tree, or each against one limb.
 
-Rows that the float64 bounds do not decide are marked; `query.exact_fallback` decides those in rational arithmetic.
+Rows that the float64 bounds do not decide are marked; `query.exact_fallback` decides those in exact arithmetic.
 """
 
 from math import inf
@@ -120,7 +120,7 @@ def cast_thick_rays(batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, 
 
 FRACTION_ROW, FACE_ROW, INSIDE_ROW, UNDECIDED_ROW = range(6, 10)
 RECORD_ROWS = 10
-"""Rows of the record of `cast_single_rays`, a number a ray: origins, second vectors, and `HitColumns` but the limb."""
+"""Rows of the record of `cast_single_rays`, a number per ray: origins, second vectors, `HitColumns` but the limb."""
 
 
 @compiled_loop
@@ -137,7 +137,7 @@ def cast_single_rays(
     limb: Column[np.int32],
     memory: Column[np.float64],
 ) -> int:
-    """Copy and check rays, and find their closest limbs; how many rows are undecided, or INVALID.
+    """Copy and check rays, and find their closest limbs; returns how many rows are undecided, or INVALID.
 
     One array is the memory of the record and of the stack behind it: in Python, making an array takes longer than
     testing a ray against a limb, and a loop that allocates takes longer to call, as it counts references to arguments.

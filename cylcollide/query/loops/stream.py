@@ -1,8 +1,8 @@
-"""The loop over many rays: they traverse the tree as streams, and limbs are tested sixteen pairs at a time.
+"""The loop over many rays: they traverse the tree as streams; ray-limb pairs are tested sixteen at a time.
 
-The traversal yields limbs, each with a list of rays. Pairs of a ray and a limb are queued by shape (`leaf`), and go
-through the same kernels as in `single`, side by side, with bit-equal results: the closest hit of a ray is merged by
-`closer_or_tied`, whose decisions do not depend on the order of the pairs.
+The traversal yields limbs, each with a list of rays. Pairs of a ray and a limb are queued by shape (`leaf`) and tested
+side by side by the kernels of `single`, with equal bits. `closer_or_tied` merges each hit into the closest one of its
+ray; the order of pairs changes no answer.
 """
 
 from math import inf
@@ -72,7 +72,7 @@ def setup_rays(
 
 @compiled
 def setup_in_order(rays: Rays, frame: TreeFrame, first: int, count: int, state: RayState) -> int:
-    """As `setup_rays`, for `count` consecutive rays from row `first` on; behind them sixteen may be read."""
+    """As `setup_rays`, for `count` consecutive rays from row `first` on; sixteen more may be read."""
     active = 0
     for row in range(0, count, 2 * LANES):
         ray, other = rays_from(rays, first + row), rays_from(rays, first + row + LANES)
@@ -82,7 +82,7 @@ def setup_in_order(rays: Rays, frame: TreeFrame, first: int, count: int, state: 
 
 @inlined
 def setup_sixteen(frame: TreeFrame, ray: Ray, other: Ray, row: int, count: int, active: int, state: RayState) -> int:
-    """Store the initial state of two packets, from row `row` of a stream of `count` rays on; how many are active."""
+    """Store the initial state of two packets from row `row` on; returns how many of `count` rays are active."""
     local, other_local = to_tree_frame(frame, ray), to_tree_frame(frame, other)
     store_ray_state(state, row, ray, local)
     store_ray_state(state, row + LANES, other, other_local)
@@ -92,9 +92,9 @@ def setup_sixteen(frame: TreeFrame, ray: Ray, other: Ray, row: int, count: int, 
 
 @inlined
 def activate_rays(state: RayState, row: int, count: int, active: int, local: LocalRay) -> int:
-    """Append those of eight rays that intersect the root to the live ones; how many there are by then.
+    """Append those of eight rays that intersect the root to the live ones; returns how many are live.
 
-    Untrusted rays, which float32 cannot bring near the tree, are marked undecided.
+    Untrusted rays, too far or too large for the frame of the tree, are marked undecided.
     """
     untrusted = movemask(local.untrusted)
     while untrusted:
@@ -143,7 +143,7 @@ def traverse_octant(query: StreamQuery, tree: Tree, octant: int, active: int) ->
 
 @inlined
 def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
-    """Test a limb against most rays of a list, if all of them consider it; the first ray that is left over."""
+    """Test a limb by full groups of a list, if all its rays consider it; returns the first ray left over."""
     if query.accepts_all or (query.shared_filter and accepts(query, limb, 0)):
         return test_ray_list(query, limb, query.table.kernel_shape[limb], first, end)
     return first
@@ -151,7 +151,7 @@ def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
 
 @inlined
 def test_or_enqueue(query: StreamQuery, limb: int, ray: int) -> None:
-    """Queue a pair of a ray and a limb that it considers, and test the queue of its shape once that is full."""
+    """Queue a ray and a limb if the ray considers it, and test the queue of the limb's shape when full."""
     if query.accepts_all or accepts(query, limb, ray):
         shape = query.table.kernel_shape[limb]
         prefetch_limb(query.table.rows, limb)
@@ -161,14 +161,14 @@ def test_or_enqueue(query: StreamQuery, limb: int, ray: int) -> None:
 
 @inlined
 def accepts(query: StreamQuery, limb: int, ray: int) -> bool:
-    """Whether a ray considers the limb, by mask and character: two loads more from memory."""
+    """Whether a ray considers the limb, by mask and character; costs two loads."""
     mask, ignored = filter_of(query.batch, query.number[query.base + ray])
     return is_considered(query.table.character[limb], query.table.mask[limb], mask, ignored)
 
 
 @inlined
 def flush(query: StreamQuery, is_last: bool) -> None:
-    """Test all queued pairs behind the last step."""
+    """Test all queued pairs after the last step."""
     if is_last:
         for shape in range(SHAPES):
             if query.state.pairs.queued[shape] > 0:
@@ -187,10 +187,10 @@ def cast_stream(
     aim: int,
     hits: HitColumns,
 ) -> int:
-    """Copy and check the rays from `begin` to `end`, at least eight, and find their closest limbs; 0, or INVALID.
+    """Copy and check rays `begin` to `end`, at least eight, and find their closest limbs; returns 0 or INVALID.
 
-    For the aim ANY, only the columns `limb` and `undecided` are written, and `limb` says no more than whether there is
-    a hit. For ALL, no column is, and `state.crossed` holds the limbs that each ray may cross.
+    For the aim ANY, only the columns `limb` and `undecided` are written, and `limb` says only whether there is a hit.
+    For ALL, none is written; `state.crossed` holds the limbs that each ray may cross.
     """
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     state.pairs.limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one

@@ -45,7 +45,7 @@ from cylcollide.runtime.simd import LANES, Real, Truth, broadcast, lane, load_at
 INSIDE = int(Face.INSIDE)
 CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
 SLOTS = INSIDE + 1
-"""Slots of one shape: one a face, and one for rays that start or end in the limb."""
+"""Slots of one shape: one per face, and one for rays that start or end in the limb."""
 SURFACE_BATCH, BLOCK = 64, 256
 """Hits of one slot that are computed together, and rows that are filled with NaN at a time."""
 
@@ -151,7 +151,7 @@ def eight_spots(
     query: SurfaceQuery, shape: int, face: int, rows: Int32Array, limbs: Int32Array, first: int, found: Float64Array,
     half: int,
 ) -> Truth:  # fmt: skip
-    """Write `spot_near` of the eight rays from `rows[first]` on into a half of `found`; which of them are right."""
+    """Write `spot_near` of the eight rays from `rows[first]` on into a half of `found`; returns which are right."""
     rays, limb = query.batch.rays, limbs_at(query.table.rows, shape, limbs, first)
     origin, second = vectors_at(rays.origin, rows, first), vectors_at(rays.second, rows, first)
     displacement = displacements(origin, second, 1.0 if rays.is_segment else 0.0)
@@ -268,7 +268,7 @@ def write_local_surface(
 ) -> None:
     """Write position and normal (n, 3) of each hit into the frame of its limb's bone, NaN if there is none.
 
-    The difference of hit and bone is rounded, then what it becomes in the frame; `transform` has a row a limb.
+    The difference of hit and bone is rounded, then what it becomes in the frame; `transform` has a row per limb.
     """
     for i in range(limb.size):
         bone = -1 if limb[i] == NO_LIMB else transform[limb[i]]
