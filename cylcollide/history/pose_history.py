@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 class PoseHistory(PastQueries):
     """The last states of a world, its ticks. Queries read ticks, never the world, which moves on.
 
-    A query takes `time`, one or one per ray, or `tick` and `alpha`. Time t means the last tick k that
-    is not after t, and alpha = (t - time of k) / (time of k + 1 - time of k). Between ticks, bones
-    are interpolated and carry their limbs, or the ends of limbs are interpolated; the verdict is
-    exact for the float64 numbers of `limbs_at` that time. A character that had no pose at tick k is
-    not hit; its layers, rig and shapes are those of tick k.
+    A query takes `time`, one or one per ray, or `tick` and `alpha`. Time t means the last tick k
+    that is not after t, and alpha = (t - time of k) / (time of k + 1 - time of k). Between ticks,
+    bones are interpolated and carry their limbs, or the ends of limbs are interpolated; the verdict
+    is exact for the float64 numbers of `limbs_at` that time. A character that had no pose at tick k
+    is not hit; its layers, rig and shapes are those of tick k.
 
     Queries share these arguments besides the world's own: `on_old`, what a time means that is not
     kept ("error": a ValueError that names the rows; "clamp": the nearest time that is kept, and
