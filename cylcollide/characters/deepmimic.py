@@ -24,7 +24,7 @@ ROOT_COLUMNS = 8
 
 
 SHORTEST, LONGEST = 0.5, 2.0
-"""Of a quaternion before it is normalised: those of PyBullet's files are 0.58 to 1.12 long."""
+"""Lengths of a quaternion before it is normalised: PyBullet's files have 0.58 to 1.12."""
 
 
 class Joint(NamedTuple):

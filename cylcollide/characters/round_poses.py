@@ -10,7 +10,7 @@ from cylcollide._types import Float64Array
 from cylcollide.characters.quaternions import dot
 
 ROUNDING = 2.0**-14
-"""Of positions, in the unit of lengths, and of the components of unit quaternions."""
+"""Step of positions, in the unit of lengths, and of the components of unit quaternions."""
 
 
 def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64Array, Float64Array]:

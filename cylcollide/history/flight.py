@@ -18,7 +18,7 @@ PIECES = 64
 """Pieces of a flight whose step is not given: 4096 times as close to the curve as one straight line."""
 
 MOST_PIECES = 2**26
-"""Of all flights of a call: they take five gigabytes."""
+"""Largest number of pieces of all flights of a call: they take five gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)

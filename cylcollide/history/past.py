@@ -43,7 +43,7 @@ class Past:
         self.times = sample_times(ring, len(self.rays.first), asked)
         tick = self.times.tick
         self.place: Int32Array = (tick - ring.first).astype(np.int32)
-        """Of the tick of each ray in the ring, NO_TICK for none."""
+        """The place of each ray's tick in the ring, NO_TICK for none."""
         if asked[3] == "miss":
             self.place[tick == NO_TICK] = NO_TICK
         self.protection = Protection(*protected, self.times.time)

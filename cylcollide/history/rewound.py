@@ -113,7 +113,7 @@ def all_limbs(ring: Ring, tick: int, alpha: float) -> RewoundLimbs:
 # Now ------------------------------------------------------------------------------------------------------------------
 
 OPPOSITE = 2.0**-26
-"""Of two unit vectors whose sum is shorter, no plane of the shortest turn can be told."""
+"""If the sum of two unit vectors is shorter, the plane of their shortest turn is unknown."""
 
 
 def present_positions(

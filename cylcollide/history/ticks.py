@@ -45,7 +45,7 @@ class Models:
         limbs, boxes = Limbs.concat(parts), [len(part.table.boxes) for part in parts]
         t = limbs.table
         self.first_box: Int64Array = np.cumsum(boxes)[:-2]
-        """Of each rig, its first row of `boxes`."""
+        """The first row of `boxes` of each rig."""
         self.numbers = np.column_stack([t.p1, t.p2, t.radius, t.radius2])
         self.codes = codes = np.zeros(len(limbs), MODEL_FIELDS)
         codes["kind"], codes["kernel_shape"], codes["box"], codes["mask"] = t.kind, t.kernel_shape, t.box, t.mask
@@ -65,7 +65,7 @@ class Models:
         """Largest growth of a box around each as it turns about an end; 0 for spheres and capsules."""
         is_box = t.box >= 0
         self.local_box = np.zeros((len(limbs), 12))
-        """Of each box its axes and half extents in the frame of its bone."""
+        """Axes and half extents of each box in the frame of its bone."""
         self.local_box[is_box] = t.boxes[t.box[is_box]]
         self.rim[is_box] = np.linalg.norm(self.local_box[is_box, 9:], axis=1)
         self.rim[np.isin(t.kind, (Shape.CAPSULE, Shape.SPHERE))] = 0.0
@@ -78,7 +78,7 @@ class Models:
         length[length == 0.0] = np.inf
         of_each = np.split(length, np.cumsum(list(map(len, parts))))[1 : 1 + len(rigs)]
         self.shortest: Float64Array = np.array([one.min(initial=np.inf) for one in of_each])
-        """Of each rig, its shortest axis."""
+        """The shortest axis of each rig."""
 
     def are_of(self, layout: WorldLayout) -> bool:
         """Whether these are the models of the limbs of a state."""

@@ -38,11 +38,11 @@ class LoggedShot(NamedTuple):
     """One logged shot: one ray of a judged call."""
 
     number: int
-    """Of the shot, in the log."""
+    """Number of the shot in the log."""
     row: int
-    """In its call."""
+    """Row in its call."""
     rays: int
-    """How many the call has."""
+    """Number of rays of the call."""
     tick: int
     """The last tick before the call; -1 for none."""
     note: Mapping[str, Any] | None
@@ -71,7 +71,7 @@ class Moment(NamedTuple):
     why: ShotExplanation
     start: Float64Array
     end: Float64Array
-    """Of a ray without an end, as far as matters."""
+    """For a ray without an end, a point far enough."""
 
 
 class LoggedShots:
@@ -114,12 +114,12 @@ class LoggedShots:
 
     @property
     def version(self) -> str:
-        """Of the cylcollide that wrote the log."""
+        """Version of the cylcollide that wrote the log."""
         return str(self._source.about["cylcollide"])
 
     @property
     def level(self) -> str:
-        """Of the machine code that judged."""
+        """Level of the machine code that judged."""
         return str(self._source.about["level"])
 
     @cached_property

@@ -19,7 +19,7 @@ from cylcollide.characters.round_poses import ROUNDING
 MOST_UNITS = 2.0**30
 """Largest multiple of ROUNDING that is kept as such."""
 NUMBERS = 7
-"""Of a bone: position, orientation."""
+"""Numbers per bone: position, orientation."""
 SIGN: dict[Any, Any] = {np.dtype(np.int64): np.int64(2**63 - 1), np.dtype(np.int32): np.int32(2**31 - 1)}
 
 
@@ -58,7 +58,7 @@ class PoseCodec:
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[Float64Array, Float64Array]] = {}
-        """Of each character, its last two poses: bones relative to their parents, (7, b) each."""
+        """The last two poses of each character: bones relative to their parents, (7, b) each."""
 
     def forget(self, ids: Sequence[int] | None = None) -> None:
         """Forget the poses of these characters, or of all: the next ones do without."""

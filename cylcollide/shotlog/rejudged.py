@@ -39,7 +39,7 @@ class Difference(NamedTuple):
     shot: int
     """The shot that differs; of a call of several whose limbs are the same, the first one."""
     rays: int
-    """How many the call has."""
+    """Number of rays of the call."""
     tick: int
     logged: int
     """Row of the limb that counted, -1 for a miss."""
@@ -76,7 +76,7 @@ class SpanResult(NamedTuple):
     """Calls in which numbers alone differ."""
     logged: PolicyTally
     other: PolicyTally
-    """By another policy, if one was given."""
+    """The tally by another policy, if one was given."""
     changed: int
     """Shots for which another limb counts by it, or none."""
 
@@ -87,12 +87,12 @@ class Rejudged(NamedTuple):
     result: SpanResult
     ticks: int
     version: str
-    """Of the cylcollide that wrote the log."""
+    """Version of the cylcollide that wrote the log."""
     is_same_version: bool
 
     @property
     def shots(self) -> int:
-        """How many were judged."""
+        """Number of shots judged."""
         return self.result.shots
 
     @property

@@ -89,7 +89,7 @@ class Stage:
         self._limbs, self._made_of = {}, ()
 
     def limb_colors(self, frame: Frame, struck: int = -1) -> NDArray[np.uint8]:
-        """Of each limb by its hit group, (n, 3)."""
+        """The colour of each limb by its hit group, (n, 3)."""
         if self._ghost:
             return np.full((len(frame.limbs), 3), rgb(BONE), np.uint8)
         groups = frame.limbs.hit_group.tolist()

@@ -94,7 +94,7 @@ class Case:
 
     @property
     def length(self) -> float:
-        """Of the segment, metres."""
+        """Length of the segment, metres."""
         return dist(self.start, self.end)
 
     @property

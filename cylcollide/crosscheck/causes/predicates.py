@@ -75,22 +75,22 @@ class Sight:
 
     @cached_property
     def length(self) -> Float64Array:
-        """Of the segments."""
+        """Lengths of the segments."""
         return np.asarray(np.linalg.norm(self.end - self.start, axis=1))
 
     @cached_property
     def least_true(self) -> Least:
-        """Closest to the true limb."""
+        """Least distance from the true limb."""
         return self.true.least_distance(self.start, self.end)
 
     @cached_property
     def least_held(self) -> Least:
-        """Closest to the held solid."""
+        """Least distance from the held solid."""
         return self.held.least_distance(self.start, self.end)
 
     @cached_property
     def start_true(self) -> Float64Array:
-        """Of the start from the true limb."""
+        """Signed distance of the start from the true limb."""
         return self.true.signed_distance(self.start)
 
     def entry_held(self, level: Float64Array) -> Float64Array:

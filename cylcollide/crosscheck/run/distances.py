@@ -19,7 +19,7 @@ from cylcollide.engines.protocol import Engine, MeasuresDistances
 from cylcollide.limbs.limbs import Limbs
 
 POINTS = 1500
-"""Of each shape."""
+"""Points per shape."""
 EXACT = 1e-9
 """Metres: a smaller error needs no cause but rounding."""
 MARGIN, GJK, EPA = "the margin rounds edges", "GJK stops early", "EPA stops early"

@@ -244,7 +244,7 @@ def sample(cases: Sequence[Case], count: int) -> dict[Cause, list[Case]]:
 
 
 LIMBS = 15
-"""Of the humanoid."""
+"""Number of the humanoid's limbs."""
 ENOUGH = 20
 """True hits of a limb after which an engine that reports none of them does not hold the limb."""
 

@@ -22,13 +22,13 @@ from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
 
 COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 5, *[np.int64] * 3, np.int32, *[np.int8] * 2, *[np.bool_] * 2)]
-"""Of time, target_time, alpha, lower, upper, interval, piece, tick, limb, two faces, undecided and accurate."""
+"""Dtypes of time, target_time, alpha, lower, upper, interval, piece, tick, limb, two faces, undecided and accurate."""
 
 EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool_)]
-"""Of fraction, time, duration, piece and accurate."""
+"""Dtypes of fraction, time, duration, piece and accurate."""
 
 PROTECTION_MARGIN = 2.0**-48
-"""Of the largest time of a piece: far above the rounding of the time at a fraction of it."""
+"""Times the largest time of a piece: far above the rounding of the time at a fraction of it."""
 
 
 def first_contacts(request: MovingRequest) -> MovingHits:

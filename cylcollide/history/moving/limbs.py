@@ -30,7 +30,7 @@ from cylcollide.runtime import memory
 from cylcollide.runtime.memory import aligned, frozen
 
 COLUMNS = [np.dtype(kind) for kind in (*[np.int8] * 2, *[np.int32] * 3, np.uint32)]
-"""Of kind, kernel_shape, next_row, character, box and mask."""
+"""Dtypes of kind, kernel_shape, next_row, character, box and mask."""
 
 
 class MovingLimbs:
@@ -88,7 +88,7 @@ class HitLimbs:
     def __init__(self, limbs: MovingLimbs, row: Int64Array, alpha: Float64Array) -> None:
         self._all, self._rows, self._alpha = limbs, row, alpha
         self.state_row: Int32Array = frozen(limbs.table.row[row])
-        """Of each limb its row in the state of its tick."""
+        """The row of each limb in the state of its tick."""
 
     @cached_property
     def _rewound(self) -> RewoundLimbs:

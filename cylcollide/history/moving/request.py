@@ -29,7 +29,7 @@ from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
 INTERVAL_COLUMNS = [np.dtype(kind) for kind in (np.int64, np.int64, np.bool_, np.bool_)]
-"""Of piece, tick, is_last, is_open."""
+"""Dtypes of piece, tick, is_last, is_open."""
 
 NEVER = np.array([np.inf])
 """`Candidates.until` where no one is protected."""
@@ -97,7 +97,7 @@ class MovingRequest:
         resolution, self.threads = _resolution(options.resolution), validate.workers(options.threads)
         protected = (column.tolist() for column in protected_by(options.protected_since))
         self.until: dict[int, float] = dict(zip(*protected, strict=True))
-        """Of each protected character the targets' time from which on it is not hit."""
+        """The targets' time from which each protected character is not hit."""
         self.ring, self.ticks = ring, ring.ticks
         pieces = _checked_pieces(ring, starts, ends, times, target_times, options.on_old)
         self.flights, self.offsets, self.error, self.clamped, kept = pieces
@@ -130,7 +130,7 @@ class MovingRequest:
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
     def _protected_from(self, count: Int64Array, number: Int32Array) -> Float64Array:
-        """Of pairs of intervals and limbs, the u of the interval from which on characters are not hit; 0: all of it."""
+        """The u of the interval from which the character of each pair of interval and limb is not hit; 0: all of it."""
         intervals, flights, limbs = self.intervals, self.flights, self.limbs
         since = np.array([self.until.get(who, np.inf) for who in limbs.table.character.tolist()])[number]
         interval = np.repeat(np.arange(len(count)), count)
@@ -227,7 +227,7 @@ def _checked_pieces(
 
 
 def _kept(ring: Ring, begin: Float64Array, end: Float64Array, on_old: OnOld) -> tuple[BoolArray, BoolArray]:
-    """Of each piece whether its targets' times become others that are kept, and whether any of them counts."""
+    """Whether the targets' times of each piece are replaced by kept ones, and whether any of them counts."""
     validate.one_of(on_old, "on_old", *ON_OLD)
     outside = [(times < ring.times[0]) | (times > ring.times[-1]) for times in (begin, end)]
     if on_old == "error":
