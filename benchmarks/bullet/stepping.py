@@ -2,9 +2,10 @@
 
     python benchmarks/bullet/stepping.py --out benchmarks/bullet_stepping.csv
 
-In each round the client makes a step before every call, and the rays are others. A row: scene, rays a call, how the
-mirror follows the client, PyBullet's median time, the mirror's, and PyBullet's over the mirror's. Lists as arguments,
-tuples as results, one thread both.
+In each round the client makes a step before every call, and the rays are others. Every twenty rounds bodies return to
+where they had settled, so that figures do not depend on how many rounds there are: people fall. A row: scene, rays a
+call, how the mirror follows the client, PyBullet's median time, the mirror's, and PyBullet's over the mirror's. Lists
+as arguments, tuples as results, one thread both.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from cylcollide.bullet import Mirror, patched
 COUNTS = (1, 31, 100, 1_024)
 COLUMNS = ("date", "machine", "scene", "rays", "way", "pybullet_us", "mirror_us", "ratio")
 SETTLING = 20  # steps before the first round
+FALLING = 20  # rounds until bodies return
 OWN_TEST, OWN_BATCH = p.rayTest, p.rayTestBatch
 
 
@@ -47,16 +49,20 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float]:
     for _ in range(SETTLING):
         p.stepSimulation()
     mirror = Mirror(c, mesh="wrap", follow=way == "follow=True")
-    theirs, ours = [], []
+    theirs, ours, settled = [], [], p.saveState()
     with ExitStack() as stack:
-        test, batch, step = mirror.rayTest, mirror.rayTestBatch, p.stepSimulation
+        test, batch, step, restore = mirror.rayTest, mirror.rayTestBatch, p.stepSimulation, p.restoreState
         if way == "watch":
             watched = mirror.watch()
-            test, batch, step = watched.rayTest, watched.rayTestBatch, watched.stepSimulation
+            test, batch, step, restore = (
+                getattr(watched, name) for name in ("rayTest", "rayTestBatch", "stepSimulation", "restoreState")
+            )
         elif way == "patched":
             stack.enter_context(patched(mesh="wrap"))
             test, batch, step = p.rayTest, p.rayTestBatch, p.stepSimulation
         for k in range(rounds + 2):
+            if k % FALLING == 0:
+                restore(settled)
             starts, ends = (column.tolist() for column in fan(n, k))
             step()
             theirs.append(asked(OWN_TEST, OWN_BATCH, starts, ends))

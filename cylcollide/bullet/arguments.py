@@ -75,6 +75,11 @@ def growth(value: Any, name: str) -> float:
     return float(validate.sizes_or_zero(validate.per_row(value, name, 1), name)[0])
 
 
+def are_triples(*values: Any) -> bool:
+    """Whether all are lists or tuples of three floats."""
+    return all(isinstance(value, (list, tuple)) and list(map(type, value)) == THREE_FLOATS for value in values)
+
+
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Vectors (n, 3), as `validate.as_vectors`, of any numbers; `rows`: the required n, if any."""
     found = _packed(values, name)
@@ -86,7 +91,7 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
 def _packed(values: ArrayLike, name: str) -> Float64Array:
     """`validate.as_vectors`; one triple of floats takes an eighth of its time, a list of triples half."""
     if isinstance(values, (list, tuple)) and values:
-        if list(map(type, values)) == THREE_FLOATS:
+        if are_triples(values):
             return np.array([values], np.float64)
         if isinstance(values, list) and isinstance(values[0], (list, tuple)):
             try:

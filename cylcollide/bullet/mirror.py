@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
-from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, ray_options, vectors
+from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, are_triples, ray_options, vectors
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
@@ -158,10 +158,15 @@ class Mirror(MirrorPoints):
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
-        starts = vectors(rayFromPosition, "rayFromPosition", 1)
-        ends = vectors(rayToPosition, "rayToPosition", 1)
+        ray, names = (rayFromPosition, rayToPosition), ("rayFromPosition", "rayToPosition")
+        if not are_triples(*ray):
+            ray = vectors(ray[0], names[0], 1), vectors(ray[1], names[1], 1)
         request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
-        return (self._answers(starts, ends, request, BodyLink(-1, -1), ("rayFromPosition", "rayToPosition"))[0],)
+        found = self._follower.near_answers(*ray, request)
+        if found is not None:
+            return (found[0],)
+        starts, ends = vectors(ray[0], names[0]), vectors(ray[1], names[1])
+        return (self._answers(starts, ends, request, BodyLink(-1, -1), names)[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
         self,
@@ -215,6 +220,9 @@ class Mirror(MirrorPoints):
             arguments.integer(parentLinkIndex, "parentLinkIndex"),
         )
         arguments.real(fractionEpsilon, "fractionEpsilon")
+        found = self._follower.near_answers(starts, ends, request) if parent.body < 0 else None
+        if found is not None:
+            return tuple(found)
         return self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
 
     def _answers(
@@ -222,10 +230,6 @@ class Mirror(MirrorPoints):
     ) -> tuple[RayTestResult, ...]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
         thread_count, mask, number = request
-        if parent.body < 0 and number < 0:
-            answers = self._follower.near_answers(starts, ends, mask)
-            if answers is not None:
-                return tuple(answers)
         self._follower.sync_if_due()
         if not len(starts):
             return ()

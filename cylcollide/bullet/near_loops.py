@@ -25,15 +25,22 @@ SLACK = 1e-12
 """Share of the coordinates by which a ball is larger, far above the rounding of a distance."""
 
 UNDECIDED = -1
-"""In place of how many rays were answered: all limbs are to be read, or exact arithmetic decides."""
+"""In place of a count: all limbs are to be read, or exact arithmetic decides."""
 
 
 class NearShapes(NamedTuple):
-    """The n shapes of a client, by body, and what of the B bodies stays when they move; m of the shapes are planes."""
+    """The n shapes of a client, by body, and what of the B bodies stays when they move; m of the shapes are planes.
+
+    Of a body, links and wrapped links each come by descending reach.
+    """
 
     first_frame: Column[np.int64]  # (B + 1,): of each body, its base's; those of its links follow
     first_shape: Column[np.int64]  # (B + 1,)
     first_box: Column[np.int64]  # (B + 1,): of wrapped links
+    reach: Column[np.float64]  # (frames,): all shapes of a link but wrapped ones are that near to the base
+    box_reach: Column[np.float64]  # (boxes,): the same of wrapped links
+    plane_at: Column[np.int64]  # (m,): frames of planes
+    plane_bits: Rows[np.int64]  # (m, 7): what they were
     at: Column[np.int64]  # (n,): the frame of each shape
     limb: Column[np.int64]  # (n,): the limb that each shape is, or the one behind it if it is a plane
     box: Column[np.int64]  # (n,): the same of boxes
@@ -53,9 +60,12 @@ class NearMemory(NamedTuple):
     """What a ray test of up to r rays writes; of bodies that no ray comes near, nothing is written."""
 
     frames: Rows[np.float64]  # (frames, 7): as read
-    boxes: Rows[np.float64]  # (boxes, 6): of wrapped links, as read
-    reach: Column[np.float64]  # (B,): all shapes of a body are that near to its base
+    bits: Rows[np.int64]  # (frames, 7): their bits
+    boxes: Rows[np.float64]  # (boxes, 7): of wrapped links, as read, and 0
+    out: Column[np.float64]  # (B,): how far the sliding joints of a body are out
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
+    links: Column[np.int64]  # (B,): how many of its links, and
+    wrapped: Column[np.int64]  # (B,): of its wrapped links a ray may come near
     made: Posed
     table: LimbTable  # its ends and boxes are those of `made`
     rows: LimbRows  # of the table
@@ -65,39 +75,80 @@ class NearMemory(NamedTuple):
     fraction: Column[np.float64]  # (r,)
     position: Vectors  # (r, 3)
     normal: Vectors  # (r, 3)
+    entering: Column[np.int64]  # (r,): rays that enter a box of a wrapped link
     answer: Rows[np.float64]  # (r, 9): body, link, fraction, position and normal, as PyBullet has them
+    segment: Rows[np.float64]  # (1, 7): a single segment, and 0
     queue: PairQueue  # this and the next one: buffers of `write_surface`
     surfaces: Column[np.int32]
 
 
 @inlined
-def _comes_near(starts: Float64Array, ends: Float64Array, i: int, x: float, y: float, z: float, radius: float) -> bool:
-    """Whether segment i comes within the radius of a point; True if float64 does not tell."""
+def _inverse_square(starts: Float64Array, ends: Float64Array, i: int) -> float:
+    """1 over the squared length of segment i; 0 for a point."""
+    u, v, w = ends[i, 0] - starts[i, 0], ends[i, 1] - starts[i, 1], ends[i, 2] - starts[i, 2]
+    square = u * u + v * v + w * w
+    return 1.0 / square if square > 0.0 else 0.0
+
+
+@inlined
+def _square_distance(
+    starts: Float64Array, ends: Float64Array, i: int, inverse: float, x: float, y: float, z: float
+) -> tuple[float, float]:
+    """The squared distance of segment i from a point, and a number of the size of the coordinates."""
     a, b, c = starts[i, 0], starts[i, 1], starts[i, 2]
     u, v, w = ends[i, 0] - a, ends[i, 1] - b, ends[i, 2] - c
     p, q, r = x - a, y - b, z - c
-    square, along = u * u + v * v + w * w, p * u + q * v + r * w
-    time = min(max(along / square, 0.0), 1.0) if square > 0.0 else 0.0
+    time = min(max((p * u + q * v + r * w) * inverse, 0.0), 1.0)
     p, q, r = p - time * u, q - time * v, r - time * w
     largest = max(abs(a), abs(b), abs(c), abs(x), abs(y), abs(z)) + max(abs(u), abs(v), abs(w))
+    return p * p + q * q + r * r, largest
+
+
+@inlined
+def _is_within(square: float, largest: float, radius: float) -> bool:
+    """Whether a distance, as above, is at most the radius; True if float64 does not tell."""
     reach = radius + SLACK * (radius + largest)
-    return not p * p + q * q + r * r > reach * reach
+    return not square > reach * reach
 
 
 @compiled_loop
 def mark_near(shapes: NearShapes, starts: Vectors, ends: Vectors, memory: NearMemory) -> int:
-    """Mark the bodies, by their bases in `memory.frames`, near any segment (n, 3), (n, 3); returns how many."""
-    count, reach = 0, memory.reach
-    for body in range(len(reach)):
-        base = memory.frames[shapes.first_frame[body]]
-        near = False
+    """Mark what the segments (n, 3), (n, 3) come near, by bodies' bases in `memory.frames`; returns how many bodies.
+
+    UNDECIDED if a plane has moved. A wrapped link is where it is once any link of its body was read.
+    """
+    count = 0
+    for k in range(len(shapes.plane_at)):
+        for axis in range(shapes.plane_bits.shape[1]):
+            if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
+                return UNDECIDED
+    for body in range(len(memory.near)):
+        first, end, out = shapes.first_frame[body], shapes.first_frame[body + 1], memory.out[body]
+        base, square, largest = memory.frames[first], inf, 0.0
         for i in range(len(starts)):
-            if _comes_near(starts, ends, i, base[0], base[1], base[2], reach[body]):
-                near = True
-                break
-        memory.near[body] = near
+            inverse = _inverse_square(starts, ends, i)
+            distance, size = _square_distance(starts, ends, i, inverse, base[0], base[1], base[2])
+            square, largest = min(square, distance if distance >= 0.0 else 0.0), max(largest, size)
+        links = 0
+        while first + 1 + links < end and _is_within(square, largest, shapes.reach[first + 1 + links] + out):
+            links += 1
+        box, wrapped = shapes.first_box[body], 0
+        while box + wrapped < shapes.first_box[body + 1] and _is_within(
+            square, largest, shapes.box_reach[box + wrapped] + out
+        ):
+            wrapped += 1
+        if wrapped > 0 and links == 0 and first + 1 < end:
+            links = 1
+        near = links > 0 or wrapped > 0 or _is_within(square, largest, shapes.reach[first] + out)
+        memory.near[body], memory.links[body], memory.wrapped[body] = near, links, wrapped
         count += near
     return count
+
+
+@inlined
+def _is_read(shapes: NearShapes, memory: NearMemory, body: int, s: int) -> bool:
+    """Whether shape s of a near body is a limb of its base or of a link that a ray may come near."""
+    return bool(shapes.is_limb[s]) and bool(shapes.at[s] - shapes.first_frame[body] <= memory.links[body])
 
 
 @inlined
@@ -118,7 +169,7 @@ def _place(shapes: NearShapes, body: int, memory: NearMemory) -> bool:
     of_shapes = shapes.at[first:end], shapes.kind[first:end], shapes.size[first:end]
     bad = pose_shapes(memory.frames, *of_shapes, shapes.position[first:end], shapes.rotation[first:end], part)
     for i in range(first, end):
-        if shapes.is_limb[i]:
+        if _is_read(shapes, memory, body, i):
             fill_row(memory.table, shapes.limb[i])
     return bad == EVERY_SHAPE_FITS
 
@@ -144,7 +195,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vec
             if not _place(shapes, body, memory):
                 return UNDECIDED
             for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
-                if shapes.is_limb[s]:
+                if _is_read(shapes, memory, body, s):
                     largest = max(largest, rows.rows[shapes.limb[s], EXTENT])
     for i in range(n):
         undecided += _cast_one(shapes, batch, memory, i, hits) or (cores and hits.inside[i])
@@ -175,37 +226,49 @@ def _write_answer(shapes: NearShapes, memory: NearMemory, i: int) -> None:
 
 
 @compiled_loop
-def enters_mesh(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vectors, padding: float) -> bool:
-    """Whether any of the segments enters a box of a marked body before its fraction."""
-    for body in range(len(memory.near)):
-        if memory.near[body]:
-            for k in range(shapes.first_box[body], shapes.first_box[body + 1]):
-                for i in range(len(starts)):
-                    if enters(memory.boxes[k], padding, starts, ends, i, min(memory.fraction[i], 1.0)):
-                        return True
-    return False
+def enter_meshes(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vectors, padding: float) -> int:
+    """Write the rows of the segments that enter a box of a near wrapped link before their fraction; returns how many.
+
+    UNDECIDED for a box that is not finite.
+    """
+    count = 0
+    for i in range(len(starts)):
+        until, entered = min(memory.fraction[i], 1.0), False
+        for body in range(len(memory.near)):
+            first = shapes.first_box[body]
+            for k in range(first, first + memory.wrapped[body]):
+                box = memory.boxes[k]
+                if not abs(box[0] + box[1] + box[2] + box[3] + box[4] + box[5]) < inf:
+                    return UNDECIDED
+                entered = entered or enters(box, padding, starts, ends, i, until)
+        if entered:
+            memory.entering[count] = i
+            count += 1
+    return count
 
 
 @inlined
 def _cast_one(shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, hits: HitColumns) -> bool:
     """Write the first limb along ray i; returns whether it is undecided."""
-    ray, rows, made, bases, rays = ray_at(batch.rays, i), memory.rows, memory.made, memory.frames, batch.rays
-    best, mask = no_hit(ray.limit), int(batch.mask[0])
+    ray, rows, made, rays = ray_at(batch.rays, i), memory.rows, memory.made, batch.rays
+    best, mask, inverse = no_hit(ray.limit), int(batch.mask[0]), _inverse_square(rays.origin, rays.second, i)
     for body in range(len(memory.near)):
-        base = bases[shapes.first_frame[body]]
-        if not memory.near[body] or not _comes_near(
-            rays.origin, rays.second, i, base[0], base[1], base[2], memory.reach[body]
-        ):
+        if not memory.near[body]:
+            continue
+        first = shapes.first_frame[body]
+        base, reach = memory.frames[first], shapes.reach[first]
+        if memory.links[body] > 0:
+            reach = max(reach, shapes.reach[first + 1])
+        square, largest = _square_distance(rays.origin, rays.second, i, inverse, base[0], base[1], base[2])
+        if not _is_within(square, largest, reach + memory.out[body]):
             continue
         for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
             k, x = shapes.limb[s], made.position[s]
-            if (
-                shapes.is_limb[s]
-                and is_considered(rows.character[k], rows.mask[k], mask, -1)
-                and _comes_near(rays.origin, rays.second, i, x[0], x[1], x[2], shapes.radius[s])
-            ):
-                bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
-                best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True)
+            if _is_read(shapes, memory, body, s) and is_considered(rows.character[k], rows.mask[k], mask, -1):
+                square, largest = _square_distance(rays.origin, rays.second, i, inverse, x[0], x[1], x[2])
+                if _is_within(square, largest, shapes.radius[s]):
+                    bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
+                    best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True)
     undecided = is_undecided(best) or ray.extent == inf
     write_hit(hits, i, ray, best, undecided, batch, rows)
     return undecided

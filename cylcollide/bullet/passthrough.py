@@ -1,5 +1,7 @@
 """Meshes, height fields, soft bodies: a box around each, and Bullet's own ray test for the rays that intersect it."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -67,10 +69,21 @@ def bounding_boxes(client: Client, body_links: list[BodyLink]) -> Float64Array:
 class Wrapped:
     """The links whose hits only Bullet's own ray test can give."""
 
-    def __init__(self, client: Client, body_links: list[BodyLink], bounds: Float64Array) -> None:
-        self._client, self.body_links, self._known = client, body_links, {tuple(link) for link in body_links}
-        padded = bounds + PADDING * np.array([[-1.0], [1.0]])
-        self._corners = np.clip(padded, -LARGEST, LARGEST).transpose(1, 0, 2).copy()  # all low ones, all high ones
+    def __init__(
+        self, client: Client, body_links: list[BodyLink], bounds: Float64Array, known: frozenset[BodyLink] | None = None
+    ) -> None:
+        self._client, self.body_links, self._bounds = client, body_links, bounds
+        self._known = frozenset(body_links) if known is None else known
+
+    def moved(self, bounds: Float64Array) -> Wrapped:
+        """The same links with other bounding boxes (k, 2, 3)."""
+        return Wrapped(self._client, self.body_links, bounds, self._known)
+
+    @cached_property
+    def _corners(self) -> Float64Array:
+        """All low corners, and all high ones, padded, (2, k, 3)."""
+        padded = self._bounds + PADDING * np.array([[-1.0], [1.0]])
+        return np.clip(padded, -LARGEST, LARGEST).transpose(1, 0, 2).copy()
 
     @cached_property
     def _tree(self) -> Tree:
@@ -92,14 +105,19 @@ class Wrapped:
         return rows[: entering_rows(self._tree, starts, ends, until, memory, rows)]
 
     def first_hits(
-        self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array
+        self,
+        starts: Float64Array,
+        ends: Float64Array,
+        mask: int,
+        fraction: Float64Array,
+        entering: Int64Array | None = None,
     ) -> dict[int, RayTestResult]:
         """The first hit of each segment with the links, by row, where it comes before `fraction` (n,).
 
-        One call for the rays that intersect a box before their fraction. More only for those on which PyBullet reports
-        an exact shape before that fraction: by its faults, which may hide a link behind.
+        One call for the rays that intersect a box before their fraction (`entering`, if known). More only for those on
+        which PyBullet reports an exact shape before that fraction: by its faults, which may hide a link behind.
         """
-        rows = self._entering(starts, ends, fraction)
+        rows = self._entering(starts, ends, fraction) if entering is None else entering
         if not len(rows):
             return {}
         results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))

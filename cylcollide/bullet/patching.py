@@ -19,7 +19,7 @@ import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
+from cylcollide.bullet.arguments import MirrorInside, are_triples, check_inside, growth
 from cylcollide.bullet.effects import EFFECTS, Effect
 from cylcollide.bullet.filter_calls import AsBuiltin, filter_calls
 from cylcollide.bullet.mirror import Mirror
@@ -147,7 +147,8 @@ def _ray_test(
 
     options = {"collisionFilterMask": collisionFilterMask, "reportHitNumber": reportHitNumber}
     own = partial(OWN.rayTest, rayFromPosition, rayToPosition, physicsClientId=physicsClientId, **options)
-    return _answer(own, [rayFromPosition], [rayToPosition], physicsClientId, options)
+    is_one = are_triples(rayFromPosition, rayToPosition)
+    return _answer(own, [rayFromPosition], [rayToPosition], physicsClientId, options, is_one)
 
 
 def _ray_test_batch(
@@ -170,8 +171,13 @@ RAYS = "rayFromPositions", "rayToPositions"
 """The ends of rays, among the arguments of `rayTestBatch`."""
 
 
-def _answer(own: _Own, starts: Any, ends: Any, client: int, options: dict[str, Any]) -> tuple[RayTestResult, ...]:
-    """The answer of the client's mirror; PyBullet's own to what only it takes, and its errors."""
+def _answer(
+    own: _Own, starts: Any, ends: Any, client: int, options: dict[str, Any], is_one: bool = False
+) -> tuple[RayTestResult, ...]:
+    """The answer of the client's mirror; PyBullet's own to what only it takes, and its errors.
+
+    `is_one`: the segment is one of three floats each.
+    """
     innermost = _patches[-1:]  # none in a thread that has found the function before it was undone
     if not innermost:
         return own()
@@ -180,7 +186,10 @@ def _answer(own: _Own, starts: Any, ends: Any, client: int, options: dict[str, A
     except ValueError as error:
         return _meanwhile(own, error)
     try:
-        answer = mirror.rayTestBatch(starts, ends, **options)
+        if is_one:
+            answer: tuple[RayTestResult, ...] = mirror.rayTest(starts[0], ends[0], **options)
+        else:
+            answer = mirror.rayTestBatch(starts, ends, **options)
     except ValueError:
         try:
             mirror.sync()

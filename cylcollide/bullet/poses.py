@@ -64,7 +64,7 @@ def frame_calls(client: Client, links: Mapping[int, list[int]]) -> tuple[Call, .
     return tuple(calls)
 
 
-def read_frames(calls: tuple[Call, ...], frames: Float64Array) -> None:
+def read_frames(calls: Iterable[Call], frames: Float64Array) -> None:
     """Make calls, and write position and quaternion of each state into `frames` (m, 7)."""
     for function, arguments, row in calls:
         found = function(*arguments)

@@ -84,7 +84,7 @@ class SceneReader:
         boxes = wrapped_boxes(client, shapes)
         wrapped = before.state.wrapped
         if not _same_bits(boxes, before.boxes):
-            wrapped = Wrapped(client, wrapped.body_links, boxes)
+            wrapped = wrapped.moved(boxes)
         elif _same_bits(frames, before.frames):
             return before
         draft, made = self._memory(before)

@@ -11,6 +11,7 @@ from cylcollide.kernels.double_double import two_sum
 from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, ROW
 from cylcollide.runtime.compile import inlined, noinline
+from cylcollide.runtime.simd import LANES, load, movemask
 
 BOX, NEG_X, POS_Z = int(Shape.BOX), int(Face.NEG_X), int(Face.POS_Z)
 HALF = BOX_AXES + 9
@@ -55,10 +56,9 @@ def are_met_at_once(
 
     False is no proof of the contrary.
     """
-    differing = int(shapes[one] != shapes[other])
-    for k in range(ROW):
-        differing += rows[one, k] != rows[other, k]
-    if differing == 0:
+    first, last = ROW * one, ROW * other
+    same = (load(rows, first) == load(rows, last)) & (load(rows, first + LANES) == load(rows, last + LANES))
+    if movemask(same) == (1 << LANES) - 1 and shapes[one] == shapes[other]:
         return True
     are_boxes = is_line and shapes[one] == BOX and shapes[other] == BOX
     return are_boxes and are_one_plane(box_plane(rows, one, face), box_plane(rows, other, other_face))

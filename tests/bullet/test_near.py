@@ -22,12 +22,13 @@ def c():
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The answers of all `Near`, and how many bodies each of them read whole."""
+    """The answers of all `NearBodies`; of each: bodies that it read, of how many, and links of these, of how many."""
     seen, own = [], NearBodies._answers
 
     def answers(self, starts, ends, mask, memory, packed):
         found = own(self, starts, ends, mask, memory, packed)
-        seen.append((found, int(memory.near.sum()), len(memory.near)))
+        links = np.array([len(of_body) for _, of_body, _ in self._links])[memory.near]
+        seen.append((found, int(memory.near.sum()), len(memory.near), memory.links.sum(), links.sum()))
         return found
 
     monkeypatch.setattr(NearBodies, "_answers", answers)
@@ -135,8 +136,10 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
                 assert np.array_equal(mirror.limbs.p1, fresh.limbs.p1), "limbs are complete"
     assert hits > 300
     assert agreed > (15 if inside == "bullet" else 40)
-    skipped = [1 - near / count for found, near, count in asked if found is not None]
-    assert np.mean(skipped) > (0.1 if way == "follow" else 0.2), "most single rays leave most bodies alone"
+    found = np.array([counts for answers, *counts in asked if answers is not None])
+    skipped = 1 - found[:, 0] / found[:, 1]
+    assert skipped.mean() > (0.1 if way == "follow" else 0.2), "most single rays leave most bodies alone"
+    assert (found[:, 2] < found[:, 3]).mean() > 0.1, "and links that are nearer to the base than the ray"
 
 
 @pytest.mark.parametrize("name", [*ROBOTS, None])
