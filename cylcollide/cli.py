@@ -83,7 +83,7 @@ COMMANDS = {
         "bench",
         "bench",
         "finished tables are kept in the folder of --out; go on with the other --workloads and another --out",
-        "--workloads W1,W2 --rays 1000 --rounds 3",
+        "--scene scene.npz --rays 1000 --rounds 3",
         "measure all engines side by side",
     ),
 }

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide._types import ALL_LAYERS, POLICY_CODES, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
-from cylcollide.runtime.levels import MACHINE_CODE
 
 
 def first_bad_row(bad: BoolArray) -> int | None:
@@ -127,11 +126,24 @@ def as_vectors(values: ArrayLike, name: str) -> Float64Array:
             return given
         if shape == (3,):
             return given.reshape(1, 3)
+    elif isinstance(values, SEQUENCES) and (packed := _packed(values)) is not None:
+        return packed
     return _vectors(values, name, None)
 
 
-ARE_VECTORS: Callable[[object, object], bool] = getattr(MACHINE_CODE, "are_vectors", lambda *_: False)
-"""Whether both are arrays of float64 in C order with shape (n, 3), equally long; it may not know."""
+SEQUENCES, NUMBERS, ONE = (list, tuple), (float, int), ((), (1,))
+
+
+def _packed(values: Any) -> Float64Array | None:
+    """Vectors (n, 3) out of lists or tuples of Python's floats, or None; all checks would take three times as long."""
+    rows = values if values and isinstance(values[0], SEQUENCES) else [values]
+    if not (set(map(type, rows)).issubset(SEQUENCES) and set(map(len, rows)) == {3}):
+        return None
+    kinds = set(map(type, chain.from_iterable(rows)))
+    try:
+        return np.array(rows, np.float64) if float in kinds and kinds.issubset(NUMBERS) else None
+    except OverflowError:  # an integer beyond all floats
+        return None
 
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
@@ -154,12 +166,17 @@ def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
 
 
 def per_row(values: ArrayLike, name: str, rows: int) -> Float64Array:
-    """Accepted numbers (rows,), given as such or as one number for all."""
+    """Accepted numbers (rows,), given as such or as one number for all, () or (1,)."""
+    numbers = in_range(one_or_numbers(values, name, rows), name)
+    return np.full(rows, numbers[0]) if len(numbers) == 1 != rows else numbers
+
+
+def one_or_numbers(values: ArrayLike, name: str, rows: int) -> Float64Array:
+    """Any numbers, (rows,), or (1,) for all."""
     array = as_numbers(values, name, "(n,) or one number")
-    if array.shape not in ((), (rows,)):
+    if array.shape not in (*ONE, (rows,)):
         raise ValueError(f"{name}: expected one number or shape ({rows},), got shape {array.shape}")
-    numbers = as_float64(array, name)
-    return in_range(np.full(rows, numbers[()]) if array.ndim == 0 else numbers, name)
+    return as_float64(array, name).reshape(-1)
 
 
 def sizes(array: Float64Array, name: str) -> Float64Array:
@@ -205,11 +222,11 @@ def _as_integers(values: object, name: str) -> NDArray[Any]:
     return array
 
 
-def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> Int64Array:
-    """Integers from low to high, (rows,) of int64, given as such or as one for all."""
+def integers(values: ArrayLike, name: str, rows: int, low: int, high: int, *, one: bool = True) -> Int64Array:
+    """Integers from low to high, (rows,) of int64; `one`: or one for all, () or (1,)."""
     array = _as_integers(values, name)
-    if array.ndim == 0:
-        array = np.full(rows, array[()])
+    if array.shape in ONE and (one or rows == 1):
+        array = np.full(rows, array.reshape(-1)[0])
     if array.shape != (rows,):
         raise ValueError(f"{name}: expected one integer or shape ({rows},), got shape {array.shape}")
     return _within(array, name, low, high)
@@ -258,7 +275,7 @@ def index(value: object, name: str, size: int) -> int:
 def one_or_per_row(values: Any, name: str, rows: int, low: int, high: int) -> Int64Array:
     """As `integers`, but one integer becomes one entry, (1,)."""
     array = _as_integers(values, name)
-    return integers(array, name, 1 if array.ndim == 0 else rows, low, high)
+    return integers(array, name, 1 if array.shape in ONE else rows, low, high)
 
 
 def masks(mask: ArrayLike, rows: int) -> Uint32Array:

@@ -14,11 +14,13 @@ from cylcollide import engines as peers
 from cylcollide.bench.plots import plot_past, plot_rays, plot_scaling
 from cylcollide.bench.runner import BASE, Progress, Row, run
 from cylcollide.bench.scaling import run_past_scaling, run_scaling
+from cylcollide.bench.scenes import read_scene
 from cylcollide.bench.tables import past_table, rays_notes, rays_table, scaling_table, tasks_table, write_csv
 from cylcollide.bench.tasks import run_tasks
-from cylcollide.bench.workloads import WORKLOADS
+from cylcollide.bench.workloads import WORKLOADS, Workload
 from cylcollide.runtime import levels
 from cylcollide.terminal import make_writable, stop
+from cylcollide.world import HitWorld
 
 DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
 MOST_RAYS, MOST_ROUNDS = 10_000_000, 1000
@@ -28,6 +30,9 @@ DEFAULT_FOLDER = Path("bench-report")
 def bench(
     engines: Annotated[str, typer.Option(help="Engines by name, such as bullet,embree; all: those installed.")] = "all",
     workloads: Annotated[str, typer.Option(help=f"Out of {','.join(WORKLOADS)}.")] = ",".join(WORKLOADS),
+    scene: Annotated[
+        Path | None, typer.Option(help="Only this: limbs (.npz, may have starts and ends), a URDF or a shot log.")
+    ] = None,
     rays: Annotated[
         int, typer.Option(min=100, max=MOST_RAYS, help="Rays a round; slow engines get fewer.")
     ] = DEFAULT_RAYS,
@@ -60,12 +65,13 @@ def bench(
             _scaling(rays, rounds, out, console, progress)
             return
         chosen = _chosen_engines(engines, console)
-        _compare(chosen, _chosen_workloads(workloads), rays, rounds, tasks, out, console, progress)
+        works = _chosen_workloads(workloads) if scene is None else [_scene(scene)]
+        _compare(chosen, works, rays, rounds, tasks and scene is None, out, console, progress)
 
 
 def _compare(
     chosen: list[str],
-    names: list[str],
+    works: list[Workload],
     rays: int,
     rounds: int,
     tasks: bool,
@@ -74,8 +80,8 @@ def _compare(
     progress: Progress,
 ) -> None:
     rows: list[Row] = []
-    for name in names:
-        rows += run(WORKLOADS[name], chosen, rays, rounds, progress)
+    for workload in works:
+        rows += run(workload, chosen, rays, rounds, progress)
         write_csv(rows, out / "rays.csv")  # now, so that it is there if a later one is interrupted
     console.print(rays_table(rows))
     console.print(rays_notes(rows), style="dim")
@@ -144,12 +150,24 @@ def _casts_rays(name: str) -> bool:
         return engine.capabilities.rays
 
 
-def _chosen_workloads(wanted: str) -> list[str]:
+def _chosen_workloads(wanted: str) -> list[Workload]:
     names = list(dict.fromkeys(name.strip() for name in wanted.split(",")))
     for name in names:
         if name not in WORKLOADS:
             stop(f"no workload {name!r}; known workloads: {', '.join(WORKLOADS)}")
-    return names
+    return [WORKLOADS[name] for name in names]
+
+
+def _scene(file: Path) -> Workload:
+    """The workload of a user's file, which has a ray to cast."""
+    try:
+        scene = read_scene(file)
+        scene.segments(HitWorld(scene.limbs()), 1)
+    except OSError as error:
+        stop(f"--scene: cannot read {file}: {error.strerror or error}; name another file")
+    except ValueError as error:
+        stop(f"--scene: {' '.join(str(error).split())}")
+    return scene
 
 
 def _print_written(paths: list[Path], console: Console) -> None:

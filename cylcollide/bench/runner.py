@@ -69,13 +69,13 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
             share = segments.first(_affordable(engine, segments))
             ready[name] = engine, share
             n = len(share.starts)
-            note = "" if n == rays else "slow: fewer rays"
+            note = "" if n == len(segments.starts) else "slow: fewer rays"
             rows[name] = replace(rows[name], rays=n, build_seconds=building, note=note)
         progress(f"{workload.name}: {rounds} rounds")
         works = {name: partial(engine.cast_segments, *share) for name, (engine, share) in ready.items()}
         results = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
         times = interleaved({**works, LEAN: lambda: _lean(world, segments)}, rounds)
-    rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, rays)
+    rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, len(segments.starts))
     per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
     progress(f"{workload.name}: resolving disagreements")
     verdicts = _verdicts(limbs, segments, results)

@@ -72,7 +72,7 @@ class Clip(Immutable):
         """
         names = checked_names(bone_names)
         b, frames = len(names), validate.vectors(root_positions, "root_positions")
-        rows = validate.integers(parents, "parents", b, -1, b - 1)
+        rows = validate.integers(parents, "parents", b, -1, b - 1, one=False)
         row = validate.first_bad_row((rows >= np.arange(b)) | ((rows < 0) != (np.arange(b) == 0)))
         if row is not None:
             raise ValueError(

@@ -180,10 +180,7 @@ def _energies(energy: Any, n: int) -> Float64Array:
     """Energies at the start, (1,) for all rays or (n,); at least 0."""
     if isinstance(energy, float) and 0.0 <= energy <= LARGEST_NUMBER:
         return np.full(1, energy)
-    given = validate.as_numbers(energy, "energy", "(n,) or one number")
-    if given.shape not in ((), (n,)):
-        raise ValueError(f"energy: expected one number or shape ({n},), got shape {given.shape}")
-    energies = validate.as_float64(given, "energy").reshape(-1)
+    energies = validate.one_or_numbers(energy, "energy", n)
     row = validate.first_bad_row(~((energies >= 0.0) & (energies <= LARGEST_NUMBER)))
     if row is not None:
         raise ValueError(

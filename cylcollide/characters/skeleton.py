@@ -129,7 +129,7 @@ def checked_names(values: Sequence[str]) -> tuple[str, ...]:
 
 def _parents(values: ArrayLike, names: Sequence[str]) -> Int32Array:
     """The parent of each bone, (b,): -1, or one of the bones before it."""
-    given = validate.integers(values, "parents", len(names), -(2**31), 2**31 - 1)
+    given = validate.integers(values, "parents", len(names), -(2**31), 2**31 - 1, one=False)
     row = validate.first_bad_row((given < -1) | (given >= np.arange(len(names))))
     if row is not None:
         raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, FlightPieces, Shots, fly_bullets
+from cylcollide.query.arguments import VECTORS, dimensions, flattened
 from cylcollide.query.request import as_pairs
 from cylcollide.runtime.memory import frozen
 
@@ -57,23 +59,23 @@ def flight(
     Parameters
     ----------
     starts
-        Where bullets are at `t0`, (n, 3) or one for all.
+        Where bullets are at `t0`, (..., 3) or one for all; n rows in C order.
     velocities
-        Their velocities there, lengths per time, (n, 3) or one for all.
+        Their velocities there, lengths per time, (..., 3) or one for all.
     duration
-        How long each flies, above 0, (n,) or one for all.
+        How long each flies, above 0, (...) or one for all; so are `drag`, `step` and `t0`.
     gravity
-        Acceleration, (3,), or (n, 3).
+        Acceleration, (..., 3) or one for all.
     drag
-        What the square of the speed is multiplied by, 1 / length, at least 0, (n,) or one for all:
+        What the square of the speed is multiplied by, 1 / length, at least 0:
         half the density of the air times drag coefficient times cross-section over mass.
     step
-        The longest time of a piece, up to rounding, (n,) or one for all. A piece is at most
+        The longest time of a piece, up to rounding. A piece is at most
         acceleration · step² / 8 away from the curve, so sqrt(8 · distance / acceleration) keeps a
         distance. By default a 64th of the duration, which is a 4096th of how far the curve is from
         one straight line.
     t0
-        When bullets are at their starts, (n,) or one for all.
+        When bullets are at their starts.
 
     Returns
     -------
@@ -87,6 +89,11 @@ def flight(
         pieces, and flights that leave the accepted range or brake too fast for their step; it names
         the first row.
     """
+    given: dict[str, Any] = {"starts": starts, "velocities": velocities, "duration": duration, "gravity": gravity}
+    given |= {"drag": drag, "step": step, "t0": t0}
+    if any(dimensions(values) - (name in VECTORS) > 1 for name, values in given.items() if values is not None):
+        given, _ = flattened(given, list(given))
+        starts, velocities, duration, gravity, drag, step, t0 = given.values()
     places, speeds = as_pairs(starts, velocities, ("starts", "velocities"))
     n = len(places)
     position, velocity = validate.in_range(places, "starts").copy(), validate.in_range(speeds, "velocities").copy()

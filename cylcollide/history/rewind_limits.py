@@ -96,10 +96,7 @@ class RewindLimits:
 
 def _bounds(values: ArrayLike, n: int) -> Float64Array:
     """Numbers from 0 to infinity, (1,) or (n,)."""
-    given = validate.as_numbers(values, "bound", f"({n},) or one number")
-    if given.shape not in ((), (1,), (n,)):
-        raise ValueError(f"bound: expected one number or shape ({n},), got shape {given.shape}")
-    bounds = validate.as_float64(np.atleast_1d(given), "bound")
+    bounds = validate.one_or_numbers(values, "bound", n)
     row = validate.first_bad_row(~(bounds >= 0.0))
     if row is not None:
         raise ValueError(f"bound: expected >= 0, got {bounds[row]} in row {row}")

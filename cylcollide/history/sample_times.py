@@ -115,8 +115,4 @@ def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
         numbers = np.empty(n)
         numbers[:] = number
         return numbers
-    given = validate.as_numbers(values, name, f"({n},) or one number")
-    if given.shape not in ((), (1,), (n,)):
-        raise ValueError(f"{name}: expected one number or shape ({n},), got shape {given.shape}")
-    numbers = validate.in_range(validate.as_float64(np.atleast_1d(given), name), name)
-    return numbers if len(numbers) == n else np.repeat(numbers, n)
+    return validate.per_row(values, name, n)

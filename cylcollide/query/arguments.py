@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from cylcollide import validate
 from cylcollide.process.signatures import short_signature
+from cylcollide.query.request import ARE_VECTORS
 from cylcollide.query.result import Result
-from cylcollide.validate import ARE_VECTORS
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
@@ -24,7 +24,7 @@ Request = TypeVar("Request")
 
 VECTORS: Final = {
     **dict.fromkeys(("starts", "ends", "origins", "directions", "points", "centers", "center", "half_extents"), 3),
-    **dict.fromkeys(("p1", "p2", "to_p1", "to_p2"), 3),
+    **dict.fromkeys(("p1", "p2", "to_p1", "to_p2", "velocities", "gravity"), 3),
     "orientation": 4,
 }
 """Arguments with a vector a row, and how many numbers it has."""
@@ -87,7 +87,7 @@ def of_any_shape(
     shape: tuple[int, ...] | None = ()
     for name in by_row:
         values = given[name]
-        if values is None or type(values) in (float, int):
+        if values is None or type(values) in validate.NUMBERS:
             continue
         more = dimensions(values) - (name in VECTORS)
         if more > 1:
@@ -104,9 +104,9 @@ def of_any_shape(
 def dimensions(values: Any) -> int:
     """How many dimensions an array has that is made of these values; of what makes none, any number."""
     count = 0
-    while type(values) in (list, tuple) and values:
+    while type(values) in validate.SEQUENCES and values:
         values, count = values[0], count + 1
-    if isinstance(values, float | int):
+    if type(values) in validate.NUMBERS:
         return count
     try:
         return count + np.ndim(values)
@@ -129,10 +129,9 @@ def flattened(given: dict[str, Any], by_row: list[str]) -> tuple[dict[str, Any],
     for name, array in arrays.items():
         if name in VECTORS:
             flat[name] = array.reshape(-1, VECTORS[name])
-        elif leading[name] == shape and array.ndim:
+        elif array.ndim:
             flat[name] = array.reshape(-1)
-        is_one = prod(leading[name]) == 1 if name in VECTORS else array.ndim == 0
-        if not is_one and leading[name] != shape:
+        if prod(leading[name]) != 1 and leading[name] != shape:
             own = array.shape[len(leading[name]) :]
             raise ValueError(
                 f"{name}: expected shape {(*shape, *own)}, as {first} has it, or one for all, got {array.shape}; "

@@ -5,6 +5,7 @@ A pass over all rays of its own would cost as much as a limb; and threads that s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
@@ -19,9 +20,12 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
 from cylcollide.query.loops.inputs import INVALID, PointFilters, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
-from cylcollide.validate import ARE_VECTORS
+from cylcollide.runtime.levels import MACHINE_CODE
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+ARE_VECTORS: Callable[[object, object], bool] = getattr(MACHINE_CODE, "are_vectors", lambda *_: False)
+"""Whether both are arrays of float64 in C order with shape (n, 3), equally long; it may not know."""
 
 
 class LabelledLimbs(Protocol):
@@ -232,10 +236,7 @@ def as_distances(max_distance: ArrayLike, rows: int) -> Float64Array:
     given: object = max_distance
     if isinstance(given, float) and given == np.inf:
         return validate.NO_LIMIT
-    numbers = validate.as_numbers(max_distance, "max_distance", "(n,) or one number")
-    if numbers.shape not in ((), (rows,)):
-        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {numbers.shape}")
-    distance = validate.as_float64(numbers, "max_distance").reshape(-1)
+    distance = validate.one_or_numbers(max_distance, "max_distance", rows)
     row = validate.first_bad_row(~((distance >= 0.0) & ((distance <= LARGEST_NUMBER) | (distance == np.inf))))
     if row is not None:
         raise ValueError(
@@ -250,10 +251,7 @@ def _radii(radius: ArrayLike, rows: int) -> Float64Array:
     given: object = radius
     if isinstance(given, float) and given == 0.0:
         return validate.NO_RADIUS
-    numbers = validate.as_numbers(radius, "radius", "(n,) or one number")
-    if numbers.shape not in ((), (rows,)):
-        raise ValueError(f"radius: expected one number or shape ({rows},), got shape {numbers.shape}")
-    radii = validate.in_range(validate.as_float64(numbers, "radius").reshape(-1), "radius")
+    radii = validate.in_range(validate.one_or_numbers(radius, "radius", rows), "radius")
     return validate.sizes_or_zero(radii, "radius") if radii.any() else validate.NO_RADIUS
 
 

@@ -46,9 +46,10 @@ class HitWorld(StaticCalls):
 
     def __init__(self, limbs: Limbs | None = None) -> None:
         limbs = Limbs.spheres(np.empty((0, 3)), np.empty(0)) if limbs is None else limbs
-        if not isinstance(limbs, Limbs):
+        given: object = limbs
+        if not isinstance(given, Limbs):
             remedy = "make them with Limbs.cylinders(...), or an empty HitWorld(), and spawn(rig) in it"
-            raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; {remedy}")
+            raise ValueError(f"limbs: expected Limbs, got {type(given).__name__}; {remedy}")
         self._present = Present(Snapshot.of(limbs))
         self._spare: Spare | None = None
         self._scratch: PoseScratch | None = None

@@ -291,7 +291,7 @@ WRONG: dict[str, tuple[Callable[[cc.HitWorld], Any], str]] = {
     ),
     "energy, text": (lambda w: w.judge_segments(*AT, FIRST, energy="1"), "energy: expected real numbers"),
     "energy, bool": (lambda w: w.judge_segments(*AT, FIRST, energy=True), "energy: expected real numbers"),
-    "shots": (lambda w: w.judge_segments(*AT, FIRST, shot=[1]), r"shot: .* shape \(2,\), got shape \(1,\)"),
+    "shots": (lambda w: w.judge_segments(*AT, FIRST, shot=[1, 2, 3]), r"shot: .* shape \(2,\), got shape \(3,\)"),
     "shots, floats": (lambda w: w.judge_segments(*AT, FIRST, shot=[1.0, 2.0]), "shot: expected integers"),
     "starts": (lambda w: w.judge_segments([[np.nan, 0, 0]] * 2, AT[1], FIRST), "starts: .* in row 0"),
     "threads": (lambda w: w.judge_segments(*AT, FIRST, threads=0), "threads: expected"),

@@ -63,6 +63,46 @@ def test_other_shapes_are_refused_with_both(name: str):
             call.call(**given)
 
 
+def test_flights_of_any_shape():
+    (call,) = (one for one in calls().values() if one.function == "flight")
+    want, path = call.call(**call.arguments), call.call(**shaped(call.arguments, SHAPE))
+    names = ("starts", "ends", "t0", "t1", "bullet", "error")
+    assert all(np.array_equal(getattr(path, name), getattr(want, name)) for name in names)
+    assert set(path.bullet) == set(range(ROWS))
+    with pytest.raises(ValueError, match=r"drag: expected shape \(3, 1, 2\).*reshape either"):
+        call.call(**{**shaped(call.arguments, SHAPE), "drag": np.ones((2, 1, 3))})
+
+
+def one_for_all() -> list[tuple[str, str]]:
+    """Return number and argument of every call that takes numbers a row."""
+    numbers = [(key, name) for key, call in calls().items() for name, one in call.arguments.items() if one.ndim == 1]
+    assert len(numbers) > 200
+    return [(key, name) for key, name in numbers if len(calls()[key].arguments[name]) == ROWS]
+
+
+def tried(call: Call, name: str, value: Any) -> list[Any] | None:
+    """Return the answer with another value of one argument; None if it is refused."""
+    try:
+        return arrays_of(call.call(**{**call.arguments, name: value}))
+    except ValueError:
+        return None
+
+
+def test_an_array_of_one_number_stands_for_all_where_a_number_does():
+    taken = set()
+    for key, name in one_for_all():
+        call, first = calls()[key], calls()[key].arguments[name][:1]
+        want, got = tried(call, name, first[0]), tried(call, name, first)
+        assert (want is None) == (got is None), (key, name)
+        if want is not None and got is not None:
+            taken.add(name)
+            for one, other in zip(got, want, strict=True):
+                assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), (key, name)
+    assert taken >= {"radius", "radii", "max_distance", "mask", "ignore_character", "energy", "shot", "time", "tick"}
+    assert taken >= {"alpha", "t0", "duration", "drag", "step", "character", "hit_group", "by", "bound", "time_radius"}
+    assert "parents" not in taken
+
+
 def test_one_start_is_that_of_a_whole_image():
     ends = np.random.default_rng(1).uniform(-4, 4, (sized(40), 30, 3))
     rows = ends.reshape(-1, 3)
@@ -99,6 +139,24 @@ def test_a_shape_is_kept_in_a_file(tmp_path):
     hits.save(tmp_path / "kept")
     again = cc.RayHits.load(tmp_path / "kept")
     assert (again.shape, again == hits, again[:3].shape) == ((2, 2), True, (3,))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [[1.0, 2.0]], [[1.0, 2.0, 3.0], [4.0, 5.0]], [[[1.0, 2.0]]], [1.0, [2.0]],
+        [10**400, 0.5, 1.0], [[1.0, 2.0, 3.0], 4.0], [[1.0, 2.0, "3"]], [1.0, None, 2.0], [[1.0, 2.0, 3.0], None],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_lists_of_floats_that_are_no_vectors_are_refused(rows: Any):
+    for name, call in (
+        ("starts", lambda: world().cast_segments(rows, [1.0, 2.0, 3.0])),
+        ("points", lambda: world().contains_points(rows)),
+        ("p1", lambda: cc.Limbs.capsules(rows, [[1.0, 2.0, 3.0]], 1.0)),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}: expected "):
+            call()
 
 
 @pytest.mark.parametrize("ends", [[0, 0, 0, 1], np.zeros((5, 4)), np.zeros((2, 5, 4))])

@@ -251,7 +251,7 @@ def _check_order(begin: Float64Array, end: Float64Array, names: tuple[str, ...])
 
 def _offsets(path: FlightPath, pieces: int, t0: Float64Array, t1: Float64Array) -> Int64Array:
     """Where the pieces of each bullet begin; ValueError if they are not in order."""
-    bullet = validate.integers(path.bullet, "path.bullet", pieces, 0, 2**31 - 1)
+    bullet = validate.integers(path.bullet, "path.bullet", pieces, 0, 2**31 - 1, one=False)
     step = np.diff(bullet)
     row = validate.first_bad_row((step < 0) | ((step == 0) & (t0[1:] < t1[:-1])))
     if row is not None:
