@@ -106,11 +106,6 @@ def to_front_page(app: Sphinx, error: Exception | None) -> None:
         (Path(app.outdir) / "index.html").write_text('<meta http-equiv="refresh" content="0; url=README.html">\n')
 
 
-def without_what_queries_call(_app: Sphinx, _what: str, name: str, *_: Any) -> bool | None:
-    """Leave out the methods of results by which queries complete them."""
-    return True if name in ("rewound", "reshaped") else None
-
-
 def without_fields_numbers(_app: Sphinx, _what: str, _name: str, _: Any, __: Any, lines: list[str]) -> None:
     """Leave out what namedtuple says of each field, its number."""
     if lines and lines[0].startswith("Alias for field number"):
@@ -120,7 +115,6 @@ def without_fields_numbers(_app: Sphinx, _what: str, _name: str, _: Any, __: Any
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", without_fields_numbers)
-    app.connect("autodoc-skip-member", without_what_queries_call)
     app.connect("source-read", contents_of_readme)
     app.connect("autodoc-process-signature", with_short_types)
     app.connect("build-finished", to_front_page)

@@ -213,7 +213,7 @@ class Judged(HitFields["Judged"]):
         kinds = ", ".join(KINDS[kind] for kind in np.unique(self._kinds).tolist()) or "no policy"
         return f"Judged({len(self)} rays by {kinds}, {np.count_nonzero(self.hit)} hits)"
 
-    def reshaped(self, shape: tuple[int, ...]) -> None:
+    def _reshaped(self, shape: tuple[int, ...]) -> None:
         """Note the shape of the query that it answers, and its impacts, which a file does not keep."""
         for one in (self, vars(self).get("impacts", self)):
             one._shape_asked = shape

@@ -26,7 +26,7 @@ def figure_of(
     """The figure of one row of `Judged`, which imports this; what it was judged in, and tick and alpha."""
     if moment[0] < 0:
         raise ValueError(f"ray: expected one of a time that is kept, got ray {row}, of time {judged.time[row]:.9g}")
-    scene: Scene = state.scene(*moment)
+    scene: Scene = state._scene(*moment)
     shot = shot_of(judged, row, scene)
     title = f"{shot.verdict(scene, unit)}\n{str(judged.explain(row)).splitlines()[0]}"
     return shot_figure("Judged.plot", scene, shot, title, path, unit)

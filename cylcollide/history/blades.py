@@ -90,7 +90,7 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
     tick[hit], alphas[hit] = pieces.tick[own] + ring.first, alpha
     columns = (frozen(column) for column in (time, tick, alphas, first.clamped | last.clamped))
     found = SweptHits(limbs, swept._replace(limb=row_of))
-    return found.rewound(SampleTimes._make(columns), partial(present_positions, world))
+    return found._rewound(SampleTimes._make(columns), partial(present_positions, world))
 
 
 def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: SampleTimes) -> StrokePieces:

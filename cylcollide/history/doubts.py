@@ -75,7 +75,7 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
         found = past.chords()
         query, row, _ = limbs_of_chords(found)
         certain = are_certain(found, query, row, radius[query])
-        return doubts_with(found.judged[0], query, row, certain, least).rewound(times, past.present)
+        return doubts_with(found.judged[0], query, row, certain, least)._rewound(times, past.present)
     spread = Spread(ring, times, time_radius, protected)
     least[spread.is_open] = Doubt.DEPENDS
     grown = copy(rays)
@@ -91,7 +91,7 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
     near = np.flatnonzero(hits.hit | hits.undecided)
     query, row, reach = query[near], row[near], reach[near]
     certain = are_certain(found, query, row, reach) & ~spread.is_open[query]
-    return doubts_with(limbs, query, row, certain, least).rewound(times, past.present)
+    return doubts_with(limbs, query, row, certain, least)._rewound(times, past.present)
 
 
 class Spread:

@@ -145,7 +145,7 @@ class PastNear:
         row = np.full(n, NO_LIMB, np.int32)
         row[hit] = np.arange(len(hit))
         found = ClosestPoints(request.points, self._limbs(hit, columns.limb[hit]), row)
-        return found.rewound(self.times, self.present)
+        return found._rewound(self.times, self.present)
 
     def near(self) -> NearLimbs:
         """All limbs within the reach of each point, by row."""
@@ -155,13 +155,13 @@ class PastNear:
             (offsets, 2 * np.arange(len(codes), dtype=np.int32) + (codes & 1)),
         )  # fmt: skip
         limbs, own = self._limbs(ray_of_each(offsets), (codes >> 1)[kept]), np.arange(len(kept), dtype=np.int32)
-        return NearLimbs(self.request.points, limbs, offsets, own).rewound(self.times, self.present)
+        return NearLimbs(self.request.points, limbs, offsets, own)._rewound(self.times, self.present)
 
     def touching(self, boxes: BoxRequest) -> Overlaps:
         """All limbs that each box touches, by row."""
         offsets, codes = self._within(slice(None), self.request)
         limbs, own = self._limbs(ray_of_each(offsets), codes >> 1), np.arange(len(codes), dtype=np.int32)
-        return overlaps_among(limbs, boxes, (offsets, own)).rewound(self.times, self.present)
+        return overlaps_among(limbs, boxes, (offsets, own))._rewound(self.times, self.present)
 
     def _points(self, rows: Int64Array | slice, request: NearRequest) -> PastPoints:
         """Some of the points, whose request is given, as loops read them."""

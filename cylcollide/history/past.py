@@ -69,7 +69,7 @@ class Past:
         hits.limb[hit] = np.arange(len(row) - len(hit), len(row))
         limbs = self._limbs(ray, row)
         found = RayHits(read, limbs, rays.inside, resolved=resolved, considered=self)
-        return found.rewound(self.times, self.present)
+        return found._rewound(self.times, self.present)
 
     @property
     def batch(self) -> RayBatch:
@@ -106,7 +106,7 @@ class Past:
         """Every limb that each ray crosses."""
         limbs, lists = self._listed()
         found = Chords(self.rays.batch, limbs, chords_listed(limbs, self.rays, lists))
-        return found.rewound(self.times, self.present)
+        return found._rewound(self.times, self.present)
 
     def contains(self) -> PointHits:
         """The limb that contains each point."""
@@ -121,13 +121,13 @@ class Past:
             placed = [own[limbs.kernel_rows.mask[own] != 0].tolist() for own in of_each]
             resolve_points(points, limbs.table, dict(zip(undecided.tolist(), placed, strict=True)).__getitem__, columns)
             columns.limb[undecided] = gather(near, columns.limb[undecided], NO_LIMB)
-        return PointHits(columns.limb, columns.limb_count, partial(self._distances, points, columns.limb)).rewound(
+        return PointHits(columns.limb, columns.limb_count, partial(self._distances, points, columns.limb))._rewound(
             self.times, None
         )
 
     def overlaps(self) -> Overlaps:
         """Every limb that each thick segment touches."""
-        return overlaps_of(self.chords()).rewound(self.times, self.present)
+        return overlaps_of(self.chords())._rewound(self.times, self.present)
 
     def _distances(self, points: Float64Array, row: Int32Array) -> Float64Array:
         """The squared distance of each point from the axis of the limb in a row of its tick, -1.0 for none."""

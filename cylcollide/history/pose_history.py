@@ -212,7 +212,7 @@ class PoseHistory(PastQueries):
         """
         ring = self._kept()
         times = sample_times(ring, 1, (time, None, None, "error"))
-        now, state = self._world.snapshot().scene(), all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
+        now, state = self._world.snapshot()._scene(), all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
         scene, moment = Scene(state.limbs(), state.labels.static, now.groups), f"at time {time:.6g}"
         if shot is None:
             title = f"filled: limbs {moment}; dashed: now"

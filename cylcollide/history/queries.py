@@ -122,7 +122,7 @@ class PastQueries(ABC):
     @arguments_of(past_within)
     def points_within(self, request: PastNearRequest) -> NearLimbs:
         """All limbs within a radius of each point (n, 3) at its time; as `HitWorld.points_within`."""
-        return PastNear(self._world, self._kept(), request).near().by_distance()
+        return PastNear(self._world, self._kept(), request).near()._by_distance()
 
     @arguments_of(past_spheres)
     def overlap_spheres(self, request: PastNearRequest) -> NearLimbs:
@@ -167,12 +167,12 @@ class PastQueries(ABC):
         rows = shots.weapons.rows(ring.ticks[-1].roster.groups)
         judged = judge_flight(Past(self._world, ring, request).chords(), shots, rows)
         for observer in self._recording.observers:
-            observer.tell_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))
+            observer._tell_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))
         return judged
 
     def _before_shots(self) -> Self:
         for observer in self._recording.observers:
-            observer.admit(True)
+            observer._admit(True)
         return self
 
     @arguments_of(moving_request)

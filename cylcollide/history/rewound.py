@@ -97,7 +97,7 @@ class RewoundLimbs:
         """All of them."""
         return Limbs(self.table, self.labels.hit_group, tuple(self.labels.names.tolist()))
 
-    def scene(self, tick: int, alpha: float) -> Scene:
+    def _scene(self, tick: int, alpha: float) -> Scene:
         """All limbs that there were at another moment, as pictures show them."""
         whole = all_limbs(self._ring, tick, alpha)
         return Scene(whole.limbs(), whole.labels.static)

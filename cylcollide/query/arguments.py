@@ -97,7 +97,7 @@ def of_any_shape(
             shape = None
     found = answer(owner, make(**given))
     if shape is not None and isinstance(found, Result):
-        found.reshaped(shape)
+        found._reshaped(shape)
     return found
 
 

@@ -157,12 +157,12 @@ class NearLimbs(LimbLists):
         offsets, taken = chords_of_rays(self._offsets, rows)
         return type(self)(self._points[rows], self._limbs, offsets, self._row[taken])
 
-    def by_distance(self) -> Self:
+    def _by_distance(self) -> Self:
         """The same, the limbs of each point by distance."""
         order, known = np.lexsort((self.distance, self.query)), self._columns
         same = type(self)(self._points, self._limbs, self._offsets, self._row[order])
         same._columns = {name: column[order] for name, column in known.items()}
-        return same if self._sample_times is None else same.rewound(self._sample_times, self._present)
+        return same if self._sample_times is None else same._rewound(self._sample_times, self._present)
 
     @property
     def _surface(self) -> Surface:

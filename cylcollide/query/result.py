@@ -104,7 +104,7 @@ class Result(ABC):
         shape = self._shape_asked
         return (self._count,) if shape is None or prod(shape) != self._count else shape
 
-    def reshaped(self, shape: tuple[int, ...]) -> None:
+    def _reshaped(self, shape: tuple[int, ...]) -> None:
         """Note the shape of the query that it answers."""
         self._shape_asked = shape
 
@@ -181,7 +181,7 @@ class Result(ABC):
         shape = columns.pop("shape", None)
         result = read_from_file(cls, columns)
         if shape is not None:
-            result.reshaped(tuple(shape.tolist()))
+            result._reshaped(tuple(shape.tolist()))
         return result  # type: ignore[no-any-return]
 
     @property
@@ -197,13 +197,13 @@ class Result(ABC):
         """The rows that an index, a slice, a mask or an array of indices chooses."""
         chosen = chosen_rows(rows, self._count, self._what)
         part = self._take(chosen)
-        return part if self._sample_times is None else part.rewound(self._sample_times.take(chosen), self._present)
+        return part if self._sample_times is None else part._rewound(self._sample_times.take(chosen), self._present)
 
     def __iter__(self) -> Iterator[Any]:
         """One row, or the rows of one ray, after another."""
         return (self[i] for i in range(self._count))
 
-    def rewound(self, times: TimeColumns, present: Callable[..., Float64Array] | None) -> Self:
+    def _rewound(self, times: TimeColumns, present: Callable[..., Float64Array] | None) -> Self:
         """Add the moments of the rows of a query in the past; returns the result.
 
         `present` finds the present positions of a result, from itself, its positions, the rows of

@@ -172,7 +172,7 @@ class ShotLog:
                 raise ValueError(f"time: expected more than {self._last_time}, that of the last tick, got {moment}")
             number, self._last_time, self._ticks = self._ticks, moment, self._ticks + 1
             if self._is_open:
-                self.tell("tick", time=moment, number=number)
+                self._tell("tick", time=moment, number=number)
         return number
 
     def close(self) -> None:
@@ -190,7 +190,7 @@ class ShotLog:
 
     # What the world and the history tell ------------------------------------------------------------------------------
 
-    def admit(self, has_shots: bool) -> None:
+    def _admit(self, has_shots: bool) -> None:
         """Refuse what comes next, or wait until there is room for it."""
         if has_shots:
             self._of_thread.note, self._of_thread.next = getattr(self._of_thread, "next", None), None
@@ -217,7 +217,7 @@ class ShotLog:
         writer = self._writer
         return writer.ticks_waiting >= self._queue or len(writer.waiting) >= MOST_ENTRIES * self._queue
 
-    def tell(self, name: str, **what: Any) -> None:
+    def _tell(self, name: str, **what: Any) -> None:
         """Log a change."""
         if not self._logs_here or self._drops():
             return
@@ -231,7 +231,7 @@ class ShotLog:
             if (what["number"] + 1) % STATE_EACH == 0:
                 self._put_state(whole=False)
 
-    def tell_shots(self, call: JudgedCall) -> None:
+    def _tell_shots(self, call: JudgedCall) -> None:
         """Log a judged call."""
         if not self._logs_here or self._drops():
             return
@@ -244,7 +244,7 @@ class ShotLog:
         last = -1 if call.ring is None or self._history is None else self._history._kept().last
         self._writer.put(held(call, last, note))
 
-    def lose_track(self) -> None:
+    def _lose_track(self) -> None:
         """Log a whole state before anything else."""
         self._lost_track = True
 

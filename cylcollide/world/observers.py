@@ -35,16 +35,16 @@ class JudgedCall(NamedTuple):
 class Observer(Protocol):
     """Gets every change of a world and its history, and every judged shot."""
 
-    def admit(self, has_shots: bool) -> None:
+    def _admit(self, has_shots: bool) -> None:
         """Raise an error to refuse the next change or judged call; nothing has changed yet."""
 
-    def tell(self, name: str, **what: object) -> None:
+    def _tell(self, name: str, **what: object) -> None:
         """Record a change that has just come into effect; the caller holds the lock."""
 
-    def tell_shots(self, call: JudgedCall) -> None:
+    def _tell_shots(self, call: JudgedCall) -> None:
         """Record judged shots; the caller holds the world's lock if `is_present` is known."""
 
-    def lose_track(self) -> None:
+    def _lose_track(self) -> None:
         """A change was interrupted: it may or may not have come into effect."""
 
 
@@ -64,7 +64,7 @@ class ChangeLock(OwnLock):
     def tell(self, name: str, **what: object) -> None:
         """Tell all observers of a change that has just come into effect."""
         for observer in self.observers:
-            observer.tell(name, **what)
+            observer._tell(name, **what)
 
     def tell_shots(self, call: JudgedCall, is_present: Callable[[], bool]) -> None:
         """Tell all observers of judged shots, and whether the state that was read is the present one."""
@@ -73,7 +73,7 @@ class ChangeLock(OwnLock):
         try:
             call = call._replace(is_present=held and is_present())
             for observer in self.observers:
-                observer.tell_shots(call)
+                observer._tell_shots(call)
         finally:
             if held:
                 lock.release()
@@ -87,7 +87,7 @@ class _Observed:
 
     def __enter__(self) -> Self:
         for observer in self._observers:
-            observer.admit(False)
+            observer._admit(False)
         self._lock.acquire()
         return self
 
@@ -96,7 +96,7 @@ class _Observed:
     ) -> None:
         if kind is not None and not issubclass(kind, ValueError):  # a ValueError changes nothing
             for observer in self._observers:
-                observer.lose_track()
+                observer._lose_track()
         self._lock.release()
 
 
@@ -115,7 +115,7 @@ class ObservedQueries(Queries):
 
     def _before_shots(self) -> Self:
         for observer in self._lock.observers:
-            observer.admit(True)
+            observer._admit(True)
         return self
 
     def _judge(self, request: ShotRequest) -> Judged:

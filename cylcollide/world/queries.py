@@ -39,7 +39,7 @@ class WorldState(GroupedState, Protocol):
     def limbs(self) -> Limbs:
         """The limbs at that moment."""
 
-    def scene(self) -> Scene:
+    def _scene(self) -> Scene:
         """The same, for pictures."""
 
 
@@ -193,7 +193,7 @@ class Queries(ABC):
     @arguments_of(within_request)
     def points_within(self, request: NearRequest) -> NearLimbs:
         """All limbs within a radius, (n,) or one for all, of each point (n, 3), by distance, then row."""
-        return near_limbs(self.snapshot(), request).by_distance()
+        return near_limbs(self.snapshot(), request)._by_distance()
 
     @arguments_of(sphere_request)
     def overlap_spheres(self, request: NearRequest) -> NearLimbs:
@@ -249,7 +249,7 @@ class Queries(ABC):
             Without matplotlib: install the extra `plot`.
         """
         name, state = f"{type(self).__name__}.plot", self.snapshot()
-        scene = state.scene()
+        scene = state._scene()
         if shot is None:
             return scene_figure(name, scene, focus, f"{self!r}", path, unit)
         start, end = ends_of_shot(shot)

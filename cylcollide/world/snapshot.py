@@ -130,7 +130,7 @@ class Snapshot(Queries):
         """The limbs where they were."""
         return Limbs(self.table, self.layout.hit_group, tuple(self.layout.names.tolist()))
 
-    def scene(self, *_moment: float) -> Scene:
+    def _scene(self, *_moment: float) -> Scene:
         """The limbs as pictures show them; a snapshot has one moment, so the argument is ignored."""
         return Scene(self.limbs, self.layout.static, self.group_names)
 
