@@ -19,7 +19,7 @@ RIGS = {".urdf": Rig.from_urdf, ".xml": Rig.from_mjcf, ".json": Rig.load}
 
 
 @dataclass(frozen=True)
-class Scene(Workload):
+class FileScene(Workload):
     """A workload whose limbs, and rays if it has any, are given."""
 
     given: Limbs | None = None
@@ -53,7 +53,7 @@ class Scene(Workload):
         return Segments(starts, starts + 4.0 * size * heading / np.linalg.norm(heading, axis=1)[:, None])
 
 
-def read_scene(file: Path) -> Scene:
+def read_scene(file: Path) -> FileScene:
     """The scene of a file.
 
     `.npz`: columns of `Limbs.save`, and `starts` and `ends`, (n, 3) each, if rays are given. `.urdf`, `.xml` (MJCF) and
@@ -77,7 +77,7 @@ def read_scene(file: Path) -> Scene:
             limbs, rays = _of_log(file)
         if not len(limbs):
             raise ValueError("expected a scene with a limb, got none")
-    return Scene(file.name, f"{len(limbs):,} limbs", 0, given=limbs, rays=rays)
+    return FileScene(file.name, f"{len(limbs):,} limbs", 0, given=limbs, rays=rays)
 
 
 def _rays(file: Path) -> Segments | None:

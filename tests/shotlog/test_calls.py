@@ -223,13 +223,13 @@ def test_an_interrupted_change_is_followed_by_a_whole_state(tmp_path: Path, monk
     match = Match(6)
     with cc.ShotLog(tmp_path / "log", match.world, match.history) as log:
         match.tick(0)
-        tell = log.tell
+        tell = log._tell
 
         def interrupted(*_: object, **__: object) -> None:
-            monkeypatch.setattr(log, "tell", tell)
+            monkeypatch.setattr(log, "_tell", tell)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(log, "tell", interrupted)
+        monkeypatch.setattr(log, "_tell", interrupted)
         with pytest.raises(KeyboardInterrupt):
             match.tick(1)  # has moved all, and is not recorded
         match.history.record(2.0)
