@@ -45,12 +45,11 @@ class HitWorld(StaticCalls):
     """
 
     def __init__(self, limbs: Limbs | None = None) -> None:
-        limbs = Limbs.spheres(np.empty((0, 3)), np.empty(0)) if limbs is None else limbs
-        given: object = limbs
+        given: object = Limbs.spheres(np.empty((0, 3)), np.empty(0)) if limbs is None else limbs
         if not isinstance(given, Limbs):
             remedy = "make them with Limbs.cylinders(...), or an empty HitWorld(), and spawn(rig) in it"
             raise ValueError(f"limbs: expected Limbs, got {type(given).__name__}; {remedy}")
-        self._present = Present(Snapshot.of(limbs))
+        self._present = Present(Snapshot.of(given))
         self._spare: Spare | None = None
         self._scratch: PoseScratch | None = None
         self._moved_rows, self._lock = 0, ChangeLock()
