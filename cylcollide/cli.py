@@ -11,7 +11,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any, NamedTuple
 
-from cylcollide._version import to_install
+from cylcollide._version import __version__, to_install
 
 
 class Command(NamedTuple):
@@ -142,6 +142,8 @@ def _run(requested: str | None) -> None:
     if not sys.argv[1:]:
         print(overview())
         return
+    if sys.argv[1:] == ["--version"]:
+        print_version(True)
     if requested in WITHOUT_EXTRAS and sys.argv[1:] == [requested]:
         _loaded(COMMANDS[requested], requested=True)()
         return
@@ -189,14 +191,14 @@ def _loaded(command: Command, requested: bool) -> Callable[..., Any]:
     return function
 
 
+def print_version(wanted: bool) -> None:
+    """Print the version if it is wanted, and exit."""
+    if wanted:
+        print(f"cylcollide {__version__}")
+        sys.exit()
+
+
 def _start(typer: Any) -> Callable[..., None]:
-    def print_version(wanted: bool) -> None:
-        if wanted:
-            from cylcollide._version import __version__  # noqa: PLC0415  # only where it is printed
-
-            typer.echo(f"cylcollide {__version__}")
-            raise typer.Exit
-
     shown = typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")
 
     def start(_version: Annotated[bool, shown] = False) -> None:
