@@ -131,11 +131,13 @@ def as_vectors(values: ArrayLike, name: str) -> Float64Array:
     return _vectors(values, name, None)
 
 
-SEQUENCES, NUMBERS, ONE = (list, tuple), (float, int), ((), (1,))
+SEQUENCES, NUMBERS, ONE, THREE_FLOATS = (list, tuple), (float, int), ((), (1,)), [float] * 3
 
 
 def _packed(values: Any) -> Float64Array | None:
     """Vectors (n, 3) out of lists or tuples of Python's floats, or None; all checks would take three times as long."""
+    if list(map(type, values)) == THREE_FLOATS:
+        return np.array([values], np.float64)
     rows = values if values and isinstance(values[0], SEQUENCES) else [values]
     if not (set(map(type, rows)).issubset(SEQUENCES) and set(map(len, rows)) == {3}):
         return None
