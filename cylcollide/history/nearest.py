@@ -12,7 +12,7 @@ from cylcollide._types import ALL_LAYERS, NO_LIMB, Int32Array, Int64Array
 from cylcollide.bvh.traverse import Stack, make_stack
 from cylcollide.history.requests import Protected, ProtectedSince, protected_by
 from cylcollide.history.rewound import RewoundLimbs, present_positions
-from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, sample_times
+from cylcollide.history.sample_times import Asked, OnOld, placed_times
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.limb_table import ROW
 from cylcollide.query.boxes import BoxRequest, box_request, overlaps_among
@@ -121,9 +121,7 @@ class PastNear:
     def __init__(self, world: HitWorld, ring: Ring, request: PastNearRequest) -> None:
         """The request, judged by the ticks of a world; ValueError for times that are not kept."""
         self.ring, (self.request, asked, protected) = ring, request
-        self.times = sample_times(ring, len(self.request.points), asked)
-        tick = self.times.tick
-        self.place: Int32Array = np.maximum(tick - ring.first, NO_TICK).astype(np.int32)
+        self.times, self.place = placed_times(ring, len(self.request.points), asked)
         self.protection, self.present = Protection(*protected, self.times.time), partial(present_positions, world)
 
     def closest(self) -> ClosestPoints:

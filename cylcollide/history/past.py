@@ -9,7 +9,7 @@ from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Sha
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.requests import PastRequest
 from cylcollide.history.rewound import RewoundLimbs, present_positions
-from cylcollide.history.sample_times import NO_TICK, sample_times
+from cylcollide.history.sample_times import NO_TICK, placed_times
 from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.about_limb import TERMS
 from cylcollide.kernels.limb_table import ROW
@@ -40,12 +40,7 @@ class Past:
     def __init__(self, world: HitWorld, ring: Ring, request: PastRequest) -> None:
         """The request, judged by the ticks of a world; ValueError for times that are not kept."""
         self.ring, (self.rays, asked, protected) = ring, request
-        self.times = sample_times(ring, len(self.rays.first), asked)
-        tick = self.times.tick
-        self.place: Int32Array = (tick - ring.first).astype(np.int32)
-        """The place of each ray's tick in the ring, NO_TICK for none."""
-        if asked[3] == "miss":
-            self.place[tick == NO_TICK] = NO_TICK
+        self.times, self.place = placed_times(ring, len(self.rays.first), asked)
         self.protection = Protection(*protected, self.times.time)
         self.present = partial(present_positions, world)
         self.recorded = ring.recorded

@@ -143,7 +143,7 @@ def past_points(
 ) -> PastRequest:
     """A request about points (n, 3) at times."""
     places = validate.as_vectors(points, "points")
-    request = segment_request(places, places, mask=mask, ignore_character=ignore_character, threads=threads)
+    request = RayRequest(places, places, True, validate.NO_LIMIT, "hit", mask, ignore_character, threads)
     return request, (time, tick, alpha, on_old), protected_by(protected_since)
 
 

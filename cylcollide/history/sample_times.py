@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.history.ticks import Ring
 from cylcollide.query.result import chosen_rows
 from cylcollide.recorded.sample_times import find_moments
-from cylcollide.runtime.memory import frozen
+from cylcollide.runtime.memory import FLOAT64, frozen
 
 OnOld: TypeAlias = Literal["error", "clamp", "miss"]
 ON_OLD: tuple[OnOld, ...] = ("error", "clamp", "miss")
@@ -45,6 +45,11 @@ class SampleTimes(NamedTuple):
 
 def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True) -> SampleTimes:
     """The sample times of n rays, by time or by tick and alpha; whether the call has `on_old`."""
+    return placed_times(ring, n, asked, has_on_old)[0]
+
+
+def placed_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True) -> tuple[SampleTimes, Int32Array]:
+    """The same, and the place of each tick in the ring, NO_TICK for none."""
     time, tick, alpha, on_old = asked
     if time is not None and tick is None and alpha is None:
         return _times_at(ring, time, n, on_old, has_on_old)
@@ -54,7 +59,7 @@ def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True) -> S
     raise ValueError(f"time: expected either time, or tick and perhaps alpha; got {' and '.join(given) or 'neither'}")
 
 
-def _times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool) -> SampleTimes:
+def _times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool) -> tuple[SampleTimes, Int32Array]:
     """The sample times of n times, given as such or as one for all."""
     validate.one_of(on_old, "on_old", *ON_OLD)
     asked = one_or_each(time, "time", n)
@@ -65,10 +70,10 @@ def _times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bo
         raise_not_kept(ring, "time", asked, outside, has_on_old)
     number = ring.first + index
     if on_old == "miss" and count:
-        judged, number, alpha = (np.where(outside, without, known) for without, known in (
-            (asked, judged), (NO_TICK, number), (np.nan, alpha)))  # fmt: skip
+        judged, number, alpha, index = (np.where(outside, without, known) for without, known in (
+            (asked, judged), (NO_TICK, number), (np.nan, alpha), (NO_TICK, index)))  # fmt: skip
         outside = np.zeros(n, np.bool_)
-    return SampleTimes(frozen(judged), frozen(number), frozen(alpha), frozen(outside))
+    return SampleTimes(frozen(judged), frozen(number), frozen(alpha), frozen(outside)), index.astype(np.int32)
 
 
 def raise_not_kept(ring: Ring, name: str, asked: Float64Array, outside: BoolArray, has_on_old: bool = True) -> NoReturn:
@@ -81,7 +86,7 @@ def raise_not_kept(ring: Ring, name: str, asked: Float64Array, outside: BoolArra
     )
 
 
-def _times_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int) -> SampleTimes:
+def _times_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int) -> tuple[SampleTimes, Int32Array]:
     """The sample times of n ticks and alphas, given as such or as one for all."""
     first, last = ring.first, ring.last
     number = validate.integers(tick, "tick", n, first, last)
@@ -97,9 +102,8 @@ def _times_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int
     begins = ring.times
     index = number - first
     span = begins[np.minimum(index + 1, len(begins) - 1)] - begins[index]
-    return SampleTimes(
-        frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_))
-    )
+    judged, clamped = begins[index] + share * span, np.zeros(n, np.bool_)
+    return SampleTimes(frozen(judged), frozen(number), frozen(share), frozen(clamped)), index.astype(np.int32)
 
 
 def count(values: ArrayLike | None, name: str) -> int:
@@ -115,4 +119,7 @@ def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
         numbers = np.empty(n)
         numbers[:] = number
         return numbers
+    is_plain = type(number) is np.ndarray and number.dtype == FLOAT64 and number.shape == (n,)
+    if is_plain and number.dot(number) <= LARGEST_NUMBER:  # and so is each of them: 3 µs less
+        return number.copy()  # type: ignore[no-any-return]
     return validate.per_row(values, name, n)

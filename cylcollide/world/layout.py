@@ -211,7 +211,7 @@ class WorldLayout:
 
     def shared_with(self, later: "WorldLayout") -> Shared:
         """Where the limbs, boxes and bones are that a layout with the same bare limbs has, too: here, and there."""
-        return shared_rows(self.owners, later.owners, self.bare_counts, self.counts, self.first, later.first)
+        return shared_rows(self.owners, later.owners, self.rows, self.bare_counts, self.counts, self.first, later.first)
 
     def take_over(self, before: "WorldLayout", shared: Shared) -> None:
         """Copy the columns by row that every state needs from an earlier layout: faster than gathering them."""

@@ -71,6 +71,8 @@ class PoseColumns(NamedTuple):
     def copy_shared(self, other: "PoseColumns", shared: Shared) -> None:
         """Copy the bare limbs, and the owners that both layouts have, from columns of another one. Bounds stay."""
         for row, end, to, box, box_end, to_box, bone, bone_end, to_bone in shared.runs.tolist():
+            if row == end and bone == bone_end:
+                continue
             here, there = slice(row, end), slice(to, to + end - row)
             self.rows[there], self.kernel_shape[there] = other.rows[here], other.kernel_shape[here]
             self.p1[there], self.p2[there] = other.p1[here], other.p2[here]

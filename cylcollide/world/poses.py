@@ -16,7 +16,7 @@ from cylcollide.constants import LIMBS_SHARED
 from cylcollide.runtime.simd import LANES
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.shapes import quaternions
-from cylcollide.world.layout import WorldLayout
+from cylcollide.world.layout import WorldLayout, ranges
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.roster import Roster
 
@@ -77,7 +77,7 @@ class Poses:
         if len(at) != len(index):
             raise ValueError(f"positions: expected {len(index)} characters, one for each id, got {len(at)}")
         self._order = np.arange(len(index))
-        if (index[1:] < index[:-1]).any():
+        if len(index) > 1 and (index[1:] < index[:-1]).any():
             self._order = np.argsort(index)
             index, at, turn = index[self._order], at[self._order], turn[self._order]
         self._roster, self._index, self._at, self._turn = roster, index, at, turn
@@ -113,11 +113,11 @@ class Poses:
     def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout) -> None:
         """Write bones, ends and boxes; ValueError for what is no pose, with character, bone and row."""
         place = roster.place[self._index]
-        bones = layout.indices_of(place).bones
         if len(place) == len(layout.ids):
-            columns.positions[: len(bones)].reshape(self._at.shape)[...] = self._at
-            columns.orientations[: len(bones)].reshape(self._turn.shape)[...] = self._turn
+            columns.positions[: self._at.size // 3].reshape(self._at.shape)[...] = self._at
+            columns.orientations[: self._turn.size // 4].reshape(self._turn.shape)[...] = self._turn
         else:
+            bones = ranges(layout.first.bones[place], layout.counts.bones[place])
             columns.positions[bones], columns.orientations[bones] = self._at.reshape(-1, 3), self._turn.reshape(-1, 4)
         first = Parts(*(column[place] for column in layout.first))
         if len(layout.rigs) == 1:

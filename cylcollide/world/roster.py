@@ -142,9 +142,10 @@ class Roster(NamedTuple):
 
     def layout(self, bare: Limbs) -> WorldLayout:
         """The rows of the bare limbs, the posed characters and the statics."""
-        posed = self.place >= 0
-        ids, rig, layers = frozen(self.ids[posed]), frozen(self.rig[posed]), frozen(self.layers[posed])
-        return WorldLayout(bare, self.rigs, ids, rig, layers, self.statics)
+        ids, rig, layers, posed = self.ids, self.rig, self.layers, self.place >= 0
+        if not posed.all():
+            ids, rig, layers = ids[posed], rig[posed], layers[posed]
+        return WorldLayout(bare, self.rigs, frozen(ids), frozen(rig), frozen(layers), self.statics)
 
 
 def _extended(column: NDArray[Scalar], count: int, entry: int) -> NDArray[Scalar]:
@@ -156,7 +157,7 @@ def _extended(column: NDArray[Scalar], count: int, entry: int) -> NDArray[Scalar
 
 def _places(posed: BoolArray) -> Int64Array:
     """The place of each posed character among them, -1 for others."""
-    return np.where(posed, np.cumsum(posed) - 1, UNPOSED)
+    return np.arange(len(posed)) if posed.all() else np.where(posed, np.cumsum(posed) - 1, UNPOSED)
 
 
 def as_layers(mask: ArrayLike, count: int) -> Int64Array:

@@ -18,11 +18,8 @@ class Shared(NamedTuple):
     """Of each row the one there, -1 if it is gone."""
     new: list[int]
     """The owners that only the later one has, by their places there."""
-
-    @property
-    def kept(self) -> int:
-        """How many rows are in both."""
-        return int(self.runs[:, 1].sum() - self.runs[:, 0].sum())
+    kept: int
+    """How many rows are in both."""
 
     @property
     def changed_number(self) -> Column[np.int32] | None:
@@ -32,14 +29,20 @@ class Shared(NamedTuple):
 
 
 def shared_rows(
-    mine: Int64Array, theirs: Int64Array, bare_counts: tuple[int, int, int], counts: Parts, here: Parts, there: Parts
+    mine: Int64Array,
+    theirs: Int64Array,
+    rows: int,
+    bare_counts: tuple[int, int, int],
+    counts: Parts,
+    here: Parts,
+    there: Parts,
 ) -> Shared:
-    """What two layouts with the same bare limbs have in common; arguments as of `_fill_runs`."""
+    """What two layouts with the same bare limbs have in common; arguments as of `_fill_runs`; `rows`: of mine."""
     runs, is_new = np.empty((1 + len(mine), 9), np.int64), np.ones(len(theirs), np.bool_)
     runs[0].reshape(3, 3).T[...] = ((0,) * 3, bare_counts, (0,) * 3)
-    number = np.empty(bare_counts[0] + int(counts.rows.sum()), np.int32)
-    count = _fill_runs(mine, theirs, counts, here, there, is_new, runs, number)
-    return Shared(runs[:count], number, is_new.nonzero()[0].tolist())
+    number = np.empty(rows, np.int32)
+    runs = runs[: _fill_runs(mine, theirs, counts, here, there, is_new, runs, number)]
+    return Shared(runs, number, is_new.nonzero()[0].tolist(), sum(end - begin for begin, end in runs[:, :2].tolist()))
 
 
 @compiled_loop

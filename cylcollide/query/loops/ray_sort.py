@@ -106,12 +106,11 @@ def sorted_by_tick(raw: Rays, rays: Rays, place: Int32Array, alpha: Float64Array
     Returns the order, and whether all numbers of the rays are accepted.
     """
     n, shared = len(place), rays.distance.size == 1
-    origin, second = memory.rows((2, n + 2 * LANES, 3))
+    copies = memory.rows((2, n + 2 * LANES, 3))
     distance = rays.distance if shared else np.empty(n + 2 * LANES)
     begins = np.empty(OCTANTS * ticks + 1, np.int64)
-    order = Order(
-        np.empty(n, np.int32), Rays(origin, second, rays.is_segment, distance, rays.radius[:0]), np.empty(n), begins
-    )
+    in_order = Rays(copies[0], copies[1], rays.is_segment, distance, rays.radius[:0])
+    order = Order(np.empty(n, np.int32), in_order, np.empty(n), begins)
     return order, fill_order(raw, rays, place, alpha, np.empty(n, np.int32), order)
 
 
