@@ -94,3 +94,16 @@ def test_what_is_recorded_is_not_written_through_a_copy():
         limbs = COPIES[how](history).limbs_at(0)
         with pytest.raises(ValueError, match="read-only"):
             limbs.p1[0] = 5.0
+
+
+def test_moments_of_a_result_are_no_arrays_of_the_caller():
+    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    history = cc.PoseHistory(world, 2)
+    history.record(0.0)
+    history.record(1.0)
+    share, time = np.array([0.25, 0.5]), np.array([0.25, 0.5])
+    points = np.zeros((2, 3))
+    found = history.contains_points(points, tick=[0, 0], alpha=share), history.contains_points(points, time)
+    share[:] = time[:] = 9.0
+    for hits in found:
+        assert hits.alpha.tolist() == hits.time.tolist() == [0.25, 0.5]
