@@ -15,8 +15,8 @@ from cylcollide.kernels.near import Near, near_limb
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, broadcast_like, larger, logical_not, movemask, select, smaller, square_root
 
-MOST_STEPS = 16
-"""Steps to a contact: two or three suffice, but for grazes. What is still wide then is undecided."""
+LEAST_STEPS, MOST_STEPS = 6, 32
+"""Steps to a contact: two or three suffice, but for grazes. Behind the least, every other one halves what is open."""
 
 STEEP = 2.0**-20
 """Least sine of the angle of contact for which bounds need be narrow."""
@@ -35,7 +35,7 @@ def first_contact(line: Line, limb: Limb, begin: Real, end: Real, radius: Real) 
     t, lower, last = begin, begin, end
     upper = broadcast_like(inf, begin)
     is_open = begin <= end
-    for _ in range(MOST_STEPS):
+    for n in range(MOST_STEPS):
         if movemask(is_open) == 0:
             break
         near = near_limb(line, limb, t)
@@ -48,10 +48,14 @@ def first_contact(line: Line, limb: Limb, begin: Real, end: Real, radius: Real) 
         touched = certain_contact(near, shrunk, t, begin, end)
         upper = select(is_open, smaller(upper, touched), upper)
         top = smaller(upper, last)
+        # the slope of D at lower, times height and unit: from there to t it changes by the way over D at most
+        height = larger(near.height, line.delta)
+        steep = larger(-rate, STEEP * near.unit) * height + larger(t - lower, 0.0) * near.unit
+        wide = (upper - lower) * steep > TIGHT * line.delta * height * near.unit
         step = newton_step(near, radius)
         halved = 0.5 * (lower + top)
-        t = select(is_open, select(near.square > 0.0, larger(lower, smaller(t + step, top)), halved), t)
-        wide = (upper - lower) * larger(-rate, STEEP * near.unit) > TIGHT * line.delta * near.unit
+        step = select(near.square > 0.0, larger(lower, smaller(t + step, top)), halved)
+        t = select(is_open, select(n > LEAST_STEPS and n % 2 == 1, halved, step), t)
         is_open = is_open & (lower <= last) & wide & (upper > begin)
     return lower, upper, last
 

@@ -125,12 +125,12 @@ class BoxPairs(NamedTuple):
         corners = x + y + z
         rows, n = np.repeat(np.arange(len(half)), len(EDGES)), len(half)
         first, last = (corners[:, EDGES[:, k]].reshape(-1, 3) for k in range(2))
-        met = _crosses(first, last, rows_of(self.table, rows).kernel_rows, grown).reshape(n, -1).any(axis=1)
+        met = _exact_hits(segment_request(first, last), rows_of(self.table, rows)).reshape(n, -1).any(axis=1)
         tube = self.table.kind == Shape.TUBE
         for k in range(3):
             low, high = (_farthest(sign * self.axes[:, k], self.table) for sign in (-1.0, 1.0))
             boxes = _box_table(np.zeros((n, 3)), np.hstack([self.axes.reshape(-1, 9), half]))
-            met |= ~tube & _crosses(low, high, boxes.kernel_rows, grown)
+            met |= ~tube & _exact_hits(segment_request(low, high), boxes)
         for point in _points_of_tubes(self.axes, half, self.table):
             beyond = np.abs((self.axes * point[:, None]).sum(axis=2)) - half
             met |= tube & (beyond <= 0.5 * width).all(axis=1)
@@ -145,20 +145,6 @@ def _box_table(centre: Float64Array, boxes: Float64Array) -> LimbTable:
     return make_table(kind, centre, centre, zeros, zeros, rows, np.ascontiguousarray(boxes), character, mask)
 
 
-def _cast(request: RayRequest, rows: LimbRows) -> Any:
-    """The hits of ray i with limb i, as far as float64 decides."""
-    hits = empty_hits(len(request.first))
-    request.copy_checked(0, len(hits.limb))
-    cast_rows(request.batch, rows, hits)
-    return hits
-
-
-def _crosses(first: Float64Array, last: Float64Array, rows: LimbRows, perhaps: bool) -> BoolArray:
-    """Whether segment i may cross limb i; or certainly does."""
-    hits = _cast(segment_request(first, last), rows)
-    return np.asarray(hits.undecided | (hits.limb >= 0) if perhaps else ~hits.undecided & (hits.limb >= 0))
-
-
 class _Rows(NamedTuple):
     """Limbs without names, as `RayHits` reads them."""
 
@@ -169,8 +155,10 @@ class _Rows(NamedTuple):
 
 
 def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:
-    """Whether thick segment i touches limb i."""
-    hits = _cast(request, table.kernel_rows)
+    """Whether segment i touches limb i."""
+    hits = empty_hits(len(request.first))
+    request.copy_checked(0, len(hits.limb))
+    cast_rows(request.batch, table.kernel_rows, hits)
     limbs = _Rows(table, table.kernel_rows)
     return RayHits(named_columns(request.batch, hits), limbs, "hit", lambda rows: [[i] for i in rows.tolist()]).hit
 

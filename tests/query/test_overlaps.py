@@ -5,6 +5,7 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.cases.one_of_each_shape import LIMBS
 from support.check_cylinders import IS_COMPILED
+from support.soak import near as soak
 
 import cylcollide as cc
 
@@ -153,3 +154,15 @@ def test_in_bores_and_walls_of_tubes():
         [[0, 0, 0], [0.875, 0, 0], [0, 0, 1.5]], still, [[9, 9, 0.1], [0.01, 9, 9], [9, 9, 0.25]]
     )
     assert slab.query.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("shape", ["cone", "tapered", "ellipsoid"])
+@pytest.mark.parametrize("ask", [soak.capsules, soak.boxes])
+def test_what_is_undecided_nearly_touches(ask, shape):
+    """Within 2⁻⁴⁰ of the size; on capsules about these shapes, more than half of which are nearer than that."""
+    chunks = [ask(soak.group(shape, np.random.default_rng([chunk, 3, 1]))) for chunk in range(12 if IS_COMPILED else 4)]
+    cases = [case for chunk in chunks for case in chunk]
+    assert not any(case.wrong for case in cases)
+    assert max(case.worst for case in cases) <= 1.0
+    assert len(cases) > 20 * len(chunks)
+    assert ask is soak.boxes or 0.3 < np.mean([case.undecided for case in cases]) < 0.8

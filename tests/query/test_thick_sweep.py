@@ -76,6 +76,22 @@ def test_grazes(kind, n):
     assert n < 100 or len({*hits.hit.tolist()}) == 2
 
 
+def test_a_thin_ray_that_slides_onto_a_wall_is_not_early():
+    """It meets the rim at an angle and goes on along the wall: the bounds must be narrow for the rim, not the wall."""
+    ends = (
+        [[-0.5442547965099784, -0.871468730561797, -0.7604044155150489]],
+        [[-0.12765590355245426, -0.5015685444733962, -0.1907855332257169]],
+    )
+    limb = cc.Limbs.tapered_cylinders(*ends, 0.4258485880474246, 0.3101557678694462)
+    start = np.array([0.4701152723551486, -1.5194570913524335, 0.03302563919482721])
+    end = np.array([-1.0006910929418216, 1.2373932449022875, -0.6815278307060366])
+    hits = limb.cast_segments([start], [end], radius=1e-6)
+    centre = start + np.longdouble(hits.fraction[0]) * (end.astype(np.longdouble) - start)
+    assert hits.hit[0]
+    assert not hits.undecided[0]
+    assert -1e-15 < distance(limb, centre[None])[0] - 1e-6 < 1e-12
+
+
 EXACT = [kind for kind in KINDS if kind not in BOUNDED]
 PARTS, CASES = 50, 4000
 """A million cases in all, 20,000 a part of five shapes: half an hour or more."""
