@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide._types import ALL_LAYERS, POLICY_CODES, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
+from cylcollide.runtime import memory
 
 
 def first_bad_row(bad: BoolArray) -> int | None:
@@ -59,7 +60,9 @@ def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
 def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
     if given.dtype == FLOAT64:
-        return np.array(given, order="C")
+        copy = memory.rows(given.shape)
+        copy[...] = given
+        return copy
     numbers = np.array([*map(nearest_float, given.flat)]).reshape(given.shape) if given.dtype == object else given
     with np.errstate(over="ignore"):
         array = np.array(numbers, dtype=np.float64, order="C")
@@ -107,9 +110,8 @@ def _described(values: Any) -> str:
 
 def in_range(array: Float64Array, name: str, where: Callable[[int], str] = "in row {}".format) -> Float64Array:
     """The same numbers, if all are finite and none is larger than is accepted; `where`: how messages name a row."""
-    magnitude = np.abs(array)
-    if not magnitude.max(initial=0.0) <= LARGEST_NUMBER:  # or NaN
-        row = int(first_bad_row(~(magnitude <= LARGEST_NUMBER)) or 0)
+    if not (array.max(initial=0.0) <= LARGEST_NUMBER and array.min(initial=0.0) >= -LARGEST_NUMBER):  # or NaN
+        row = int(first_bad_row(~(np.abs(array) <= LARGEST_NUMBER)) or 0)
         raise ValueError(
             f"{name}: expected finite numbers of magnitude at most 2**500 (about 3e150), got {array[row].tolist()} "
             f"{where(row)}; remove or repair such rows, or choose a larger unit"

@@ -74,6 +74,14 @@ def _movemask(builder: ir.IRBuilder, truth: Any) -> Any:
     return builder.zext(bits, _LONG)
 
 
+def _first_least(builder: ir.IRBuilder, numbers: Any) -> Any:
+    least = numbers
+    for distance in (4, 2, 1):
+        other = _shuffled(builder, least, least, [i ^ distance for i in range(LANES)])
+        least = builder.select(builder.fcmp_ordered("<", other, least), other, least)
+    return builder.cttz(_movemask(builder, builder.fcmp_ordered("==", numbers, least)), _TRUTH(0))
+
+
 # Memory. Only the alignment of a single number is assumed.
 
 
@@ -196,6 +204,7 @@ OPERATIONS: dict[Callable[..., Any], Emitter] = {
     simd.broadcast: lambda _builder, numbers: numbers,
     simd.lane: ir.IRBuilder.extract_element,
     simd.movemask: _movemask,
+    simd.first_least: _first_least,
     simd.lowest_bit: lambda builder, number: builder.cttz(number, _TRUTH(0)),
     simd.highest_bit: lambda builder, number: builder.sub(_LONG(63), builder.ctlz(number, _TRUTH(0))),
     simd.load: _load,

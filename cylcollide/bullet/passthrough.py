@@ -15,7 +15,7 @@ from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
-from cylcollide.constants import TREE_WIDTH
+from cylcollide.bvh.traverse import STACK_NUMBERS
 from cylcollide.limbs.limbs import Limbs
 
 PADDING = 0.02
@@ -101,7 +101,7 @@ class Wrapped:
         if len(starts) * len(self.body_links) <= FEW_PAIRS:
             boxes = np.hstack(list(self._corners))
             return rows[: entering_any(boxes, starts, ends, until, rows)]
-        memory = np.empty(self._tree.stack_size + TREE_WIDTH)
+        memory = np.empty(STACK_NUMBERS * self._tree.stack_size)
         return rows[: entering_rows(self._tree, starts, ends, until, memory, rows)]
 
     def first_hits(

@@ -4,26 +4,28 @@ Whether a box is near is decided in float32, in the frame of the tree; reaches a
 """
 
 from collections.abc import Callable
-from math import inf, sqrt
+from math import sqrt
 from typing import Any, TypeVar
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array
+from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.ray_node_pairs import Pairs, begin_at_root, next_pairs
-from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point, push_sorted
+from cylcollide.bvh.ray_node_pairs import Pairs, begin_at_root, next_pairs, prefetch_node
+from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point
 from cylcollide.constants import BOX_PAD, FARTHEST_START, TREE_WIDTH
-from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.compile import inlined, noinline
 from cylcollide.runtime.simd import (
     LANES,
     Real,
     Truth,
     absolute,
     broadcast,
+    first_least,
     larger,
     load,
     load_triples,
+    lowest_bit,
     movemask,
     select,
     smaller,
@@ -38,6 +40,8 @@ Found = TypeVar("Found")
 FARTHEST_REACH = 2.0**60
 """Stands in for larger distances in the frame of the tree: its square is a float32, and no empty slot is within it."""
 FARTHEST_SQUARE = FARTHEST_REACH * FARTHEST_REACH
+
+ALL_SLOTS = (1 << TREE_WIDTH) - 1
 
 BALL_ERROR = 4.0
 """Distances of a segment from balls around boxes err by at most 35 units of 2⁻²⁴ of the size, and this is 64."""
@@ -81,10 +85,9 @@ def signed_squares(bounds: Float32Array, base: int, point: Vector) -> Any:
 def near_boxes(bounds: Float32Array, base: int, point: Vector, square: Any) -> Truth:
     """Whether each of a node's eight boxes is within a distance of the point, whose square is given."""
     x, y, z = point
-    zero = np.float32(0.0)
-    x = larger(larger(load(bounds, base) - x, x - load(bounds, base + 3 * TREE_WIDTH)), zero)
-    y = larger(larger(load(bounds, base + TREE_WIDTH) - y, y - load(bounds, base + 4 * TREE_WIDTH)), zero)
-    z = larger(larger(load(bounds, base + 2 * TREE_WIDTH) - z, z - load(bounds, base + 5 * TREE_WIDTH)), zero)
+    x = x - smaller(larger(x, load(bounds, base)), load(bounds, base + 3 * TREE_WIDTH))
+    y = y - smaller(larger(y, load(bounds, base + TREE_WIDTH)), load(bounds, base + 4 * TREE_WIDTH))
+    z = z - smaller(larger(z, load(bounds, base + 2 * TREE_WIDTH)), load(bounds, base + 5 * TREE_WIDTH))
     return x * x + y * y + z * z <= square  # type: ignore[no-any-return]
 
 
@@ -123,24 +126,43 @@ def visit_by_distance(
 
     Lower bounds up to errors of `BOX_PAD` times `size`.
     """
-    bounds, codes, nears, scale = tree.bounds, stack.code, stack.near, tree.frame.scale
+    # of each level, the squares from the boxes of a node, that node, and which of its slots are left
+    bounds, entries, codes, scale, level = tree.bounds, stack.entry, stack.code, tree.frame.scale, 0
     far = reach_from(size, scale, reach)
     limit = np.float32(far * abs(far))
-    codes[0], nears[0], height = 0, -inf, 1
-    while height > 0:
-        height -= 1
-        code = codes[height]
-        if nears[height] > limit:
+    store(entries, 0, squares_from(bounds, 0, place))
+    codes[0], codes[1] = 0, ALL_SLOTS
+    while level >= 0:
+        near: Any = load(entries, level * TREE_WIDTH) <= limit
+        slots = codes[2 * level + 1] & movemask(near)
+        if slots == 0:
+            level -= 1
             continue
+        slot = nearest_slot(entries, level * TREE_WIDTH, slots)
+        codes[2 * level + 1] = slots & ~(1 << slot)
+        code = tree.child[codes[2 * level], slot]
         if code < 0:
             found, reach = visit(query, -2 - code, found)
             far = reach_from(size, scale, reach)
             limit = np.float32(far * abs(far))
             continue
-        squares = squares_from(bounds, code * 6 * TREE_WIDTH, place)
-        store(stack.entry, 0, squares)
-        height = push_sorted(stack, tree.child, code, movemask(squares <= limit), height)
+        level += 1
+        store(entries, level * TREE_WIDTH, squares_from(bounds, code * 6 * TREE_WIDTH, place))
+        codes[2 * level], codes[2 * level + 1] = code, ALL_SLOTS
     return found
+
+
+@inlined
+def nearest_slot(squares: Float32Array, first: int, slots: int) -> int:
+    """Which of some slots, at least one, has the least of eight numbers."""
+    slot = lowest_bit(slots)
+    least, slots = squares[first + slot], slots & (slots - 1)
+    while slots != 0:
+        other = lowest_bit(slots)
+        square, slots = squares[first + other], slots & (slots - 1)
+        if square < least:
+            least, slot = square, other
+    return slot
 
 
 @inlined
@@ -186,12 +208,11 @@ def middle_of(bounds: Float32Array, base: int, place: Real) -> tuple[Any, Any]:
     return half * (low + high) - place, half * (high - low)
 
 
-@inlined
-def visit_near_points(
-    tree: Tree, points: Float64Array, radii: Float64Array, begin: int, end: int, place: Float32Array, pairs: Pairs,
-    visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
-) -> Found:  # fmt: skip
-    """`visit_at_points` with boxes near each point: within a radius of it, or of all; `place` is (4, points)."""
+@noinline
+def write_near_places(
+    tree: Tree, points: Float64Array, radii: Float64Array, begin: int, end: int, place: Float32Array
+) -> None:
+    """Write points, and how far from each boxes are near: within a radius of it, or of all; `place` is (4, points)."""
     count, stride = end - begin, place.shape[1]
     for k in range(0, count - LANES + 1, LANES):
         radius = load(radii, begin + k) if radii.size > 1 else broadcast(radii[0])
@@ -204,12 +225,40 @@ def visit_near_points(
         i = begin + k
         point, radius = (points[i, 0], points[i, 1], points[i, 2]), radii[i if radii.size > 1 else 0]
         place[0, k], place[1, k], place[2, k], place[3, k] = place_in_tree(tree, point, radius)
+
+
+@inlined
+def visit_near_places(
+    tree: Tree, begin: int, end: int, place: Float32Array, pairs: Pairs,
+    visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
+) -> Found:  # fmt: skip
+    """`visit_at_points` with boxes near each point, as `write_near_places` wrote them. `visit` may make them fewer."""
     level = begin_at_root(pairs, end - begin)
     while level >= 0:
         level, met = next_pairs(tree, pairs, level, _near_boxes_of, (tree.bounds, place))
         for k in range(met):
             found = visit(query, -2 - pairs.item[k], begin + pairs.item_ray[k], found)
     return found
+
+
+@inlined
+def descend_to_nearest(tree: Tree, count: int, place: Float32Array, codes: Int32Array) -> None:
+    """Write where each point gets that goes from the root to the child of the nearest box, and on: a code of an item.
+
+    Points go side by side, from level to level, so that loads of one overlap the work of others.
+    """
+    codes[:count] = 0
+    is_going = count > 0
+    while is_going:
+        is_going = False
+        for k in range(count):
+            if codes[k] >= 0:
+                point = broadcast(place[0, k]), broadcast(place[1, k]), broadcast(place[2, k])
+                slot = first_least(signed_squares(tree.bounds, codes[k] * 6 * TREE_WIDTH, point))
+                codes[k] = tree.child[codes[k], slot]
+                if codes[k] >= 0:
+                    prefetch_node(tree, codes[k])
+                    is_going = True
 
 
 @inlined

@@ -38,6 +38,9 @@ Found = TypeVar("Found")
 NO_FURTHER = -1.0
 """A reach that ends the traversal of a ray."""
 
+STACK_NUMBERS = 2
+"""Numbers of the memory of a stack for each of its entries."""
+
 
 class LocalRay(NamedTuple):
     """A ray in the frame of the tree, or eight; its start is the entry into the root's box, or an origin inside.
@@ -58,21 +61,20 @@ class Stack(NamedTuple):
 
     code: Column[np.int32]  # (stack_size,): as in `Tree.child`
     near: Column[np.float32]  # (stack_size,): where the ray enters the box
-    entry: Column[np.float32]  # (8,): where it enters the boxes of the node being tested
+    entry: Column[np.float32]  # (2 stack_size,): where it enters the boxes of the nodes being tested
 
 
 def make_stack(tree: Tree) -> Stack:
     """A stack deep enough for any traversal of this tree."""
     size = tree.stack_size
-    near, entry = np.empty(size, np.float32), np.empty(TREE_WIDTH, np.float32)
-    return Stack(np.empty(size, np.int32), near, entry)
+    return stack_in(np.empty(STACK_NUMBERS * size), size)
 
 
 @inlined
 def stack_in(memory: Float64Array, size: int) -> Stack:
-    """A stack in the caller's memory of at least `size + TREE_WIDTH // 2` numbers."""
+    """A stack in the caller's memory of at least `STACK_NUMBERS * size` numbers."""
     numbers = memory.view(np.float32)
-    return Stack(memory.view(np.int32)[:size], numbers[size : 2 * size], numbers[2 * size : 2 * size + TREE_WIDTH])
+    return Stack(memory.view(np.int32)[:size], numbers[size : 2 * size], numbers[2 * size : 4 * size])
 
 
 @inlined

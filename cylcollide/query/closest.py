@@ -8,8 +8,8 @@ import numpy as np
 
 from cylcollide._types import Aim, BoolArray, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import make_stack
-from cylcollide.constants import FEW_LIMBS, SMALLEST_BATCH, SMALLEST_STREAM, TREE_WIDTH
+from cylcollide.bvh.traverse import STACK_NUMBERS, make_stack
+from cylcollide.constants import FEW_LIMBS, SMALLEST_BATCH, SMALLEST_STREAM
 from cylcollide.kernels.ray import Rays
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits, named_columns
@@ -123,7 +123,7 @@ def cast_single(state: State, request: RayRequest) -> tuple[Callable[[str], Any]
     first, options, tree, (rows, packed_tree) = request.first, request.options, state.tree, state.packed
     is_segment, distance, mask, ignored, policy = options
     n = len(first)
-    limb, record = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + tree.stack_size + TREE_WIDTH)
+    limb, record = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + STACK_NUMBERS * tree.stack_size)
     status = cast_single_rays(
         rows, packed_tree, first, request.second, is_segment, distance, mask, ignored, policy, limb, record
     )

@@ -17,14 +17,16 @@ from cylcollide.exact.nearest import is_within, nearest, nearest_solid
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.query.exact_fallback import exact_limb
-from cylcollide.query.loops.columns import CompressedRows, chords_of_rays, offsets_of, ray_of_each, rows_of_pairs
-from cylcollide.query.loops.nearest import NearestColumns, NearPairs, find_nearest, find_within, missed_nearest
+from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each, rows_of_pairs
+from cylcollide.query.loops.nearest import NearestColumns, find_nearest, missed_nearest
 from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places
+from cylcollide.query.loops.within import NearPairs, find_within
 from cylcollide.query.near_requests import NearRequest
 from cylcollide.query.request import LabelledLimbs, State
 from cylcollide.query.result import Field
 from cylcollide.query.results import HitFields, LimbFields, Surface
 from cylcollide.query.scratch import scratch_for_near_points
+from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 
@@ -181,8 +183,8 @@ def closest_points(state: State, request: NearRequest) -> ClosestPoints:
     columns = missed_nearest(n)
 
     def task(begin: int, end: int) -> int:
-        args = points, request.reach, request.filters, make_stack(tree), begin, end, columns
-        return find_nearest(table, tree, *args)
+        args = points, request.reach, request.filters, make_stack(tree), *scratch_for_near_points(tree)
+        return find_nearest(table, tree, *args, begin, end, columns)
 
     if any(in_chunks(n, request.threads, task)):
         rows = np.flatnonzero(columns.undecided)
@@ -211,18 +213,19 @@ def near_limbs(state: State, request: NearRequest) -> NearLimbs:
 
 def candidates(state: State, request: NearRequest) -> CompressedRows:
     """The limbs that may be within the reach of each point, ascending: twice each, plus 1 if it is not certain."""
+    n = len(request.points)
 
     def task(begin: int, end: int) -> CompressedRows:
-        place, pairs, queue = scratch_for_near_points(state.tree)
+        place, pairs, queue, _ = scratch_for_near_points(state.tree)
         args = request.points, request.reach, request.filters, place, pairs, queue, begin, end
-        found = NearPairs(np.empty((2 * (end - begin) + 64, 2), np.int32), np.zeros(1, np.int64))
+        found = NearPairs(memory.rows((2 * (end - begin) + 64, 2), INT32), np.zeros(1, np.int64))
         find_within(state.kernel_rows, state.tree, *args, found)
         if found.used[0] > len(found.pair):
             found = NearPairs(np.empty((found.used[0], 2), np.int32), np.zeros(1, np.int64))
             find_within(state.kernel_rows, state.tree, *args, found)
         return rows_of_pairs(found.pair[: found.used[0]], begin, end - begin, True)
 
-    parts = in_chunks(len(request.points), request.threads, task)
+    parts = in_chunks(n, request.threads, task, n if request.threads == 1 else None)
     if len(parts) == 1:
         return parts[0]
     counts = np.concatenate([np.diff(offsets) for offsets, _ in parts])

@@ -12,7 +12,8 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Side
 from cylcollide.bvh.layout import Tree
-from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
+from cylcollide.bvh.traverse import STACK_NUMBERS
+from cylcollide.constants import SMALLEST_BATCH
 from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
 from cylcollide.query.exact_fallback import exact_limb
@@ -117,7 +118,7 @@ def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tup
     Returns their copies, what was found, and how many are undecided, or INVALID.
     """
     n, tree = len(raw), state.tree
-    memory = np.empty((n + (tree.stack_size + TREE_WIDTH) // 3 + 1, 3))
+    memory = np.empty((n + STACK_NUMBERS * tree.stack_size // 3 + 1, 3))
     columns = PointColumns(np.empty(n, LIMB), np.empty(n, COUNT), np.empty(n, UNDECIDED))  # twice as fast as a loop
     considered = PACKED_ANY_LIMB if filters is ANY_LIMB else filters
     status = point_loops.locate_single_points(*state.packed, raw, considered, memory, columns)

@@ -109,6 +109,11 @@ def movemask(truth: Truth) -> int:
     return sum(1 << k for k, holds in enumerate(np.atleast_1d(truth)) if holds)
 
 
+def first_least(numbers: Real) -> int:
+    """Index of the first of eight numbers that no other is below; none is NaN."""
+    return int(np.argmin(numbers))
+
+
 def lowest_bit(number: int) -> int:
     """Index of the lowest bit that is set, of a positive number."""
     return int(number & -number).bit_length() - 1

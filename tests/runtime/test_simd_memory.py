@@ -12,6 +12,7 @@ from support.simd_operations import EDGES, FLOAT32_EDGES, same
 from cylcollide.runtime.simd import (
     LANES,
     broadcast,
+    first_least,
     highest_bit,
     lane,
     load,
@@ -149,6 +150,20 @@ def ends(number):
 def test_lowest_and_highest_bit(way):
     numbers = {1 << k | 1 << j for k in range(63) for j in range(63)} | set(range(1, 300))
     assert all(way(ends)(n) == ((n & -n).bit_length() - 1, n.bit_length() - 1) for n in numbers)
+
+
+@as_machine_code
+def least(array):
+    return first_least(load(array, 0))
+
+
+@pytest.mark.parametrize("way", [lambda f: f, interpreted])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_the_first_of_the_least_of_eight(way, kind):
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        numbers = rng.choice([-np.inf, -2.0, -0.0, 0.0, 1.0, np.inf], LANES).astype(kind)
+        assert way(least)(numbers) == numbers.tolist().index(numbers.min())
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="numba refuses, not the interpreter")

@@ -128,17 +128,14 @@ def sort_pairs(
 ) -> None:
     """Write `rows_of_pairs` by a counting sort; `offsets` are zeros."""
     for k in range(len(pairs)):
-        offsets[pairs[k, 0] - begin] += 1
+        offsets[pairs[k, 0] - begin + 1] += 1
     total = 0
-    for i in range(offsets.size):
+    for i in range(1, offsets.size):  # where each ray begins, and where it ends once its numbers are written
         offsets[i], total = total, total + offsets[i]
     for k in range(len(pairs)):
-        i = pairs[k, 0] - begin
+        i = pairs[k, 0] - begin + 1
         numbers[offsets[i]] = pairs[k, 1]
         offsets[i] += 1
-    for i in range(offsets.size - 1, 0, -1):
-        offsets[i] = offsets[i - 1]
-    offsets[0] = 0
     for i in range(offsets.size - 1 if are_sorted else 0):
         sort_part(numbers, offsets[i], offsets[i + 1])
 

@@ -1,7 +1,7 @@
-"""The loops over points and the limbs near them: the limb of least signed distance, and every limb within a radius.
+"""The loop over points and the limb nearest to each, by signed distance.
 
-Points look for the nearest limb one by one, nearest boxes first. Those that look for all limbs within a radius go
-through the tree together, their limbs tested sixteen pairs at a time, as in `points`.
+Points go through the tree together, their limbs tested sixteen pairs at a time, as in `points`. A point that looks for
+the nearest limb first tests the one at which the nearest boxes end: any other must be in a box that is not farther.
 """
 
 from math import inf
@@ -10,28 +10,36 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Column, Float64Array, Int32Array, Rows, Shape, Vectors
-from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.near_points import visit_near_points, visit_nearest
+from cylcollide.bvh.layout import EMPTY, Tree
+from cylcollide.bvh.near_points import (
+    descend_to_nearest,
+    place_in_tree,
+    visit_near_places,
+    visit_nearest,
+    write_near_places,
+)
 from cylcollide.bvh.ray_node_pairs import Pairs
 from cylcollide.bvh.traverse import Stack
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
+from cylcollide.kernels.limb_table import LimbRows, is_considered
 from cylcollide.kernels.ray import as_vector, broadcast_index
 from cylcollide.query.loops.inputs import PointFilters, filter_of
 from cylcollide.query.loops.packets import (
     PAIR_BATCH,
     SHAPES,
     PairQueue,
+    empty_queue,
     enqueue_pair,
     limbs_at,
+    one_limb,
     prefetch_limb,
     vectors_at,
 )
 from cylcollide.query.loops.points import all_points_accept
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, store
+from cylcollide.runtime.simd import LANES, broadcast, lane, store
 
 CYLINDER = int(Shape.CYLINDER)
 
@@ -54,10 +62,9 @@ Candidate: TypeAlias = tuple[int, float, float, float]
 
 
 @inlined
-def nearer(limb: Limb, k: int, point: Vector, found: Candidate) -> Candidate:
-    """The nearer of limb k and the one that was found."""
-    best, lower, upper, other = found
-    low, high = distance_bounds(point, limb)
+def nearer(bounds: tuple[float, float], k: int, found: Candidate) -> Candidate:
+    """The nearer of limb k, between bounds, and the one that was found."""
+    (low, high), (best, lower, upper, other) = bounds, found
     if high < upper:
         return k, low, high, min(other, lower)
     return best, lower, upper, min(other, low)
@@ -77,6 +84,34 @@ def write_nearest(columns: NearestColumns, i: int, found: Candidate) -> int:
     return int(columns.undecided[i])
 
 
+class NearState(NamedTuple):
+    """What is known of each point of a block while it looks for the nearest limb; the rest is in `NearestColumns`."""
+
+    code: Column[np.int32]  # of the item at which the nearest boxes end; EMPTY: the point looks no further
+    lower: Column[np.float64]  # as of a `Candidate`
+    other: Column[np.float64]
+
+
+def make_near_state() -> NearState:
+    """Memory for a block of points."""
+    return NearState(np.empty(BLOCK_RAYS, np.int32), np.empty(BLOCK_RAYS), np.empty(BLOCK_RAYS))
+
+
+class NearestQuery(NamedTuple):
+    """What pairs of a point and a limb are tested with."""
+
+    table: LimbRows
+    tree: Tree
+    points: Vectors
+    filters: PointFilters
+    accepts_all: bool
+    place: Rows[np.float32]
+    queue: PairQueue
+    state: NearState
+    first: int  # point of the block
+    columns: NearestColumns
+
+
 @compiled_loop
 def find_nearest(
     table: LimbRows,
@@ -85,19 +120,113 @@ def find_nearest(
     limits: Column[np.float64],
     filters: PointFilters,
     stack: Stack,
+    place: Rows[np.float32],
+    pairs: Pairs,
+    queue: PairQueue,
+    state: NearState,
     begin: int,
     end: int,
     columns: NearestColumns,
 ) -> int:
     """Find the nearest limbs of points `begin` to `end` within their limits; returns how many rows are undecided."""
+    empty_queue(queue, begin)
     accepts_all, undecided = all_points_accept(table, filters), 0
-    for i in range(begin, end):
-        point, limit = as_vector(points, i), limits[broadcast_index(limits, i)]
-        mask, ignored = filter_of(filters, i)
-        query = point, table, accepts_all, mask, ignored
-        found = visit_nearest(tree, stack, point, limit, test_nearest, query, first_candidate(limit))
-        undecided += write_nearest(columns, i, found)
+    for first in range(begin, end, BLOCK_RAYS):
+        last = min(first + BLOCK_RAYS, end)
+        query = NearestQuery(table, tree, points, filters, accepts_all, place, queue, state, first, columns)
+        for i in range(first, last):
+            columns.limb[i], columns.upper[i] = NO_LIMB, limits[broadcast_index(limits, i)]
+            state.lower[i - first], state.other[i - first] = inf, inf
+        write_near_places(tree, points, columns.upper, first, last, place)
+        descend_to_nearest(tree, last - first, place, state.code)
+        for i in range(first, last):
+            begin_with_nearest_box(query, stack, i)
+        test_queued(query)
+        write_near_places(tree, points, columns.upper, first, last, place)
+        for k in range(last - first):
+            if state.code[k] == EMPTY:
+                place[3, k] = -1.0
+        visit_near_places(tree, first, last, place, pairs, enqueue_nearest, query, 0)
+        test_queued(query)
+        for i in range(first, last):
+            columns.undecided[i] = state.other[i - first] <= columns.upper[i]
+            undecided += columns.undecided[i]
     return undecided
+
+
+@inlined
+def begin_with_nearest_box(query: NearestQuery, stack: Stack, i: int) -> None:
+    """Queue point i with the limb at which its nearest boxes end; if it does not consider that, find its nearest."""
+    table, limb = query.table, -2 - query.state.code[i - query.first]
+    if limb >= 0 and (query.accepts_all or is_considered_at(table, query.filters, limb, i)):
+        enqueue_nearest(query, limb, i, 0)
+        return
+    query.state.code[i - query.first] = EMPTY
+    mask, ignored = filter_of(query.filters, i)
+    point, limit = as_vector(query.points, i), query.columns.upper[i]
+    one = point, table, query.accepts_all, mask, ignored
+    found = visit_nearest(query.tree, stack, point, limit, test_nearest, one, first_candidate(limit))
+    write_candidate(query, i, found)
+
+
+@inlined
+def is_considered_at(table: LimbRows, filters: PointFilters, limb: int, i: int) -> bool:
+    """Whether point i considers a limb."""
+    return is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i))
+
+
+@inlined
+def candidate_of(query: NearestQuery, i: int) -> Candidate:
+    """What is known of point i."""
+    k, columns = i - query.first, query.columns
+    return columns.limb[i], query.state.lower[k], columns.upper[i], query.state.other[k]
+
+
+@inlined
+def write_candidate(query: NearestQuery, i: int, found: Candidate) -> None:
+    """Write what is known of point i."""
+    k, columns = i - query.first, query.columns
+    columns.limb[i], query.state.lower[k], columns.upper[i], query.state.other[k] = found
+
+
+@inlined
+def enqueue_nearest(query: NearestQuery, limb: int, i: int, nothing: int) -> int:
+    """Queue a pair of point i and a limb that it considers, and test a queue that is full."""
+    table, queue = query.table, query.queue
+    if limb != query.columns.limb[i] and (query.accepts_all or is_considered_at(table, query.filters, limb, i)):
+        prefetch_limb(table.rows, limb)
+        shape = int(table.kernel_shape[limb])  # one version of the test
+        if enqueue_pair(queue, shape, i, limb) == PAIR_BATCH:
+            test_nearest_pairs(query, shape)
+    return nothing
+
+
+@inlined
+def test_queued(query: NearestQuery) -> None:
+    """Test all pairs that are queued."""
+    for shape in range(SHAPES):
+        if query.queue.queued[shape] > 0:
+            test_nearest_pairs(query, shape)
+
+
+@compiled
+def test_nearest_pairs(query: NearestQuery, shape: int) -> None:
+    """Test the queued pairs of one shape, empty its queue, and let points that have a nearer limb look less far."""
+    queue, first = query.queue, int(shape) * PAIR_BATCH
+    point, limb = queue.row.reshape(-1), queue.limb.reshape(-1)
+    if shape == CYLINDER:  # a constant: the test becomes straight-line code
+        write_bounds(CYLINDER, query.points, query.table.rows, point, limb, first, queue.found)
+    else:
+        write_bounds(shape, query.points, query.table.rows, point, limb, first, queue.found)
+    for k in range(queue.queued[shape]):
+        i, bounds = point[first + k], (queue.found[k], queue.found[PAIR_BATCH + k])
+        before = candidate_of(query, i)
+        found = nearer(bounds, limb[first + k], before)
+        write_candidate(query, i, found)
+        if found[2] < before[2]:
+            _, _, _, square = place_in_tree(query.tree, as_vector(query.points, i), found[2])
+            query.place[3, i - query.first] = square
+    queue.queued[shape] = 0
 
 
 @inlined
@@ -105,78 +234,10 @@ def test_nearest(query: tuple[Vector, LimbRows, bool, int, int], k: int, found: 
     """The nearest limb with limb k, and how far another one may be."""
     point, table, accepts_all, mask, ignored = query
     if accepts_all or is_considered(table.character[k], table.mask[k], mask, ignored):
-        found = nearer(limb_at(table.rows, table.kernel_shape, k), k, point, found)
+        lanes = broadcast(point[0]), broadcast(point[1]), broadcast(point[2])  # by the code of eight points
+        lower, upper = distance_bounds(lanes, one_limb(table.rows, table.kernel_shape[k], k))
+        found = nearer((lane(lower, 0), lane(upper, 0)), k, found)
     return found, found[2]
-
-
-class NearPairs(NamedTuple):
-    """Points and the limbs that may be within their radii."""
-
-    pair: Rows[np.int32]  # (pairs, 2): the point, and twice the limb, plus 1 if it is undecided
-    used: Column[np.int64]  # (1,): how many there are, possibly more than `pair` holds
-
-
-@compiled_loop
-def find_within(
-    table: LimbRows,
-    tree: Tree,
-    points: Vectors,
-    radii: Column[np.float64],
-    filters: PointFilters,
-    place: Rows[np.float32],
-    pairs: Pairs,
-    queue: PairQueue,
-    begin: int,
-    end: int,
-    found: NearPairs,
-) -> None:
-    """Write each point from `begin` to `end` with each limb that may be within its radius, in any order."""
-    queue.queued[:] = 0  # an earlier call may have ended by an error
-    queue.row[:] = begin  # lanes without a pair read some point and limb of this query
-    queue.limb[:] = 0
-    accepts_all = all_points_accept(table, filters)
-    query = table, points, radii, filters, accepts_all, queue, found
-    for first in range(begin, end, BLOCK_RAYS):
-        last = min(first + BLOCK_RAYS, end)
-        visit_near_points(tree, points, radii, first, last, place, pairs, test_or_enqueue, query, 0)
-    for shape in range(SHAPES):
-        if queue.queued[shape] > 0:
-            test_near_pairs(shape, points, radii, table.rows, queue, found)
-
-
-@inlined
-def test_or_enqueue(
-    query: tuple[LimbRows, Float64Array, Float64Array, PointFilters, bool, PairQueue, NearPairs],
-    limb: int,
-    i: int,
-    nothing: int,
-) -> int:
-    """Queue a pair of point i and a limb that it considers, and test a queue that is full."""
-    table, points, radii, filters, accepts_all, queue, found = query
-    if accepts_all or is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i)):
-        prefetch_limb(table.rows, limb)
-        shape = table.kernel_shape[limb]
-        if enqueue_pair(queue, shape, i, limb) == PAIR_BATCH:
-            test_near_pairs(shape, points, radii, table.rows, queue, found)
-    return nothing
-
-
-@compiled
-def test_near_pairs(
-    shape: int, points: Float64Array, radii: Float64Array, rows: Float64Array, queue: PairQueue, found: NearPairs
-) -> None:
-    """Test the queued pairs of one shape, and empty its queue."""
-    point, limb, first = queue.row.reshape(-1), queue.limb.reshape(-1), int(shape) * PAIR_BATCH
-    if shape == CYLINDER:  # a constant: the test becomes straight-line code
-        write_bounds(CYLINDER, points, rows, point, limb, first, queue.found)
-    else:
-        write_bounds(shape, points, rows, point, limb, first, queue.found)
-    for k in range(queue.queued[shape]):
-        i = point[first + k]
-        radius = radii[broadcast_index(radii, i)]
-        if queue.found[k] <= radius:
-            record_near(found, i, limb[first + k], queue.found[PAIR_BATCH + k] <= radius)
-    queue.queued[shape] = 0
 
 
 @inlined
@@ -189,12 +250,3 @@ def write_bounds(
         lower, upper = distance_bounds(vectors_at(points, point, first + k), limbs_at(rows, shape, limb, first + k))
         store(bounds, k, lower)
         store(bounds, PAIR_BATCH + k, upper)
-
-
-@inlined
-def record_near(found: NearPairs, i: int, limb: int, is_certain: bool) -> None:
-    """Append a pair, if there is room."""
-    used = found.used[0]
-    if used < len(found.pair):
-        found.pair[used, 0], found.pair[used, 1] = i, 2 * limb + (not is_certain)
-    found.used[0] = used + 1

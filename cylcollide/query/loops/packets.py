@@ -38,6 +38,14 @@ def make_pair_queue(slots: int, size: int, numbers: int) -> PairQueue:
 
 
 @inlined
+def empty_queue(queue: PairQueue, begin: int) -> None:
+    """Empty a queue, in which an earlier call may have left pairs; lanes without a pair read a point of this query."""
+    queue.queued[:] = 0
+    queue.row[:] = begin
+    queue.limb[:] = 0
+
+
+@inlined
 def enqueue_pair(queue: PairQueue, slot: int, row: int, limb: int) -> int:
     """Queue a pair; returns how many there are in its slot now."""
     k = queue.queued[slot]

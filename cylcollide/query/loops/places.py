@@ -10,6 +10,7 @@ from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.place import Place, nearest_place
 from cylcollide.kernels.ray import as_vector
+from cylcollide.query.loops.packets import prefetch_limb
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled_loop, inlined
 
@@ -29,6 +30,9 @@ def empty_places(n: int) -> PlaceColumns:
     return PlaceColumns(distance, memory.rows((n, 3)), memory.rows((n, 3)), face)
 
 
+AHEAD = 16
+"""How many places in advance a limb is prefetched into the cache."""
+
 MISSED = Place(True, inf, (nan, nan, nan), (nan, nan, nan), float(Face.NONE))
 
 
@@ -47,6 +51,7 @@ def write_places(
     """Write the nearest place of each point's limb; returns how many are uncertain, and not written."""
     count = 0
     for i in range(limbs.size):
+        prefetch_limb(table.rows, limbs[min(i + AHEAD, limbs.size - 1)])
         place = MISSED
         if limbs[i] != NO_LIMB:
             place = nearest_place(as_vector(points, i), limb_at(table.rows, table.kernel_shape, limbs[i]))

@@ -22,6 +22,7 @@ from cylcollide.query.loops.packets import (
     PAIR_BATCH,
     SHAPES,
     PairQueue,
+    empty_queue,
     enqueue_pair,
     limbs_at,
     prefetch_limb,
@@ -64,9 +65,7 @@ def locate_points(
     Returns how many pairs of a point and a limb are undecided, or INVALID.
     """
     columns.limb[begin:end], columns.limb_count[begin:end], columns.undecided[begin:end] = NO_LIMB, 0, False
-    queue.queued[:] = 0  # an earlier call may have ended by an error
-    queue.row[:] = begin  # lanes without a pair read some point and limb of this query
-    queue.limb[:] = 0
+    empty_queue(queue, begin)
     accepts_all, undecided = all_points_accept(table, filters), 0
     for first in range(begin, end, BLOCK_RAYS):
         last = min(first + BLOCK_RAYS, end)
@@ -92,8 +91,9 @@ def test_or_enqueue(
     table, points, filters, accepts_all, queue, columns = query
     if accepts_all or is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i)):
         prefetch_limb(table.rows, limb)
-        if enqueue_pair(queue, table.kernel_shape[limb], i, limb) == PAIR_BATCH:
-            undecided += test_pair_batch(table.kernel_shape[limb], points, table.rows, queue, columns)
+        shape = int(table.kernel_shape[limb])  # one version of the test
+        if enqueue_pair(queue, shape, i, limb) == PAIR_BATCH:
+            undecided += test_pair_batch(shape, points, table.rows, queue, columns)
     return undecided
 
 

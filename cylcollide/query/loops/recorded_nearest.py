@@ -90,7 +90,7 @@ def test_placed(at: AtMoment, row: int, found: Candidate) -> tuple[Candidate, fl
     """The nearest limb with this row, and how far another one may be."""
     if is_placed_near(at, row):
         limb = limb_at(at.placed.rows, at.placed.kernel_shape, 0)
-        found = nearer(limb, row, as_vector(at.past.points, at.i), found)
+        found = nearer(distance_bounds(as_vector(at.past.points, at.i), limb), row, found)
     return found, found[2]
 
 

@@ -1,0 +1,114 @@
+"""The loop over points and every limb within a radius of each: pairs, sixteen at a time, as in `points`."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Column, Float64Array, Int32Array, Rows, Shape, Vectors
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.near_points import visit_near_places, write_near_places
+from cylcollide.bvh.ray_node_pairs import Pairs
+from cylcollide.constants import BLOCK_RAYS
+from cylcollide.kernels.distance import distance_bounds
+from cylcollide.kernels.limb_table import LimbRows, is_considered
+from cylcollide.query.loops.inputs import PointFilters, filter_of
+from cylcollide.query.loops.packets import (
+    PAIR_BATCH,
+    SHAPES,
+    PairQueue,
+    empty_queue,
+    enqueue_pair,
+    limbs_at,
+    prefetch_limb,
+    vectors_at,
+)
+from cylcollide.query.loops.points import all_points_accept
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.simd import LANES, broadcast, load_at, lowest_bit, movemask
+
+CYLINDER = int(Shape.CYLINDER)
+
+
+class NearPairs(NamedTuple):
+    """Points and the limbs that may be within their radii."""
+
+    pair: Rows[np.int32]  # (pairs, 2): the point, and twice the limb, plus 1 if it is undecided
+    used: Column[np.int64]  # (1,): how many there are, possibly more than `pair` holds
+
+
+@compiled_loop
+def find_within(
+    table: LimbRows,
+    tree: Tree,
+    points: Vectors,
+    radii: Column[np.float64],
+    filters: PointFilters,
+    place: Rows[np.float32],
+    pairs: Pairs,
+    queue: PairQueue,
+    begin: int,
+    end: int,
+    found: NearPairs,
+) -> None:
+    """Write each point from `begin` to `end` with each limb that may be within its radius, in any order."""
+    empty_queue(queue, begin)
+    accepts_all = all_points_accept(table, filters)
+    query = table, points, radii, filters, accepts_all, queue, found
+    for first in range(begin, end, BLOCK_RAYS):
+        last = min(first + BLOCK_RAYS, end)
+        write_near_places(tree, points, radii, first, last, place)
+        visit_near_places(tree, first, last, place, pairs, test_or_enqueue, query, 0)
+    for shape in range(SHAPES):
+        if queue.queued[shape] > 0:
+            test_near_pairs(shape, points, radii, table.rows, queue, found)
+
+
+@inlined
+def test_or_enqueue(
+    query: tuple[LimbRows, Float64Array, Float64Array, PointFilters, bool, PairQueue, NearPairs],
+    limb: int,
+    i: int,
+    nothing: int,
+) -> int:
+    """Queue a pair of point i and a limb that it considers, and test a queue that is full."""
+    table, points, radii, filters, accepts_all, queue, found = query
+    if accepts_all or is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i)):
+        prefetch_limb(table.rows, limb)
+        shape = int(table.kernel_shape[limb])  # one version of the test
+        if enqueue_pair(queue, shape, i, limb) == PAIR_BATCH:
+            test_near_pairs(shape, points, radii, table.rows, queue, found)
+    return nothing
+
+
+@compiled
+def test_near_pairs(
+    shape: int, points: Float64Array, radii: Float64Array, rows: Float64Array, queue: PairQueue, found: NearPairs
+) -> None:
+    """Test the queued pairs of one shape, and empty its queue."""
+    point, limb, first = queue.row.reshape(-1), queue.limb.reshape(-1), int(shape) * PAIR_BATCH
+    if shape == CYLINDER:  # a constant: the test becomes straight-line code
+        near, certain = within(CYLINDER, points, radii, rows, point, limb, first)
+    else:
+        near, certain = within(shape, points, radii, rows, point, limb, first)
+    near, used = near & ((1 << queue.queued[shape]) - 1), found.used[0]
+    while near:
+        k = lowest_bit(near)
+        near &= near - 1
+        if used < len(found.pair):
+            found.pair[used, 0], found.pair[used, 1] = point[first + k], 2 * limb[first + k] + (1 - (certain >> k & 1))
+        used += 1
+    found.used[0], queue.queued[shape] = used, 0
+
+
+@inlined
+def within(
+    shape: int, points: Float64Array, radii: Float64Array, rows: Float64Array, point: Int32Array, limb: Int32Array,
+    first: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Of sixteen pairs, those that may be within their radius and those that certainly are, as bits."""
+    near = certain = 0
+    for k in range(0, PAIR_BATCH, LANES):
+        lower, upper = distance_bounds(vectors_at(points, point, first + k), limbs_at(rows, shape, limb, first + k))
+        radius = load_at(radii, point, first + k, 1, 0) if radii.size > 1 else broadcast(radii[0])
+        near, certain = near | movemask(lower <= radius) << k, certain | movemask(upper <= radius) << k
+    return near, certain
