@@ -195,7 +195,7 @@ def enqueue_nearest(query: NearestQuery, limb: int, i: int, nothing: int) -> int
     table, queue = query.table, query.queue
     if limb != query.columns.limb[i] and (query.accepts_all or is_considered_at(table, query.filters, limb, i)):
         prefetch_limb(table.rows, limb)
-        shape = int(table.kernel_shape[limb])  # one version of the test
+        shape = table.kernel_shape[limb] + 0  # int64: one version of the test
         if enqueue_pair(queue, shape, i, limb) == PAIR_BATCH:
             test_nearest_pairs(query, shape)
     return nothing

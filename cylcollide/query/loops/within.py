@@ -74,7 +74,7 @@ def test_or_enqueue(
     table, points, radii, filters, accepts_all, queue, found = query
     if accepts_all or is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i)):
         prefetch_limb(table.rows, limb)
-        shape = int(table.kernel_shape[limb])  # one version of the test
+        shape = table.kernel_shape[limb] + 0  # int64: one version of the test
         if enqueue_pair(queue, shape, i, limb) == PAIR_BATCH:
             test_near_pairs(shape, points, radii, table.rows, queue, found)
     return nothing
