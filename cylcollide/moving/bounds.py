@@ -97,6 +97,7 @@ def certain_miss(bullet: Affine, limb: MovingLimb, extent: Real) -> tuple[Truth,
     first, last = ball_times(motion, near)
     errors, middle = contact_errors(kind, half_squared, square_root(near), width, delta), 0.5 * (first + last)
     early, late = window_between(motion, first, middle), window_between(motion, middle, last)
+    kind += 0  # int64, whatever the column has: one version of the test
     outside = is_outside(early, kind, radius, radius2, errors) & is_outside(late, kind, radius, radius2, errors)
     trusted = is_trusted(extent)
     return trusted & ((first > last) | outside), select(trusted, first, 0.0)

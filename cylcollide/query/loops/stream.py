@@ -145,7 +145,7 @@ def traverse_octant(query: StreamQuery, tree: Tree, octant: int, active: int) ->
 def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
     """Test a limb by full groups of a list, if all its rays consider it; returns the first ray left over."""
     if query.accepts_all or (query.shared_filter and accepts(query, limb, 0)):
-        return test_ray_list(query, limb, query.table.kernel_shape[limb], first, end)
+        return test_ray_list(query, limb, query.table.kernel_shape[limb] + 0, first, end)
     return first
 
 
@@ -153,7 +153,7 @@ def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
 def test_or_enqueue(query: StreamQuery, limb: int, ray: int) -> None:
     """Queue a ray and a limb if the ray considers it, and test the queue of the limb's shape when full."""
     if query.accepts_all or accepts(query, limb, ray):
-        shape = query.table.kernel_shape[limb]
+        shape = query.table.kernel_shape[limb] + 0  # int64: one version of the test
         prefetch_limb(query.table.rows, limb)
         if enqueue_pair(query.state.pairs, shape, ray, limb) == PAIR_BATCH:
             test_pair_batch(query, shape)
