@@ -12,7 +12,7 @@ from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.history.ticks import Ring
 from cylcollide.query.result import chosen_rows
-from cylcollide.recorded.sample_times import find_moments
+from cylcollide.recorded.moments import find_moments
 from cylcollide.runtime.memory import FLOAT64, frozen
 
 OnOld: TypeAlias = Literal["error", "clamp", "miss"]

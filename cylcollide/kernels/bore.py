@@ -13,7 +13,7 @@ from cylcollide.constants import SLOPE_FLOOR
 from cylcollide.kernels.first_contact import MOST_STEPS, STEEP, TIGHT, certain_contact, newton_step
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, axis_approach, within
-from cylcollide.kernels.near import LEAST_SLOPE, Spot, backwards, near_tube, spot_at
+from cylcollide.kernels.near_line import LEAST_SLOPE, Spot, backwards, near_tube, spot_at
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import (
     Real,

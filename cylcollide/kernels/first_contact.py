@@ -11,7 +11,7 @@ from math import inf
 from cylcollide.constants import SLOPE_FLOOR
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line
-from cylcollide.kernels.near import Near, near_limb
+from cylcollide.kernels.near_line import Near, near_limb
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, broadcast_like, larger, logical_not, movemask, select, smaller, square_root
 

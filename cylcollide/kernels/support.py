@@ -10,7 +10,7 @@ from cylcollide.kernels.axis import from_centre
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.near import beyond_face, nearest_on_ellipse, nearest_on_tapered
+from cylcollide.kernels.near_line import beyond_face, nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import dot
 from cylcollide.runtime.compile import compiled
 from cylcollide.runtime.simd import square_root

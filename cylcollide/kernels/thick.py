@@ -23,7 +23,7 @@ from cylcollide.kernels.interval import (
 )
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, along, axis_approach, slab, slab_about, within
-from cylcollide.kernels.near import backwards, on_slope, slope_of, spot_at, thick_line
+from cylcollide.kernels.near_line import backwards, on_slope, slope_of, spot_at, thick_line
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, logical_not, select, smaller

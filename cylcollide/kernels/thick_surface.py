@@ -30,7 +30,7 @@ from cylcollide.kernels.double_double import (
 from cylcollide.kernels.hit_bounds import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.near import nearest_on_ellipse, nearest_on_tapered
+from cylcollide.kernels.near_line import nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import Ray, cross, dot, largest_component
 from cylcollide.kernels.surface import any_perpendicular, point_at, unit
 from cylcollide.runtime.compile import compiled, inlined

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.planted import DONE, ELSEWHERE, FAULTS, FIELDS, TO
+from support.faulty_answers import DONE, ELSEWHERE, FAULTS, FIELDS, TO
 from support.runs.scoreboard import planted_engines
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
@@ -36,7 +36,7 @@ COUNTS = (*VERDICTS, "early", "late", "normal", "position", "moved")
 
 @pytest.fixture(scope="module", autouse=True)
 def _registered():
-    with planted_engines(("planted", "support.planted:PlantedEngine")):
+    with planted_engines(("planted", "support.faulty_answers:PlantedEngine")):
         yield
 
 
@@ -155,7 +155,7 @@ def test_the_page_of_the_humanoid_tells_of_it(fault, tmp_path):
 
 
 def test_the_engine_without_a_fault_has_none():
-    from support.planted import PlantedEngine  # here alone under another name than in the registry
+    from support.faulty_answers import PlantedEngine  # here alone under another name than in the registry
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PlantedEngine, "variants", {"": {}})

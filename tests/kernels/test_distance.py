@@ -11,7 +11,7 @@ import cylcollide as cc
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.limb_table import plain_limb
-from cylcollide.kernels.place import nearest_place
+from cylcollide.kernels.nearest_place import nearest_place
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

@@ -12,7 +12,7 @@ from cylcollide.bvh.traverse import Stack
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.place import nearest_place
+from cylcollide.kernels.nearest_place import nearest_place
 from cylcollide.kernels.ray import dot
 from cylcollide.query.loops.approach import PAD
 from cylcollide.query.loops.blade_touch import ALL_THE_TIME, Blade, blade_of, first_touch, minus, moved, standing

@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import NO_LIMB, Column, Face, Vectors
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.limb_table import LimbRows, limb_at
-from cylcollide.kernels.place import Place, nearest_place
+from cylcollide.kernels.nearest_place import Place, nearest_place
 from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.packets import prefetch_limb
 from cylcollide.runtime import memory

@@ -43,7 +43,7 @@ CHECKS: dict[str, list[str]] = {
     **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "cylinder", "hit_bounds", "line")},
     **{f"kernels/{name}.py": SHAPES for name in ("chord", "curve", "dispatch", "revolution")},
     **{f"kernels/{name}.py": ["tests/kernels/test_thick.py"] for name in ("bore", "first_contact", "near", "thick")},
-    "kernels/place.py": ["tests/query/test_nearest.py"],
+    "kernels/nearest_place.py": ["tests/query/test_nearest.py"],
     **{f"{name}/clearance.py": CLEARANCES for name in ("kernels", "query", "query/loops")},
     "kernels/about_limb.py": CLEARANCES,
     **{f"query/loops/{name}.py": ["tests/query/test_nearest.py"] for name in ("nearest", "within")},
