@@ -119,7 +119,9 @@ def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
         numbers = np.empty(n)
         numbers[:] = number
         return numbers
-    is_plain = type(number) is np.ndarray and number.dtype == FLOAT64 and number.shape == (n,)
-    if is_plain and number.dot(number) <= LARGEST_NUMBER:  # and so is each of them: 3 µs less
-        return number.copy()  # type: ignore[no-any-return]
+    if type(number) is np.ndarray and number.dtype == FLOAT64 and number.shape == (n,):
+        with np.errstate(over="ignore"):
+            is_small = number.dot(number) <= LARGEST_NUMBER  # and so is each of them: 2 µs less
+        if is_small:
+            return number.copy()
     return validate.per_row(values, name, n)

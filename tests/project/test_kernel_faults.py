@@ -42,7 +42,10 @@ CHECKS: dict[str, list[str]] = {
     **{f"exact/{name}.py": SHAPES for name in ("line", "order", "shapes", "solid")},
     **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "cylinder", "hit_bounds", "line")},
     **{f"kernels/{name}.py": SHAPES for name in ("chord", "curve", "dispatch", "revolution")},
-    **{f"kernels/{name}.py": ["tests/kernels/test_thick.py"] for name in ("bore", "first_contact", "near", "thick")},
+    **{
+        f"kernels/{name}.py": ["tests/kernels/test_thick.py"]
+        for name in ("bore", "first_contact", "near_line", "thick")
+    },
     "kernels/nearest_place.py": ["tests/query/test_nearest.py"],
     **{f"{name}/clearance.py": CLEARANCES for name in ("kernels", "query", "query/loops")},
     "kernels/about_limb.py": CLEARANCES,
