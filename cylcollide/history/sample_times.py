@@ -23,6 +23,8 @@ Asked: TypeAlias = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, O
 
 NO_TICK = -1
 """The tick of a ray whose time is not kept."""
+FEW = 16
+"""Numbers that are checked one by one."""
 
 
 class SampleTimes(NamedTuple):
@@ -119,9 +121,7 @@ def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
         numbers = np.empty(n)
         numbers[:] = number
         return numbers
-    if type(number) is np.ndarray and number.dtype == FLOAT64 and number.shape == (n,):
-        with np.errstate(over="ignore"):
-            is_small = number.dot(number) <= LARGEST_NUMBER  # and so is each of them: 2 µs less
-        if is_small:
-            return number.copy()
+    is_short = type(number) is np.ndarray and number.dtype == FLOAT64 and number.shape == (n,) and n <= FEW
+    if is_short and all(abs(x) <= LARGEST_NUMBER for x in number.tolist()):  # 3 µs less
+        return np.asarray(number.copy())
     return validate.per_row(values, name, n)
