@@ -33,12 +33,7 @@ class Target(NamedTuple):
 def targets(levels: str = "", platform: str = "") -> list[Target]:
     """The targets of some levels: names with commas, "all", or by default that of this processor.
 
-    A platform is named as in "linux-aarch64"; by default it is that of this Python.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown.
+    A platform is named as in "linux-aarch64"; by default it is that of this Python. ValueError: unknown name.
     """
     if platform and platform not in CROSS:
         raise ValueError(f"expected a platform among {', '.join(CROSS)}; got {platform!r}")
@@ -127,10 +122,7 @@ SYMBOLS = {"fma", "fmod", "frexp", "ldexp", "memcpy", "memmove", "memset", "sqrt
 def object_file(target: Target, symbol: str, function: str, texts: list[str]) -> bytes:
     """The object file of a function with all that it calls; it is seen from outside as `symbol`, and nothing else.
 
-    Raises
-    ------
-    RuntimeError
-        If it calls something that is not among `SYMBOLS`.
+    RuntimeError: it calls something that is not among `SYMBOLS`.
     """
     machine, passes, module = _machine(target), _passes(target), binding.parse_assembly("")
     module.name, module.triple, module.data_layout = symbol, machine.triple, str(machine.target_data)

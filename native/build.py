@@ -90,12 +90,7 @@ def build(targets: list[Target], into: Path = IN_PLACE) -> None:
     """Make extension modules in a folder, and say what is done.
 
     Those of an editable installation, in place, know the names of all source files that they were made of, and their
-    digest.
-
-    Raises
-    ------
-    RuntimeError
-        If something cannot be compiled or linked.
+    digest. RuntimeError: something cannot be compiled or linked.
     """
     begun = time.perf_counter()
     found = signatures.declared()

@@ -32,13 +32,7 @@ def compiler(target: Target) -> list[str]:
 
 
 def link(target: Target, signatures: dict[str, Signature], objects: list[Path], sources: str, into: Path) -> None:
-    """Make the extension module of a level in a folder.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no compiler, or it fails; with what it said.
-    """
+    """Make the extension module of a level in a folder; RuntimeError: no compiler, or what it said as it failed."""
     command = compiler(target)
     module = target.level.replace("-", "_")
     loops = into / f"{module}.h"
