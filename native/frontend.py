@@ -4,6 +4,7 @@ numba's compiler does all of it but one step: the code of a function stays text,
 machine code. So each function is lowered once, and optimised as a part of each loop that calls it (`backend.py`).
 """
 
+import warnings
 from collections.abc import Callable
 from functools import cached_property
 from itertools import chain
@@ -13,6 +14,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
+from numba.core.errors import NumbaWarning
 from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
@@ -60,7 +62,8 @@ class TextCodegen(AOTCPUCodegen):
 
 
 def prepare() -> None:
-    """Have numba keep code as text, and know marked functions and loops under what modules call them by."""
+    """Have numba keep code as text, know marked functions and loops by their names in modules, and fail, not warn."""
+    warnings.simplefilter("error", NumbaWarning)
     target: Any = cpu_target.target_context
     target.refresh()
     target._internal_codegen = TextCodegen("cylcollide")

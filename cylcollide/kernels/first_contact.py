@@ -16,7 +16,7 @@ from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, broadcast_like, larger, logical_not, movemask, select, smaller, square_root
 
 LEAST_STEPS, MOST_STEPS = 6, 32
-"""Steps to a contact: two or three suffice, but for grazes. Behind the least, every other one halves what is open."""
+"""Steps to a contact: two or three suffice, but for grazes. After the least, every second step halves the interval."""
 
 STEEP = 2.0**-20
 """Least sine of the angle of contact for which bounds need be narrow."""

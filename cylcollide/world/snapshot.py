@@ -97,9 +97,7 @@ class Snapshot(Queries):
 
     def with_roster(self, roster: Roster) -> Snapshot:
         """The same state with other characters that have no pose, or with others' counts of teleports."""
-        made = object.__new__(Snapshot)
-        vars(made).update(vars(self), roster=roster.frozen())
-        return made
+        return Snapshot(roster, self.layout, self.columns, self.tree, self.built_cost)
 
     def __reduce__(self) -> tuple[Callable[..., Snapshot], tuple[Any, ...]]:
         """A copy or pickle has the same limbs and characters, and a newly built tree; equal answers."""

@@ -37,8 +37,10 @@ def find_clearances_recorded(
         if past.tick[i] >= 0:
             line, tree = ray_line(batch.rays, i), tree_at(past.recorded, past.tick[i], stack.code.size)
             query = line, at_moment(past, i, placed), skips, fastest, memory
-            args = line.origin, step_of(line), line.limit, past.reach[0]
-            best = visit_nearest_to_segment(tree, stack, *args, test_placed_growth, query, NO_BEST)
+            reach = past.reach[0]
+            best = visit_nearest_to_segment(
+                tree, stack, line.origin, step_of(line), line.limit, reach, test_placed_growth, query, NO_BEST
+            )
             cleared.growth[k], cleared.limb[k] = best
 
 
