@@ -283,3 +283,13 @@ def test_signs_are_exact(shape: str):
         assert limbs.overlap_spheres(on, 0.0).tolist() == (side != cc.Side.OUTSIDE).tolist()
         seen |= set(side.tolist())
     assert {cc.Side.INSIDE, cc.Side.OUTSIDE} <= seen
+
+
+def test_in_a_crowd_of_balls_the_nearest_is_found():
+    """Points of a block go through the tree together, and look less far once a nearer limb is known."""
+    rng, (n, m) = np.random.default_rng(31), (5000, 2000) if IS_COMPILED else (600, 200)
+    centers, radii, points = rng.random((n, 3)), 0.02 * rng.random(n), 1.4 * rng.random((m, 3)) - 0.2
+    found = cc.HitWorld(cc.Limbs.spheres(centers, radii)).closest_points(points)
+    for i, point in enumerate(points):
+        distances = np.linalg.norm(centers - point, axis=1) - radii
+        assert distances[found.limb[i]] <= distances.min() + 1e-12
