@@ -44,8 +44,7 @@ class Browser:
             page = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
             attached = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)
             self._session = attached["sessionId"]
-            size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-            self.call("Emulation.setDeviceMetricsOverride", **size)
+            self.resize(width, height)
             for domain in ("Page", "Runtime", "Log", "Network"):
                 self.call(f"{domain}.enable")
         except BaseException:
@@ -94,6 +93,11 @@ class Browser:
                     raise RuntimeError(f"{method}: {told['error']['message']}")
                 return told["result"]
             self.events.append(told)
+
+    def resize(self, width: int, height: int) -> None:
+        """Let the page have a size, in pixels."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page."""

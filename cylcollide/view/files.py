@@ -13,7 +13,7 @@ from cylcollide.view.standalone import page_with_shots
 from cylcollide.view.subjects import Subject
 
 
-def html_of(server: Any, stage: Stage, subject: Subject, rate: float) -> str:
+def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -> str:
     """A page with all frames of a subject, at most so many a second, which it plays itself; and shots in a list."""
     times = subject.times
     shown = _thinned(times, 1.0 / rate)
@@ -25,7 +25,7 @@ def html_of(server: Any, stage: Stage, subject: Subject, rate: float) -> str:
     if len(shown) > 1:
         recording.insert_sleep(float(times[shown[-1]] - times[shown[-2]]))
     text: str = recording.as_html()
-    return page_with_shots(server, stage, subject, text) if subject.shots else text
+    return page_with_shots(server, stage, subject, text, up) if subject.shots else text
 
 
 def _thinned(times: Any, step: float) -> list[int]:

@@ -31,6 +31,12 @@ class Marks(NamedTuple):
     points: float = 1.0
     """Size of the points, of that which suits a usual limb."""
 
+    @property
+    def place(self) -> Float64Array:
+        """What a shot is looked at for, (3,): its gap, its first hit, or its start."""
+        first = (self.gap[0], self.entries[0], self.places[0], self.path[0])
+        return next(points.reshape(-1, 3)[0] for points in first if len(points))
+
 
 NO_MARKS = Marks()
 

@@ -15,7 +15,7 @@ from cylcollide.view.frames import frame_at, frame_of_state
 from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.server import serve, stop
-from cylcollide.view.stage import Stage, prepare, usual_size
+from cylcollide.view.stage import Stage, beside, prepare, usual_size
 
 STEP = 1.0 / 30.0
 """Seconds between two ticks."""
@@ -77,9 +77,9 @@ class Range:
             stop(self._server)
 
     def step(self, now: float) -> None:
-        """Go on to a time."""
+        """Go on to a time, unless a shot is looked at."""
         with self._lock:
-            if now > self.firing.now and not self._ends.is_set():
+            if self.shot is None and now > self.firing.now and not self._ends.is_set():
                 self.firing.step(now)
                 self.draw()
 
@@ -160,8 +160,7 @@ def side_view(shot: FiredShot) -> tuple[Float64Array, Float64Array]:
     """Where a camera sees the place of a shot from the side, and the place; (3,) each."""
     far = min(shot.ours.distance, np.inf if shot.bullet is None else shot.bullet.distance)
     place = shot.origin + (far if np.isfinite(far) else 10.0) * shot.direction
-    across = np.cross(shot.direction, [0.0, 0.0, 1.0])
-    return place + 1.1 * across - 0.35 * shot.direction + [0.0, 0.0, 0.25], place
+    return beside(shot.frame, place, shot.direction, 2), place
 
 
 def words_of(shot: FiredShot, firing: Firing) -> str:

@@ -12,6 +12,7 @@ from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
 from cylcollide.view.instances import FEW, Instances, instances_of
 from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points
+from cylcollide.world.hit_world import HitWorld
 
 Rgb = tuple[int, int, int]
 
@@ -174,6 +175,23 @@ def view_of(frame: Frame, up: int) -> tuple[Float64Array, Float64Array]:
     middle, away = 0.5 * low + 0.5 * high, np.full(3, 0.45)
     away[(up + 1) % 3] = 1.0
     return middle + away / np.linalg.norm(away) * 0.9 * float(np.linalg.norm(high - low)), middle
+
+
+def beside(frame: Frame, place: Float64Array, way: Float64Array, up: int, aside: float = 20.0) -> Float64Array:
+    """Where a camera sees a place of a shot from the side, (3,). `way`: that of the shot; `aside`: in usual limbs."""
+    size, upright, ahead = usual_size(frame), np.eye(3)[up], way / np.linalg.norm(way)
+    across = np.cross(ahead, upright)
+    across = np.eye(3)[up - 1] if np.linalg.norm(across) < 1e-3 else across / np.linalg.norm(across)
+    eyes = place + size * (np.outer([aside, -aside], across) - 6.0 * ahead + 5.0 * upright)
+    hidden = HitWorld(frame.limbs).occluded_segments(eyes, place + 0.05 * (eyes - place))
+    return np.asarray(eyes[int(hidden[0] and not hidden[1])])
+
+
+def look_at_shot(camera: Any, frame: Frame, marks: Marks, up: int, as_player: bool = False) -> None:
+    """Let a camera see what a shot is looked at for, from its side or over the shoulder of its player."""
+    (start, end), place = marks.path[0][0], marks.place
+    seen_at, aside = (start, 0.0) if as_player else (place, 20.0)
+    camera.position, camera.look_at = beside(frame, seen_at, end - start, up, aside), place
 
 
 def prepare(server: Any, up: int, eye: Float64Array, at: Float64Array, ground: Float64Array, cell: float) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from cylcollide.view.marks import NO_MARKS
 from cylcollide.view.panel import STYLE, legend
-from cylcollide.view.stage import Stage
+from cylcollide.view.stage import Stage, look_at_shot
 from cylcollide.view.subjects import Subject, Told
 
 LARGEST = 9_500_000
@@ -22,6 +22,10 @@ PAGE = """<!doctype html>
 body {{ margin: 0; display: flex; flex-wrap: wrap; min-height: 100vh; font-family: sans-serif }}
 iframe {{ flex: 1 1 600px; min-width: 0; height: 100vh; border: 0 }}
 aside {{ flex: 1 1 300px; max-width: 420px; min-width: 0 }}
+@media (max-width: 700px) {{
+  iframe {{ flex-basis: 100%; height: 50vh }}
+  aside {{ flex-basis: 100%; max-width: none }}
+}}
 select {{ width: calc(100% - 24px); margin: 8px 12px }}
 </style>
 </head>
@@ -56,12 +60,12 @@ class Entry(NamedTuple):
     after: int
 
 
-def page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str) -> str:
+def page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up: int) -> str:
     """A page that shows another one, of all ticks, and the shots of a subject, as many as there is room for."""
     count, words = len(subject.times), "Choose a shot."
     entries, left = list[Entry](), LARGEST - len(ticks)
     for number, told in enumerate(subject.tell_all()):
-        entry = _entry(server, stage, subject.shots[number], told, ticks)
+        entry = _entry(server, stage, subject.shots[number], told, ticks, up)
         left -= sum(map(len, (entry.line, entry.words, entry.own)))
         if left < 0:
             words = f"The first {number} of {len(subject.shots)} shots. {words}"
@@ -72,9 +76,10 @@ def page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str) -> 
     return _joined(subject, [first, *entries], ticks)
 
 
-def _entry(server: Any, stage: Stage, line: str, told: Told, ticks: str) -> Entry:
+def _entry(server: Any, stage: Stage, line: str, told: Told, ticks: str, up: int) -> Entry:
     """A shot: what was judged, where it hits, and why."""
     stage.show(told.judged, told.marks)
+    look_at_shot(server.initial_camera, told.judged, told.marks, up)
     page: str = server.get_scene_serializer().as_html()
     before = _equal(lambda count: page[:count] == ticks[:count], min(len(page), len(ticks)))
     most = min(len(page), len(ticks)) - before

@@ -17,7 +17,7 @@ from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.server import PORT, serve, stop
-from cylcollide.view.stage import Stage, ground_of, prepare, up_axis, usual_size, view_of
+from cylcollide.view.stage import Stage, ground_of, look_at_shot, prepare, up_axis, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
 from cylcollide.world.hit_world import HitWorld
 
@@ -76,6 +76,7 @@ class Viewer:
         self._stage = Stage(self._server.scene, subject.groups, usual_size(self._frame))
         self._build_panel()
         self._server.scene.on_click()(self._name_clicked)
+        self._server.on_client_connect(self._aim)
         self.show(0)
         if subject.tell is not None and len(subject.times) == 1:
             self.choose(0)
@@ -111,7 +112,7 @@ class Viewer:
         """Show the frame with a number, without a shot."""
         with self._lock:
             self._told, self._frame = None, self.subject.frame(number)
-            self._words.content, self._which.visible = "", False
+            self._words.content, self._which.visible, self._whence.visible = "", False, False
             self._draw(self._frame, NO_MARKS)
             self._put(number, None)
 
@@ -123,8 +124,25 @@ class Viewer:
         with self._lock:
             told = self._told = self.subject.tell(number)
             self._words.content, self._which.visible = preformatted(told.words), told.now is not None
+            self._whence.visible = True
             self._show_told()
             self._put(told.frame, number)
+            self._look_at_shot()
+
+    def _look_at_shot(self) -> None:
+        told = self._told
+        if told is not None:
+            as_player = self._whence.value == AS_PLAYER
+            look_at_shot(self._server.initial_camera, told.judged, told.marks, self._up, as_player)
+            for client in self._server.get_clients().values():
+                self._aim(client)
+
+    def _aim(self, client: Any) -> None:
+        """Let the camera of a client see all; in a narrow window above the panel, which is below there."""
+        first, narrow = self._server.initial_camera, min(client.camera.aspect, 1.0)
+        away, lower = (first.position - first.look_at) / narrow, 0.3 * (narrow < 1.0)
+        client.camera.position = first.look_at + away
+        client.camera.look_at = first.look_at - lower * np.linalg.norm(away) * np.eye(3)[self._up]
 
     def _show_told(self) -> None:
         told = self._told
@@ -154,7 +172,7 @@ class Viewer:
     def _prepare(self, server: Any) -> Frame:
         """Put the camera where it sees the first frame, which is returned."""
         frame = self.subject.frame(0)
-        up = up_axis(frame) if self._asked_up == "auto" else "xyz".index(self._asked_up)
+        up = self._up = up_axis(frame) if self._asked_up == "auto" else "xyz".index(self._asked_up)
         prepare(server, up, *view_of(frame, up), *ground_of(frame, up))
         return frame
 
@@ -172,6 +190,7 @@ class Viewer:
         self._page = gui.add_slider("Page of shots", 0, last, 1, 0, visible=shots > LISTED)
         self._listed = gui.add_dropdown("Shot", self._lines(), visible=shots > 0)
         self._which = gui.add_button_group("World", [AS_JUDGED, AS_NOW], visible=False)
+        self._whence = gui.add_button_group("Look", [FROM_SIDE, AS_PLAYER], visible=False)
         self._words = gui.add_html("")
         self._bones = gui.add_checkbox("Bones", False)
         self._clicked = gui.add_html(preformatted("Click a limb for its name."))
@@ -180,6 +199,7 @@ class Viewer:
         self._page.on_update(lambda _: self._asked(lambda: setattr(self._listed, "options", self._lines())))
         self._listed.on_update(lambda _: self._asked(self._chosen))
         self._which.on_click(lambda _: self._asked(self._show_told))
+        self._whence.on_click(lambda _: self._asked(self._look_at_shot))
         self._bones.on_update(lambda _: self._show_bones(bool(self._bones.value)))
 
     def _lines(self) -> list[str]:
@@ -259,7 +279,7 @@ class Viewer:
         try:
             first = self._prepare(server)
             stage = Stage(server.scene, self.subject.groups, usual_size(first), rounded_to=2.0**-12)
-            Path(path).write_text(html_of(server, stage, self.subject, rate), encoding="utf-8")
+            Path(path).write_text(html_of(server, stage, self.subject, rate, self._up), encoding="utf-8")
         finally:
             stop(server)
 
@@ -270,3 +290,4 @@ class Viewer:
 
 NO_SHOT = "none"
 AS_JUDGED, AS_NOW = "as judged", "as of now"
+FROM_SIDE, AS_PLAYER = "from the side", "as its player"

@@ -195,4 +195,7 @@ def test_a_page_that_stands_alone(path: Path, tmp_path: Path):
             until(lambda: len(browser.picture()) > 100_000)
             said = browser.evaluate("document.querySelector('pre').textContent")
             assert said == ("Choose a shot." if number < 0 else words[number])
+        for width, height in ((1400, 900), (390, 844)):
+            browser.resize(width, height)
+            assert browser.evaluate("document.querySelector('select').getBoundingClientRect().bottom <= innerHeight")
         page.check()

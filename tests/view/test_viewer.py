@@ -4,6 +4,7 @@ import json
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from cylcollide.view.command import read_subject
 from cylcollide.view.frames import frame_of_state, frame_of_tick
 from cylcollide.view.marks import NO_MARKS
 from cylcollide.view.subjects import Subject, Told, subject_of, subject_of_cases
-from cylcollide.view.viewer import AS_NOW, Viewer
+from cylcollide.view.viewer import AS_NOW, AS_PLAYER, FROM_SIDE, Viewer
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,19 @@ def test_the_scene_has_all_limbs_where_they_are(viewer_of, match):
             nearest = np.linalg.norm(positions[:, None] - np.concatenate([middle, limbs.p1, limbs.p2]), axis=2)
             assert nearest.min(axis=1).max() < 1e-5
         assert rows == len(limbs)
+
+
+def test_a_narrow_window_shows_all_above_the_panel(viewer_of):
+    viewer, aspect = viewer_of(cc.Limbs.spheres([[0, -9, 0], [0, 9, 0], [0, 0, 9], [0, 0, 0]], 1.0), up="z"), 390 / 844
+    camera = SimpleNamespace(aspect=aspect)
+    viewer._aim(SimpleNamespace(camera=camera))
+    ahead, half = camera.look_at - camera.position, np.tan(0.5 * viewer._server.initial_camera.fov)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
+    down = np.cross(ahead, right)
+    away = viewer._frame.limbs.p1 - camera.position
+    ahead, right, down = (away @ axis / np.linalg.norm(axis) for axis in (ahead, right, down))
+    assert 0.5 < np.abs(right / ahead).max() / (half * aspect) < 1.0
+    assert -1.0 < (down / ahead).max() / half < -0.1  # the panel takes up to 60 % of the window, from below
 
 
 def test_frames_of_ticks_are_those_of_the_world():
@@ -106,6 +120,16 @@ def test_shots_of_a_log_are_shown_as_they_were_judged(viewer_of, match):
             if shot.hit:
                 hit = cc.HitWorld(told.judged.limbs).cast_segments(shot.start, told.marks.path[0][0, 1])
                 assert np.array_equal(hit.position[0], entry[0])
+            seen, at = viewer._server.initial_camera, told.marks.place
+            assert np.array_equal(seen.look_at, entry[0] if shot.hit else told.marks.gap[0][0, 0])
+            assert np.linalg.norm(seen.position - at) < 2.0
+            across = np.cross(seen.position - at, told.marks.path[0][0, 1] - shot.start)
+            assert np.linalg.norm(across) > 0.8 * np.linalg.norm(told.marks.path[0][0, 1] - shot.start)
+            viewer._whence.value = AS_PLAYER
+            viewer._look_at_shot()
+            assert np.linalg.norm(seen.position - shot.start) < 0.7
+            assert np.array_equal(seen.look_at, at)
+            viewer._whence.value = FROM_SIDE
             line = subject.shots[shot.number]
             assert line.startswith(f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}  player ann")
         assert min(found.values()) > 0
@@ -232,8 +256,8 @@ def test_play_goes_to_the_last_tick(viewer_of, match):
 
 def test_many_shots_have_pages(viewer_of):
     frame = subject_of(cc.Limbs.spheres([[0, 0, 0]], 1.0)).frame(0)
-    shots = [f"{i}: a shot" for i in range(450)]
-    subject = Subject("many", {}, lambda _: frame, shots=shots, tell=lambda i: Told(frame, None, NO_MARKS, f"shot {i}"))
+    shots, marks = [f"{i}: a shot" for i in range(450)], NO_MARKS._replace(path=(np.eye(3)[None, :2], "#000000"))
+    subject = Subject("many", {}, lambda _: frame, shots=shots, tell=lambda i: Told(frame, None, marks, f"shot {i}"))
     viewer = viewer_of(subject)
     assert len(viewer._listed.options) == 201
     viewer._page.value = 2
