@@ -65,12 +65,12 @@ def _skin(file: GltfFile, options: SkinOptions) -> tuple[Any, ...]:
             count += len(points)
     if not vertices:
         raise ValueError("no triangles refer to the first skin")
-    points = np.vstack(vertices)
+    points, corners = np.vstack(vertices), np.vstack(faces)
     scene = _to_scene(file, joints, matrices, points, options.space)
     rest = _rest(scene @ matrices, parents)
     return (
         _moved(scene, points),
-        np.vstack(faces),
+        corners if np.linalg.det(scene[:3, :3]) > 0.0 else corners[:, ::-1],  # a mirror turns triangles inside out
         np.vstack(weights),
         _names(file, joints, options.names),
         parents,
@@ -151,35 +151,36 @@ def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones
 def _to_scene(
     file: GltfFile, joints: list[int], binds: Float64Array, points: Float64Array, space: Space
 ) -> Float64Array:
-    """The transform (4, 4) of vertices and bind matrices; with "auto" none, if the scene shows no joint as bound.
+    """The transform (4, 4) of vertices and bind matrices; with "auto" none, if the scene's joints do not stand as bound.
 
-    It has the scene's scale, and shows the first root where the scene does.
+    It shows the first root where the scene does. A mesh that was scaled by axes or mirrored when it was bound has
+    bones that are no turns in its own space, but in the scene's.
     """
     if space == "mesh":
         return np.eye(4)
     found = np.stack([file.world(joint) for joint in joints]) @ np.linalg.inv(binds)
     first = np.asarray(found[0])
+    rigid = _similar(first @ binds)
     if space == "scene":
-        _similar(first)
+        if not rigid:
+            raise ArgumentError(
+                "space: expected 'mesh', since the scene shows joints mirrored or scaled by axes, got 'scene'"
+            )
         return first
     extent = float(np.ptp(points, axis=0).max())
     apart = np.abs((found - first) @ np.diag([extent, extent, extent, 1.0])).max()
-    scale = float(np.cbrt(abs(np.linalg.det(first[:3, :3]))))
-    together = scale > 0.0 and apart <= RIGID * scale * extent
-    return first if together and _is_similar(first[:3, :3]) else np.eye(4)
+    together = apart <= RIGID * np.linalg.norm(first[:3, :3], ord=2) * extent
+    return first if rigid and (together or not _similar(binds)) else np.eye(4)
 
 
-def _is_similar(matrix: Float64Array) -> bool:
-    """Whether a matrix (3, 3) is a rotation with one scale > 0."""
-    scale = float(np.cbrt(np.linalg.det(matrix)))
-    return scale > 0.0 and bool(np.abs(matrix @ matrix.T / scale**2 - np.eye(3)).max() < RIGID)
-
-
-def _similar(matrix: Float64Array) -> None:
-    if not _is_similar(matrix[:3, :3]):
-        raise ArgumentError(
-            "space: expected 'mesh', since the scene shows the skin mirrored or scaled by axes, got 'scene'"
-        )
+def _similar(matrices: Float64Array) -> bool:
+    """Whether each matrix (n, 4, 4) turns and has one scale > 0."""
+    linear = matrices[:, :3, :3]
+    scale = np.cbrt(np.linalg.det(linear))
+    if not (scale > 0.0).all():
+        return False
+    turns = linear / scale[:, None, None]
+    return bool(np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID)
 
 
 def _moved(matrix: Float64Array, points: Float64Array) -> Float64Array:
@@ -189,10 +190,9 @@ def _moved(matrix: Float64Array, points: Float64Array) -> Float64Array:
 
 def _rest(matrices: Float64Array, parents: list[int]) -> tuple[Float64Array, Float64Array]:
     """Positions (b, 3) and orientations (b, 4) of joints relative to their parents."""
-    scale = np.cbrt(np.linalg.det(matrices[:, :3, :3]))
-    turns: Float64Array = matrices[:, :3, :3] / scale[:, None, None]
-    if not (scale > 0.0).all() or not np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID:
+    if not _similar(matrices):
         raise ValueError("a joint is bound mirrored, sheared or scaled by axes; apply its scale before the export")
+    turns: Float64Array = matrices[:, :3, :3] / np.cbrt(np.linalg.det(matrices[:, :3, :3]))[:, None, None]
     positions: Float64Array = matrices[:, :3, 3].copy()
     orientations = turns.copy()
     for row, parent in enumerate(parents):

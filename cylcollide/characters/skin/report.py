@@ -120,18 +120,20 @@ def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
             skin_volume,
         )
 
+    middle = pieces.areas @ pieces.points / pieces.areas.sum()  # holes let least through that is not there
+    enclosed = float(pieces.areas @ ((pieces.points - middle) * pieces.normals).sum(axis=1)) / 3.0
+    out = np.sign(enclosed)  # -1 if the triangles face in
     bones = [bone for bone in np.flatnonzero(has_limb).tolist() if len(pieces.of(bone))]
     fits = tuple(
         fit(
             skin.bone_names[bone],
             pieces.of(bone),
             float(volume[rig.limb_bone == bone].sum()),
-            _part_volume(skin, pieces, bone),
+            out * _part_volume(skin, pieces, bone),
         )
         for bone in bones
     )
-    enclosed = float(pieces.areas @ (pieces.points * pieces.normals).sum(axis=1)) / 3.0
-    whole = fit("all", np.arange(len(nearest)), float(volume.sum()), enclosed)
+    whole = fit("all", np.arange(len(nearest)), float(volume.sum()), abs(enclosed))
     carries = np.bincount(every.bone, minlength=len(has_limb)) > 0
     bare = tuple(name for name, bad in zip(skin.bone_names, carries & ~has_limb, strict=True) if bad)
     mirror = symmetry.find(skin, divided(centroids(skin), skin, has_limb))

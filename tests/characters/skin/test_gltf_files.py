@@ -139,8 +139,32 @@ def test_a_scene_in_another_pose_leaves_the_mesh_as_it_is(tmp_path):
 def test_a_mirrored_scene_is_refused_if_asked_for(tmp_path):
     parts = person(np.diag([-1, 1, 1, 1]))
     np.testing.assert_array_equal(read(tmp_path, parts).vertices, read(tmp_path, parts, space="mesh").vertices)
-    with pytest.raises(ValueError, match="space: expected 'mesh', since the scene shows the skin mirrored"):
+    with pytest.raises(ValueError, match="space: expected 'mesh', since the scene shows joints mirrored"):
         read(tmp_path, parts, space="scene")
+
+
+@pytest.mark.parametrize("posed", [False, True])
+@pytest.mark.parametrize("stretch", [np.diag([1.2, 1.0, 1.0, 1.0]), np.diag([-1.0, 1.0, 1.0, 1.0])])
+def test_a_mesh_bound_while_scaled_by_axes_or_mirrored_stands_as_its_bones(tmp_path, stretch, posed):
+    content, data = person(PLACE)
+    for skin in content["skins"]:  # vertices x of the file are stretch·x of the mesh that was bound
+        view = content["bufferViews"][content["accessors"][skin["inverseBindMatrices"]]["bufferView"]]
+        span = slice(view["byteOffset"], view["byteOffset"] + view["byteLength"])
+        binding = np.frombuffer(data[span], np.float32).reshape(-1, 4, 4).transpose(0, 2, 1) @ stretch
+        data = data[: span.start] + np.float32(binding).transpose(0, 2, 1).tobytes() + data[span.stop :]
+    if posed:
+        content["nodes"][5]["rotation"] = [0.6, 0, 0, 0.8]
+    plain, skin = read(tmp_path, person(PLACE)), read(tmp_path, (content, data))
+    placed = (plain.vertices - PLACE[:3, 3]) @ TURN / 0.01
+    np.testing.assert_allclose(
+        skin.vertices, 0.01 * (placed * np.diag(stretch)[:3]) @ TURN.T + PLACE[:3, 3], atol=1e-6
+    )
+    np.testing.assert_allclose(skin.rest_positions, plain.rest_positions, atol=1e-6)
+    np.testing.assert_allclose(np.abs((skin.rest_orientations * plain.rest_orientations).sum(axis=1)), 1.0, atol=1e-6)
+    corners = skin.vertices[skin.faces]
+    assert np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() > 0.0  # triangles face out
+    with pytest.raises(ValueError, match="mirrored, sheared or scaled by axes"):
+        read(tmp_path, (content, data), space="mesh")
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,21 @@ def test_a_known_arm():
     assert str(report).splitlines()[-1] == "without limbs: none"
 
 
+@pytest.mark.parametrize("moved", [0.0, 100.0])
+def test_skin_inside_out_or_with_a_hole_encloses_what_it_did(moved):
+    given = arm() | {"rest_positions": [[moved, 0, 0], [0, 0, 0.5]]}
+    given["vertices"] = given["vertices"] + [moved, 0, 0]
+    rig = rig_with(cc.Limbs.cylinders([[0, 0, 0], [0, 0, 0]], [[0, 0, 0.5], [0, 0, 0.5]], 0.1), [0, 1], given)
+    faces, closed = np.asarray(given["faces"]), skin_report(rig, Skin(**given))
+    turned = skin_report(rig, Skin(**given | {"faces": faces[:, ::-1]}))
+    for one, other in zip((*closed.bones, closed.whole), (*turned.bones, turned.whole), strict=True):
+        assert one.volume_ratio == pytest.approx(other.volume_ratio, rel=1e-9)
+    beside = given["vertices"][faces].mean(axis=1)[:, :2] @ [1, 0] < moved + 0.09  # a slit all along the arm
+    assert 0.8 < beside.mean() < 0.99
+    opened = skin_report(rig, Skin(**given | {"faces": faces[beside]}))
+    assert opened.whole.skin_volume == pytest.approx(closed.whole.skin_volume, rel=0.2)
+
+
 def test_a_bone_without_limb_is_named_and_its_skin_counts_for_its_parent():
     given = arm()
     limbs = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1]], 0.1001)
