@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from support import skins
-from support.cases.gltf import FLOAT, UBYTE, USHORT, Writer, document, gltf, known
+from support.cases.gltf import FLOAT, USHORT, Writer, document, gltf, known, pack, primitive
 
 import cylcollide as cc
 from cylcollide.characters.skin import Skin, skin_report
@@ -16,22 +16,6 @@ def read(tmp_path, parts, **options):
     path = tmp_path / "a.gltf"
     path.write_bytes(gltf(parts))
     return Skin.from_gltf(path, **options)
-
-
-def pack(writer):
-    return {"accessors": writer.accessors, "bufferViews": writer.views, "buffers": [{"byteLength": len(writer.data)}]}
-
-
-def primitive(writer, mesh, bone, **more):
-    points = np.asarray(mesh[0])
-    carriers = np.zeros((len(points), 4))
-    carriers[:, 0] = bone
-    attributes = {
-        "POSITION": writer.add(points, FLOAT, "VEC3"),
-        "JOINTS_0": writer.add(carriers, UBYTE, "VEC4"),
-        "WEIGHTS_0": writer.add(np.eye(4)[np.zeros(len(points), int)], FLOAT, "VEC4"),
-    }
-    return {"attributes": attributes, "indices": writer.add(np.ravel(mesh[1]), USHORT, "SCALAR")} | more
 
 
 BODY = skins.box([0, 0.5, 0], np.eye(3), [0.1, 0.5, 0.1], cuts=2)
@@ -156,13 +140,13 @@ def test_a_mesh_bound_while_scaled_by_axes_or_mirrored_stands_as_its_bones(tmp_p
         content["nodes"][5]["rotation"] = [0.6, 0, 0, 0.8]
     plain, skin = read(tmp_path, person(PLACE)), read(tmp_path, (content, data))
     placed = (plain.vertices - PLACE[:3, 3]) @ TURN / 0.01
-    np.testing.assert_allclose(
-        skin.vertices, 0.01 * (placed * np.diag(stretch)[:3]) @ TURN.T + PLACE[:3, 3], atol=1e-6
-    )
+    np.testing.assert_allclose(skin.vertices, 0.01 * (placed * np.diag(stretch)[:3]) @ TURN.T + PLACE[:3, 3], atol=1e-6)
     np.testing.assert_allclose(skin.rest_positions, plain.rest_positions, atol=1e-6)
     np.testing.assert_allclose(np.abs((skin.rest_orientations * plain.rest_orientations).sum(axis=1)), 1.0, atol=1e-6)
     corners = skin.vertices[skin.faces]
-    assert np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() > 0.0  # triangles face out
+    assert (
+        np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() > 0.0
+    )  # triangles face out
     with pytest.raises(ValueError, match="mirrored, sheared or scaled by axes"):
         read(tmp_path, (content, data), space="mesh")
 

@@ -46,6 +46,24 @@ class Writer:
         return len(self.accessors) - 1
 
 
+def pack(writer):
+    """Accessors, views and buffer of a document."""
+    return {"accessors": writer.accessors, "bufferViews": writer.views, "buffers": [{"byteLength": len(writer.data)}]}
+
+
+def primitive(writer, mesh, bone, **more):
+    """A mesh that one bone carries."""
+    points = np.asarray(mesh[0])
+    carriers = np.zeros((len(points), 4))
+    carriers[:, 0] = bone
+    attributes = {
+        "POSITION": writer.add(points, FLOAT, "VEC3"),
+        "JOINTS_0": writer.add(carriers, UBYTE, "VEC4"),
+        "WEIGHTS_0": writer.add(np.eye(4)[np.zeros(len(points), int)], FLOAT, "VEC4"),
+    }
+    return {"attributes": attributes, "indices": writer.add(np.ravel(mesh[1]), USHORT, "SCALAR")} | more
+
+
 def document(given, joints=(2, 3, 4), scale=1.0, stride=None, weight_code=USHORT, indexed=True):
     """Nodes 0 and 1 are the mesh and an armature; the joints' nodes come in any order, one node lies between two."""
     writer, order = Writer(), [joints.index(node) for node in (2, 3, 4)]  # rank of low, mid, high among the joints
