@@ -151,7 +151,7 @@ def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones
 def _to_scene(
     file: GltfFile, joints: list[int], binds: Float64Array, points: Float64Array, space: Space
 ) -> Float64Array:
-    """The transform (4, 4) of vertices and bind matrices; with "auto" none, if the scene's joints do not stand as bound.
+    """The transform (4, 4) of vertices and bind matrices; with "auto" none, if the scene shows no joint as bound.
 
     It shows the first root where the scene does. A mesh that was scaled by axes or mirrored when it was bound has
     bones that are no turns in its own space, but in the scene's.

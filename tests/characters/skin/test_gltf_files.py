@@ -136,8 +136,7 @@ def test_a_mesh_bound_while_scaled_by_axes_or_mirrored_stands_as_its_bones(tmp_p
         span = slice(view["byteOffset"], view["byteOffset"] + view["byteLength"])
         binding = np.frombuffer(data[span], np.float32).reshape(-1, 4, 4).transpose(0, 2, 1) @ stretch
         data = data[: span.start] + np.float32(binding).transpose(0, 2, 1).tobytes() + data[span.stop :]
-    if posed:
-        content["nodes"][5]["rotation"] = [0.6, 0, 0, 0.8]
+    content["nodes"][5] |= {"rotation": [0.6, 0, 0, 0.8]} if posed else {}
     plain, skin = read(tmp_path, person(PLACE)), read(tmp_path, (content, data))
     placed = (plain.vertices - PLACE[:3, 3]) @ TURN / 0.01
     np.testing.assert_allclose(skin.vertices, 0.01 * (placed * np.diag(stretch)[:3]) @ TURN.T + PLACE[:3, 3], atol=1e-6)
@@ -292,12 +291,8 @@ def test_strips_and_fans_are_triangles_and_lines_are_left_out(tmp_path):
         primitive(writer, (square, [0, 1, 2, 3]), 0, mode=1),
     ]  # fmt: skip
     nodes = [{"mesh": 0, "skin": 0}, {"name": "only"}]
-    content = {
-        "asset": {"version": "2.0"},
-        "nodes": nodes,
-        "meshes": [{"primitives": parts}],
-        "skins": [{"joints": [1]}],
-    }
+    content = {"asset": {"version": "2.0"}, "nodes": nodes, "meshes": [{"primitives": parts}]}
+    content["skins"] = [{"joints": [1]}]
     skin = read(tmp_path, (content | pack(writer), writer.data))
     assert skin.faces.tolist() == [[0, 1, 2], [2, 1, 3], [4, 5, 7], [4, 7, 6]]
     corners = skin.vertices[skin.faces]
