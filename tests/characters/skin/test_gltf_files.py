@@ -139,7 +139,7 @@ def test_a_mesh_bound_while_scaled_by_axes_or_mirrored_stands_as_its_bones(tmp_p
     content["nodes"][5] |= {"rotation": [0.6, 0, 0, 0.8]} if posed else {}
     plain, skin = read(tmp_path, person(PLACE)), read(tmp_path, (content, data))
     placed = (plain.vertices - PLACE[:3, 3]) @ TURN / 0.01
-    np.testing.assert_allclose(skin.vertices, 0.01 * (placed * np.diag(stretch)[:3]) @ TURN.T + PLACE[:3, 3], atol=1e-6)
+    np.testing.assert_allclose(skin.vertices, 0.01 * placed @ stretch[:3, :3] @ TURN.T + PLACE[:3, 3], atol=1e-6)
     np.testing.assert_allclose(skin.rest_positions, plain.rest_positions, atol=1e-6)
     np.testing.assert_allclose(np.abs((skin.rest_orientations * plain.rest_orientations).sum(axis=1)), 1.0, atol=1e-6)
     corners = skin.vertices[skin.faces]
