@@ -16,6 +16,7 @@ from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
 from cylcollide.view.panel import legend, preformatted
+from cylcollide.view.pointed import PointerNames
 from cylcollide.view.server import PORT, serve, stop
 from cylcollide.view.stage import Stage, ground_of, look_at_shot, prepare, up_axis, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
@@ -75,7 +76,7 @@ class Viewer:
         self._frame = self._prepare(self._server)
         self._stage = Stage(self._server.scene, subject.groups, usual_size(self._frame))
         self._build_panel()
-        self._server.scene.on_click()(self._name_clicked)
+        self._pointed = PointerNames(self._server, self.name_at)
         self._server.on_client_connect(self._aim)
         self.show(0)
         if subject.tell is not None and len(subject.times) == 1:
@@ -96,6 +97,7 @@ class Viewer:
         """Close it."""
         with self._lock:
             self._pause()
+            self._pointed.close()
             stop(self._server)
 
     def wait(self) -> None:
@@ -193,7 +195,6 @@ class Viewer:
         self._whence = gui.add_button_group("Look", [FROM_SIDE, AS_PLAYER], visible=False)
         self._words = gui.add_html("")
         self._bones = gui.add_checkbox("Bones", False)
-        self._clicked = gui.add_html(preformatted("Click a limb for its name."))
         self._slider.on_update(lambda _: self._asked(lambda: self.show(int(self._slider.value))))
         self._play.on_click(lambda _: self._play_or_pause())
         self._page.on_update(lambda _: self._asked(lambda: setattr(self._listed, "options", self._lines())))
@@ -255,15 +256,12 @@ class Viewer:
             marks = NO_MARKS if self._told is None else self._told.marks
             self._draw(self._frame, marks)
 
-    def _name_clicked(self, event: Any) -> None:
-        self._clicked.content = preformatted(self.name_at(event.ray_origin, event.ray_direction))
-
     def name_at(self, origin: Any, direction: Any) -> str:
-        """What a ray meets first among the limbs that are shown, in words."""
+        """What a ray meets first among the limbs that are shown, in words; "" for nothing."""
         limbs = self._frame.limbs
         hits = HitWorld(limbs).cast_rays([origin], [direction])
         if not hits.hit[0]:
-            return "nothing"
+            return ""
         row = int(hits.limb[0])
         names = {number: name for name, number in self.subject.groups.items()}
         group = int(limbs.hit_group[row])

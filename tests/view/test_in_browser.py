@@ -14,6 +14,8 @@ import cylcollide as cc
 
 pytest.importorskip("viser", reason="the extra view")
 
+from viser.transforms import SO3
+
 from cylcollide.view.browser import HAS_CANVAS, PATIENCE, PROGRAMS, Browser
 from cylcollide.view.firing import TICKS
 from cylcollide.view.people import range_rig
@@ -53,6 +55,12 @@ def until(is_so) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def place_in(camera, place: np.ndarray) -> np.ndarray:
+    """Where a camera shows a place, from 0 to 1, from the left and from above; (2,)."""
+    x, y, ahead = SO3(camera.wxyz).inverse() @ (place - camera.position)
+    return 0.5 + 0.5 * np.array([x / camera.aspect, y]) / ahead / np.tan(0.5 * camera.fov)
 
 
 class Page:
@@ -110,6 +118,15 @@ def test_a_log(path: Path, width: int):
         page.click_on(BY_TEXT.format(kind="[role=option]", text=viewer.subject.shots[3]))
         page.says("shot 3, after tick")
         assert viewer._told is not None
+        hit = next(shot.number for shot in shots if shot.hit)
+        viewer.choose(hit)
+        page.says(f"shot {hit}, after tick")
+        browser.settle()
+        (client,) = viewer._server.get_clients().values()
+        x, y = place_in(client.camera, viewer._told.marks.place) * [width, 900]
+        for step in (0, 1):
+            browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
+        until(lambda: re.search("character .*row", browser.evaluate("document.querySelector('#pointed').textContent")))
         page.click_on(SLIDER, 0.98)
         page.says(r"time 0\.1\d+")
         assert viewer._told is None

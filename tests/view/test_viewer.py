@@ -5,6 +5,7 @@ import re
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
@@ -92,14 +93,39 @@ def test_frames_of_ticks_are_those_of_the_world():
     assert np.array_equal(now.bones, then.bones)
 
 
-def test_a_click_names_what_its_ray_meets(viewer_of):
+def test_the_limb_that_a_ray_meets_has_a_name(viewer_of):
     limbs = cc.Limbs.spheres(
         [[0, 0, 0], [3, 0, 0]], [1.0, 1.0], name=["near", "far"], character=[7, 8], hit_group=[1, 2]
     )
     viewer = viewer_of(limbs)
     assert viewer.name_at([-5, 0, 0], [1, 0, 0]).startswith("near, character 7: sphere, row 0, hit group 1")
     assert viewer.name_at([9, 0, 0], [-1, 0, 0]).startswith("far, character 8")
-    assert viewer.name_at([9, 0, 0], [1, 0, 0]) == "nothing"
+    assert viewer.name_at([9, 0, 0], [1, 0, 0]) == ""
+
+
+def test_the_page_is_told_what_is_under_its_pointer(viewer_of, monkeypatch):
+    """Of its own camera, at (0, -5, 0), that looks along y; x of the world is to its right, z above."""
+    limbs = cc.Limbs.spheres([[-2, 0, 0], [2, 0, 0], [2, 0, 2]], 0.5, name=["left", "right", "above"])
+    viewer, aspect = viewer_of(limbs), 1.5
+    turn = cc.quaternions.from_axis_angle([1, 0, 0], -0.5 * np.pi, order="wxyz")
+    camera = SimpleNamespace(position=np.array([0, -5, 0]), wxyz=turn, fov=np.pi / 2, aspect=aspect)
+    monkeypatch.setattr(viewer._server, "get_clients", lambda: {7: SimpleNamespace(camera=camera)})
+    pointed, own = f"http://127.0.0.1:{viewer._pointed._answers.server_port}", viewer.url
+    x, y = 0.5 + 0.5 * 2 / 5 / aspect, 0.5 - 0.5 * 2 / 5
+    for path, name in (
+        (f"{1 - x}/0.5", "left"),
+        (f"{x}/0.5", "right"),
+        (f"{x}/{y}", "above"),
+        ("0/0", ""),
+        ("x/y", ""),
+    ):
+        for origin in (own, own.replace("127.0.0.1", "localhost"), "http://example.org"):
+            with urlopen(Request(f"{pointed}/7/{path}", headers={"Origin": origin})) as told:
+                assert told.read().decode().partition(":")[0] == name
+                allowed = told.headers["Access-Control-Allow-Origin"]
+                assert allowed == (origin if "example" not in origin else own)
+    with urlopen(f"{pointed}/8/0.5/0.5") as told:
+        assert told.read() == b""
 
 
 def test_shots_of_a_log_are_shown_as_they_were_judged(viewer_of, match):

@@ -1,0 +1,103 @@
+"""The name of the limb under the pointer. viser tells of clicks alone, so the page asks a small server of its own."""
+
+from collections.abc import Callable
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.view.server import HOST, viser
+
+POLL = 0.05
+"""Seconds from one look whether it ends to the next."""
+SCRIPT = """
+if (!window.pointed) {
+  window.pointed = true;
+  const tip = document.createElement("div");
+  tip.id = "pointed";
+  tip.hidden = true;
+  tip.style = "position:fixed;z-index:99;pointer-events:none;background:#fffe;padding:2px 6px;font:12px monospace";
+  document.body.append(tip);
+  let last = null, asks = false;
+  const ask = async () => {
+    asks = true;
+    while (last) {
+      const {target, clientX, clientY} = last, box = target.getBoundingClientRect();
+      last = null;
+      const x = (clientX - box.x) / box.width, y = (clientY - box.y) / box.height;
+      tip.textContent = await fetch(`URL/${x}/${y}`).then(told => told.text());
+      tip.hidden = !tip.textContent;
+      tip.style.left = `${Math.max(0, Math.min(clientX + 12, innerWidth - tip.offsetWidth))}px`;
+      tip.style.top = `${clientY + 16}px`;
+    }
+    asks = false;
+  };
+  const move = event => {
+    tip.hidden = true;
+    last = event.target.tagName === "CANVAS" && !event.buttons ? event : null;
+    if (last && !asks) ask().catch(() => window.removeEventListener("pointermove", move));
+  };
+  window.addEventListener("pointermove", move);
+}
+"""
+
+
+class PointerNames:
+    """Answers a page that asks what is under its pointer.
+
+    Parameters
+    ----------
+    server
+        Of viser.
+    name_at
+        A function from the origin and the direction of a ray to the words that are shown beside the pointer.
+    """
+
+    def __init__(self, server: Any, name_at: Callable[[Float64Array, Float64Array], str]) -> None:
+        self._server, self._name_at = server, name_at
+        names, pages = self, [f"http://{host}:{server.get_port()}" for host in (HOST, "localhost")]
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                words = names._answer(self.path).encode()
+                self.send_response(200)
+                self.send_header("Access-Control-Allow-Origin", pages[self.headers["Origin"] == pages[1]])
+                self.send_header("Content-Type", "text/plain; charset=utf-8")
+                self.send_header("Content-Length", str(len(words)))
+                self.end_headers()
+                self.wfile.write(words)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._answers = ThreadingHTTPServer((HOST, 0), Handler)
+        Thread(target=self._answers.serve_forever, args=(POLL,), daemon=True).start()
+        server.on_client_connect(self._install)
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._answers.shutdown()
+        self._answers.server_close()
+
+    def _install(self, client: Any) -> None:
+        url = f"http://{HOST}:{self._answers.server_port}/{client.client_id}"
+        client.gui.add_html(f'<img hidden src="data:," onerror="{escape(SCRIPT.replace("URL", url))}">')
+
+    def _answer(self, path: str) -> str:
+        """What is at "/client/x/y"; x and y from 0 to 1, from the left and from above."""
+        try:
+            client, x, y = path.strip("/").split("/")
+            camera = self._server.get_clients()[int(client)].camera
+            return self._name_at(camera.position, direction_of(camera, float(x), float(y)))
+        except (ValueError, KeyError):
+            return ""
+
+
+def direction_of(camera: Any, x: float, y: float) -> Float64Array:
+    """Where a camera looks at a place of its picture, (3,); x and y as above."""
+    half = np.tan(0.5 * camera.fov)
+    way = np.array([(2.0 * x - 1.0) * half * camera.aspect, (2.0 * y - 1.0) * half, 1.0])
+    return np.asarray(viser.transforms.SO3(camera.wxyz) @ way)
