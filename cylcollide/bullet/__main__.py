@@ -12,8 +12,8 @@ import numpy as np
 from cylcollide.bullet import patching
 from cylcollide.bullet.differences import CAUSES, causes_of
 from cylcollide.bullet.mirror import Mirror
-from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.poses import in_world, link_frames
+from cylcollide.bullet.tuples import RayTestResult
 
 LIMIT = "limit"
 """The cause of rays that PyBullet does not answer: it takes 16,383 in a call."""

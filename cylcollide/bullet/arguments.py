@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-from itertools import chain
 from operator import index
 from typing import Any, Final, Literal, TypeAlias
 
@@ -12,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy
+from cylcollide.bullet.tuples import read_rows
 from cylcollide.query.request import as_pairs
 
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
 """What PyBullet's own integers hold."""
-
-THREE_FLOATS = [float] * 3
 
 BULLET: Final = "bullet"
 MirrorInside: TypeAlias = InsidePolicy | Literal["bullet"]
@@ -75,11 +72,6 @@ def growth(value: Any, name: str) -> float:
     return float(validate.sizes_or_zero(validate.per_row(value, name, 1), name)[0])
 
 
-def are_triples(*values: Any) -> bool:
-    """Whether all are lists or tuples of three floats."""
-    return all(isinstance(value, (list, tuple)) and list(map(type, value)) == THREE_FLOATS for value in values)
-
-
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Vectors (n, 3), as `validate.as_vectors`, of any numbers; `rows`: the required n, if any."""
     found = _packed(values, name)
@@ -89,17 +81,12 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
 
 
 def _packed(values: ArrayLike, name: str) -> Float64Array:
-    """`validate.as_vectors`; one triple of floats takes an eighth of its time, a list of triples half."""
+    """`validate.as_vectors`; lists and tuples of numbers take a tenth of its time."""
     if isinstance(values, (list, tuple)) and values:
-        if are_triples(values):
-            return np.array([values], np.float64)
-        if isinstance(values, list) and isinstance(values[0], (list, tuple)):
-            try:
-                if isinstance(values[0][0], float) and list(map(len, values)).count(3) == len(values):
-                    packed = struct.pack(f"{3 * len(values)}d", *chain.from_iterable(values))
-                    return np.frombuffer(bytearray(packed)).reshape(-1, 3)
-            except (TypeError, IndexError, OverflowError, struct.error):
-                pass  # rows or items that are no numbers: named below
+        rows = values if isinstance(values[0], (list, tuple)) else (values,)
+        found = np.empty((len(rows), 3))
+        if read_rows(rows, found, 0, 0):
+            return found
     return validate.as_vectors(values, name)
 
 

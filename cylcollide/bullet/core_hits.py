@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Shape
-from cylcollide.bullet.passthrough import RayTestResult
+from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.world import Snapshot
 

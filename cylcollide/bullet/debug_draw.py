@@ -7,8 +7,8 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
+from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.limbs.wireframe import across, outlines
 
 Color: TypeAlias = tuple[float, float, float]

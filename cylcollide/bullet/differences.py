@@ -20,7 +20,8 @@ from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.merge_hits import MirrorState
-from cylcollide.bullet.passthrough import FRACTION, RayTestResult
+from cylcollide.bullet.passthrough import FRACTION
+from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.characters.quaternions import of_matrices
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world.snapshot import Snapshot

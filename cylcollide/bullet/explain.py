@@ -14,7 +14,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.differences import Mirrored, box_turns, causes_of, margin_of, true_limbs
-from cylcollide.bullet.passthrough import RayTestResult
+from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.exact.line import Triple
 from cylcollide.limbs.distance import nearest_limb
 from cylcollide.limbs.explain import Explanation, remarks_on_end

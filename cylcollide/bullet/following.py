@@ -1,11 +1,12 @@
 """How a mirror follows its client: what each query reads of it, and when."""
 
+from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import MirrorInside, RayOptions
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.filter_calls import filter_calls
-from cylcollide.bullet.near import FEW_RAYS, Ends, NearBodies
-from cylcollide.bullet.passthrough import RayTestResult
+from cylcollide.bullet.near import FEW_RAYS, NearBodies
 from cylcollide.bullet.scene import MirrorScene, SceneReader
+from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bullet.watch import Changed, Changes
 
 NEAR_TESTS = 8
@@ -63,7 +64,7 @@ class Follower:
             self.sync_if_due()
         return self.scene
 
-    def near_answers(self, starts: Ends, ends: Ends, request: RayOptions) -> list[RayTestResult] | None:
+    def near_answers(self, starts: Float64Array, ends: Float64Array, request: RayOptions) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few rays, if nothing but poses has changed since the scene was read; else None."""
         _threads, mask, number = request
         if number >= 0 or not 0 < len(starts) <= FEW_RAYS or not self._needs_near():

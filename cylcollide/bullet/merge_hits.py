@@ -8,10 +8,11 @@ import numpy as np
 from cylcollide._types import Face, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.core_hits import core_hits
-from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult, Wrapped
+from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, Wrapped
 from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import POSITION_ERROR, SheetColumns
+from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bvh.layout import TreeFrame
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
-from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, are_triples, ray_options, vectors
+from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, ray_options, vectors
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
@@ -19,13 +19,12 @@ from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
 from cylcollide.bullet.mirror_points import MirrorPoints
-from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import in_world, parent_frame
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.thick_hits import cast
-from cylcollide.bullet.tuples import as_tuples
+from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
 from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
@@ -158,15 +157,13 @@ class Mirror(MirrorPoints):
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
-        ray, names = (rayFromPosition, rayToPosition), ("rayFromPosition", "rayToPosition")
-        if not are_triples(*ray):
-            ray = vectors(ray[0], names[0], 1), vectors(ray[1], names[1], 1)
+        names = "rayFromPosition", "rayToPosition"
+        starts, ends = vectors(rayFromPosition, names[0], 1), vectors(rayToPosition, names[1], 1)
         request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
-        found = self._follower.near_answers(*ray, request)
-        if found is not None:
-            return (found[0],)
-        starts, ends = vectors(ray[0], names[0]), vectors(ray[1], names[1])
-        return (self._answers(starts, ends, request, BodyLink(-1, -1), names)[0],)
+        found = self._follower.near_answers(starts, ends, request)
+        if found is None:
+            found = self._answers(starts, ends, request, BodyLink(-1, -1), names)
+        return (found[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
         self,
@@ -221,18 +218,18 @@ class Mirror(MirrorPoints):
         )
         arguments.real(fractionEpsilon, "fractionEpsilon")
         found = self._follower.near_answers(starts, ends, request) if parent.body < 0 else None
-        if found is not None:
-            return tuple(found)
-        return self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
+        if found is None:
+            found = self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
+        return tuple(found)
 
     def _answers(
         self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: BodyLink, names: tuple[str, str]
-    ) -> tuple[RayTestResult, ...]:
+    ) -> list[RayTestResult]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
         thread_count, mask, number = request
         self._follower.sync_if_due()
         if not len(starts):
-            return ()
+            return []
         if parent.body >= 0:
             frame = parent_frame(self.client, self._scene.shapes.body_links, parent)
             starts, ends = in_world(frame, starts), in_world(frame, ends)
@@ -240,8 +237,8 @@ class Mirror(MirrorPoints):
         state = self._scene.state
         try:
             if number >= 0:
-                return as_tuples(numbered(state, rays, number)[0])
-            return as_tuples(MirrorHits(state, rays).merged())
+                return hit_tuples(*numbered(state, rays, number)[0], MISS)
+            return hit_tuples(*MirrorHits(state, rays).merged(), MISS)
         except ValueError:
             for array, name in zip((starts, ends), names, strict=True):
                 validate.vectors(array, name)

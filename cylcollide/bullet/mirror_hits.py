@@ -10,8 +10,9 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, numbered
-from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult
+from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
+from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.process.files import Columns
 from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
 from cylcollide.query.result import Field, Result, read_from_file

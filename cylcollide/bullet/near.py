@@ -6,9 +6,8 @@ bound on speed is needed, nor PyBullet's boxes, which for links lag a step behin
 """
 
 from collections import deque
-from itertools import islice
 from math import inf, nan, sqrt
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +16,12 @@ from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import BULLET, MirrorInside
 from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes, mark_near
-from cylcollide.bullet.passthrough import PADDING, RayTestResult
-from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory, write_frame
-from cylcollide.bullet.poses import FRAME, Call, base_call, link_frames, links_call, read_frames
+from cylcollide.bullet.passthrough import PADDING
+from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
+from cylcollide.bullet.poses import link_frames, links_call, read_frames, write_states
 from cylcollide.bullet.read_shapes import ball_radii
 from cylcollide.bullet.scene import MirrorScene
-from cylcollide.bullet.tuples import MISS
+from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
@@ -36,10 +35,6 @@ FEW_RAYS = 128
 REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE and so on
 JOINT_TYPE, IN_PARENT, PARENT = 2, 14, 16  # fields of getJointInfo
 INERTIAL = 2  # field of getLinkState: the centre of mass in the frame of the joint
-
-
-Ends: TypeAlias = Any
-"""Starts or ends of segments: an array (n, 3), or of one segment a list or tuple of three floats."""
 
 
 def arms_of(client: Client, body: int) -> tuple[dict[int, float], list[int]]:
@@ -79,10 +74,10 @@ class NearBodies:
         bodies = sorted({link.body for link in [*link_of_shape, *wrapped]})
         radius = ball_radii(shapes.kind, shapes.size)
         beyond = (np.linalg.norm(shapes.position, axis=1) + radius).tolist()
-        first_frame, at, reach = [0], list[int](), list[float]()
-        self._bases, self._sliding = list[Call](), list[list[tuple[int, int, int]]]()
-        self._links, self._meshes = list[tuple[int, list[int], int]](), bool(wrapped)
-        self._boxes, first_box, box_reach = list[list[Call]](), [0], list[float]()
+        self._bodies, first_link, at = bodies, [len(bodies)], list[int]()
+        body_reach, link_reach = list[float](), list[float]()
+        self._sliding, self._links = list[tuple[int, list[int]]](), list[tuple[int, list[int], int]]()
+        self._boxes, first_box, box_reach = list[tuple[list[BodyLink], int]](), [0], list[float]()
         for b, body in enumerate(bodies):
             length, sliding = arms_of(client, body)
             own = [s for s, link in enumerate(link_of_shape) if link.body == body]
@@ -93,30 +88,29 @@ class NearBodies:
                     link = link_of_shape[s].link
                     farthest[link] = max(farthest.get(link, 0.0), length[link] + beyond[s])
             links = sorted({link_of_shape[s].link for s in own} - {BASE}, key=lambda link: -farthest.get(link, 0.0))
-            row = {BASE: first_frame[b]} | {link: first_frame[b] + 1 + k for k, link in enumerate(links)}
+            row = {BASE: b} | {link: first_link[b] + k for k, link in enumerate(links)}
             at += [row[link_of_shape[s].link] for s in own]
-            reach += [farthest.get(link, 0.0) for link in (BASE, *links)]
+            link_reach += [farthest.get(link, 0.0) for link in links]
             distances = []
             for body_link in own_wrapped:
                 is_described = sees_shapes and scene.reading.bodies[body].rows[body_link.link] is not None
                 is_placed = body_link.link == BASE or bool(links)  # else the mesh lags behind, as Bullet's rays do
                 is_known = is_described and is_placed
                 distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_known else inf)
+            body_reach.append(max([*farthest.values(), *distances]))
             order = sorted(range(len(own_wrapped)), key=lambda k: -distances[k])
             box_reach += [distances[k] for k in order]
-            self._sliding.append([(body, joint, client.number) for joint in sliding])
-            self._bases.append(base_call(client, body, row[BASE]))
-            self._links.append((body, links, row[BASE] + 1))
-            box_of, begin = client.api.getAABB, first_box[b]
-            self._boxes.append([(box_of, (*own_wrapped[k], client.number), begin + i) for i, k in enumerate(order)])
-            first_box.append(begin + len(own_wrapped))
-            first_frame.append(first_frame[b] + 1 + len(links))
+            self._sliding += [(b, sliding)] if sliding else []
+            self._links.append((body, links, first_link[b]))
+            self._boxes.append(([own_wrapped[k] for k in order], first_box[b]))
+            first_box.append(first_box[b] + len(own_wrapped))
+            first_link.append(first_link[b] + len(links))
         is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
         body_of = np.array([link.body for link in link_of_shape], np.int64)
         self._at = np.array(at, np.int64)
         self._shapes = NearShapes(
-            np.array(first_frame, np.int64), np.searchsorted(body_of, [*bodies, inf]),
-            np.array(first_box, np.int64), np.array(reach), np.array(box_reach),
+            np.array(first_link, np.int64), np.searchsorted(body_of, [*bodies, inf]),
+            np.array(first_box, np.int64), np.array(body_reach + link_reach), np.array(box_reach),
             self._at[~is_limb], scene.frames.take(scene.fixed.of_planes, axis=0).view(np.int64), self._at,
             np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, radius,
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
@@ -137,29 +131,26 @@ class NearBodies:
             layout, count = self._scene.state.world.layout, len(self._links)
             columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
             table = columns.table(layout)
-            frames = np.tile([0.0] * 6 + [1.0], (int(self._shapes.first_frame[-1]), 1))
+            frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.reach), 1))
             frames[self._shapes.plane_at] = nan  # no plane is here before it was read
             made = posed_memory(len(self._at), columns)
-            boxes, rays = np.zeros((int(self._shapes.first_box[-1]), FRAME)), np.empty((4, FEW_RAYS, 3))
+            boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, FEW_RAYS, 3))
             segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
             batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
             memory = NearMemory(
                 frames, frames.view(np.int64), boxes, np.zeros(count), np.empty(count, bool),
-                np.empty(count, np.int64), np.empty(count, np.int64), made, table, table.kernel_rows, batch,
-                empty_hits(FEW_RAYS), np.empty(FEW_RAYS, np.int32), np.empty(FEW_RAYS), rays[2], rays[3],
-                np.empty(FEW_RAYS, np.int64), np.empty((FEW_RAYS, 9)), np.empty((1, FRAME)), make_surface_queue(),
+                np.empty((FEW_RAYS, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
+                np.empty(count, np.int64), made, table, table.kernel_rows, batch, empty_hits(FEW_RAYS),
+                np.empty(FEW_RAYS, np.int32), np.empty(FEW_RAYS), rays[2], rays[3], np.empty(FEW_RAYS),
+                np.empty(FEW_RAYS, np.int64), np.empty((FEW_RAYS, 2), np.int32), make_surface_queue(),
                 np.empty(BLOCK, np.int32),
             )  # fmt: skip
             return memory, pack(memory)
 
-    def answers(self, starts: Ends, ends: Ends, mask: int) -> list[RayTestResult] | None:
+    def answers(self, starts: Float64Array, ends: Float64Array, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for up to FEW_RAYS segments; None if more has to be read, or exact arithmetic decides."""
         memory = self._memory()
         try:
-            if not isinstance(starts, np.ndarray):
-                segment = memory[0].segment
-                write_frame((tuple(starts), (*ends, 0.0)), segment, 0)
-                starts, ends = segment[:, :3], segment[:, 3:6]
             return self._answers(starts, ends, mask, *memory)
         except self._client.api.error:  # a body is gone
             return None
@@ -169,14 +160,15 @@ class NearBodies:
     def _answers(
         self, starts: Float64Array, ends: Float64Array, mask: int, memory: NearMemory, packed: Any
     ) -> list[RayTestResult] | None:
-        client, shapes = self._client, self._packed
-        if client.api.getNumBodies(client.number) != len(self._scene.reading.bodies):
+        client, number, shapes, n = self._client, self._client.number, self._packed, len(starts)
+        if client.api.getNumBodies(number) != len(self._scene.reading.bodies):
             return None
-        state_of = client.api.getJointState
-        for b, ((function, arguments, row), sliding) in enumerate(zip(self._bases, self._sliding, strict=True)):
-            write_frame(function(*arguments), memory.frames, row)
-            if sliding:  # read at once, what PyBullet has just touched takes half the time
-                memory.out[b] = sum([abs(state_of(*joint)[0]) for joint in sliding])
+        base_of, position_of, box_of = (
+            client.api.getBasePositionAndOrientation, client.api.getJointState, client.api.getAABB
+        )  # fmt: skip
+        write_states([base_of(body, number) for body in self._bodies], memory.frames, 0)
+        for b, joints in self._sliding:
+            memory.out[b] = sum([abs(position_of(self._bodies[b], joint, number)[0]) for joint in joints])
         if mark_near(shapes, starts, ends, packed) == UNDECIDED:
             return None
         counted = zip(self._links, memory.links.tolist(), strict=True)
@@ -184,21 +176,16 @@ class NearBodies:
         read_frames(calls, memory.frames)
         if cast_near(shapes, packed, starts, ends, mask, self._cores) == UNDECIDED:
             return None
-        found: list[RayTestResult] = [
-            (int(body), int(link), fraction, (x, y, z), (u, v, w)) if body >= 0.0 else MISS
-            for body, link, fraction, x, y, z, u, v, w in memory.answer[: len(starts)].tolist()
-        ]
-        if self._meshes:
-            for of_body, count in zip(self._boxes, memory.wrapped.tolist(), strict=True):
-                for box_of, arguments, row in islice(of_body, count):
-                    low, high = box_of(*arguments)
-                    write_frame((low, (*high, 0.0)), memory.boxes, row)
+        found = hit_tuples(memory.body_link[:n], memory.fraction, memory.position, memory.normal, MISS)
+        if len(memory.boxes):
+            for (wrapped, row), count in zip(self._boxes, memory.wrapped.tolist(), strict=True):
+                write_states([box_of(body, link, number) for body, link in wrapped[:count]], memory.boxes, row)
             count = enter_meshes(shapes, packed, starts, ends, PADDING)
             if count == UNDECIDED:
                 return None
             if count:
-                meshes = self._scene.state.wrapped.moved(memory.boxes[:, :6].reshape(-1, 2, 3))
-                fraction, entering = memory.fraction[: len(starts)], memory.entering[:count]
+                meshes = self._scene.state.wrapped.moved(memory.boxes.reshape(-1, 2, 3))
+                fraction, entering = memory.fraction[:n], memory.entering[:count]
                 for row, hit in meshes.first_hits(starts, ends, mask, fraction, entering).items():
                     found[row] = hit
         return found

@@ -31,13 +31,13 @@ UNDECIDED = -1
 class NearShapes(NamedTuple):
     """The n shapes of a client, by body, and what of the B bodies stays when they move; m of the shapes are planes.
 
-    Of a body, links and wrapped links each come by descending reach.
+    Of a body, links and wrapped links each come by descending reach. Frames are those of all bases, then of all links.
     """
 
-    first_frame: Column[np.int64]  # (B + 1,): of each body, its base's; those of its links follow
+    first_link: Column[np.int64]  # (B + 1,): of each body, the frame of its first link
     first_shape: Column[np.int64]  # (B + 1,)
     first_box: Column[np.int64]  # (B + 1,): of wrapped links
-    reach: Column[np.float64]  # (frames,): all shapes of a link but wrapped ones are that near to the base
+    reach: Column[np.float64]  # (frames,): so near to the base are all of a body; all of a link, but wrapped shapes
     box_reach: Column[np.float64]  # (boxes,): the same of wrapped links
     plane_at: Column[np.int64]  # (m,): frames of planes
     plane_bits: Rows[np.int64]  # (m, 7): what they were
@@ -61,9 +61,11 @@ class NearMemory(NamedTuple):
 
     frames: Rows[np.float64]  # (frames, 7): as read
     bits: Rows[np.int64]  # (frames, 7): their bits
-    boxes: Rows[np.float64]  # (boxes, 7): of wrapped links, as read, and 0
+    boxes: Rows[np.float64]  # (boxes, 6): of wrapped links, as read
     out: Column[np.float64]  # (B,): how far the sliding joints of a body are out
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
+    pairs: Rows[np.bool_]  # (r, B): whether ray and body are a near pair
+    around: Rows[np.float64]  # (B, 6): corners of a box around the limbs of a near body
     links: Column[np.int64]  # (B,): how many of its links, and
     wrapped: Column[np.int64]  # (B,): of its wrapped links a ray may come near
     made: Posed
@@ -75,9 +77,9 @@ class NearMemory(NamedTuple):
     fraction: Column[np.float64]  # (r,)
     position: Vectors  # (r, 3)
     normal: Vectors  # (r, 3)
+    inverse: Column[np.float64]  # (r,): 1 over the squared length of each ray
     entering: Column[np.int64]  # (r,): rays that enter a box of a wrapped link
-    answer: Rows[np.float64]  # (r, 9): body, link, fraction, position and normal, as PyBullet has them
-    segment: Rows[np.float64]  # (1, 7): a single segment, and 0
+    body_link: Rows[np.int32]  # (r, 2): of the first shape, -1 for a miss
     queue: PairQueue  # this and the next one: buffers of `write_surface`
     surfaces: Column[np.int32]
 
@@ -122,24 +124,26 @@ def mark_near(shapes: NearShapes, starts: Vectors, ends: Vectors, memory: NearMe
         for axis in range(shapes.plane_bits.shape[1]):
             if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
                 return UNDECIDED
+    for i in range(len(starts)):
+        memory.inverse[i] = _inverse_square(starts, ends, i)
     for body in range(len(memory.near)):
-        first, end, out = shapes.first_frame[body], shapes.first_frame[body + 1], memory.out[body]
-        base, square, largest = memory.frames[first], inf, 0.0
+        link, end, out = shapes.first_link[body], shapes.first_link[body + 1], memory.out[body]
+        base, square, largest, near = memory.frames[body], inf, 0.0, False
         for i in range(len(starts)):
-            inverse = _inverse_square(starts, ends, i)
-            distance, size = _square_distance(starts, ends, i, inverse, base[0], base[1], base[2])
+            distance, size = _square_distance(starts, ends, i, memory.inverse[i], base[0], base[1], base[2])
             square, largest = min(square, distance if distance >= 0.0 else 0.0), max(largest, size)
+            memory.pairs[i, body] = _is_within(distance, size, shapes.reach[body] + out)
+            near = near or memory.pairs[i, body]
         links = 0
-        while first + 1 + links < end and _is_within(square, largest, shapes.reach[first + 1 + links] + out):
+        while link + links < end and _is_within(square, largest, shapes.reach[link + links] + out):
             links += 1
         box, wrapped = shapes.first_box[body], 0
         while box + wrapped < shapes.first_box[body + 1] and _is_within(
             square, largest, shapes.box_reach[box + wrapped] + out
         ):
             wrapped += 1
-        if wrapped > 0 and links == 0 and first + 1 < end:
+        if wrapped > 0 and links == 0 and link < end:
             links = 1
-        near = links > 0 or wrapped > 0 or _is_within(square, largest, shapes.reach[first] + out)
         memory.near[body], memory.links[body], memory.wrapped[body] = near, links, wrapped
         count += near
     return count
@@ -148,13 +152,15 @@ def mark_near(shapes: NearShapes, starts: Vectors, ends: Vectors, memory: NearMe
 @inlined
 def _is_read(shapes: NearShapes, memory: NearMemory, body: int, s: int) -> bool:
     """Whether shape s of a near body is a limb of its base or of a link that a ray may come near."""
-    return bool(shapes.is_limb[s]) and bool(shapes.at[s] - shapes.first_frame[body] <= memory.links[body])
+    return bool(shapes.is_limb[s]) and bool(shapes.at[s] < shapes.first_link[body] + memory.links[body])
 
 
 @inlined
 def _place(shapes: NearShapes, body: int, memory: NearMemory) -> bool:
-    """Write poses and rows of the shapes of a body; returns whether all fit."""
-    first, end, made = shapes.first_shape[body], shapes.first_shape[body + 1], memory.made
+    """Write poses and rows of the shapes of a body, and a box around them; returns whether all fit."""
+    first, end, made, around = shapes.first_shape[body], shapes.first_shape[body + 1], memory.made, memory.around[body]
+    for axis in range(3):
+        around[axis], around[3 + axis] = inf, -inf
     if first == end:
         return True
     limb, box = shapes.limb[first], shapes.box[first]
@@ -171,12 +177,15 @@ def _place(shapes: NearShapes, body: int, memory: NearMemory) -> bool:
     for i in range(first, end):
         if _is_read(shapes, memory, body, i):
             fill_row(memory.table, shapes.limb[i])
+            for axis in range(3):
+                around[axis] = min(around[axis], made.position[i, axis] - shapes.radius[i])
+                around[3 + axis] = max(around[3 + axis], made.position[i, axis] + shapes.radius[i])
     return bad == EVERY_SHAPE_FITS
 
 
 @compiled_loop
 def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vectors, mask: int, cores: bool) -> int:
-    """Write the `answer` to n segments from the bodies that are marked in `memory`; n, or UNDECIDED.
+    """Write what n segments hit of the bodies that are marked in `memory`; n, or UNDECIDED.
 
     Bits are those of `MirrorHits`. `cores`: whether a start in a limb is left undecided, as `core_hits` has to see it.
     """
@@ -209,20 +218,9 @@ def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vec
     write_surface(batch, rows, hits.limb, hits.fraction, hits.face, False, *buffers, position, normal)
     fill_sheets(shapes.sheets, rays.origin, rays.second, len(shapes.limb_rank), shape, position, normal, 0, n)
     for i in range(n):
-        _write_answer(shapes, memory, i)
+        for k in range(2):
+            memory.body_link[i, k] = shapes.body_link[shape[i], k] if shape[i] >= 0 else -1
     return n
-
-
-@inlined
-def _write_answer(shapes: NearShapes, memory: NearMemory, i: int) -> None:
-    """Write row i of `answer`."""
-    answer, k = memory.answer[i], memory.shape[i]
-    is_hit = k >= 0
-    answer[0], answer[1] = (shapes.body_link[k, 0], shapes.body_link[k, 1]) if is_hit else (-1, -1)
-    answer[2] = memory.fraction[i] if is_hit else 1.0
-    for axis in range(3):
-        answer[3 + axis] = memory.position[i, axis] if is_hit else 0.0
-        answer[6 + axis] = memory.normal[i, axis] if is_hit else 0.0
 
 
 @compiled_loop
@@ -251,16 +249,9 @@ def enter_meshes(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: 
 def _cast_one(shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, hits: HitColumns) -> bool:
     """Write the first limb along ray i; returns whether it is undecided."""
     ray, rows, made, rays = ray_at(batch.rays, i), memory.rows, memory.made, batch.rays
-    best, mask, inverse = no_hit(ray.limit), int(batch.mask[0]), _inverse_square(rays.origin, rays.second, i)
+    best, mask, inverse = no_hit(ray.limit), int(batch.mask[0]), memory.inverse[i]
     for body in range(len(memory.near)):
-        if not memory.near[body]:
-            continue
-        first = shapes.first_frame[body]
-        base, reach = memory.frames[first], shapes.reach[first]
-        if memory.links[body] > 0:
-            reach = max(reach, shapes.reach[first + 1])
-        square, largest = _square_distance(rays.origin, rays.second, i, inverse, base[0], base[1], base[2])
-        if not _is_within(square, largest, reach + memory.out[body]):
+        if not memory.pairs[i, body] or not enters(memory.around[body], 0.0, rays.origin, rays.second, i, 1.0):
             continue
         for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
             k, x = shapes.limb[s], made.position[s]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from operator import itemgetter
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from cylcollide.bullet.box_loops import entering_any, entering_rows
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
+from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import STACK_NUMBERS
@@ -33,9 +34,6 @@ LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kerne
 
 
 NO_BOXES = np.empty((0, 2, 3))
-
-RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
-"""What PyBullet reports of a ray: body, link, fraction, position, normal."""
 
 FRACTION: Final = 2
 POSITION: Final = 3

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial, update_wrapper
-from inspect import signature
 from threading import RLock
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,13 +18,12 @@ import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.bullet.arguments import MirrorInside, are_triples, check_inside, growth
+from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
 from cylcollide.bullet.effects import EFFECTS, Effect
 from cylcollide.bullet.filter_calls import AsBuiltin, filter_calls
 from cylcollide.bullet.mirror import Mirror
-from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.read_shapes import MeshPolicy
-from cylcollide.bullet.tuples import MISS
+from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.bullet.watch import Changes, noting
 from cylcollide.constants import LARGEST_NUMBER
 
@@ -117,7 +115,7 @@ def _replacements() -> dict[str, Any]:
     if not _made:
         changing = {name: effect for name, effect in EFFECTS.items() if effect > Effect.POSES and hasattr(OWN, name)}
         functions = {name: noting(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
-        functions |= {"rayTest": _ray_test, "rayTestBatch": _ray_test_batch, "disconnect": _disconnecting}
+        functions |= {**_ray_tests(OWN), "disconnect": _disconnecting}
         _made.update({name: update_wrapper(AsBuiltin(f), getattr(OWN, name)) for name, f in functions.items()})
     return _made
 
@@ -135,61 +133,52 @@ def _disconnecting(*arguments: Any, **keywords: Any) -> Any:
                     del _mirrors[client, options]
 
 
-def _ray_test(
-    rayFromPosition: Any,
-    rayToPosition: Any,
-    collisionFilterMask: int = -1,
-    reportHitNumber: int = -1,
-    physicsClientId: int = 0,
-) -> tuple[RayTestResult, ...]:
-    """As `pybullet.rayTest`."""
-    from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
-
-    options = {"collisionFilterMask": collisionFilterMask, "reportHitNumber": reportHitNumber}
-    own = partial(OWN.rayTest, rayFromPosition, rayToPosition, physicsClientId=physicsClientId, **options)
-    is_one = are_triples(rayFromPosition, rayToPosition)
-    return _answer(own, [rayFromPosition], [rayToPosition], physicsClientId, options, is_one)
-
-
-def _ray_test_batch(
-    rayFromPositions: Any, rayToPositions: Any, *arguments: Any, **keywords: Any
-) -> tuple[RayTestResult, ...]:
-    """As `pybullet.rayTestBatch`."""
-    from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
-
-    own: _Own = partial(OWN.rayTestBatch, rayFromPositions, rayToPositions, *arguments, **keywords)
-    try:
-        given = _BATCH.bind(None, rayFromPositions, rayToPositions, *arguments, **keywords).arguments
-    except TypeError:
-        return own()  # PyBullet's own error
-    options = {name: value for name, value in given.items() if name not in ("self", *RAYS)}
-    return _answer(own, rayFromPositions, rayToPositions, options.pop("physicsClientId", 0), options)
-
-
-_BATCH = signature(Mirror.rayTestBatch)
 RAYS = "rayFromPositions", "rayToPositions"
 """The ends of rays, among the arguments of `rayTestBatch`."""
 
+_OF_TEST = "collisionFilterMask", "reportHitNumber", "physicsClientId"
+_OF_BATCH = "numThreads", "parentObjectUniqueId", "parentLinkIndex", "reportHitNumber", "collisionFilterMask"
+"""All other arguments of `rayTest`, and of `rayTestBatch` with the next two, in PyBullet's order."""
 
-def _answer(
-    own: _Own, starts: Any, ends: Any, client: int, options: dict[str, Any], is_one: bool = False
-) -> tuple[RayTestResult, ...]:
-    """The answer of the client's mirror; PyBullet's own to what only it takes, and its errors.
 
-    `is_one`: the segment is one of three floats each.
-    """
+def _ray_tests(api: Any) -> dict[str, Callable[..., Any]]:
+    """PyBullet's ray tests, answered by mirrors, by name; `api`: its own functions."""
+
+    def rayTest(  # noqa: N802  # PyBullet's name
+        rayFromPosition: Any, rayToPosition: Any, *arguments: Any, **keywords: Any
+    ) -> tuple[RayTestResult, ...]:
+        own = partial(api.rayTest, rayFromPosition, rayToPosition, *arguments, **keywords)
+        return _answer(own, [rayFromPosition], [rayToPosition], _named(_OF_TEST, arguments, keywords))
+
+    def rayTestBatch(  # noqa: N802  # PyBullet's name
+        rayFromPositions: Any, rayToPositions: Any, *arguments: Any, **keywords: Any
+    ) -> tuple[RayTestResult, ...]:
+        own = partial(api.rayTestBatch, rayFromPositions, rayToPositions, *arguments, **keywords)
+        names = *_OF_BATCH, "fractionEpsilon", "physicsClientId"
+        return _answer(own, rayFromPositions, rayToPositions, _named(names, arguments, keywords))
+
+    return {"rayTest": rayTest, "rayTestBatch": rayTestBatch}
+
+
+def _named(names: tuple[str, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any] | None:
+    """Arguments by name, None if PyBullet refuses them: too many, given twice, or of other names."""
+    options = dict(zip(names, arguments, strict=False)) | keywords
+    fit = len(options) == len(arguments) + len(keywords) and options.keys() <= set(names)
+    return options if fit else None
+
+
+def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any] | None) -> tuple[RayTestResult, ...]:
+    """The answer of the client's mirror; PyBullet's own to what only it takes, and its errors."""
     innermost = _patches[-1:]  # none in a thread that has found the function before it was undone
-    if not innermost:
+    if not innermost or options is None:
         return own()
+    client = options.pop("physicsClientId", 0)
     try:
         mirror = _mirror_of(client, innermost[0])
     except ValueError as error:
         return _meanwhile(own, error)
     try:
-        if is_one:
-            answer: tuple[RayTestResult, ...] = mirror.rayTest(starts[0], ends[0], **options)
-        else:
-            answer = mirror.rayTestBatch(starts, ends, **options)
+        answer = mirror.rayTestBatch(starts, ends, **options)
     except ValueError:
         try:
             mirror.sync()

@@ -1,6 +1,5 @@
 """The loop that places shapes: the frame of each one's link times its local frame. In float64, in program order."""
 
-from functools import partial
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -29,16 +28,6 @@ class Posed(NamedTuple):
 def posed_memory(n: int, limbs: PoseColumns) -> Posed:
     """Uninitialised columns for n shapes; the limbs among them have columns already."""
     return Posed(np.empty((n, 3)), np.empty((n, 4)), np.empty((n, 3, 3)), limbs.p1, limbs.p2, limbs.boxes)
-
-
-@partial(compiled_loop, keeps_lock=True)
-def write_frame(
-    state: tuple[tuple[float, float, float], tuple[float, float, float, float]], frames: Rows[np.float64], row: int
-) -> None:
-    """Write a position and a quaternion, as PyBullet returns them, into a row of `frames` (m, 7)."""
-    (x, y, z), (a, b, c, d) = state
-    frames[row, 0], frames[row, 1], frames[row, 2] = x, y, z
-    frames[row, 3], frames[row, 4], frames[row, 5], frames[row, 6] = a, b, c, d
 
 
 @inlined

@@ -20,9 +20,9 @@ from cylcollide.bullet.pose_loops import (
     SPHERE,
     Posed,
     pose_shapes,
-    write_frame,
 )
 from cylcollide.bullet.read_shapes import Shapes
+from cylcollide.bullet.tuples import read_rows
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shapes import rotation_matrices
 
@@ -64,15 +64,17 @@ def frame_calls(client: Client, links: Mapping[int, list[int]]) -> tuple[Call, .
     return tuple(calls)
 
 
+def write_states(states: Sequence[Any], numbers: Float64Array, row: int) -> None:
+    """Write the first two tuples of each state of PyBullet's into rows of `numbers`, from one on."""
+    if not read_rows(states, numbers, row, 2):
+        raise AssertionError(f"expected two tuples of {numbers.shape[1]} floats, got {states}")
+
+
 def read_frames(calls: Iterable[Call], frames: Float64Array) -> None:
     """Make calls, and write position and quaternion of each state into `frames` (m, 7)."""
     for function, arguments, row in calls:
         found = function(*arguments)
-        if isinstance(found[0][0], float):
-            write_frame(found, frames, row)
-        else:
-            for k, state in enumerate(found, row):
-                write_frame(state[:2], frames, k)
+        write_states((found,) if isinstance(found[0][0], float) else found, frames, row)
 
 
 def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:

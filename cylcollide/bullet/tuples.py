@@ -1,46 +1,52 @@
-"""Hits as PyBullet's tuples, made of columns by loops of the interpreter's own."""
+"""PyBullet's lists and tuples to arrays and back: by functions of the extension, which see no more than numbers."""
 
-import gc
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any, TypeAlias
 
-import numpy as np
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.runtime.levels import MACHINE_CODE
 
-from cylcollide.bullet.merge_hits import MergedHits
-from cylcollide.bullet.passthrough import RayTestResult
+RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
+"""What PyBullet reports of a ray: body, link, fraction, position, normal."""
 
-NOWHERE = (0.0, 0.0, 0.0)
-MISS: RayTestResult = (-1, -1, 1.0, NOWHERE, NOWHERE)
+MISS: RayTestResult = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
-MANY = 1000
-"""From so many tuples on, collecting garbage while they are made takes longer than making them: each collection visits
-tuples of numbers, which are no part of any cycle, and now and then every object of the program."""
-
-
-def as_tuples(merged: MergedHits) -> tuple[RayTestResult, ...]:
-    """One (body, link, fraction, position, normal) a ray; all misses are one tuple."""
-    n, rows = len(merged.body_link), np.flatnonzero(merged.body_link[:, 0] >= 0)
-    if len(rows) == n:
-        return tuple(_tuples_of_hits(merged))
-    results = [MISS] * n
-    if len(rows):
-        found = _tuples_of_hits(MergedHits._make([column.take(rows, axis=0) for column in merged]))
-        for row, hit in zip(rows.tolist(), found, strict=True):
-            results[row] = hit
-    return tuple(results)
+EXACT = 2**53
+"""Whole numbers up to here are float64."""
 
 
-def _tuples_of_hits(hits: MergedHits) -> list[RayTestResult]:
-    """One tuple a hit, made without garbage collection if they are many."""
-    collects = len(hits.body_link) >= MANY and gc.isenabled()
-    try:
-        if collects:
-            gc.disable()
-        return _zipped(hits)
-    finally:
-        if collects:
-            gc.enable()
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) or (type(value) is int and abs(value) <= EXACT)
 
 
-def _zipped(hits: MergedHits) -> list[RayTestResult]:
-    body, link = hits.body_link.T.tolist()
-    points, normals = (zip(*column.T.tolist(), strict=True) for column in (hits.position, hits.normal))
-    return list(zip(body, link, hits.fraction.tolist(), points, normals, strict=True))
+def _read_rows(rows: Sequence[Any], array: Float64Array, first: int, parts: int) -> bool:
+    for k, row in enumerate(rows, first):
+        numbers = list(chain.from_iterable(row[:parts])) if parts else row
+        if not isinstance(row, (list, tuple)) or len(numbers) != array.shape[1] or not all(map(_is_number, numbers)):
+            return False
+        array[k] = numbers
+    return True
+
+
+def _hit_tuples(
+    body_link: Int32Array, fraction: Float64Array, position: Float64Array, normal: Float64Array, miss: RayTestResult
+) -> list[RayTestResult]:
+    columns = (column.tolist() for column in (body_link, fraction, position, normal))
+    return [
+        (link[0], link[1], time, tuple(point), tuple(up)) if link[0] >= 0 else miss
+        for link, time, point, up in zip(*columns, strict=True)
+    ]
+
+
+read_rows: Callable[[Any, Float64Array, int, int], bool] = getattr(MACHINE_CODE, "read_rows", _read_rows)
+"""Write lists or tuples of floats and small ints into rows of an array (n, w) from one on; False where they are others.
+
+Arguments: rows, array, the first row, and how many parts of a row, lists or tuples, hold its w numbers: 0 for the row
+itself. After False some are written.
+"""
+
+hit_tuples: Callable[[Int32Array, Float64Array, Float64Array, Float64Array, RayTestResult], list[RayTestResult]] = (
+    getattr(MACHINE_CODE, "hit_tuples", _hit_tuples)
+)
+"""A tuple per hit of columns: body and link (n, 2), fraction (n,), position and normal (n, 3); the last for a miss."""
