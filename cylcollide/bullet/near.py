@@ -141,7 +141,7 @@ class NearBodies:
                 frames, frames.view(np.int64), boxes, np.zeros(count), np.empty(count, bool),
                 np.empty((FEW_RAYS, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
                 np.empty(count, np.int64), made, table, table.kernel_rows, batch, empty_hits(FEW_RAYS),
-                np.empty(FEW_RAYS, np.int32), np.empty(FEW_RAYS), rays[2], rays[3], np.empty(FEW_RAYS),
+                np.empty(FEW_RAYS, np.int32), np.empty(FEW_RAYS), rays[2], rays[3], np.empty(FEW_RAYS), np.empty(FEW_RAYS),
                 np.empty(FEW_RAYS, np.int64), np.empty((FEW_RAYS, 2), np.int32), make_surface_queue(),
                 np.empty(BLOCK, np.int32),
             )  # fmt: skip

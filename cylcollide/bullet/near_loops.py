@@ -77,7 +77,8 @@ class NearMemory(NamedTuple):
     fraction: Column[np.float64]  # (r,)
     position: Vectors  # (r, 3)
     normal: Vectors  # (r, 3)
-    inverse: Column[np.float64]  # (r,): 1 over the squared length of each ray
+    inverse: Column[np.float64]  # (r,): 1 over the squared length of each ray, and
+    size: Column[np.float64]  # (r,): a number as large as any coordinate of its start and its way
     entering: Column[np.int64]  # (r,): rays that enter a box of a wrapped link
     body_link: Rows[np.int32]  # (r, 2): of the first shape, -1 for a miss
     queue: PairQueue  # this and the next one: buffers of `write_surface`
@@ -93,22 +94,27 @@ def _inverse_square(starts: Float64Array, ends: Float64Array, i: int) -> float:
 
 
 @inlined
+def _size(x: float, y: float, z: float) -> float:
+    """A number as large as any coordinate."""
+    return abs(x) + abs(y) + abs(z)
+
+
+@inlined
 def _square_distance(
     starts: Float64Array, ends: Float64Array, i: int, inverse: float, x: float, y: float, z: float
-) -> tuple[float, float]:
-    """The squared distance of segment i from a point, and a number of the size of the coordinates."""
+) -> float:
+    """The squared distance of segment i from a point."""
     a, b, c = starts[i, 0], starts[i, 1], starts[i, 2]
     u, v, w = ends[i, 0] - a, ends[i, 1] - b, ends[i, 2] - c
     p, q, r = x - a, y - b, z - c
     time = min(max((p * u + q * v + r * w) * inverse, 0.0), 1.0)
     p, q, r = p - time * u, q - time * v, r - time * w
-    largest = max(abs(a), abs(b), abs(c), abs(x), abs(y), abs(z)) + max(abs(u), abs(v), abs(w))
-    return p * p + q * q + r * r, largest
+    return p * p + q * q + r * r
 
 
 @inlined
 def _is_within(square: float, largest: float, radius: float) -> bool:
-    """Whether a distance, as above, is at most the radius; True if float64 does not tell."""
+    """Whether a distance is at most the radius; True if float64 does not tell. No coordinate exceeds `largest`."""
     reach = radius + SLACK * (radius + largest)
     return not square > reach * reach
 
@@ -124,17 +130,21 @@ def mark_near(shapes: NearShapes, starts: Vectors, ends: Vectors, memory: NearMe
         for axis in range(shapes.plane_bits.shape[1]):
             if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
                 return UNDECIDED
+    longest = 0.0
     for i in range(len(starts)):
         memory.inverse[i] = _inverse_square(starts, ends, i)
+        size = _size(starts[i, 0], starts[i, 1], starts[i, 2]) + _size(ends[i, 0], ends[i, 1], ends[i, 2])
+        memory.size[i], longest = 2.0 * size, max(longest, 2.0 * size)  # that of start and way
     for body in range(len(memory.near)):
         link, end, out = shapes.first_link[body], shapes.first_link[body + 1], memory.out[body]
-        base, square, largest, near = memory.frames[body], inf, 0.0, False
+        base, square, near = memory.frames[body], inf, False
+        own = _size(base[0], base[1], base[2])
         for i in range(len(starts)):
-            distance, size = _square_distance(starts, ends, i, memory.inverse[i], base[0], base[1], base[2])
-            square, largest = min(square, distance if distance >= 0.0 else 0.0), max(largest, size)
-            memory.pairs[i, body] = _is_within(distance, size, shapes.reach[body] + out)
-            near = near or memory.pairs[i, body]
-        links = 0
+            distance = _square_distance(starts, ends, i, memory.inverse[i], base[0], base[1], base[2])
+            square = min(square, distance if distance >= 0.0 else 0.0)
+            is_near = _is_within(distance, memory.size[i] + own, shapes.reach[body] + out)
+            memory.pairs[i, body], near = is_near, near or is_near
+        links, largest = 0, longest + own
         while link + links < end and _is_within(square, largest, shapes.reach[link + links] + out):
             links += 1
         box, wrapped = shapes.first_box[body], 0
@@ -256,8 +266,8 @@ def _cast_one(shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, h
         for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
             k, x = shapes.limb[s], made.position[s]
             if _is_read(shapes, memory, body, s) and is_considered(rows.character[k], rows.mask[k], mask, -1):
-                square, largest = _square_distance(rays.origin, rays.second, i, inverse, x[0], x[1], x[2])
-                if _is_within(square, largest, shapes.radius[s]):
+                square = _square_distance(rays.origin, rays.second, i, inverse, x[0], x[1], x[2])
+                if _is_within(square, memory.size[i] + _size(x[0], x[1], x[2]), shapes.radius[s]):
                     bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
                     best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True)
     undecided = is_undecided(best) or ray.extent == inf
