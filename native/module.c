@@ -276,19 +276,19 @@ static PyObject *untracked(PyObject *tuple) {
 }
 
 static PyObject *hit_tuples(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    if (count != 5 || !AN_ARRAY(given[0], NPY_INT32, 2) || !AN_ARRAY(given[1], NPY_DOUBLE, 1) ||
-        !AN_ARRAY(given[2], NPY_DOUBLE, 2) || !AN_ARRAY(given[3], NPY_DOUBLE, 2))
-        return PyErr_Format(PyExc_TypeError, "hit_tuples: body and link, fraction, position, normal, miss");
-    const Py_ssize_t n = LENGTH(given[0], 0);
-    if (LENGTH(given[0], 1) != 2 || LENGTH(given[1], 0) < n || LENGTH(given[2], 0) < n || LENGTH(given[3], 0) < n ||
-        LENGTH(given[2], 1) != 3 || LENGTH(given[3], 1) != 3)
-        return PyErr_Format(PyExc_TypeError, "hit_tuples: arrays of unequal length");
-    const int32_t *body_link = PyArray_DATA((PyArrayObject *)given[0]);
-    const double *fraction = PyArray_DATA((PyArrayObject *)given[1]), *position = PyArray_DATA((PyArrayObject *)given[2]);
-    const double *normal = PyArray_DATA((PyArrayObject *)given[3]);
+    const Py_ssize_t n = count == 6 ? PyLong_AsSsize_t(given[0]) : -1;
+    if (n < 0 || !AN_ARRAY(given[1], NPY_INT32, 2) || !AN_ARRAY(given[2], NPY_DOUBLE, 1) || LENGTH(given[1], 1) != 2 ||
+        LENGTH(given[1], 0) < n || LENGTH(given[2], 0) < n)
+        return PyErr_Format(PyExc_TypeError, "hit_tuples: n, body and link, fraction, position, normal, miss");
+    for (int k = 3; k < 5; k++)
+        if (!AN_ARRAY(given[k], NPY_DOUBLE, 2) || LENGTH(given[k], 1) != 3 || LENGTH(given[k], 0) < n)
+            return PyErr_Format(PyExc_TypeError, "hit_tuples: expected points (n, 3), got %R", given[k]);
+    const int32_t *body_link = PyArray_DATA((PyArrayObject *)given[1]);
+    const double *fraction = PyArray_DATA((PyArrayObject *)given[2]), *position = PyArray_DATA((PyArrayObject *)given[3]);
+    const double *normal = PyArray_DATA((PyArrayObject *)given[4]);
     PyObject *made = PyList_New(n);
     for (Py_ssize_t k = 0; made != NULL && k < n; k++) {
-        PyObject *hit = Py_NewRef(given[4]);
+        PyObject *hit = Py_NewRef(given[5]);
         if (body_link[2 * k] >= 0) {
             Py_DECREF(hit);
             if ((hit = PyTuple_New(5)) == NULL) break;

@@ -1,10 +1,11 @@
 """How a mirror follows its client: what each query reads of it, and when."""
 
-from cylcollide._types import Float64Array
+from typing import Any
+
 from cylcollide.bullet.arguments import MirrorInside, RayOptions
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.filter_calls import filter_calls
-from cylcollide.bullet.near import FEW_RAYS, NearBodies
+from cylcollide.bullet.near import NearBodies, are_few
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bullet.watch import Changed, Changes
@@ -64,10 +65,10 @@ class Follower:
             self.sync_if_due()
         return self.scene
 
-    def near_answers(self, starts: Float64Array, ends: Float64Array, request: RayOptions) -> list[RayTestResult] | None:
-        """PyBullet's tuples for a few rays, if nothing but poses has changed since the scene was read; else None."""
+    def near_answers(self, starts: Any, ends: Any, request: RayOptions) -> list[RayTestResult] | None:
+        """PyBullet's tuples for a few segments, if nothing but poses has changed since the last scene; else None."""
         _threads, mask, number = request
-        if number >= 0 or not 0 < len(starts) <= FEW_RAYS or not self._needs_near():
+        if number >= 0 or not (are_few(starts) and are_few(ends) and self._needs_near()):
             return None
         if self._near is None or not self._near.suits(self.scene):
             self._near = NearBodies(self._client, self.scene, self._inside, sees_shapes=self._noted is not None)

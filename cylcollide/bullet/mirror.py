@@ -158,10 +158,10 @@ class Mirror(MirrorPoints):
     ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
         names = "rayFromPosition", "rayToPosition"
-        starts, ends = vectors(rayFromPosition, names[0], 1), vectors(rayToPosition, names[1], 1)
         request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
-        found = self._follower.near_answers(starts, ends, request)
+        found = self._follower.near_answers([rayFromPosition], [rayToPosition], request)
         if found is None:
+            starts, ends = vectors(rayFromPosition, names[0], 1), vectors(rayToPosition, names[1], 1)
             found = self._answers(starts, ends, request, BodyLink(-1, -1), names)
         return (found[0],)
 
@@ -209,17 +209,17 @@ class Mirror(MirrorPoints):
             On NaN, infinity, a wrong shape, a number that is none or does not fit, another client,
             or a parent that does not exist.
         """
-        starts = vectors(rayFromPositions, "rayFromPositions")
-        ends = vectors(rayToPositions, "rayToPositions", len(starts))
         request = ray_options(numThreads, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
         parent = BodyLink(
             arguments.integer(parentObjectUniqueId, "parentObjectUniqueId"),
             arguments.integer(parentLinkIndex, "parentLinkIndex"),
         )
         arguments.real(fractionEpsilon, "fractionEpsilon")
-        found = self._follower.near_answers(starts, ends, request) if parent.body < 0 else None
+        rays, names = (rayFromPositions, rayToPositions), ("rayFromPositions", "rayToPositions")
+        found = self._follower.near_answers(*rays, request) if parent.body < 0 else None
         if found is None:
-            found = self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
+            starts = vectors(rays[0], names[0])
+            found = self._answers(starts, vectors(rays[1], names[1], len(starts)), request, parent, names)
         return tuple(found)
 
     def _answers(
@@ -237,8 +237,8 @@ class Mirror(MirrorPoints):
         state = self._scene.state
         try:
             if number >= 0:
-                return hit_tuples(*numbered(state, rays, number)[0], MISS)
-            return hit_tuples(*MirrorHits(state, rays).merged(), MISS)
+                return hit_tuples(len(starts), *numbered(state, rays, number)[0], MISS)
+            return hit_tuples(len(starts), *MirrorHits(state, rays).merged(), MISS)
         except ValueError:
             for array, name in zip((starts, ends), names, strict=True):
                 validate.vectors(array, name)

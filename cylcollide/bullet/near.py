@@ -13,15 +13,15 @@ import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
-from cylcollide.bullet.arguments import BULLET, MirrorInside
+from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
 from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes, mark_near
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
-from cylcollide.bullet.poses import link_frames, links_call, read_frames, write_states
+from cylcollide.bullet.poses import link_frames, write_states
 from cylcollide.bullet.read_shapes import ball_radii
 from cylcollide.bullet.scene import MirrorScene
-from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
+from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples, read_rows
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
@@ -31,6 +31,12 @@ from cylcollide.world.pose_columns import PoseMemory
 
 FEW_RAYS = 128
 """More rays come near most bodies, and need the tree."""
+
+
+def are_few(values: Any) -> bool:
+    """Whether these are at most FEW_RAYS vectors, or perhaps none at all."""
+    return len(values) <= FEW_RAYS if isinstance(values, (list, tuple)) else np.shape(values)[:1] <= (FEW_RAYS,)
+
 
 REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE and so on
 JOINT_TYPE, IN_PARENT, PARENT = 2, 14, 16  # fields of getJointInfo
@@ -117,14 +123,18 @@ class NearBodies:
             state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
         self._packed = pack(self._shapes)
-        self._kept = deque[tuple[NearMemory, Any]](maxlen=2)
+        self._kept = deque[tuple[NearMemory, Any, memoryview, memoryview]](maxlen=2)
 
     def suits(self, scene: MirrorScene) -> bool:
         """Whether the scene has these shapes, these filters, and these planes in their places."""
-        return self._scene.shapes is scene.shapes and self._scene.state.sheets is scene.state.sheets
+        own = self._scene
+        return own is scene or (own.shapes is scene.shapes and own.state.sheets is scene.state.sheets)
 
-    def _memory(self) -> tuple[NearMemory, Any]:
-        """Memory for one ray test, and the same for loops: what a thread has taken, no other one finds."""
+    def _memory(self) -> tuple[NearMemory, Any, memoryview, memoryview]:
+        """Memory for one ray test, the same for loops, its `links` and `wrapped`.
+
+        What a thread has taken, no other one finds.
+        """
         try:
             return self._kept.pop()
         except IndexError:
@@ -135,60 +145,78 @@ class NearBodies:
             frames[self._shapes.plane_at] = nan  # no plane is here before it was read
             made = posed_memory(len(self._at), columns)
             boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, FEW_RAYS, 3))
+            numbers = np.empty((3, FEW_RAYS))
             segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
             batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
             memory = NearMemory(
                 frames, frames.view(np.int64), boxes, np.zeros(count), np.empty(count, bool),
                 np.empty((FEW_RAYS, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
                 np.empty(count, np.int64), made, table, table.kernel_rows, batch, empty_hits(FEW_RAYS),
-                np.empty(FEW_RAYS, np.int32), np.empty(FEW_RAYS), rays[2], rays[3], np.empty(FEW_RAYS), np.empty(FEW_RAYS),
+                np.empty(FEW_RAYS, np.int32), numbers[0], rays[2], rays[3], numbers[1], numbers[2],
                 np.empty(FEW_RAYS, np.int64), np.empty((FEW_RAYS, 2), np.int32), make_surface_queue(),
                 np.empty(BLOCK, np.int32),
             )  # fmt: skip
-            return memory, pack(memory)
+            return memory, pack(memory), memory.links.data, memory.wrapped.data
 
-    def answers(self, starts: Float64Array, ends: Float64Array, mask: int) -> list[RayTestResult] | None:
-        """PyBullet's tuples for up to FEW_RAYS segments; None if more has to be read, or exact arithmetic decides."""
+    def answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
+        """PyBullet's tuples for up to FEW_RAYS segments.
+
+        None if they are no such segments, if more has to be read, or if exact arithmetic decides.
+        """
         memory = self._memory()
         try:
-            return self._answers(starts, ends, mask, *memory)
+            rays = memory[0].batch.rays
+            n = _written(starts, rays.origin)
+            return self._answers(n, mask, *memory) if _written(ends, rays.second) == n > 0 else None
         except self._client.api.error:  # a body is gone
             return None
         finally:
             self._kept.append(memory)
 
     def _answers(
-        self, starts: Float64Array, ends: Float64Array, mask: int, memory: NearMemory, packed: Any
+        self, n: int, mask: int, memory: NearMemory, packed: Any, links_of: memoryview, boxes_of: memoryview
     ) -> list[RayTestResult] | None:
-        client, number, shapes, n = self._client, self._client.number, self._packed, len(starts)
-        if client.api.getNumBodies(number) != len(self._scene.reading.bodies):
+        """The answers to the n segments in memory. No array is made: after a step that takes longer than all loops."""
+        api, number, shapes = self._client.api, self._client.number, self._packed
+        if api.getNumBodies(number) != len(self._scene.reading.bodies):
             return None
-        base_of, position_of, box_of = (
-            client.api.getBasePositionAndOrientation, client.api.getJointState, client.api.getAABB
-        )  # fmt: skip
+        base_of, states_of, position_of = api.getBasePositionAndOrientation, api.getLinkStates, api.getJointState
         write_states([base_of(body, number) for body in self._bodies], memory.frames, 0)
         for b, joints in self._sliding:
             memory.out[b] = sum([abs(position_of(self._bodies[b], joint, number)[0]) for joint in joints])
-        if mark_near(shapes, starts, ends, packed) == UNDECIDED:
+        if mark_near(shapes, packed, n) == UNDECIDED:
             return None
-        counted = zip(self._links, memory.links.tolist(), strict=True)
-        calls = [links_call(client, body, links[:count], row) for (body, links, row), count in counted if count]
-        read_frames(calls, memory.frames)
-        if cast_near(shapes, packed, starts, ends, mask, self._cores) == UNDECIDED:
+        for (body, links, row), count in zip(self._links, links_of, strict=True):
+            if count:
+                write_states(states_of(body, links[:count], 0, 1, number), memory.frames, row)
+        if cast_near(shapes, packed, n, mask, self._cores) == UNDECIDED:
             return None
-        found = hit_tuples(memory.body_link[:n], memory.fraction, memory.position, memory.normal, MISS)
+        found = hit_tuples(n, memory.body_link, memory.fraction, memory.position, memory.normal, MISS)
         if len(memory.boxes):
-            for (wrapped, row), count in zip(self._boxes, memory.wrapped.tolist(), strict=True):
-                write_states([box_of(body, link, number) for body, link in wrapped[:count]], memory.boxes, row)
-            count = enter_meshes(shapes, packed, starts, ends, PADDING)
+            for (wrapped, row), count in zip(self._boxes, boxes_of, strict=True):
+                write_states([api.getAABB(body, link, number) for body, link in wrapped[:count]], memory.boxes, row)
+            count = enter_meshes(shapes, packed, n, PADDING)
             if count == UNDECIDED:
                 return None
             if count:
                 meshes = self._scene.state.wrapped.moved(memory.boxes.reshape(-1, 2, 3))
-                fraction, entering = memory.fraction[:n], memory.entering[:count]
-                for row, hit in meshes.first_hits(starts, ends, mask, fraction, entering).items():
+                rays, fraction, entering = memory.batch.rays, memory.fraction[:n], memory.entering[:count]
+                hits = meshes.first_hits(rays.origin[:n], rays.second[:n], mask, fraction, entering)
+                for row, hit in hits.items():
                     found[row] = hit
         return found
+
+
+def _written(values: Any, array: Float64Array) -> int:
+    """Write vectors into the rows of an array; how many, 0 if they are too many or none."""
+    if isinstance(values, (list, tuple)) and read_rows(values, array, 0, 0):
+        return len(values)
+    try:
+        found = vectors(values, "")
+    except ValueError:
+        return 0
+    array[: len(found)] = found
+    return len(found)
 
 
 def _mesh_radius(client: Client, body_link: BodyLink) -> float:

@@ -71,7 +71,7 @@ class NearMemory(NamedTuple):
     made: Posed
     table: LimbTable  # its ends and boxes are those of `made`
     rows: LimbRows  # of the table
-    batch: RayBatch  # (r, 3): copies of the rays
+    batch: RayBatch  # (r, 3): the rays
     hits: HitColumns  # (r,): of limbs
     shape: Column[np.int32]  # (r,): this and the fraction as `first_sheets` writes them
     fraction: Column[np.float64]  # (r,)
@@ -109,7 +109,8 @@ def _square_distance(
     p, q, r = x - a, y - b, z - c
     time = min(max((p * u + q * v + r * w) * inverse, 0.0), 1.0)
     p, q, r = p - time * u, q - time * v, r - time * w
-    return p * p + q * q + r * r
+    square: float = p * p + q * q + r * r
+    return square
 
 
 @inlined
@@ -120,18 +121,18 @@ def _is_within(square: float, largest: float, radius: float) -> bool:
 
 
 @compiled_loop
-def mark_near(shapes: NearShapes, starts: Vectors, ends: Vectors, memory: NearMemory) -> int:
-    """Mark what the segments (n, 3), (n, 3) come near, by bodies' bases in `memory.frames`; returns how many bodies.
+def mark_near(shapes: NearShapes, memory: NearMemory, n: int) -> int:
+    """Mark what the first n segments come near, by bodies' bases in `memory.frames`; returns how many bodies.
 
     UNDECIDED if a plane has moved. A wrapped link is where it is once any link of its body was read.
     """
-    count = 0
+    count, starts, ends = 0, memory.batch.rays.origin, memory.batch.rays.second
     for k in range(len(shapes.plane_at)):
         for axis in range(shapes.plane_bits.shape[1]):
             if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
                 return UNDECIDED
     longest = 0.0
-    for i in range(len(starts)):
+    for i in range(n):
         memory.inverse[i] = _inverse_square(starts, ends, i)
         size = _size(starts[i, 0], starts[i, 1], starts[i, 2]) + _size(ends[i, 0], ends[i, 1], ends[i, 2])
         memory.size[i], longest = 2.0 * size, max(longest, 2.0 * size)  # that of start and way
@@ -139,7 +140,7 @@ def mark_near(shapes: NearShapes, starts: Vectors, ends: Vectors, memory: NearMe
         link, end, out = shapes.first_link[body], shapes.first_link[body + 1], memory.out[body]
         base, square, near = memory.frames[body], inf, False
         own = _size(base[0], base[1], base[2])
-        for i in range(len(starts)):
+        for i in range(n):
             distance = _square_distance(starts, ends, i, memory.inverse[i], base[0], base[1], base[2])
             square = min(square, distance if distance >= 0.0 else 0.0)
             is_near = _is_within(distance, memory.size[i] + own, shapes.reach[body] + out)
@@ -194,12 +195,12 @@ def _place(shapes: NearShapes, body: int, memory: NearMemory) -> bool:
 
 
 @compiled_loop
-def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vectors, mask: int, cores: bool) -> int:
-    """Write what n segments hit of the bodies that are marked in `memory`; n, or UNDECIDED.
+def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: bool) -> int:
+    """Write what the first n segments hit of the bodies that are marked in `memory`; n, or UNDECIDED.
 
     Bits are those of `MirrorHits`. `cores`: whether a start in a limb is left undecided, as `core_hits` has to see it.
     """
-    n, rows, largest, undecided = len(starts), memory.rows, 0.0, 0
+    rows, largest, undecided = memory.rows, 0.0, 0
     origin, second, is_segment, distance, radius = memory.batch.rays
     memory.batch.mask[0] = mask
     rays = Rays(origin[:n], second[:n], is_segment, distance, radius)
@@ -207,7 +208,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vec
     limb, times, face, inside, open_rows = memory.hits
     hits = HitColumns(limb[:n], times[:n], face[:n], inside[:n], open_rows[:n])
     shape, fraction, position, normal = memory.shape[:n], memory.fraction[:n], memory.position[:n], memory.normal[:n]
-    if not copy_checked(Rays(starts, ends, is_segment, distance, radius), rays, 0, n):
+    if not copy_checked(rays, rays, 0, n):
         return UNDECIDED
     for body in range(len(memory.near)):
         if memory.near[body]:
@@ -234,13 +235,13 @@ def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vec
 
 
 @compiled_loop
-def enter_meshes(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vectors, padding: float) -> int:
-    """Write the rows of the segments that enter a box of a near wrapped link before their fraction; returns how many.
+def enter_meshes(shapes: NearShapes, memory: NearMemory, n: int, padding: float) -> int:
+    """Write the rows of the first n segments that enter a box of a near wrapped link before their fraction; how many.
 
     UNDECIDED for a box that is not finite.
     """
-    count = 0
-    for i in range(len(starts)):
+    count, starts, ends = 0, memory.batch.rays.origin, memory.batch.rays.second
+    for i in range(n):
         until, entered = min(memory.fraction[i], 1.0), False
         for body in range(len(memory.near)):
             first = shapes.first_box[body]

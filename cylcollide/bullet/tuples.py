@@ -30,9 +30,14 @@ def _read_rows(rows: Sequence[Any], array: Float64Array, first: int, parts: int)
 
 
 def _hit_tuples(
-    body_link: Int32Array, fraction: Float64Array, position: Float64Array, normal: Float64Array, miss: RayTestResult
+    n: int,
+    body_link: Int32Array,
+    fraction: Float64Array,
+    position: Float64Array,
+    normal: Float64Array,
+    miss: RayTestResult,
 ) -> list[RayTestResult]:
-    columns = (column.tolist() for column in (body_link, fraction, position, normal))
+    columns = (column[:n].tolist() for column in (body_link, fraction, position, normal))
     return [
         (link[0], link[1], time, tuple(point), tuple(up)) if link[0] >= 0 else miss
         for link, time, point, up in zip(*columns, strict=True)
@@ -46,7 +51,5 @@ Arguments: rows, array, the first row, and how many parts of a row, lists or tup
 itself. After False some are written.
 """
 
-hit_tuples: Callable[[Int32Array, Float64Array, Float64Array, Float64Array, RayTestResult], list[RayTestResult]] = (
-    getattr(MACHINE_CODE, "hit_tuples", _hit_tuples)
-)
-"""A tuple per hit of columns: body and link (n, 2), fraction (n,), position and normal (n, 3); the last for a miss."""
+hit_tuples: Callable[..., list[RayTestResult]] = getattr(MACHINE_CODE, "hit_tuples", _hit_tuples)
+"""A tuple per hit of the first n rows: body and link, fraction, position, normal; the last argument for a miss."""

@@ -25,8 +25,8 @@ def asked(monkeypatch):
     """The answers of all `NearBodies`; of each: bodies that it read, of how many, and links of these, of how many."""
     seen, own = [], NearBodies._answers
 
-    def answers(self, starts, ends, mask, memory, packed):
-        found = own(self, starts, ends, mask, memory, packed)
+    def answers(self, n, mask, memory, *more):
+        found = own(self, n, mask, memory, *more)
         links = np.array([len(of_body) for _, of_body, _ in self._links])[memory.near]
         seen.append((found, int(memory.near.sum()), len(memory.near), memory.links.sum(), links.sum()))
         return found
