@@ -1,6 +1,7 @@
 """Every function of PyBullet: whether it may change a ray's answer; in the table, in the manual, and when called."""
 
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -175,10 +176,26 @@ def folder(tmp_path_factory):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS - UNBOUND))
-def test_a_watched_call_changes_what_the_table_says(name, folder, capfd):
+@pytest.fixture(scope="module")
+def unchanged(folder):
+    """A client and its scene for all calls that change no answer."""
     with scenes.client() as c:
-        scene = make(c, folder)
+        yield c, make(c, folder)
+
+
+@contextmanager
+def scene_for(name, unchanged, folder):
+    """A client and its scene: of its own for a call that changes answers."""
+    if name not in CHANGING:
+        yield unchanged
+        return
+    with scenes.client() as c:
+        yield c, make(c, folder)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS - UNBOUND))
+def test_a_watched_call_changes_what_the_table_says(name, unchanged, folder, capfd):
+    with scene_for(name, unchanged, folder) as (c, scene):
         mirror = Mirror(c, mesh="wrap", follow=False)
         watched = mirror.watch()
         rays = np.random.default_rng(3).uniform(-1, 1, (60, 3)) * 3 + [[1.5, 0, 1]]

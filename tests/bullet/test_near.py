@@ -118,7 +118,7 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
     api = mirror.watch() if way == "watch" else p
     saved = p.saveState(physicsClientId=c)
     with patched(**options):
-        for k in range(60):
+        for k in range(30):
             change(c, bodies, rng, api)
             if k % 15 == 14:
                 api.restoreState(saved, **({} if way == "watch" else {"physicsClientId": c}))
@@ -134,8 +134,8 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
             hits += sum(answer[0] >= 0 for answer in answers)
             if way != "patched" and k % 10 == 0:
                 assert np.array_equal(mirror.limbs.p1, fresh.limbs.p1), "limbs are complete"
-    assert hits > 300
-    assert agreed > (15 if inside == "bullet" else 40)
+    assert hits > 150
+    assert agreed > (7 if inside == "bullet" else 20)
     found = np.array([counts for answers, *counts in asked if answers is not None])
     skipped = 1 - found[:, 0] / found[:, 1]
     assert skipped.mean() > (0.1 if way == "follow" else 0.2), "most single rays leave most bodies alone"

@@ -53,7 +53,7 @@ def found():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(board, "draw_chunk", cache(board.draw_chunk))
         patch.setattr(board, "Truth", truth_of)
-        scores = scoreboard(["planted"], 80 * len(ASKED), 3)
+        scores = scoreboard(["planted"], 60 * len(ASKED), 3)
     return {score.engine.removeprefix("planted, "): score for score in scores}
 
 

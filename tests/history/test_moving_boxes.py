@@ -13,7 +13,7 @@ from cylcollide.history import PoseHistory
 
 pytestmark = pytest.mark.plain_python
 
-N = 40 if IS_COMPILED else 10
+N = 20 if IS_COMPILED else 10
 
 
 def walking(rng: np.random.Generator, interpolate: str) -> tuple[Life, PoseHistory]:

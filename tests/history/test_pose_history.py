@@ -53,11 +53,11 @@ def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
     life.move_all()
     record_life(life, history, 12)
     rounds = product(range(4), (False, True), ("hit", "exit", "ignore"))
-    for policy, on_rays, inside in islice(rounds, 0, None, 1 if IS_COMPILED else 7):
+    for policy, on_rays, inside in islice(rounds, seed, None, 2 if IS_COMPILED else 7):
         record_life(life, history, 2)
         options = {"inside": inside, "threads": int(life.rng.integers(1, 3))}
         compare(history, life, queries(policy, on_rays), options, seen)
-    assert min(seen.values()) > (40 if IS_COMPILED else 3), seen
+    assert min(seen.values()) > (20 if IS_COMPILED else 3), seen
     assert min(life.steps[name] for name in ("despawn", "teleport", "set_layers", "move_static")) > 1
 
 

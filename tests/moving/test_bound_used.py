@@ -65,9 +65,9 @@ def share_used(rng, motion):
 def test_rounding_bound_holds_and_is_understood(shape, record_property):
     rng, worst = Random(f"bound {shape.name}"), 0.0
     for distance in (0.0, 1e2, 1e6):
-        shares = [share_used(rng, far(rng, shape, distance)) for _ in range(sized(30, 60))]
+        shares = [share_used(rng, far(rng, shape, distance)) for _ in range(sized(15, 60))]
         found = [share for share in shares if share is not None]
-        assert len(found) >= sized(30, 60) // 12
+        assert len(found) >= sized(15, 60) // 12
         worst = max(worst, *found)
     record_property("share of the rounding bound used", worst)
     print(f"{shape.name}: contacts use at most {worst:.4f} of {MOVING_ROUNDING_BOUND / 2**-53:g} u")

@@ -93,7 +93,7 @@ def check(cases: Cases, samples: int, resolution: float = RESOLUTION) -> np.ndar
 @pytest.mark.parametrize("aim", ["near", "surface"])
 @pytest.mark.parametrize("most_turn", [0.35, np.pi])
 def test_what_is_certain_is_not_contradicted(aim: str, most_turn: float):
-    rows = check(cases_of(sized(400, 375), 1, aim, most_turn), samples=40)
+    rows = check(cases_of(sized(240, 375), 1, aim, most_turn), samples=40)
     assert 0.5 < rows[:, CERTAIN].mean() < 0.9
     assert (rows[:, INSIDE] == 1.0).mean() > 0.02
 

@@ -45,7 +45,7 @@ def drawn(family, count: int, seed: int) -> list[Motion]:
 
 @FAMILY
 def test_contacts_are_the_oracles(family):
-    count = sized(9, 16)
+    count = sized(7, 16)
     seen = tally(drawn(family, count, seed=31))
     assert min(seen["hit"], seen["miss"]) > 0.5 * count
 
@@ -61,7 +61,7 @@ def test_contacts_are_the_oracles_for_long(family):
 
 
 def test_whole_numbers_reach_every_kind_of_contact():
-    seen = tally([m for family in (whole, tangent, vanishing) for m in drawn(family, sized(8, 16), seed=33)])
+    seen = tally([m for family in (whole, tangent, vanishing) for m in drawn(family, sized(6, 16), seed=33)])
     for what in ("touch", "open entry", "open exit", "several", SIDE, CAP1, CAP2, INSIDE):
         assert seen[what] > 2, what
     assert all(seen[shape.name, hit] > 2 for shape in SHAPES for hit in (True, False))
@@ -101,7 +101,7 @@ def beside(rng: Random, m: Motion) -> Motion:
 
 @FAMILY
 def test_the_order_of_limbs_is_the_oracles(family):
-    count, rng, seen = sized(6, 10), Random(35), Counter()
+    count, rng, seen = sized(5, 10), Random(35), Counter()
     for m in drawn(family, count, seed=36):
         limbs = [m, beside(rng, m), family(rng, m.shape)._replace(start=m.start, end=m.end, interval=m.interval)]
         first = [(contact_intervals(limb)[:1], oracle.runs(limb)[:1]) for limb in limbs]

@@ -69,7 +69,7 @@ def test_scenes_credit_in_exact_order(name: str):
     """Ties along the ray: the same bits from all ways, and those are the oracle's; so are all other queries."""
     total: Counter[str] = Counter()
     for seed in range(70, 72):
-        s = scene(name, sized(54), seed)
+        s = scene(name, sized(36), seed)
         world, start, end = cc.HitWorld(s.limbs.limbs()), s.start, s.end
         found = world_truths(s.limbs.solids(), s.queries())
         for inside in POLICIES:
@@ -97,7 +97,7 @@ def test_scenes_credit_in_exact_order(name: str):
 @pytest.fixture(scope="module")
 def everyday() -> tuple[cc.Limbs, Array, Array]:
     limbs = mixed(60, seed=8)
-    return limbs.limbs(), *shots_at(limbs, sized(600), seed=9)
+    return limbs.limbs(), *shots_at(limbs, sized(360), seed=9)
 
 
 @pytest.mark.usefixtures("way")
@@ -194,7 +194,7 @@ def test_hard_worlds(name: str):
     """Rays far, along axes and in box faces through far, flat and crowded worlds: the same bits, and none is lost."""
     limbs = HARD[name]()
     world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
-    start, end, kind = shots(limbs, sized(40 if slow else 160), seed=20)
+    start, end, kind = shots(limbs, sized(40 if slow else 100), seed=20)
     total, hit_kinds = Counter(), np.zeros(len(SHOTS), int)
     for inside in POLICIES:
         hits, seen = cast_all_ways(
@@ -242,7 +242,7 @@ def test_after_everything_has_moved_far(count: int, by: float):
 def test_hard_worlds_many_times(name: str):
     limbs = HARD[name]()
     world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
-    for seed in range(100, 104 if slow else 120):
+    for seed in range(100, 104 if slow else 112):
         start, end, _ = shots(limbs, 64 if slow else 1000, seed)
         for inside in POLICIES:
             hits, _ = cast_all_ways(

@@ -57,7 +57,8 @@ def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
     """Each way, and the mixture that is shipped, writes the rows that one by one writes, in batches of every size."""
     limbs, start, end = rays[0][:limbs_count], *rays[1:]
     world, total = cc.HitWorld(limbs), Counter()
-    batches = [n for n in BATCHES if n < 5000 or limbs_count in (3, max(LIMB_COUNTS))]
+    largest = {0: 100, 4: 100, 16: 100, 3: LARGEST, max(LIMB_COUNTS): LARGEST}.get(limbs_count, 5000)
+    batches = [n for n in BATCHES if n <= largest]
     for k, n in enumerate(batches):
         inside = POLICIES[(k + limbs_count) % 3]
         every = (*WAYS, MIXED) if n <= 5000 else (SINGLE, STREAMS, BRUTE_FORCE if limbs_count < 5 else STREAMS, MIXED)

@@ -104,7 +104,7 @@ def exact_hits(limbs, starts, ends, inside, mask):
 @pytest.mark.parametrize("make", [twins, boxes_in_planes, boxes_nearly_in_planes, near_twins])
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_answers_are_those_of_exact_arithmetic(make, inside):
-    limbs, n = make(), sized(360, 60)
+    limbs, n = make(), sized(240, 60)
     world, (starts, ends) = cc.HitWorld(limbs), rays(3, n)
     for mask in (1, 2) if make is twins else (1,):
         expected = exact_hits(limbs, starts, ends, inside, mask)

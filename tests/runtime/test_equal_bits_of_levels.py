@@ -34,7 +34,7 @@ POLICIES = (
     cc.Policy.longest_chord(),
     cc.Policy.penetration({1: 0.5}, default=1.0),
 )
-SIZES = {"small": (0.004, 48), "large": (0.03, 1200)}
+SIZES = {"small": (0.004, 48), "large": (0.015, 600)}
 """Share of the mixed questions, and how many about the past."""
 MACHINE_CODE = [level for level in levels.installed() if levels.module_of(level).supported()]
 

@@ -50,13 +50,20 @@ def interpreted(function):
 
 def replace_loop(patch, loop, replacement):
     """Put another function in place of a loop, in all modules of package and build that call it; there must be one."""
-    places = [
+    places = places_of(loop, len(sys.modules))
+    assert places
+    for module, name in places:
+        patch.setattr(module, name, replacement)
+
+
+@cache
+def places_of(loop, modules):
+    """Modules of package and build, and names in them, that are this loop, while so many modules are loaded."""
+    del modules
+    return [
         (module, name)
         for of_module, module in list(sys.modules.items())
         if of_module.startswith(("cylcollide.", "native.")) and ".machine_code." not in of_module
         for name, value in list(vars(module).items())
         if value is loop
     ]
-    assert places
-    for module, name in places:
-        patch.setattr(module, name, replacement)
