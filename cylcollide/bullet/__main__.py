@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from cylcollide.bullet import patching
-from cylcollide.bullet.differences import CAUSES, causes_of
+from cylcollide.bullet.differences import CAUSES, SHELL, causes_of
 from cylcollide.bullet.mirror import Mirror
+from cylcollide.bullet.passthrough import FRACTION
 from cylcollide.bullet.poses import in_world, link_frames
 from cylcollide.bullet.tuples import RayTestResult
 
@@ -19,11 +20,17 @@ LIMIT = "limit"
 """The cause of rays that PyBullet does not answer: it takes 16,383 in a call."""
 
 
+FEW = 5
+"""So many rays that differ are named."""
+
+
 class ProgramComparison:
-    """Asks PyBullet the same, and counts answers that differ by body or link, by cause."""
+    """Asks PyBullet the same, and counts answers that differ by body or link, by cause, and names the first."""
 
     def __init__(self) -> None:
         self.rays, self.calls, self.causes = 0, 0, Counter[str]()
+        self.first: list[str] = []
+        self.same, self.apart, self.farthest = 0, 0, 0.0  # hits of one link, those too far apart, by how many metres
 
     def __call__(self, mirror: Mirror, given: dict[str, Any], ours: tuple[RayTestResult, ...]) -> None:
         """Compare one call."""
@@ -33,19 +40,38 @@ class ProgramComparison:
             theirs = ()
         self.rays, self.calls = self.rays + len(ours), self.calls + 1
         self.causes[LIMIT] += len(ours) - len(theirs)
-        rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a[:2] != b[:2]]
+        both = list(zip(ours, theirs, strict=False))
+        starts, ends = (np.asarray(given[name], np.float64).reshape(-1, 3) for name in patching.RAYS)
+        same = [i for i, (a, b) in enumerate(both) if a[:2] == b[:2] and a[0] >= 0]
+        early = np.array([ours[i][FRACTION] - theirs[i][FRACTION] for i in same])
+        apart = np.abs(early) * np.linalg.norm(ends[same] - starts[same], axis=1)
+        self.same, self.apart = self.same + len(same), self.apart + int((apart > SHELL).sum())
+        self.farthest = max([self.farthest, *apart.tolist()])
+        rows = [i for i, (a, b) in enumerate(both) if a[:2] != b[:2]]
         if rows:
-            starts, ends = (np.asarray(given[name], np.float64)[rows] for name in patching.RAYS)
+            starts, ends = starts[rows], ends[rows]
             body, link = given.get("parentObjectUniqueId", -1), given.get("parentLinkIndex", -1)
             if body >= 0:  # both ends are in its frame
                 frame = link_frames(mirror.client, {body: [link]})[0]
                 starts, ends = in_world(frame, starts), in_world(frame, ends)
-            self.causes.update(causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows]))
+            causes = causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows])
+            self.causes.update(causes)
+            for k, cause in enumerate(causes[: FEW - len(self.first)]):
+                said = f"PyBullet {_words(theirs[rows[k]])}, exact {_words(ours[rows[k]])}"
+                self.first.append(f"  {cause}: rayTest({starts[k].tolist()}, {ends[k].tolist()}): {said}")
 
     def __str__(self) -> str:
         words = ", ".join(f"{cause}: {self.causes[cause]:,}" for cause in (*CAUSES, LIMIT) if self.causes[cause])
         differ = f"PyBullet's answer differs for {self.causes.total():,}" + (f" ({words})" if words else "")
-        return f"cylcollide: {self.rays:,} rays in {self.calls:,} calls; {differ}"
+        line = f"cylcollide: {self.rays:,} rays in {self.calls:,} calls; {differ}"
+        if self.apart:
+            far = f"more than {1e3 * SHELL:g} mm from PyBullet's, at most {1e3 * self.farthest:.3g} mm"
+            line += f"; of {self.same:,} hits of the same link {self.apart:,} are {far}"
+        return "\n".join([line, *self.first])
+
+
+def _words(answer: RayTestResult) -> str:
+    return f"hits body {answer[0]}, link {answer[1]} at {answer[FRACTION]:.9g}" if answer[0] >= 0 else "misses"
 
 
 def main() -> None:

@@ -228,7 +228,10 @@ def test_a_program_is_run_unedited(tmp_path):
     assert plain.returncode == compared.returncode == 3
     assert "['--fast', 'x'] __main__ -1" in plain.stdout
     assert "cylcollide" not in plain.stderr
-    assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)" in compared.stderr
+    assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)\n" in compared.stderr
+    named = "  within 1 mm: rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]): PyBullet hits body 0, link -1 at 0."
+    assert named in compared.stderr
+    assert compared.stderr.endswith(", exact misses\n")
     assert run("nothing.py").returncode == 2
 
 
@@ -242,7 +245,29 @@ def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(clients):
             assert clients[0].rayTestBatch(starts, ends, parentObjectUniqueId=parent) == (MISS,)
     finally:
         observers.remove(comparison)
-    assert str(comparison).endswith("differs for 1 (within 1 mm: 1)")
+    first, ray = str(comparison).splitlines()
+    assert first.endswith("differs for 1 (within 1 mm: 1)")
+    assert f"rayTest({GRAZE[0]}, {GRAZE[1]})" in ray
+
+
+def test_a_comparison_names_the_first_rays_and_counts_hits_elsewhere_on_the_link(clients):
+    """Along a ball's rim PyBullet's hit is centimetres early; six rays that only it hits are counted, five named."""
+    comparison = ProgramComparison()
+    observers.append(comparison)
+    try:
+        with patched():
+            flat = [-3.0, 0.0, 0.49999], [3.0, 0.0, 0.49999]
+            clients[0].rayTestBatch([GRAZE[0]] * 6 + [flat[0]], [GRAZE[1]] * 6 + [flat[1]])
+            clients[0].rayTest(*THROUGH)
+    finally:
+        observers.remove(comparison)
+    said = str(comparison).splitlines()
+    assert len(said) == 1 + 5
+    assert (
+        "8 rays in 2 calls; PyBullet's answer differs for 6 (within 1 mm: 6); of 2 hits of the same link 1 are"
+        in said[0]
+    )
+    assert float(said[0].split()[-2]) > 5.0
 
 
 def test_rays_that_pybullet_does_not_answer_are_counted(clients):
