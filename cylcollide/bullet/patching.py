@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial, update_wrapper
+from inspect import signature
 from threading import RLock
 from typing import Any, NamedTuple, TypeAlias
 
@@ -30,8 +31,8 @@ from cylcollide.constants import LARGEST_NUMBER
 Observer: TypeAlias = Callable[[Mirror, dict[str, Any], tuple[RayTestResult, ...]], None]
 """Takes a ray test: the mirror, the arguments of `rayTestBatch` by name, and the answer."""
 
-_Own: TypeAlias = Callable[[], tuple[RayTestResult, ...]]
-"""PyBullet's own answer to the same call."""
+_Own: TypeAlias = Callable[..., tuple[RayTestResult, ...]]
+"""PyBullet's own ray test, or its answer to the same call."""
 
 
 class Options(NamedTuple):
@@ -115,7 +116,8 @@ def _replacements() -> dict[str, Any]:
     if not _made:
         changing = {name: effect for name, effect in EFFECTS.items() if effect > Effect.POSES and hasattr(OWN, name)}
         functions = {name: noting(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
-        functions |= {**_ray_tests(OWN), "disconnect": _disconnecting}
+        functions |= {name: _answering(name, getattr(OWN, name)) for name in ("rayTest", "rayTestBatch")}
+        functions["disconnect"] = _disconnecting
         _made.update({name: update_wrapper(AsBuiltin(f), getattr(OWN, name)) for name, f in functions.items()})
     return _made
 
@@ -136,41 +138,27 @@ def _disconnecting(*arguments: Any, **keywords: Any) -> Any:
 RAYS = "rayFromPositions", "rayToPositions"
 """The ends of rays, among the arguments of `rayTestBatch`."""
 
-_OF_TEST = "collisionFilterMask", "reportHitNumber", "physicsClientId"
-_OF_BATCH = "numThreads", "parentObjectUniqueId", "parentLinkIndex", "reportHitNumber", "collisionFilterMask"
-"""All other arguments of `rayTest`, and of `rayTestBatch` with the next two, in PyBullet's order."""
+
+def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]]:
+    """A function that answers by mirrors in place of one of PyBullet's ray tests, whose arguments a mirror's has."""
+    names = list(signature(getattr(Mirror, name)).parameters)[1:]
+    is_one, known = name == "rayTest", set(names)
+
+    def ask(*arguments: Any, **keywords: Any) -> tuple[RayTestResult, ...]:
+        own, given = partial(test, *arguments, **keywords), dict(zip(names, arguments, strict=False)) | keywords
+        fit = len(given) == len(arguments) + len(keywords) and known.issuperset(given)
+        starts, ends = given.pop(names[0], None), given.pop(names[1], None)
+        if not fit or starts is None or ends is None:
+            return own()  # PyBullet's own error
+        return _answer(own, [starts] if is_one else starts, [ends] if is_one else ends, given)
+
+    return ask
 
 
-def _ray_tests(api: Any) -> dict[str, Callable[..., Any]]:
-    """PyBullet's ray tests, answered by mirrors, by name; `api`: its own functions."""
-
-    def rayTest(  # noqa: N802  # PyBullet's name
-        rayFromPosition: Any, rayToPosition: Any, *arguments: Any, **keywords: Any
-    ) -> tuple[RayTestResult, ...]:
-        own = partial(api.rayTest, rayFromPosition, rayToPosition, *arguments, **keywords)
-        return _answer(own, [rayFromPosition], [rayToPosition], _named(_OF_TEST, arguments, keywords))
-
-    def rayTestBatch(  # noqa: N802  # PyBullet's name
-        rayFromPositions: Any, rayToPositions: Any, *arguments: Any, **keywords: Any
-    ) -> tuple[RayTestResult, ...]:
-        own = partial(api.rayTestBatch, rayFromPositions, rayToPositions, *arguments, **keywords)
-        names = *_OF_BATCH, "fractionEpsilon", "physicsClientId"
-        return _answer(own, rayFromPositions, rayToPositions, _named(names, arguments, keywords))
-
-    return {"rayTest": rayTest, "rayTestBatch": rayTestBatch}
-
-
-def _named(names: tuple[str, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any] | None:
-    """Arguments by name, None if PyBullet refuses them: too many, given twice, or of other names."""
-    options = dict(zip(names, arguments, strict=False)) | keywords
-    fit = len(options) == len(arguments) + len(keywords) and options.keys() <= set(names)
-    return options if fit else None
-
-
-def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any] | None) -> tuple[RayTestResult, ...]:
+def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple[RayTestResult, ...]:
     """The answer of the client's mirror; PyBullet's own to what only it takes, and its errors."""
     innermost = _patches[-1:]  # none in a thread that has found the function before it was undone
-    if not innermost or options is None:
+    if not innermost:
         return own()
     client = options.pop("physicsClientId", 0)
     try:

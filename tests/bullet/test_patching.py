@@ -132,6 +132,19 @@ def test_bad_input_is_what_it_is_for_pybullet(given, named):
             assert outcome(getattr(p, name), arguments) == expected, name
 
 
+@pytest.mark.usefixtures("clients")
+@pytest.mark.parametrize(("given", "named"), [((), {}), (([0, 0, 0],), {}), ((), {"rayToPosition": [1, 0, 0]}),
+    (([0, 0, 0], [1, 0, 0], -1, -1, 0, 7, 8, 9, 10, 11), {}), (([0, 0, 0],), {"what": 1})])  # fmt: skip
+def test_an_error_about_arguments_has_pybullets_words(given, named):
+    with patched():
+        for name in ("rayTest", "rayTestBatch"):
+            with pytest.raises(TypeError) as theirs:
+                getattr(OWN, name)(*given, **named)
+            with pytest.raises(TypeError) as ours:
+                getattr(p, name)(*given, **named)
+            assert str(ours.value) == str(theirs.value)
+
+
 def test_rays_without_numbers_leave_the_others_exact(clients):
     starts, ends = [GRAZE[0], [np.nan, 0, 0], THROUGH[0]], [GRAZE[1], [1, 0, 0], THROUGH[1]]
     with patched():
