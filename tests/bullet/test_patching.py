@@ -12,9 +12,7 @@ from pybullet_utils.bullet_client import BulletClient
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
-from cylcollide.bullet.__main__ import ProgramComparison
 from cylcollide.bullet.effects import EFFECTS, Effect
-from cylcollide.bullet.patching import observers
 
 GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
 """Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet hits it, once it has computed the box of the ball."""
@@ -216,85 +214,6 @@ def test_options_are_checked_before_anything_is_replaced():
 def test_all_calls_that_may_change_filters_are_noted():
     with patched():
         assert {name for name, effect in EFFECTS.items() if effect == Effect.FILTERS} <= set(replaced())
-
-
-PROGRAM = """
-import sys
-import pybullet as p
-p.connect(p.DIRECT)
-p.createMultiBody(0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5))
-p.stepSimulation()
-print(sys.argv[1:], __name__, p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0])
-sys.exit(3)
-"""
-
-
-def test_a_program_is_run_unedited(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-
-    def run(*options: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "cylcollide.bullet", *options]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-
-    plain, compared = run(str(program), "--fast", "x"), run("--compare", str(program))
-    assert plain.returncode == compared.returncode == 3
-    assert "['--fast', 'x'] __main__ -1" in plain.stdout
-    assert "cylcollide" not in plain.stderr
-    assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)\n" in compared.stderr
-    named = "  within 1 mm: rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]): PyBullet hits body 0, link -1 at 0."
-    assert named in compared.stderr
-    assert compared.stderr.endswith(", exact misses\n")
-    assert run("nothing.py").returncode == 2
-
-
-def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(clients):
-    comparison, parent = ProgramComparison(), ball(clients[0], 10.0)
-    clients[0].performCollisionDetection()
-    observers.append(comparison)
-    try:
-        with patched():
-            starts, ends = ([[x - 10.0, y, z]] for x, y, z in GRAZE)
-            assert clients[0].rayTestBatch(starts, ends, parentObjectUniqueId=parent) == (MISS,)
-    finally:
-        observers.remove(comparison)
-    first, ray = str(comparison).splitlines()
-    assert first.endswith("differs for 1 (within 1 mm: 1)")
-    assert f"rayTest({GRAZE[0]}, {GRAZE[1]})" in ray
-
-
-def test_a_comparison_names_the_first_rays_and_counts_hits_elsewhere_on_the_link(clients):
-    """Along a ball's rim PyBullet's hit is centimetres early; six rays that only it hits are counted, five named."""
-    comparison = ProgramComparison()
-    observers.append(comparison)
-    try:
-        with patched():
-            flat = [-3.0, 0.0, 0.49999], [3.0, 0.0, 0.49999]
-            clients[0].rayTestBatch([GRAZE[0]] * 6 + [flat[0]], [GRAZE[1]] * 6 + [flat[1]])
-            clients[0].rayTest(*THROUGH)
-    finally:
-        observers.remove(comparison)
-    said = str(comparison).splitlines()
-    assert len(said) == 1 + 5
-    assert (
-        "8 rays in 2 calls; PyBullet's answer differs for 6 (within 1 mm: 6); of 2 hits of the same link 1 are"
-        in said[0]
-    )
-    assert float(said[0].split()[-2]) > 5.0
-
-
-def test_rays_that_pybullet_does_not_answer_are_counted(clients):
-    """It takes 16,383 in a call: of one more in a list it loses one, in an array all, and refuses more."""
-    for count, lost in ((16_384, 1), (16_385, 16_385)):
-        comparison = ProgramComparison()
-        observers.append(comparison)
-        try:
-            with patched():
-                answers = clients[0].rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count)
-        finally:
-            observers.remove(comparison)
-        assert len(answers) == count
-        assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")
 
 
 REPLACED_BEFORE_A_MIRROR_IS_MADE = """

@@ -1,0 +1,102 @@
+"""`python -m cylcollide.bullet --compare`: a program as it is, how many answers differ, why, and the first of them."""
+
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+
+from cylcollide.bullet import patched
+from cylcollide.bullet.__main__ import ProgramComparison
+from cylcollide.bullet.patching import observers
+
+GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
+"""Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet hits it."""
+THROUGH = [-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as number:
+        p.createMultiBody(
+            0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=number), physicsClientId=number
+        )
+        p.performCollisionDetection(physicsClientId=number)
+        yield number
+
+
+@contextmanager
+def compared():
+    """The comparison of what is asked meanwhile."""
+    comparison = ProgramComparison()
+    observers.append(comparison)
+    try:
+        with patched():
+            yield comparison
+    finally:
+        observers.remove(comparison)
+
+
+PROGRAM = """
+import sys
+import pybullet as p
+p.connect(p.DIRECT)
+p.createMultiBody(0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5))
+p.stepSimulation()
+print(sys.argv[1:], __name__, p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0])
+sys.exit(3)
+"""
+
+
+def test_a_program_is_run_unedited(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "cylcollide.bullet", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+
+    plain, compared = run(str(program), "--fast", "x"), run("--compare", str(program))
+    assert plain.returncode == compared.returncode == 3
+    assert "['--fast', 'x'] __main__ -1" in plain.stdout
+    assert "cylcollide" not in plain.stderr
+    assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)\n" in compared.stderr
+    named = "  within 1 mm: rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]): PyBullet hits body 0, link -1 at 0."
+    assert named in compared.stderr
+    assert compared.stderr.endswith(", exact misses\n")
+    assert run("nothing.py").returncode == 2
+
+
+def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(c):
+    shape = p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=c)
+    parent = p.createMultiBody(0, shape, basePosition=[10, 0, 0], physicsClientId=c)
+    p.performCollisionDetection(physicsClientId=c)
+    with compared() as comparison:
+        starts, ends = ([[x - 10.0, y, z]] for x, y, z in GRAZE)
+        assert p.rayTestBatch(starts, ends, parentObjectUniqueId=parent, physicsClientId=c)[0][0] == -1
+    first, ray = str(comparison).splitlines()
+    assert first.endswith("differs for 1 (within 1 mm: 1)")
+    assert f"rayTest({GRAZE[0]}, {GRAZE[1]})" in ray
+
+
+def test_the_first_rays_are_named_and_hits_elsewhere_on_the_link_are_counted(c):
+    """Along a ball's rim PyBullet's hit is millimetres early; six rays that only it hits are counted, five named."""
+    with compared() as comparison:
+        flat = [-3.0, 0.0, 0.49999], [3.0, 0.0, 0.49999]
+        p.rayTestBatch([GRAZE[0]] * 6 + [flat[0]], [GRAZE[1]] * 6 + [flat[1]], physicsClientId=c)
+        p.rayTest(*THROUGH, physicsClientId=c)
+    first, *rays = str(comparison).splitlines()
+    assert len(rays) == 5
+    assert "8 rays in 2 calls; PyBullet's answer differs for 6 (within 1 mm: 6); of 2 hits of the same link 1" in first
+    assert float(first.split()[-2]) > 5.0
+
+
+def test_rays_that_pybullet_does_not_answer_are_counted(c):
+    """It takes 16,383 in a call: of one more in a list it loses one, in an array all, and refuses more."""
+    for count, lost in ((16_384, 1), (16_385, 16_385)):
+        with compared() as comparison:
+            answers = p.rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count, physicsClientId=c)
+        assert len(answers) == count
+        assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")
