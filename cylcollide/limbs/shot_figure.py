@@ -181,7 +181,7 @@ def shot_figure(
         live = np.flatnonzero(np.isin(now.character, limbs.character[about]) & (now.character >= 0)).tolist()
         for name, view in (("along", along), ("map", above)):
             draw_limbs(axes[name], view, now, live, ["none"] * len(live), **DASHED)
-    _legend(axes["along"], scene, shot, unit, now is not None)
+    _legend(axes, scene, shot, unit, now is not None)
     if below is not None:
         below(axes["below"])
     return finished(figure, title, path)
@@ -229,7 +229,9 @@ def _draw(
         colors = {i: color for i, color in colors.items() if depths[i] > from_start or i in mine or i in crossed}
         walls = [i for i in walls if (surface_points(limbs, i) - view.origin).dot(view.axes[2]).min() < middle]
     draw_walls(axes, view, limbs, [i for i in walls if depths[i] >= middle])
-    draw_limbs(axes, view, limbs, list(colors), list(colors.values()), corners)
+    missed_limb = {shot.limb: colors.pop(shot.limb)} if shot.limb in colors and not shot.hit else {}
+    for drawn in (colors, missed_limb):  # the one that is missed before whoever stands in front of it
+        draw_limbs(axes, view, limbs, list(drawn), list(drawn.values()), corners)
     draw_walls(axes, view, limbs, [i for i in walls if depths[i] < middle])
     _draw_ray(axes, view, shot)
 
@@ -255,8 +257,9 @@ def _draw_ray(axes: Any, view: View, shot: DrawnShot) -> None:
         axes.plot(shot.radius * np.cos(turn), shot.radius * np.sin(turn), color=LINE, linewidth=0.8, linestyle=":")
 
 
-def _legend(axes: Any, scene: Scene, shot: DrawnShot, unit: str, has_now: bool) -> None:
+def _legend(panels: Any, scene: Scene, shot: DrawnShot, unit: str, has_now: bool) -> None:
     """Name what is drawn."""
+    axes = panels["along"]
     if shot.limb != NO_LIMB:
         verdict, color = ("hit", pale(HIT)) if shot.hit else ("nearest", pale(GAP, 0.3))
         key(axes, f"{verdict}: {shot.named(scene)}", facecolor=color)
@@ -265,9 +268,16 @@ def _legend(axes: Any, scene: Scene, shot: DrawnShot, unit: str, has_now: bool) 
         axes.plot([], [], linestyle="", marker="x", color=LINE, label="the shot")
     elif shot.spot is not None:
         axes.plot([], [], linestyle="", marker="o", color=HIT, label="where it hits")
-    if (~shot.counts & ~scene.is_wall[shot.crossed]).any():
+    if _has(panels["map"], CROSSED):
         key(axes, "also crossed", facecolor=CROSSED)
-    if scene.is_wall.any():
+    if _has(axes, WALL) or _has(panels["map"], WALL):
         key(axes, STATIC, facecolor=WALL, alpha=WALLS_SHOWN)
     if has_now:
         key(axes, "now", facecolor="none", edgecolor=NOW, linestyle="--")
+
+
+def _has(axes: Any, color: str) -> bool:
+    """Whether a limb is drawn in a colour."""
+    from matplotlib.colors import same_color  # noqa: PLC0415  # an extra
+
+    return any(same_color(one[:3], color) for drawn in axes.collections for one in drawn.get_facecolor())

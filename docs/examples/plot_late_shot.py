@@ -11,7 +11,7 @@ import cylcollide as cc
 
 rig, world = cc.Rig.humanoid(), cc.HitWorld()
 ids = world.spawn(rig, 2)
-world.add_static(cc.Limbs.boxes([[3.0, -0.2, 1.2]], [0, 0, 0, 1], [0.1, 0.6, 1.2]))
+world.add_static(cc.Limbs.boxes([[-2.0, -0.5, 1.2]], [0, 0, 0, 1], [0.1, 0.6, 1.2]))
 history = cc.PoseHistory(world, ticks=64)
 for tick in range(20):
     roots = [[0.0, 0.04 * tick, 0.95], [1.5, 0.5 - 0.02 * tick, 0.95]]

@@ -139,6 +139,28 @@ def test_walls_between_are_shown_and_walls_behind_are_not():
     assert (len(filled(along)), len(filled(above))) == (2, 2)
 
 
+def named(figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_the_nearest_limb_is_seen_before_whoever_stands_in_front_of_it():
+    world = cc.HitWorld(cc.Limbs.spheres([[2, 0.4, 1], [5, 0.2, 1]], [0.3, 0.1], character=[0, 1]))
+    along, above = world.plot(shot=([0, 0, 1], [9, 0, 1])).axes
+    for axes in (along, above):
+        assert same_color(filled(axes)[-1], pale(GAP, 0.3))
+
+
+def test_only_what_is_seen_is_named():
+    world = cc.HitWorld(cc.Limbs.spheres([[5, 0, 1], [60, 0, 1]], 0.3))
+    shot = [0, 0, 1], [99, 0, 1]
+    wall = world.add_static(cc.Limbs.boxes([[90, 0, 1]], [0, 0, 0, 1], [[0.1, 3, 1]]))
+    assert named(world.plot(shot=shot)) == ["hit: limb 0", "where it hits"]
+    world.move_static(wall, [-88, 3.2, 0], [0, 0, 0, 1])
+    assert "static" in named(world.plot(shot=shot))[-1]
+    world = cc.HitWorld(cc.Limbs.spheres([[5, 0, 1], [5.5, 0, 1]], 0.3))
+    assert named(world.plot(shot=shot)) == ["hit: limb 0", "where it hits", "also crossed"]
+
+
 @pytest.mark.parametrize("skin", [True, None])
 def test_a_skin_is_drawn_behind_the_limbs(skin):
     z = np.linspace(0.0, 1.0, 9)
