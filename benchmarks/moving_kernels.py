@@ -89,7 +89,7 @@ def pairs(shape: str, aim: float) -> tuple[Float64Array, Float64Array, cc.Limbs]
     ends = (middle - half, middle + drift - half - turn, middle + half, middle + drift + half + turn)
     extent = np.abs(np.hstack([start, start + way])).max(axis=1) + np.abs(np.hstack(ends)).max(axis=1) + radius
     points = np.stack([start, start + way, *ends])
-    return points, np.column_stack([radius, limbs.table.radius2, extent]), limbs
+    return points, np.column_stack([radius, limbs._table.radius2, extent]), limbs
 
 
 def processor_time(call: Callable[..., object], *arguments: object) -> float:
@@ -103,17 +103,17 @@ def measure(shape: str, aim: float, moving: Callable[..., Any], still: Callable[
     """The rows of one shape and aim."""
     points, sizes, limbs = pairs(shape, aim)
     found, result = np.zeros((PAIRS, 3)), list[dict[str, object]]()
-    moving(points, sizes, limbs.table.kernel_shape, False, found)
+    moving(points, sizes, limbs._table.kernel_shape, False, found)
     choices = {"all": np.full(PAIRS, True), "misses": found[:, 0] == 0.0, "hits": found[:, 0] == 3.0}
     for name, chosen in choices.items():
         n = int(chosen.sum())
         if n < PAIRS // 100:
             continue
         times, out = [], np.zeros((n, 3))
-        some = (np.ascontiguousarray(points[:, chosen]), sizes[chosen], limbs.table.kernel_shape[chosen])
+        some = (np.ascontiguousarray(points[:, chosen]), sizes[chosen], limbs._table.kernel_shape[chosen])
         for _ in range(ROUNDS):
             of_moving = processor_time(moving, *some, False, out)
-            of_still = processor_time(still, some[0], limbs.table.rows[chosen], some[2], out)
+            of_still = processor_time(still, some[0], limbs._table.rows[chosen], some[2], out)
             times.append((of_moving, of_still, processor_time(moving, *some, True, out) - of_moving))
         per_pair = [median(column) * 1e9 / n for column in zip(*times, strict=True)]
         numbers = (round(per_pair[0]), round(per_pair[1]), round(median(a / b for a, b, _ in times), 2))

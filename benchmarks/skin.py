@@ -103,7 +103,7 @@ FORWARD_IS_Z = np.array([0.0, -(0.5**0.5), 0.0, 0.5**0.5])
 
 def standing(skin: Skin) -> np.ndarray:
     """World orientations of the bones of a body that stands as DeepMimic's humanoid does at rest, (b, 4)."""
-    at, turn, turned = skin.rest.positions, skin.rest.orientations, np.empty((len(skin.bone_names), 4))
+    at, turn, turned = skin._rest.positions, skin._rest.orientations, np.empty((len(skin.bone_names), 4))
     more = np.tile(quaternions.IDENTITY, (len(turn), 1))
     for bone, name in enumerate(skin.bone_names):
         side, part = (name[:4], name[4:]) if name.startswith("Left") else (name[:5], name[5:])
@@ -154,7 +154,7 @@ def scenes(skin: Skin, clip: cc.Clip) -> list[Scene]:
     for name in DEEPMIMIC:
         path = Path(pybullet_data.getDataPath()) / "data" / "motions" / f"humanoid3d_{name}.txt"
         poses[name] = carried_over(skin, cc.Clip.load_deepmimic(path))
-    bones, rng, made = cc.Rig(*skin.bone_columns, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0), np.random.default_rng(17), []
+    bones, rng, made = cc.Rig(*skin._bone_columns, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0), np.random.default_rng(17), []
     for name, pose in poses.items():
         positions, orientations = bones.forward(*pose)
         meshes = [skin.posed(*one) for one in zip(positions, orientations, strict=True)]

@@ -1,6 +1,8 @@
 """The documentation site: `sphinx-build -c docs . site`. Its pages are those of the repository, where they stand.
 
-The front page is README.md. Its contents are the sections of docs/README.md, so that each page is listed once.
+The front page is README.md. Its contents are the sections of docs/README.md, so that each page is listed once: the
+first as pages, each other one as a page of its own, which the sidebar folds. Links whose text is the name of a page
+have its title.
 """
 
 import re
@@ -32,13 +34,21 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 root_doc = "README"
-include_patterns = ["*.md", "docs/*.md", "docs/reference/*", "docs/gallery/*.rst", "benchmarks/README.md"]
+include_patterns = [
+    "*.md",
+    "docs/*.md",
+    "docs/contents/*.md",
+    "docs/reference/*",
+    "docs/gallery/*.rst",
+    "benchmarks/README.md",
+]
 myst_heading_anchors = 4
 default_role = "code"
 suppress_warnings = ["config.cache"]  # the scraper below is a function
 
 autodoc_default_options = {
     "members": True,
+    "undoc-members": True,
     "inherited-members": "int, tuple, dict, object",
     "member-order": "groupwise",
 }
@@ -71,24 +81,58 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = f"cylcollide {release}"
-html_static_path: list[str] = []
+html_static_path = ["style"]
+html_css_files = ["site.css"]
 
 
-def contents_of_readme(_: Sphinx, page: str, source: list[str]) -> None:
-    """Append a table of contents for each section of docs/README.md to the front page."""
+def write_sections(_: Sphinx) -> None:
+    """Write a page for each section of docs/README.md: its list, and the pages of the list as contents."""
+    (DOCS / "contents").mkdir(exist_ok=True)
+    for caption, section in [*sections().items()][1:]:
+        listed = section.replace("](", "](../")
+        (DOCS / "contents" / f"{file_name(caption)}.md").write_text(
+            f"# {caption}\n\n{listed}\n{tree('', pages_of(section))}", encoding="utf-8"
+        )
+
+
+def sections() -> dict[str, str]:
+    """The lists of docs/README.md by heading."""
+    return dict(re.findall(r"\*\*(.+)\*\*\n\n((?:.+\n)+)", (DOCS / "README.md").read_text()))
+
+
+def file_name(caption: str) -> str:
+    """The page of a section."""
+    return caption.lower().replace(" ", "_")
+
+
+def pages_of(section: str) -> list[Path]:
+    """The pages that a list links to."""
+    links = re.findall(r"^- \[.*?\]\((.+?)\)", section, re.MULTILINE)
+    return [(DOCS / link).resolve().relative_to(DOCS.parent).with_suffix("") for link in links]
+
+
+def tree(caption: str, pages: list[Path]) -> str:
+    """Pages as contents."""
+    entries = "\n".join(f"/{page}" for page in pages)
+    head = f":caption: {caption}\n" if caption else ""
+    return f"\n```{{toctree}}\n{head}:hidden:\n\n{entries}\n```\n"
+
+
+def prepare_source(_: Sphinx, page: str, source: list[str]) -> None:
+    """Give links the titles of pages, and the front page its contents."""
+    source[0] = re.sub(r"\[[\w./]+\.md\]\(", "[](", source[0])
     if page == "docs/README":
         source[0] = f"---\norphan: true\n---\n{source[0]}"
-    if page != root_doc:
-        return
-    for caption, section in re.findall(r"\*\*(.+)\*\*\n\n((?:.+\n)+)", (DOCS / "README.md").read_text()):
-        links = re.findall(r"^- \[.*?\]\((.+?)\)", section, re.MULTILINE)
-        pages = [(DOCS / link).resolve().relative_to(DOCS.parent).with_suffix("") for link in links]
-        entries = "\n".join(f"/{page}" for page in pages)
-        source[0] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{entries}\n```\n"
+    if page == root_doc:
+        (first, pages), *others = ((caption, pages_of(section)) for caption, section in sections().items())
+        folded = [Path("docs/contents") / file_name(caption) for caption, _ in others]
+        source[0] += tree(first, pages) + tree("Contents", folded)
 
 
 ARRAYS = {"ArrayLike": ArrayLike, **{name: kind for name, kind in vars(_types).items() if name.endswith("Array")}}
 """Types that signatures show by these names."""
+
+autodoc_type_aliases = {name: name for name in ARRAYS}
 
 
 def with_short_types(_: Sphinx, __: str, ___: str, ____: Any, _____: Any, *texts: str | None) -> tuple[str | None, ...]:
@@ -115,6 +159,7 @@ def without_fields_numbers(_app: Sphinx, _what: str, _name: str, _: Any, __: Any
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", without_fields_numbers)
-    app.connect("source-read", contents_of_readme)
+    app.connect("builder-inited", write_sections)
+    app.connect("source-read", prepare_source)
     app.connect("autodoc-process-signature", with_short_types)
     app.connect("build-finished", to_front_page)

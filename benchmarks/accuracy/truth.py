@@ -33,7 +33,7 @@ class Truth(NamedTuple):
 def settle(limbs: cc.Limbs, shots: Shots, pool: Executor) -> Truth:
     """Settle every ray against the one limb in rational arithmetic."""
     chunks = range(0, len(shots.start), CHUNK)
-    solid = exact_limb(limbs.table, 0)
+    solid = exact_limb(limbs._table, 0)
     parts = [(shots.start[i : i + CHUNK], shots.end[i : i + CHUNK]) for i in chunks]
     rows = np.concatenate(list(pool.map(_settled, [solid] * len(parts), *zip(*parts, strict=True))))
     return Truth(rows[:, :2], rows[:, 2].astype(np.int64))

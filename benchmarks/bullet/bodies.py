@@ -63,7 +63,7 @@ def measure(name: str) -> dict[str, Any] | None:
         warnings.simplefilter("ignore", UserWarning)
         mirror = Mirror(c, follow=False)
     wrapped = len(mirror._scene.shapes.wrapped)
-    if not len(mirror.limbs) + len(mirror.sheets) + wrapped:
+    if not len(mirror.limbs) + len(mirror._sheets) + wrapped:
         return None
     p.performCollisionDetection(physicsClientId=c)
     starts, ends = rays(c, RAYS)
@@ -76,7 +76,7 @@ def measure(name: str) -> dict[str, Any] | None:
         [lambda: p.rayTestBatch(first, last, physicsClientId=c), lambda: mirror.rayTestBatch(first, last)]
     )
     kind = "exact" if not wrapped else "wrapped" if not len(mirror.limbs) else "both"
-    facts = {"file": name, "limbs": len(mirror.limbs), "planes": len(mirror.sheets), "wrapped": wrapped, "kind": kind}
+    facts = {"file": name, "limbs": len(mirror.limbs), "planes": len(mirror._sheets), "wrapped": wrapped, "kind": kind}
     times = {"bullet_us": f"{bullet:.2f}", "mirror_us": f"{own:.2f}", "ratio": f"{bullet / own:.2f}"}
     hits = sum(answer[0] >= 0 for answer in theirs)
     return facts | {"hits": hits, "differ": len(rows)} | {cause: counts[cause] for cause in CAUSES} | times

@@ -32,7 +32,7 @@ class Stages:
 
     def __init__(self, c: int) -> None:
         self.c, self.mirror = c, Mirror(c, mesh="wrap", follow=False)
-        self.scene, self.client, self.reader = self.mirror._scene, self.mirror.client, self.mirror._follower._reader
+        self.scene, self.client, self.reader = self.mirror._scene, self.mirror._client, self.mirror._follower._reader
         self.bodies, self.links = self.scene.reading.bodies, self.scene.fixed.links
 
     def stages(self) -> dict[str, Callable[[], object]]:
@@ -70,10 +70,10 @@ class Stages:
         pose(self.client, self.scene.shapes, self.scene.fixed, self.frames, self.made)
 
     def _make_world(self) -> None:
-        self.world = self.scene.state.world.moved(self.draft)
+        self.world = self.scene.state.world._moved(self.draft)
 
     def _make_state(self) -> None:
-        state = self.scene.state._replace(world=self.world, largest=largest_coordinate(self.world.tree.frame))
+        state = self.scene.state._replace(world=self.world, largest=largest_coordinate(self.world._tree.frame))
         self.reader._kept.append((self.draft, self.made))
         self.scene = self.scene._replace(frames=self.frames, state=state)
 

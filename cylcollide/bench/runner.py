@@ -145,7 +145,7 @@ def resolve_disagreements(
     for row in np.flatnonzero(theirs != ours).tolist():
         named = {int(theirs[row]), int(ours[row])} - {NO_LIMB}
         ray = RayNumbers(tuple(segments.starts[row].tolist()), tuple(segments.ends[row].tolist()), True, 1.0)
-        hit, _ = closest(ray, [(limb, exact_limb(limbs.table, limb)) for limb in sorted(named)], "hit")
+        hit, _ = closest(ray, [(limb, exact_limb(limbs._table, limb)) for limb in sorted(named)], "hit")
         truth = NO_LIMB if hit is None else hit[0]
         for side, limb in enumerate((theirs[row], ours[row])):
             if limb != truth:

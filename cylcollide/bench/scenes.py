@@ -43,7 +43,7 @@ class FileScene(Workload):
 
     def _through_box(self, limbs: Limbs, n: int) -> Segments:
         """From one to three diagonals of the box away, four diagonals long."""
-        rng, (lows, highs) = np.random.default_rng([self.seed, n]), limb_boxes(limbs.table)
+        rng, (lows, highs) = np.random.default_rng([self.seed, n]), limb_boxes(limbs._table)
         low, high = lows.min(axis=0), highs.max(axis=0)
         size, away = float(np.linalg.norm(high - low)), rng.standard_normal((n, 3))
         starts = (
@@ -97,7 +97,7 @@ def _of_log(file: Path) -> tuple[Limbs, Segments]:
         with LoggedShots(file) as log:
             if not (len(log.ticks) and len(log)):
                 raise ValueError(f"expected a log with a tick and a shot, got {log!r}")
-            limbs = next(log.states(len(log.ticks) // 2)).limbs
+            limbs = next(log._states(len(log.ticks) // 2)).limbs
             shots = list(log)
             starts, ends = np.array([one.start for one in shots]), np.array([one.end for one in shots])
     except sqlite3.Error as error:

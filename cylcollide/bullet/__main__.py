@@ -35,8 +35,8 @@ class ProgramComparison:
     def __call__(self, mirror: Mirror, given: dict[str, Any], ours: tuple[RayTestResult, ...]) -> None:
         """Compare one call."""
         try:
-            theirs = mirror.client.rayTestBatch(**given)
-        except mirror.client.api.error:  # too many rays
+            theirs = mirror._client.rayTestBatch(**given)
+        except mirror._client.api.error:  # too many rays
             theirs = ()
         self.rays, self.calls = self.rays + len(ours), self.calls + 1
         self.causes[LIMIT] += len(ours) - len(theirs)
@@ -52,7 +52,7 @@ class ProgramComparison:
             starts, ends = starts[rows], ends[rows]
             body, link = given.get("parentObjectUniqueId", -1), given.get("parentLinkIndex", -1)
             if body >= 0:  # both ends are in its frame
-                frame = link_frames(mirror.client, {body: [link]})[0]
+                frame = link_frames(mirror._client, {body: [link]})[0]
                 starts, ends = in_world(frame, starts), in_world(frame, ends)
             causes = causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows])
             self.causes.update(causes)
@@ -79,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m cylcollide.bullet",
         description="Run a PyBullet program, unedited: its rayTest and rayTestBatch are answered exactly.",
+        epilog="Example: python -m cylcollide.bullet --compare demos/lidar.py",
     )
     parser.add_argument(
         "--compare", action="store_true", help="ask PyBullet, too; at the end, say how many differ and why"

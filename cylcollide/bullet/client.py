@@ -23,6 +23,9 @@ LINK_NAME = 12  # field of getJointInfo
 BASE = -1
 """PyBullet's link index of a body's base."""
 
+MADE_OF_SHAPES = b"link0"
+"""What PyBullet calls the base of a body that `createMultiBody` made."""
+
 
 class BodyLink(NamedTuple):
     """What a shape belongs to: a body and its link, -1 for the base."""
@@ -66,11 +69,17 @@ class Client:
         return f"body {body} ({self.getBodyInfo(body)[1].decode(errors='replace')!r})"
 
     def link_name(self, body_link: BodyLink) -> str:
-        """Body and link by name: "ant 3/front_left_foot"; "base" for a base or link without a name of its own."""
+        """Body and link by name: "ant 3/front_left_foot"; "base" for a base or link without a name of its own.
+
+        `createMultiBody` gives none: PyBullet then calls the base link0, and link 0 link1.
+        """
         base, body = self.getBodyInfo(body_link.body)
-        link = base if body_link.link == BASE else self.getJointInfo(*body_link)[LINK_NAME]
-        body, link = (name.decode(errors="replace") for name in (body, link))
-        return f"{body or 'body'} {body_link.body}/{link or 'base'}"
+        if base == MADE_OF_SHAPES:
+            link = b"base" if body_link.link == BASE else f"link{body_link.link}".encode()
+        else:
+            link = base if body_link.link == BASE else self.getJointInfo(*body_link)[LINK_NAME]
+        own, part = (name.decode(errors="replace") for name in (body, link))
+        return f"{own or 'body'} {body_link.body}/{part or 'base'}"
 
     def token(self, body: int) -> tuple[int, bytes | None]:
         """The user data of a body that hold its token, and the token, None if it has none."""

@@ -27,7 +27,7 @@ def core_hits(
 ) -> dict[int, list[RayTestResult]]:
     """What segments (n, 3), (n, 3) hit at their start, by row, in the order of limbs, which are at `body_links`."""
     held = world.chords_segments(starts, starts, inside="hit", mask=mask)
-    table = world.limbs.table
+    table = world.limbs._table
     is_round = np.isin(table.kind[held.limb], ROUND)
     ray, limb = held.ray[is_round], held.limb[is_round]
     towards, normal = _towards_core(starts[ray], ends[ray], table.p1[limb], table.p2[limb])

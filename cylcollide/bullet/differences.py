@@ -41,12 +41,12 @@ smallest half extent. Last, the place of the margin in `getDynamicsInfo`, 0 for 
 class Mirrored(Protocol):
     """What a `Mirror` has."""
 
-    client: Client
+    _client: Client
     inside: MirrorInside
     tolerance: float
 
     @property
-    def state(self) -> MirrorState:
+    def _state(self) -> MirrorState:
         """All shapes."""
 
     @property
@@ -71,7 +71,7 @@ def causes_of(
     exact, grown = (_crossed(mirror, one, starts, ends) for one in (limbs, limbs.inflated(SHELL)))
     small = _crossed(mirror, _shrunk(limbs, _rounding(mirror, limbs)), starts, ends) if len(limbs) else exact
     around = limbs.inflated(max(SHELL, mirror.tolerance))
-    inside = Snapshot.of(around).cast_segments(starts, ends).started_inside | _on_planes(mirror, starts)
+    inside = Snapshot._of(around).cast_segments(starts, ends).started_inside | _on_planes(mirror, starts)
     body_links = {tuple(link) for link in mirror.limb_places}
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
@@ -93,14 +93,14 @@ def causes_of(
 
 def true_limbs(mirror: Mirrored) -> Limbs:
     """The limbs as the client has them, without a tolerance."""
-    limbs = mirror.state.world.limbs
+    limbs = mirror._state.world.limbs
     return _shrunk(limbs, mirror.tolerance) if mirror.tolerance and len(limbs) else limbs
 
 
 def _on_planes(mirror: Mirrored, points: Float64Array) -> BoolArray:
     """Whether each point (n, 3) is on a plane, or within its tolerance."""
-    table, on = mirror.state.sheet_table, np.zeros(len(points), bool)
-    for sheet, normal in zip(mirror.state.sheets, table.unit, strict=True):
+    table, on = mirror._state.sheet_table, np.zeros(len(points), bool)
+    for sheet, normal in zip(mirror._state.sheets, table.unit, strict=True):
         on |= np.abs((points - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE
     return on
 
@@ -109,7 +109,7 @@ def _crossed(
     mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array
 ) -> list[dict[tuple[int, int], float]]:
     """The links of all limbs that each ray crosses, with the fraction of the first crossing."""
-    chords, body_links = Snapshot.of(limbs).chords_segments(starts, ends), mirror.limb_places
+    chords, body_links = Snapshot._of(limbs).chords_segments(starts, ends), mirror.limb_places
     found: list[dict[tuple[int, int], float]] = [{} for _ in starts]
     columns = chords.ray.tolist(), chords.limb.tolist(), chords.entry_fraction.tolist()
     for ray, limb, entry in zip(*columns, strict=True):
@@ -120,7 +120,7 @@ def _crossed(
 def _rounding(mirror: Mirrored, limbs: Limbs) -> float:
     """What a margin takes off the edges of boxes and cylinders at most."""
     body_links = enumerate(mirror.limb_places)
-    return ROUNDED * max((margin_of(mirror.client, limbs, i, body_link) for i, body_link in body_links), default=0.0)
+    return ROUNDED * max((margin_of(mirror._client, limbs, i, body_link) for i, body_link in body_links), default=0.0)
 
 
 def margin_of(client: Client, limbs: Limbs, limb: int, body_link: BodyLink) -> float:

@@ -74,7 +74,7 @@ class RayExplanation:
     """The least move that was found after which both agree, a hundredth too far at most; None without one."""
     why: Explanation | None
     """What decided about that limb: `Limbs.explain_segment`."""
-    case: dict[str, Any] = field(repr=False, compare=False)
+    _case: dict[str, Any] = field(repr=False, compare=False)
     """What `save` writes."""
 
     @property
@@ -87,7 +87,7 @@ class RayExplanation:
         """The cause as `docs/causes.md` calls it; empty if body and link are the same."""
         return CAUSE_NAMES[self.word] if self.word else ""
 
-    def name(self, body_link: tuple[int, int]) -> str:
+    def _name(self, body_link: tuple[int, int]) -> str:
         """Body and link by name, "nothing" for a miss."""
         return self.names.get(body_link, "nothing")
 
@@ -95,7 +95,7 @@ class RayExplanation:
         lines = [f"{self.start} → {self.end}: " + ("the answers differ" if self.differs else "both agree")]
         for side, answer in (("mirror", self.ours), ("PyBullet", self.theirs)):
             at = f", fraction {answer[2]:.9g}" if answer[0] >= 0 else ""
-            lines.append(f"  {side:<10} {self.name(answer[:2])}{at}")
+            lines.append(f"  {side:<10} {self._name(answer[:2])}{at}")
         lines.append(f"  clearance  {self.clearance:.6g}" + (f" of limb {self.limb}" if self.limb >= 0 else ""))
         if self.why is not None:
             lines.append(f"  {self.why.shape.name.lower():<10} {'hit' if self.why.hit else 'miss'}, {self.why.reason}")
@@ -103,7 +103,7 @@ class RayExplanation:
             lines.append(f"  cause      {self.word}: {self.cause}")
             moved = self.move
             how = "none that was tried" if moved is None else f"{moved.length:.3g} by {_short(moved.by)}"
-            both = "" if moved is None else f", and both say {self.name(moved.body_link)}"
+            both = "" if moved is None else f", and both say {self._name(moved.body_link)}"
             lines.append(f"  move       {how}{both}")
         return "\n".join(lines + ([] if self.ours[0] >= 0 else [f"  {line}" for line in remarks_on_end(self.end)]))
 
@@ -112,15 +112,15 @@ class RayExplanation:
 
         ValueError if either answer is a mesh or another shape that is wrapped, which no file holds.
         """
-        if self.case["ours"] is None or self.case["theirs"] is None:
-            raise ValueError(f"save: expected limbs and planes, got {self.name(self.theirs[:2])}, which is wrapped")
-        Path(path).write_text(json.dumps(self.case, indent=1, allow_nan=False), encoding="utf-8")
+        if self._case["ours"] is None or self._case["theirs"] is None:
+            raise ValueError(f"save: expected limbs and planes, got {self._name(self.theirs[:2])}, which is wrapped")
+        Path(path).write_text(json.dumps(self._case, indent=1, allow_nan=False), encoding="utf-8")
 
 
 def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> RayExplanation:
     """The explanation of one segment, start and end (3,)."""
     starts, ends = start[None], end[None]
-    (ours,), (theirs,) = mirror.rayTestBatch(starts, ends), mirror.client.ray_hits(starts, ends)
+    (ours,), (theirs,) = mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends)
     differs = ours[:2] != theirs[:2]
     move = _least_move(mirror, start, end, theirs if theirs[0] >= 0 else ours) if differs else None
     limb, clearance, why = _clearance(mirror, start, end, BodyLink(*(theirs if theirs[0] >= 0 else ours)[:2]))
@@ -130,7 +130,7 @@ def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> Ray
         _triple(end),
         ours,
         theirs,
-        {link: mirror.client.link_name(link) for link in body_links if link.body >= 0},
+        {link: mirror._client.link_name(link) for link in body_links if link.body >= 0},
         limb,
         clearance,
         causes_of(mirror, starts, ends, [ours], [theirs])[0] if differs else "",
@@ -158,7 +158,7 @@ def _least_move(mirror: Mirrored, start: Float64Array, end: Float64Array, hit: R
 def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, moves: Float64Array) -> Move | None:
     """The first of moves (n, 3) after which both agree."""
     starts, ends = start + moves, end + moves
-    answers = zip(mirror.rayTestBatch(starts, ends), mirror.client.ray_hits(starts, ends), strict=True)
+    answers = zip(mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends), strict=True)
     for by, (ours, theirs) in zip(moves, answers, strict=True):
         if ours[:2] == theirs[:2]:
             return Move(_triple(by), BodyLink(*ours[:2]))
@@ -169,11 +169,11 @@ def _clearance(
     mirror: Mirrored, start: Float64Array, end: Float64Array, body_link: BodyLink
 ) -> tuple[int, float, Explanation | None]:
     """The limb or plane of a link that is nearest to a segment, its clearance and why; of all links for a miss."""
-    state = mirror.state
+    state = mirror._state
     limbs = state.world.limbs
     if body_link.body < 0:
         crossed = state.world.chords_segments(start[None], end[None], inside="hit").limb
-        near = nearest_limb(limbs.table, np.flatnonzero(limbs.mask != 0), start, end) if not len(crossed) else None
+        near = nearest_limb(limbs._table, np.flatnonzero(limbs.mask != 0), start, end) if not len(crossed) else None
         rows = crossed[:1].tolist() if len(crossed) else [near.limb] if near else []
     else:
         rows = [i for i, of_limb in enumerate(mirror.limb_places) if of_limb == body_link]
@@ -196,8 +196,8 @@ def _case(
     mirror: Mirrored, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
 ) -> dict[str, Any]:
     """The segment, and the limbs and planes that it comes near, as numbers of JSON; answers are indices of `names`."""
-    state, limbs, body_links = mirror.state, true_limbs(mirror), mirror.limb_places
-    around = Snapshot.of(limbs.inflated(ROOM + mirror.tolerance)).chords_segments(start[None], end[None]).limb.tolist()
+    state, limbs, body_links = mirror._state, true_limbs(mirror), mirror.limb_places
+    around = Snapshot._of(limbs.inflated(ROOM + mirror.tolerance)).chords_segments(start[None], end[None]).limb.tolist()
     chosen = [i for i, body_link in enumerate(body_links) if i in around or body_link in (ours[:2], theirs[:2])]
     turns, planes = box_turns(limbs), [state.rank_link[rank] for rank in state.sheet_rank.tolist()]
     listed = [body_links[i] for i in chosen] + planes
@@ -215,12 +215,12 @@ def _case(
                 "radius": float(limbs.radius[i]),
                 "half_extents": limbs.half_extents[i].tolist(),
                 "turn": turns[i].tolist(),
-                "margin": margin_of(mirror.client, limbs, i, body_links[i]),
+                "margin": margin_of(mirror._client, limbs, i, body_links[i]),
             }
             for i in chosen
         ],
         "planes": [{"point": sheet.point, "normal": sheet.normal} for sheet in state.sheets],
-        "names": [mirror.client.link_name(link) for link in listed],
+        "names": [mirror._client.link_name(link) for link in listed],
         "ours": _index(listed, ours),
         "theirs": _index(listed, theirs),
     }

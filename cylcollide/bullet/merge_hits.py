@@ -44,7 +44,7 @@ class MirrorState(NamedTuple):
         sheet = np.flatnonzero(self.sheet_rank == rank)
         if len(sheet):
             return self.sheets[int(sheet[0])]
-        return exact_limb(self.world.limbs.table, int(np.searchsorted(self.limb_rank, rank)))
+        return exact_limb(self.world.limbs._table, int(np.searchsorted(self.limb_rank, rank)))
 
 
 def largest_coordinate(frame: TreeFrame) -> float:

@@ -82,11 +82,11 @@ class Mirror(MirrorPoints):
         """By how much limbs are grown."""
         if mesh is not None and mesh not in get_args(MeshPolicy):
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
-        self.client, self.inside = Client(client), inside
+        self._client, self.inside = Client(client), inside
         """PyBullet's functions for the client, and what a ray does with a shape that it starts in."""
         self._drawn: list[int] = []
         self._follower = Follower(
-            self.client, SceneReader(self.client, mesh or "wrap", self.tolerance, warns=mesh is None), inside, follow
+            self._client, SceneReader(self._client, mesh or "wrap", self.tolerance, warns=mesh is None), inside, follow
         )
 
     @property
@@ -95,7 +95,7 @@ class Mirror(MirrorPoints):
         return self._follower.scene
 
     @property
-    def state(self) -> MirrorState:
+    def _state(self) -> MirrorState:
         """All shapes as they were at the last `sync`, for the modules of this package."""
         return self._follower.whole_scene.state
 
@@ -106,7 +106,7 @@ class Mirror(MirrorPoints):
         They are named by body and link ("ant 3/front_left_foot"). Their masks are the filter
         groups, 0 if no ray can hit them.
         """
-        return self.state.world.limbs
+        return self._state.world.limbs
 
     @property
     def limb_places(self) -> list[BodyLink]:
@@ -114,14 +114,14 @@ class Mirror(MirrorPoints):
         return [self._scene.state.rank_link[rank] for rank in self._scene.state.limb_rank.tolist()]
 
     @property
-    def sheets(self) -> list[Sheet]:
+    def _sheets(self) -> list[Sheet]:
         """The planes."""
-        return self.state.sheets
+        return self._state.sheets
 
     def __repr__(self) -> str:
-        counts = f"{len(self.limbs)} limbs, {len(self.sheets)} planes, {len(self._scene.shapes.wrapped)} wrapped"
+        counts = f"{len(self.limbs)} limbs, {len(self._sheets)} planes, {len(self._scene.shapes.wrapped)} wrapped"
         grown = f", tolerance {self.tolerance:g}" if self.tolerance else ""
-        return f"Mirror(client {self.client.number}: {counts}{grown})"
+        return f"Mirror(client {self._client.number}: {counts}{grown})"
 
     def sync(self, filters: bool = False) -> None:
         """Update the mirror: all poses, and bodies that were added, removed or changed.
@@ -141,10 +141,10 @@ class Mirror(MirrorPoints):
         module or another process, are not seen before the next such call, or `sync`. A client other
         than DIRECT may move by itself, and is read by every query.
         """
-        self._follower.follow_calls(changes_of(self.client))
-        return WatchedClient(self.client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
+        self._follower.follow_calls(changes_of(self._client))
+        return WatchedClient(self._client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
 
-    def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
+    def _follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
         """Read the client from now on only after calls noted there, if any were since `noted.last()`."""
         self._follower.follow_calls(noted, since)
 
@@ -158,7 +158,7 @@ class Mirror(MirrorPoints):
     ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
         names = "rayFromPosition", "rayToPosition"
-        request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
+        request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self._client.number)
         found = self._follower.near_answers([rayFromPosition], [rayToPosition], request)
         if found is None:
             starts, ends = vectors(rayFromPosition, names[0], 1), vectors(rayToPosition, names[1], 1)
@@ -209,7 +209,7 @@ class Mirror(MirrorPoints):
             On NaN, infinity, a wrong shape, a number that is none or does not fit, another client,
             or a parent that does not exist.
         """
-        request = ray_options(numThreads, collisionFilterMask, reportHitNumber, physicsClientId, self.client.number)
+        request = ray_options(numThreads, collisionFilterMask, reportHitNumber, physicsClientId, self._client.number)
         parent = BodyLink(
             arguments.integer(parentObjectUniqueId, "parentObjectUniqueId"),
             arguments.integer(parentLinkIndex, "parentLinkIndex"),
@@ -231,14 +231,14 @@ class Mirror(MirrorPoints):
         if not len(starts):
             return []
         if parent.body >= 0:
-            frame = parent_frame(self.client, self._scene.shapes.body_links, parent)
+            frame = parent_frame(self._client, self._scene.shapes.body_links, parent)
             starts, ends = in_world(frame, starts), in_world(frame, ends)
         rays = self._rays(starts, ends, mask, thread_count if thread_count > 0 else None)
         state = self._scene.state
         try:
             if number >= 0:
                 return hit_tuples(len(starts), *numbered(state, rays, number)[0], MISS)
-            return hit_tuples(len(starts), *MirrorHits(state, rays).merged(), MISS)
+            return hit_tuples(len(starts), *MirrorHits(state, rays)._merged(), MISS)
         except ValueError:
             for array, name in zip((starts, ends), names, strict=True):
                 validate.vectors(array, name)
@@ -265,7 +265,7 @@ class Mirror(MirrorPoints):
             NaN, infinity or a wrong shape; a radius with `inside="bullet"` or wrapped shapes.
         """
         segments, radius = request
-        return cast(*self._array_request(segments), radius, self.client)
+        return cast(*self._array_request(segments), radius, self._client)
 
     @arguments_of(arguments.mirror_segments)
     def chords_segments(self, request: arguments.AskedSegments) -> MirrorChords:
@@ -310,8 +310,8 @@ class Mirror(MirrorPoints):
         It replaces what was drawn before. `hits`: what `rayTest` and `rayTestBatch` returned.
         Returns the number of lines; a DIRECT client shows none.
         """
-        parts = [debug_draw.outlines(limbs) for limbs in (self.limbs, self.state.wrapped.boxes)]
-        shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
+        parts = [debug_draw.outlines(limbs) for limbs in (self.limbs, self._state.wrapped.boxes)]
+        shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self._sheets])
         lines = [(shapes, color), (debug_draw.crosses(hits), hit_color)]
-        self._drawn = debug_draw.redraw(self.client, self._drawn, lines)
+        self._drawn = debug_draw.redraw(self._client, self._drawn, lines)
         return sum(len(of_color) for of_color, _ in lines)

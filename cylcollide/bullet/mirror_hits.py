@@ -84,7 +84,7 @@ class MirrorHits(Result):
         """Put sheets before limbs; undecided rows are resolved by the exact order of all shapes."""
         state, rays, limb = self._state, self._rays, self._shape
         self._shape, first = found = np.empty(len(limb), np.int32), np.empty(len(limb))
-        shapes = state.sheet_table, state.sheet_rank, state.world.packed[0], state.limb_rank
+        shapes = state.sheet_table, state.sheet_rank, state.world._packed[0], state.limb_rank
         cast = partial(first_sheets, *shapes, rays.starts, rays.ends, rays.mask, state.largest)
         if any(in_chunks(len(limb), rays.threads, partial(cast, limb, fraction, self._of_limbs.face, *found))):
             rows = np.flatnonzero(self._shape == OPEN_ORDER)
@@ -116,7 +116,7 @@ class MirrorHits(Result):
         """An item of each tuple of Bullet's own hits."""
         return [hit[item] for hit in self._own.values()]
 
-    def merged(self) -> MergedHits:
+    def _merged(self) -> MergedHits:
         """The columns of PyBullet's tuples."""
         return MergedHits(self._place, self.fraction, self.position, self.normal)
 
@@ -132,7 +132,7 @@ class MirrorHits(Result):
         return {"body": self._place[:, 0], "link": self._place[:, 1]}
 
     def _surface(self) -> Columns:
-        position, normal = self._of_limbs.surface()
+        position, normal = self._of_limbs._new_surface()
         if self._state.sheets:
             starts, ends, table = self._rays.starts, self._rays.ends, self._state.sheet_table
             fill = partial(fill_sheets, table, starts, ends, self._limbs, self._shape, position, normal)

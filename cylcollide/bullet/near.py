@@ -138,7 +138,7 @@ class NearBodies:
         try:
             return self._kept.pop()
         except IndexError:
-            layout, count = self._scene.state.world.layout, len(self._links)
+            layout, count = self._scene.state.world._layout, len(self._links)
             columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
             table = columns.table(layout)
             frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.reach), 1))

@@ -198,7 +198,7 @@ def _mirror_of(client: int, options: Options) -> Mirror:
         if not isinstance(client, int) or (client, options) not in _mirrors:
             since = _changes.last()
             mirror = _mirrors[client, options] = Mirror(client, **options._asdict(), follow=False)
-            mirror.follow_calls(_changes, since)
+            mirror._follow_calls(_changes, since)
         _changes.note(Effect.POSES)
         return _mirrors[client, options]
 

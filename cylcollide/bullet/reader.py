@@ -11,15 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide.bullet.client import BASE, BodyLink, Client
+from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, BodyLink, Client
 from cylcollide.bullet.crash_guard import crashing, suspects
 from cylcollide.bullet.read_shapes import SIZES, Row
 
 MASS, BODY_TYPE, MARGIN = 0, 10, 11  # fields of getDynamicsInfo
 SOFT_BODY = 3
-
-MADE_OF_SHAPES = b"link0"
-"""Name that `createMultiBody` gives to the base: shapes of `createCollisionShape` may be shared, those of files not."""
 
 
 class Body(NamedTuple):
@@ -151,7 +148,7 @@ class Reader:
                 reports[link] = reported = self._reported(BodyLink(number, link))
                 rows[link] = None if reported is None else _rows(reported)
         readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
-        shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES
+        shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES  # files share none
         variable = {k: reports[k] for k in readable if k == BASE or shares}
         names = {link: self._client.link_name(BodyLink(number, link)) for link in readable}
         return Body(token, item, info[MASS] == 0.0, rows, readable, variable, names)

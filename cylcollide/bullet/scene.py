@@ -89,7 +89,7 @@ class SceneReader:
             return before
         draft, made = self._memory(before)
         pose(client, shapes, fixed, frames, made)
-        world = before.state.world.moved(draft)
+        world = before.state.world._moved(draft)
         sheets, table = before.state.sheets, before.state.sheet_table
         if not _same_bits(frames.take(fixed.of_planes, 0), before.frames.take(fixed.of_planes, 0)):
             sheets = sheets_of(shapes, made, fixed)
@@ -99,14 +99,14 @@ class SceneReader:
             sheets=sheets,
             sheet_table=table,
             wrapped=wrapped,
-            largest=largest_coordinate(world.tree.frame),
+            largest=largest_coordinate(world._tree.frame),
         )
         self._kept.append((draft, made))
         return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
 
     def _memory(self, before: MirrorScene) -> tuple[Draft, Posed]:
         """Where the next scene is made, with its limbs in the draft: that of an earlier one that nothing reads."""
-        layout, nodes = before.state.world.layout, len(before.state.world.tree.child)
+        layout, nodes = before.state.world._layout, len(before.state.world._tree.child)
         if len(self._kept) == self._kept.maxlen:  # else the only one is that of this scene
             with suppress(IndexError):  # another thread was faster
                 kept = self._kept.popleft()
@@ -131,7 +131,7 @@ class SceneReader:
         sheets, body_links = sheets_of(shapes, made, fixed), [shapes.body_links[k] for k in shapes.body_link.tolist()]
         boxes = wrapped_boxes(client, shapes)
         named = [reading.bodies[body].names[link] for body, link in (body_links[k] for k in fixed.limbs.tolist())]
-        world = Snapshot.of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs], named))
+        world = Snapshot._of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs], named))
         state = MirrorState(
             world,
             sheets,
@@ -141,7 +141,7 @@ class SceneReader:
             body_links,
             np.array([body_links[k] for k in [*fixed.limbs, *fixed.planes]] + [(-1, -1)], dtype=np.int32),
             Wrapped(client, wrapped_links(shapes), boxes),
-            largest_coordinate(world.tree.frame),
+            largest_coordinate(world._tree.frame),
         )
         return MirrorScene(reading, shapes, fixed, frames, groups, boxes, state)
 

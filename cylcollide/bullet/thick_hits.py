@@ -81,7 +81,7 @@ class ThickHits(MirrorHits):
         ray, radius = segment_numbers(self._rays.starts[row], self._rays.ends[row]), self._rays.radius.item(row)
         solid: Solid
         if shape < self._limbs:
-            solid = Grown(exact_limb(self._state.world.limbs.table, shape), radius)
+            solid = Grown(exact_limb(self._state.world.limbs._table, shape), radius)
         else:
             solid = self._slab(shape - self._limbs, radius)
         hit, _ = limb_hit(ray, solid, self._rays.inside)
@@ -90,7 +90,7 @@ class ThickHits(MirrorHits):
         return hit[0] if isinstance(hit[0], Algebraic) else Algebraic.rational(Fraction(*hit[0].approximate()))
 
     def _surface(self) -> Columns:
-        rays, (position, normal) = self._rays, self._of_limbs.surface()
+        rays, (position, normal) = self._rays, self._of_limbs._new_surface()
         for k, slab, rows in self._slabs(np.arange(len(self)), hit=True):
             found = sheet_hits(slab, rays.starts[rows], rays.ends[rows], rays.inside)
             position[rows], normal[rows] = self._places(k, found, rays.radius[rows]), found.normal

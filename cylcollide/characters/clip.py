@@ -102,7 +102,7 @@ class Clip(Immutable):
         vars(self).update(bone_names=names, _frames=motion, _own=own, _known=())
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[Any, ...]:
         """The arguments of the constructor, checked."""
         skeleton = (self.bone_names, self.parents, self.offsets)
         return (*skeleton, self.times, self.root_positions, self.orientations, self.tips, self.rest_orientations)

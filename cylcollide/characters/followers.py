@@ -58,8 +58,8 @@ def of_rig(names: Sequence[str], frames: Frames, rig: Skeleton) -> Followers:
     top = root_bone
     while rig.parents[top] >= 0:
         top = int(rig.parents[top])
-    undone = quaternions.conjugate(rig.rest.orientations[[root_bone]])
-    return Followers(source, rest, undone, rig.rest.positions[[root_bone]] - rig.rest.positions[top])
+    undone = quaternions.conjugate(rig._rest.orientations[[root_bone]])
+    return Followers(source, rest, undone, rig._rest.positions[[root_bone]] - rig._rest.positions[top])
 
 
 def _check(names: Sequence[str], moved: list[int], matched: list[int], rig: Skeleton) -> None:

@@ -34,7 +34,7 @@ class GroupedState(State, Protocol):
     """A state whose rigs name their hit groups."""
 
     @property
-    def group_names(self) -> Mapping[str, int]:
+    def _group_names(self) -> Mapping[str, int]:
         """Numbers of hit groups by name."""
 
 
@@ -79,7 +79,7 @@ class Weapons(NamedTuple):
 
     def rows(self, group_names: Mapping[str, int]) -> list[PolicyRows]:
         """What loops read of each policy; ValueError for a group that is not known."""
-        return [policy.rows(group_names) for policy in self.policies]
+        return [policy._rows(group_names) for policy in self.policies]
 
     def rays_of(self, number: int, n: int) -> Int64Array:
         """Those of n rays that policy `number` judges."""
@@ -160,14 +160,14 @@ def ray_shots(
 
 def judge(state: GroupedState, request: ShotRequest) -> Judged:
     """Judge shots by their policies."""
-    rows, rays = request.weapons.rows(state.group_names), request.rays
+    rows, rays = request.weapons.rows(state._group_names), request.rays
     return judge_flight(chords_of(state, rays, rays.threads), request, rows)
 
 
 def judge_flight(chords: Chords, shots: ShotRequest, rows: list[PolicyRows]) -> Judged:
     """Judge shots by their chords; `rows`: what loops read of each policy."""
     needs_length = any(one.kind in (LONGEST_CHORD, PENETRATION) for one in rows)
-    n, flight = len(chords.offsets) - 1, chords.flight(needs_length=needs_length)
+    n, flight = len(chords.offsets) - 1, chords._flight(needs_length=needs_length)
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))

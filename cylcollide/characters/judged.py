@@ -133,7 +133,7 @@ class Impacts(Chords):
         """The same rows as `Chords`."""
         return self
 
-    def step(self, row: int, begin: int, kind: str) -> Step:
+    def _step(self, row: int, begin: int, kind: str) -> Step:
         """One impact as a step of a decision that begins in row `begin`."""
         ruling = self._impacts.union_first.item(row) - begin if kind == PENETRATION else row - begin
         entry, leave = self.entry_fraction.item(row), self.exit_fraction.item(row)
@@ -237,13 +237,13 @@ class Judged(HitFields["Judged"]):
     @cached_property
     def distance(self) -> Float64Array:
         """Distance from the start to the entry of the limb, inf for none; (n,)."""
-        return self.impacts.entry_distances(self._shots.chord)
+        return self.impacts._entry_distances(self._shots.chord)
 
     def _spots(self) -> Columns:
-        position, normal = self.impacts.entry_surface(self._shots.chord)
+        position, normal = self.impacts._entry_surface(self._shots.chord)
         return {"position": position, "normal": normal}
 
-    def trace(self) -> dict[str, tuple[NDArray[Any], ...]]:
+    def _trace(self) -> dict[str, tuple[NDArray[Any], ...]]:
         """The arrays that the answer consists of, by what they say. They hold no state of a world."""
         impacts, shots = self.impacts, self._shots
         chords, own = impacts._rows.chords, impacts._impacts
@@ -293,7 +293,7 @@ class Judged(HitFields["Judged"]):
         begin, end = self.impacts.offsets[row : row + 2].tolist()
         energy, code = (column.item(row if len(column) > 1 else 0) for column in (self._energy, self._kinds))
         kind, chord = KINDS[int(code)], self._shots.chord.item(row)
-        steps = tuple(self.impacts.step(j, begin, kind) for j in range(begin, end))
+        steps = tuple(self.impacts._step(j, begin, kind) for j in range(begin, end))
         damage, left = self.damage.item(row), self.energy_left.item(row)
         return Decision(row, kind, energy, damage, left, chord - begin if chord >= 0 else None, steps)
 

@@ -163,7 +163,7 @@ class Policy:
     def _known_rows(self) -> dict[tuple[tuple[str, int], ...], PolicyRows]:
         return {}
 
-    def rows(self, group_names: Mapping[str, int]) -> PolicyRows:
+    def _rows(self, group_names: Mapping[str, int]) -> PolicyRows:
         """The arrays that loops read, in a world whose rigs have these names of hit groups.
 
         Raises

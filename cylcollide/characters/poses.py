@@ -91,7 +91,7 @@ def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
 
 def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int) -> Limbs:
     """The placed limbs of k characters; `character` (k,) are their labels, None keeps those of the limbs."""
-    t, m, solids = limbs.table, len(limbs), len(limbs.table.boxes)
+    t, m, solids = limbs._table, len(limbs), len(limbs._table.boxes)
     box = np.where(np.tile(t.box, k) >= 0, np.tile(t.box, k) + np.repeat(np.arange(k) * solids, m), -1)
     labels = np.tile(t.character, k) if character is None else np.repeat(character.astype(np.int32), m)
     table = make_table(

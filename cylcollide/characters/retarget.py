@@ -67,9 +67,9 @@ def carried_over(
         parent = int(rig.parents[bone])
         if bone in pairs:
             source = pairs[bone]
-            moved = quaternions.product(world[:, source], quaternions.conjugate(clip.rest.orientations[source]))
+            moved = quaternions.product(world[:, source], quaternions.conjugate(clip._rest.orientations[source]))
             moved = quaternions.product(quaternions.product(axes, moved), back)
-            start = quaternions.product(aligned[bone], rig.rest.orientations[bone])
+            start = quaternions.product(aligned[bone], rig._rest.orientations[bone])
             whole[:, bone] = quaternions.product(moved, np.broadcast_to(start, (frames, 4)))
             above = quaternions.conjugate(whole[:, parent]) if parent >= 0 else quaternions.IDENTITY
             joints[:, bone] = quaternions.product(np.broadcast_to(above, (frames, 4)), whole[:, bone])
@@ -84,7 +84,7 @@ def carried_over(
         "bone_names": [rig.bone_names[bone] for bone in kept],
         "parents": [rows.get(int(rig.parents[bone]), -1) for bone in kept],
         "offsets": rig.rest_positions[kept],
-        "root_positions": way - (rig.rest.positions[hips] - rig.rest.positions[top]),
+        "root_positions": way - (rig._rest.positions[hips] - rig._rest.positions[top]),
         "orientations": joints[:, kept],
         "rest_orientations": rest[kept],
     }
@@ -122,7 +122,7 @@ def _between_axes(rig: Skeleton, clip: Skeleton, pairs: dict[int, int]) -> Float
 
 def _basis(skeleton: Skeleton, bones: list[int]) -> Float64Array | None:
     """The axes to the left, up and forward of a person at rest, in columns; None if sides or a neck are not known."""
-    at, rows = skeleton.rest.positions, {skeleton.bone_names[bone]: bone for bone in bones}
+    at, rows = skeleton._rest.positions, {skeleton.bone_names[bone]: bone for bone in bones}
     roles = standard_names.roles(skeleton.bone_names)
     across = np.zeros(3)
     for name, bone in rows.items():
@@ -150,8 +150,8 @@ def _aligned(rig: Skeleton, clip: Skeleton, pairs: dict[int, int], axes: Float64
         ends = [other for other in pairs if _nearest(rig, other, pairs) == bone]
         if bone not in pairs or bone not in straight or len(ends) != 1:
             continue
-        ours = rig.rest.positions[ends[0]] - rig.rest.positions[bone]
-        theirs = clip.rest.positions[pairs[ends[0]]] - clip.rest.positions[pairs[bone]]
+        ours = rig._rest.positions[ends[0]] - rig._rest.positions[bone]
+        theirs = clip._rest.positions[pairs[ends[0]]] - clip._rest.positions[pairs[bone]]
         found[bone] = _shortest(ours, quaternions.rotated(axes, theirs))
     return found
 
@@ -180,6 +180,6 @@ def _size(rig: Skeleton, clip: Skeleton, pairs: dict[int, int]) -> float:
     for bone in bones:
         above = _nearest(rig, bone, pairs)
         if above >= 0:
-            sizes[0] += float(np.linalg.norm(rig.rest.positions[bone] - rig.rest.positions[above]))
-            sizes[1] += float(np.linalg.norm(clip.rest.positions[pairs[bone]] - clip.rest.positions[pairs[above]]))
+            sizes[0] += float(np.linalg.norm(rig._rest.positions[bone] - rig._rest.positions[above]))
+            sizes[1] += float(np.linalg.norm(clip._rest.positions[pairs[bone]] - clip._rest.positions[pairs[above]]))
     return sizes[0] / sizes[1] if min(sizes) > 0.0 else 1.0

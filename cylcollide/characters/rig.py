@@ -76,11 +76,11 @@ class Rig(EditableRig):
             the range of accepted numbers or loses its axis; it names character, bone and limb.
         """
         at, turn = poses.bone_poses(positions, orientations, len(self.bone_names))
-        k, bones, m, solids = len(at), len(self.bone_names), len(self.limbs), len(self.rows.boxes)
+        k, bones, m, solids = len(at), len(self.bone_names), len(self.limbs), len(self._rows.boxes)
         labels = None if character is None else validate.integers(character, "character", k, -1, 2**31 - 1)
         placed, order = Placed(np.empty((k * m, 3)), np.empty((k * m, 3)), np.empty((k * solids, 12))), np.arange(k)
         first = Parts(*((order * rows).astype(np.int32) for rows in (m, solids, bones)))
-        bad = place_limbs(self.rows, bones, Bones(at.reshape(-1, 3), turn.reshape(-1, 4)), first, placed)
+        bad = place_limbs(self._rows, bones, Bones(at.reshape(-1, 3), turn.reshape(-1, 4)), first, placed)
         if bad >= 0:
             poses.raise_misplaced(self, at, turn, bad)
         return poses.repeated(self.limbs, placed, labels, k)
@@ -120,9 +120,9 @@ class Rig(EditableRig):
         at, turn, joints, moved = poses.joint_poses(
             root_positions, root_orientations, joint_orientations, joint_positions, self.bone_names
         )
-        offsets = self.rest_offsets if moved is None else bone_offsets(moved, self.parents)
+        offsets = self._rest_offsets if moved is None else bone_offsets(moved, self.parents)
         positions, orientations = np.empty((*joints.shape[:2], 3)), np.empty(joints.shape)
-        bad = pose_bones(self.skeleton, at, turn, offsets, joints, positions, orientations)
+        bad = pose_bones(self._skeleton, at, turn, offsets, joints, positions, orientations)
         if bad >= 0:
             poses.raise_unposed(self, at, turn, joints, positions, bad)
         return positions, orientations
@@ -241,7 +241,7 @@ class Rig(EditableRig):
 
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
         numbers = fit.group_numbers(skin, groups, bone_groups)
-        rig = cls(*skin.bone_columns, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
+        rig = cls(*skin._bone_columns, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
         rig._keep(skin)
         return rig
 
@@ -272,7 +272,7 @@ class Rig(EditableRig):
 
         skin = Skin.from_gltf(path, meshes=meshes, without=without, names=names, space=space)
         return cls.from_skin(
-            skin.vertices, skin.faces, skin.weights, *skin.bone_columns, shapes=shapes, coverage=coverage,
+            skin.vertices, skin.faces, skin.weights, *skin._bone_columns, shapes=shapes, coverage=coverage,
             least_share=least_share, least=least, groups=groups, bone_groups=bone_groups,
         )  # fmt: skip
 

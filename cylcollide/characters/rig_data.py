@@ -33,11 +33,11 @@ class RigData(Skeleton):
     limb_bone: Int32Array
     groups: Mapping[str, int]
     """Numbers of hit groups by name, read-only."""
-    rows: RigRows
+    _rows: RigRows
     """The limbs as loops read them."""
-    skeleton: bone_loops.SkeletonRows
+    _skeleton: bone_loops.SkeletonRows
     """The bones as loops read them."""
-    rest_offsets: Float64Array
+    _rest_offsets: Float64Array
     """Where the bones are at rest, as loops read it: (1, b, 3), of roots from the first one."""
     skin: Skeleton | None = None
     """The `Skin` that the limbs were fitted to, None of other rigs, and of rigs from files, pickles and copies."""
@@ -55,26 +55,26 @@ class RigData(Skeleton):
         super().__init__(bone_names, parents, rest_positions, rest_orientations)
         self._set_columns(
             limb_bone=_limb_bones(limb_bone, limbs, self.bone_names),
-            rest_offsets=bone_offsets(self.rest_positions, self.parents),
+            _rest_offsets=bone_offsets(self.rest_positions, self.parents),
         )
-        table = limbs.table
+        table = limbs._table
         vars(self).update(
             limbs=limbs,
             groups=_groups(groups),
-            rows=RigRows(self.limb_bone, table.p1, table.p2, table.box, table.boxes),
-            skeleton=bone_loops.SkeletonRows(self.parents, EIGHT),
+            _rows=RigRows(self.limb_bone, table.p1, table.p2, table.box, table.boxes),
+            _skeleton=bone_loops.SkeletonRows(self.parents, EIGHT),
         )
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[Any, ...]:
         """The arguments of the constructor, checked."""
-        return (*self.bone_columns, self.limbs, self.limb_bone, dict(self.groups))
+        return (*self._bone_columns, self.limbs, self.limb_bone, dict(self.groups))
 
     def __eq__(self, other: object) -> bool:
         """Whether all columns, limbs and names are equal; the order of the groups does not count."""
         if not isinstance(other, RigData):
             return NotImplemented
-        pairs = zip(self.arguments, other.arguments, strict=True)
+        pairs = zip(self._arguments, other._arguments, strict=True)
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def _keep(self, skin: Skeleton | None) -> None:

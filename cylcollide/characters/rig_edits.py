@@ -80,7 +80,7 @@ class EditableRig(RigData):
         for row, name in enumerate(names):
             if name is not None:
                 column[row] = _number(name, numbers)
-        rig = self._with(limbs=Limbs(self.limbs.table, column, self.limbs.names), groups=numbers)
+        rig = self._with(limbs=Limbs(self.limbs._table, column, self.limbs.names), groups=numbers)
         rig._keep(self.skin)
         return rig
 
@@ -135,12 +135,12 @@ class EditableRig(RigData):
     def _with(self, **changes: object) -> Self:
         """The rig with other arguments."""
         names = ("bone_names", "parents", "rest_positions", "rest_orientations", "limbs", "limb_bone", "groups")
-        return type(self)(**{**dict(zip(names, self.arguments, strict=True)), **changes})
+        return type(self)(**{**dict(zip(names, self._arguments, strict=True)), **changes})
 
 
 def _scaled(limbs: Limbs, by: float) -> Limbs:
     """The limbs times a factor, about the origins of their bones."""
-    t, boxes = limbs.table, limbs.table.boxes.copy()
+    t, boxes = limbs._table, limbs._table.boxes.copy()
     p1, p2, radius, radius2 = (column * by for column in (t.p1, t.p2, t.radius, t.radius2))
     boxes[:, 9:] *= by
     half = np.ones((len(limbs), 3))

@@ -59,7 +59,7 @@ def text_of(rig: RigData, indent: int | None = None) -> str:
 
 def _limb(limbs: Limbs, i: int, bone: str) -> dict[str, Any]:
     """One limb as it is written; labels that a limb may do without are left out."""
-    shape, table = Shape(limbs.kind[i]), limbs.table
+    shape, table = Shape(limbs.kind[i]), limbs._table
     columns = {"p1": table.p1[i], "p2": table.p2[i], "radius": table.radius[i], "radius2": table.radius2[i]}
     if shape == Shape.BOX:
         box = table.boxes[table.box[i]]

@@ -59,4 +59,4 @@ def limbs_of(parts: Sequence[tuple[int, Limbs]], bone_names: Sequence[str]) -> t
         name or bone_names[bone] + (f"_{number}" if number > 1 else "")
         for name, bone, number in zip(limbs.names, bones, numbers, strict=True)
     ]
-    return Limbs(limbs.table, limbs.hit_group, tuple(names)), bones
+    return Limbs(limbs._table, limbs.hit_group, tuple(names)), bones

@@ -86,7 +86,7 @@ def _labels(rig: RigData) -> tuple[str, ...]:
 
 def _outline(rig: RigData, row: int) -> Outline:
     limbs, bone = rig.limbs, int(rig.limb_bone[row])
-    t, shape = limbs.table, Shape(int(limbs.kind[row]))
+    t, shape = limbs._table, Shape(int(limbs.kind[row]))
     if shape == Shape.BOX:
         axes, half = limbs.box_axes[row], limbs.half_extents[row]
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])

@@ -19,7 +19,7 @@ class Immutable:
     """An object whose attributes only its constructor sets, in the dictionary of the instance."""
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[Any, ...]:
         """The arguments of the constructor, checked."""
         raise NotImplementedError
 
@@ -40,7 +40,7 @@ class Immutable:
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         """The constructor makes copies and pickles, and makes their arrays read-only again."""
-        return type(self), self.arguments
+        return type(self), self._arguments
 
 
 class Skeleton(Immutable):
@@ -70,12 +70,12 @@ class Skeleton(Immutable):
         vars(self).update(bone_names=names)
 
     @property
-    def bone_columns(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
+    def _bone_columns(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
         """Names, parents, rest positions and rest orientations: the first arguments of `Rig`."""
         return self.bone_names, self.parents, self.rest_positions, self.rest_orientations
 
     @cached_property
-    def rest(self) -> Bones:
+    def _rest(self) -> Bones:
         """The bones at rest, in the frame in which the rest transform of the root is given; read-only."""
         positions = np.array(self.rest_positions)
         orientations = quaternions.normalised(self.rest_orientations)
@@ -87,19 +87,19 @@ class Skeleton(Immutable):
         return Bones(positions, orientations)
 
     @cached_property
-    def rest_turns(self) -> Float64Array:
+    def _rest_turns(self) -> Float64Array:
         """Rotation matrices of the bones at rest, (b, 3, 3)."""
-        return shapes.rotation_matrices(self.rest.orientations)
+        return shapes.rotation_matrices(self._rest.orientations)
 
 
 def in_bone(skeleton: Skeleton, bone: int, points: Float64Array) -> Float64Array:
     """Points (n, 3) beside the bones at rest, in the frame of one of these."""
-    return np.asarray((points - skeleton.rest.positions[bone]) @ skeleton.rest_turns[bone])
+    return np.asarray((points - skeleton._rest.positions[bone]) @ skeleton._rest_turns[bone])
 
 
 def from_bone(skeleton: Skeleton, bone: int, points: Float64Array) -> Float64Array:
     """Points (n, 3) in the frame of a bone, beside the bones at rest."""
-    return np.asarray(points @ skeleton.rest_turns[bone].T + skeleton.rest.positions[bone])
+    return np.asarray(points @ skeleton._rest_turns[bone].T + skeleton._rest.positions[bone])
 
 
 def bone_label(names: Sequence[str], i: int) -> str:

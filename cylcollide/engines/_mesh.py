@@ -44,5 +44,5 @@ class MeshEngine(Adapter):
         """Replace the engine's scene by a mesh: vertices (v, 3), triangles (t, 3)."""
 
     def _build(self, limbs: Limbs) -> None:
-        vertices, triangles, self._limb_of_triangle = tessellate(limbs.table, self._sides)
+        vertices, triangles, self._limb_of_triangle = tessellate(limbs._table, self._sides)
         self._build_mesh(vertices, triangles)

@@ -75,7 +75,7 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
         found = past.chords()
         query, row, _ = limbs_of_chords(found)
         certain = are_certain(found, query, row, radius[query])
-        return doubts_with(found.judged[0], query, row, certain, least)._rewound(times, past.present)
+        return doubts_with(found._judged[0], query, row, certain, least)._rewound(times, past.present)
     spread = Spread(ring, times, time_radius, protected)
     least[spread.is_open] = Doubt.DEPENDS
     grown = copy(rays)
@@ -84,9 +84,9 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
         grown.radius = NO_RADIUS
     found = Past(world, ring, (grown, asked, protected)).chords()
     query, row, _ = limbs_of_chords(found)
-    limbs = found.judged[0]
+    limbs = found._judged[0]
     assert isinstance(limbs, RewoundLimbs)
-    reach = radius[query] + spread.motion(query, limbs.state_row[row])
+    reach = radius[query] + spread.motion(query, limbs._state_row[row])
     hits = limbs.limbs()[row].cast_segments(rays.first[query], rays.second[query], radius=reach)
     near = np.flatnonzero(hits.hit | hits.undecided)
     query, row, reach = query[near], row[near], reach[near]

@@ -69,13 +69,13 @@ class MissExplanation:
     alpha: float
     ticks: Float64Array
     """The times of all ticks that are kept."""
-    group_names: Mapping[str, int] = field(repr=False)
+    _group_names: Mapping[str, int] = field(repr=False)
     """Numbers of hit groups by name."""
-    limbs: Limbs = field(repr=False)
+    _limbs: Limbs = field(repr=False)
     """All limbs at that time."""
-    statics: Int32Array = field(repr=False)
+    _statics: Int32Array = field(repr=False)
     """Handle of the static that each of them belongs to, -1 for none."""
-    why_nothing: str = field(repr=False, default="")
+    _why_nothing: str = field(repr=False, default="")
     """Why no limb is nearest: which ones cannot be hit."""
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class MissExplanation:
             verdict = f"hit after all: {self._name(self)} at {when}"
             where = f"{_place(self.point)}, at fraction {self.fraction:.4g} of the segment"
         elif self.limb == NO_LIMB:
-            verdict, where = f"miss: no limb{of_group} can be hit at {when}", self.why_nothing
+            verdict, where = f"miss: no limb{of_group} can be hit at {when}", self._why_nothing
         else:
             limb = self._name(self)
             verdict = f"miss: {self.gap:.4g} beside {limb} at {when}"
@@ -105,7 +105,7 @@ class MissExplanation:
 
     def _group(self, number: int) -> str:
         """A hit group, by name if it has one."""
-        names = [repr(name) for name, its in self.group_names.items() if its == number]
+        names = [repr(name) for name, its in self._group_names.items() if its == number]
         return names[0] if names else str(number)
 
     def _name(self, found: MissExplanation | RayHit) -> str:
@@ -155,7 +155,7 @@ class MissExplanation:
                 self.start, self.end, self.limb, self.hit, self.point, None if self.hit else self.segment_point
             )
         title = f"{str(self).split(chr(10), 1)[0]}\n{self._when_it_hits()}"
-        scene = Scene(self.limbs, self.statics)
+        scene = Scene(self._limbs, self._statics)
 
         def timeline(axes: Any) -> None:
             _draw_timeline(axes, self, time_unit)

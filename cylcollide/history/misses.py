@@ -83,7 +83,7 @@ def explain_miss(
         nearest = NearestLimb(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
     else:
         rows = _judged_rows(limbs, reasons)
-        nearest = nearest_limb(limbs.table, rows, ends[0][0], ends[1][0]) or NOTHING
+        nearest = nearest_limb(limbs._table, rows, ends[0][0], ends[1][0]) or NOTHING
     times = np.union1d(searched_times(history.times, step), moment)
 
     def hits_at(moments: Float64Array) -> BoolArray:
@@ -113,10 +113,10 @@ def explain_miss(
         tick=int(at_time.tick[0]),
         alpha=float(at_time.alpha[0]),
         ticks=frozen(history.times),
-        group_names=group_names,
-        limbs=limbs,
-        statics=statics,
-        why_nothing="" if known else _in_words(limbs, reasons),
+        _group_names=group_names,
+        _limbs=limbs,
+        _statics=statics,
+        _why_nothing="" if known else _in_words(limbs, reasons),
     )
 
 

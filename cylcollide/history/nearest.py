@@ -137,7 +137,7 @@ class PastNear:
             offsets, codes = self._within(rows, request.rows(rows, columns.upper[rows]))
             limbs = self._limbs(rows[ray_of_each(offsets)], codes >> 1)
             own = np.arange(len(codes), dtype=np.int32)
-            resolve_nearest(request, limbs.table, rows, (offsets, own), columns)
+            resolve_nearest(request, limbs._table, rows, (offsets, own), columns)
             columns.limb[rows] = gather(codes >> 1, columns.limb[rows], NO_LIMB)
         hit = np.flatnonzero(columns.limb >= 0)
         row = np.full(n, NO_LIMB, np.int32)
@@ -149,7 +149,7 @@ class PastNear:
         """All limbs within the reach of each point, by row."""
         offsets, codes = self._within(slice(None), self.request)
         offsets, kept = resolve_within(
-            self.request, self._limbs(ray_of_each(offsets), codes >> 1).table,
+            self.request, self._limbs(ray_of_each(offsets), codes >> 1)._table,
             (offsets, 2 * np.arange(len(codes), dtype=np.int32) + (codes & 1)),
         )  # fmt: skip
         limbs, own = self._limbs(ray_of_each(offsets), (codes >> 1)[kept]), np.arange(len(kept), dtype=np.int32)

@@ -59,7 +59,7 @@ class Past:
             open_ray, lists = undecided[ray_of_each(offsets)], (offsets, np.arange(len(near), dtype=np.int32))
             few = self._limbs(open_ray, near)  # alone: no field may ever ask where the limbs of other hits were
             candidates = partial(self._candidates, few, lists)
-            resolved = exact_fallback.resolve_hits(read, few.table, rays.inside, candidates)
+            resolved = exact_fallback.resolve_hits(read, few._table, rays.inside, candidates)
             ray, row = np.append(open_ray, hit), np.append(near, row)
         hits.limb[hit] = np.arange(len(row) - len(hit), len(row))
         limbs = self._limbs(ray, row)
@@ -79,7 +79,7 @@ class Past:
         alpha = np.repeat(self.times.alpha[i : i + 1], len(row))
         placed = RewoundLimbs(self.ring, np.repeat(place, len(row)), alpha, row)
         rows = considered_rows(placed, self.batch, i)
-        return placed, rows[~np.isin(placed.table.character[rows], ids[since <= time[i]])]
+        return placed, rows[~np.isin(placed._table.character[rows], ids[since <= time[i]])]
 
     def nearest(self, rows: Int64Array) -> Cleared:
         """The limb that needs the least growth to touch each of these rays, a row of its tick; or OPEN."""
@@ -113,8 +113,10 @@ class Past:
             offsets, near = self._near(undecided)
             limbs = self._limbs(undecided[ray_of_each(offsets)], near)
             of_each = np.split(np.arange(len(near)), offsets[1:-1])
-            placed = [own[limbs.kernel_rows.mask[own] != 0].tolist() for own in of_each]
-            resolve_points(points, limbs.table, dict(zip(undecided.tolist(), placed, strict=True)).__getitem__, columns)
+            placed = [own[limbs._kernel_rows.mask[own] != 0].tolist() for own in of_each]
+            resolve_points(
+                points, limbs._table, dict(zip(undecided.tolist(), placed, strict=True)).__getitem__, columns
+            )
             columns.limb[undecided] = gather(near, columns.limb[undecided], NO_LIMB)
         return PointHits(columns.limb, columns.limb_count, partial(self._distances, points, columns.limb))._rewound(
             self.times, None
@@ -129,12 +131,12 @@ class Past:
         hit, limb = np.flatnonzero(row >= 0), np.full(len(row), NO_LIMB, np.int32)
         limb[hit] = np.arange(len(hit))
         limbs = self._limbs(hit, row[hit])
-        return axis_distances(points, limbs.table, limbs.kernel_rows, limb)
+        return axis_distances(points, limbs._table, limbs._kernel_rows, limb)
 
     def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
         """The limbs on the list of each of these rays that it may hit."""
         some = batch_rows(self.rays.batch, rays)
-        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, 0, lists, False))
+        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs._kernel_rows, 0, lists, False))
 
     def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
         """Rows of states, each where it was at the moment of its ray."""

@@ -137,11 +137,11 @@ class PoseHistory(PastQueries):
         """Keep a state as a tick with this number."""
         ring = self._ring
         structure = None if ring is None else ring.ticks[-1].structure
-        if structure is None or state.layout is not self._recorded_layout:
+        if structure is None or state._layout is not self._recorded_layout:
             structure = structure_of(state, structure, self._interpolate)
         tick = tick_of(state, number, time, self._interpolate, structure)
         self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
-        self._recorded_layout = state.layout
+        self._recorded_layout = state._layout
 
     def _kept(self) -> Ring:
         if self._ring is None:
@@ -184,7 +184,7 @@ class PoseHistory(PastQueries):
             As of queries; on a group that no rig of the world names, and a resolution that is not
             positive or needs more than a million steps.
         """
-        groups = self._world.snapshot().group_names
+        groups = self._world.snapshot()._group_names
         options = MissOptions(
             mask=mask, ignore_character=ignore_character, protected_since=protected_since, threads=threads
         )
@@ -213,7 +213,7 @@ class PoseHistory(PastQueries):
         ring = self._kept()
         times = sample_times(ring, 1, (time, None, None, "error"))
         now, state = self._world.snapshot()._scene(), all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
-        scene, moment = Scene(state.limbs(), state.labels.static, now.groups), f"at time {time:.6g}"
+        scene, moment = Scene(state.limbs(), state._labels.static, now.groups), f"at time {time:.6g}"
         if shot is None:
             title = f"filled: limbs {moment}; dashed: now"
             return scene_figure("PoseHistory.plot", scene, focus, title, path, unit, now)

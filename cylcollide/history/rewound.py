@@ -25,22 +25,22 @@ from cylcollide.world.layout import index_among
 class RewoundLimbs:
     """Limbs at moments: n places of ticks in the ring, how far each is past its tick, 0 to 1, and a row of its state.
 
-    Results read them as they do a state; `state_row` has their rows in the states of their ticks.
+    Results read them as they do a state; `_state_row` has their rows in the states of their ticks.
 
     A limb that has no axis at its moment, as one that is turned over by its ends, is in no layer: it is not hit. So are
     the limbs of a character that is beyond the accepted range between two ticks.
     """
 
     def __init__(self, ring: Ring, place: Int32Array, alpha: Float64Array, row: Int32Array) -> None:
-        self._ring, self._place, self._alpha, self.state_row = ring, place, alpha, row
+        self._ring, self._place, self._alpha, self._state_row = ring, place, alpha, row
 
     @cached_property
-    def kernel_rows(self) -> LimbRows:
+    def _kernel_rows(self) -> LimbRows:
         """What loops read of the limbs."""
-        n = len(self.state_row)
+        n = len(self._state_row)
         shape, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
         placed = LimbRows(shape, character, mask, memory.rows((n, ROW)), 0)
-        place_recorded(self._ring.recorded, self._place, self._alpha, np.arange(n + 1), self.state_row, placed)
+        place_recorded(self._ring.recorded, self._place, self._alpha, np.arange(n + 1), self._state_row, placed)
         return placed
 
     @cached_property
@@ -49,25 +49,25 @@ class RewoundLimbs:
         structures = [tick.structure for tick in self._ring.ticks]
         distinct = list({id(one): one for one in structures}.values())
         if len(distinct) == 1:
-            return [(distinct[0], slice(None), self.state_row)]
+            return [(distinct[0], slice(None), self._state_row)]
         number = {id(one): k for k, one in enumerate(distinct)}
         which = np.array([number[id(one)] for one in structures])[self._place]
         of_each = [np.flatnonzero(which == k) for k in range(len(distinct))]
-        return [(one, own, self.state_row[own]) for one, own in zip(distinct, of_each, strict=True)]
+        return [(one, own, self._state_row[own]) for one, own in zip(distinct, of_each, strict=True)]
 
     def column(self, name: str, *field: str) -> NDArray[Any]:
         """A column of the models, by limb; or one field of it."""
         parts = [(getattr(one.models, name), own, one.limb["model"][row]) for one, own, row in self._parts]
         parts = [(values[field[0]] if field else values, own, model) for values, own, model in parts]
-        column = np.empty((len(self.state_row), *parts[0][0].shape[1:]), parts[0][0].dtype)
+        column = np.empty((len(self._state_row), *parts[0][0].shape[1:]), parts[0][0].dtype)
         for values, own, model in parts:
             column[own] = values[model]
         return column
 
     @cached_property
-    def table(self) -> LimbTable:
+    def _table(self) -> LimbTable:
         """The columns of the limbs."""
-        shape, character, mask, rows, _ = self.kernel_rows
+        shape, character, mask, rows, _ = self._kernel_rows
         kind: Int8Array = self.column("codes", "kind").astype(np.int8)
         is_box = self.column("codes", "box") >= 0
         p1, p2 = rows[:, P1 : P1 + 3].copy(), rows[:, P2 : P2 + 3].copy()
@@ -78,9 +78,9 @@ class RewoundLimbs:
         return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, shape, rows)
 
     @cached_property
-    def labels(self) -> RowLabels:
+    def _labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs; where ends are interpolated, transforms of statics alone."""
-        n, row = len(self.state_row), self.state_row
+        n, row = len(self._state_row), self._state_row
         bone, static = self.column("codes", "bone").astype(np.int32), np.full(n, NO_STATIC, np.int32)
         for one, own, rows in self._parts:
             static[own] = one.static[rows]
@@ -95,12 +95,12 @@ class RewoundLimbs:
 
     def limbs(self) -> Limbs:
         """All of them."""
-        return Limbs(self.table, self.labels.hit_group, tuple(self.labels.names.tolist()))
+        return Limbs(self._table, self._labels.hit_group, tuple(self._labels.names.tolist()))
 
     def _scene(self, tick: int, alpha: float) -> Scene:
         """All limbs that there were at another moment, as pictures show them."""
         whole = all_limbs(self._ring, tick, alpha)
-        return Scene(whole.limbs(), whole.labels.static)
+        return Scene(whole.limbs(), whole._labels.static)
 
 
 def all_limbs(ring: Ring, tick: int, alpha: float) -> RewoundLimbs:
@@ -124,7 +124,7 @@ def present_positions(
     nan for misses, and for characters and statics that are gone.
     """
     state, local_position, rig_limb = world.snapshot(), places.local_position, places.rig_limb
-    layout, is_static = state.layout, places.static != NO_STATIC
+    layout, is_static = state._layout, places.static != NO_STATIC
     index, lives = index_among(places.character, layout.ids)
     of_static, is_there = index_among(places.static, layout.statics.handles)
     index = np.where(is_static, len(layout.ids) + of_static, index)
@@ -135,13 +135,13 @@ def present_positions(
     moved = np.full(position.shape, np.nan)
     if len(by_bone):
         bone = layout.first.bones[index[by_bone]] + np.maximum(places.bone[by_bone], 0)  # a static's only bone is 0
-        turn = normalised(state.columns.orientations[bone])
-        moved[by_bone] = state.columns.positions[bone] + rotated(turn, local_position[by_bone])
+        turn = normalised(state._columns.orientations[bone])
+        moved[by_bone] = state._columns.positions[bone] + rotated(turn, local_position[by_bone])
     if len(by_ends):
         bare, new_row = is_bare[by_ends], places.limb[by_ends]  # a bare limb has the same row in every state
         if not bare.all():
             new_row = np.where(bare, new_row, layout.first.rows[index[by_ends]] + rig_limb[by_ends])
-        moved[by_ends] = _moved(position[by_ends], judged, row[by_ends], state.table, new_row)
+        moved[by_ends] = _moved(position[by_ends], judged, row[by_ends], state._table, new_row)
     return moved
 
 

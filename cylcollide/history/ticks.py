@@ -42,8 +42,8 @@ class Models:
         self.bare, self.rigs, self.statics = bare, rigs, statics
         parts, first_static = [bare, *(rig.limbs for rig in rigs), statics], sum(len(rig.limbs) for rig in rigs)
         first_static += len(bare)
-        limbs, boxes = Limbs.concat(parts), [len(part.table.boxes) for part in parts]
-        t = limbs.table
+        limbs, boxes = Limbs.concat(parts), [len(part._table.boxes) for part in parts]
+        t = limbs._table
         self.first_box: Int64Array = np.cumsum(boxes)[:-2]
         """The first row of `boxes` of each rig."""
         self.numbers = np.column_stack([t.p1, t.p2, t.radius, t.radius2])
@@ -245,24 +245,24 @@ def recorded_ticks(ticks: Sequence[Tick]) -> Recorded:
 
 def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolation, structure: Structure) -> Tick:
     """What is kept of a state."""
-    layout, moved, table, first = state.layout, state.columns, state.table, structure.first_bone
+    layout, moved, table, first = state._layout, state._columns, state._table, structure.first_bone
     bones: Float64Array = memory.aligned((layout.bones - first + 1, BONE_SIZE), np.float64, np.empty)
     bones[-1] = 0.0
     fill_bones(moved.positions[first:], moved.orientations[first:], bones)
     roots = moved.positions[layout.first.bones[: len(layout.ids)]]
     ends = table.p1[: structure.ends].copy(), table.p2[: structure.ends].copy()
     axes = table.boxes[: structure.boxes].copy()
-    bounds = memory.rows((state.tree.bounds.size // 2,)).view(np.float32).reshape(state.tree.bounds.shape)
-    bounds[...] = state.tree.bounds  # a tick must not keep those of a state, which are written again
+    bounds = memory.rows((state._tree.bounds.size // 2,)).view(np.float32).reshape(state._tree.bounds.shape)
+    bounds[...] = state._tree.bounds  # a tick must not keep those of a state, which are written again
     return Tick(
-        number, time, state.roster, structure, structure.characters, ends, axes, roots, bones, interpolate == "ends",
-        state.tree._replace(bounds=frozen(bounds)), state.slots,
+        number, time, state._roster, structure, structure.characters, ends, axes, roots, bones, interpolate == "ends",
+        state._tree._replace(bounds=frozen(bounds)), state._slots,
     )  # fmt: skip
 
 
 def structure_of(state: Snapshot, before: Structure | None, interpolate: Interpolation) -> Structure:
     """The structure of a state; its models are those of an earlier one where they are the same."""
-    layout = state.layout
+    layout = state._layout
     same = before is not None and before.models.are_of(layout)
     models = before.models if before is not None and same else Models(layout.bare, layout.rigs, layout.statics.limbs)
     return Structure(layout, models, interpolate)

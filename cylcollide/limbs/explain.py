@@ -87,7 +87,7 @@ class Explanation:
     """Fraction of the segment at which the grown limb touches it."""
     rechecked: bool
     """Whether exact arithmetic decided, because float64 bounds did not."""
-    table: LimbTable = field(repr=False, compare=False)
+    _table: LimbTable = field(repr=False, compare=False)
     """The table of this one limb."""
 
     @property
@@ -130,7 +130,7 @@ class Explanation:
         """
         word, verdict = ("depth", "hit") if self.hit else ("clearance", "miss")
         figure = explain_drawing.draw(
-            plain_limb(self.table, 0),
+            plain_limb(self._table, 0),
             np.array([self.start, self.end]),
             self.nearest,
             [(p.entry, p.exit, p.entry_face.name) for p in self.passed],

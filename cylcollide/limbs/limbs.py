@@ -89,7 +89,7 @@ class Limbs(Constructors, PointQueries):
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
-    table: LimbTable
+    _table: LimbTable
     """The columns that kernels read."""
     kind: Int8Array
     p1: Float64Array
@@ -100,14 +100,14 @@ class Limbs(Constructors, PointQueries):
     mask: Uint32Array
     hit_group: Int32Array
     names: tuple[str, ...]
-    state_row: None = None
+    _state_row: None = None
     """Results number limbs as they are here."""
 
     def __init__(self, table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
         for column in (*table, hit_group):
             column.flags.writeable = False
         vars(self).update(
-            table=table, kind=table.kind, p1=table.p1, p2=table.p2, radius=table.radius, radius2=table.radius2,
+            _table=table, kind=table.kind, p1=table.p1, p2=table.p2, radius=table.radius, radius2=table.radius2,
             character=table.character, mask=table.mask, hit_group=hit_group, names=names,
         )  # fmt: skip
 
@@ -121,7 +121,7 @@ class Limbs(Constructors, PointQueries):
 
     def __reduce__(self) -> tuple[type[Limbs], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
         """The constructor makes copies and pickles, and makes their arrays read-only again."""
-        return Limbs, (self.table, self.hit_group, self.names)
+        return Limbs, (self._table, self.hit_group, self.names)
 
     @classmethod
     def _of(cls, solids: Solids, labels: Labels) -> Self:
@@ -137,7 +137,7 @@ class Limbs(Constructors, PointQueries):
             raise ValueError(f"concat: expected a list of one or more Limbs, got {wrong[0] if wrong else 'none'}")
         names = tuple(name for part in parts for name in part.names)
         return cls(
-            tables.joined_tables([part.table for part in parts]),
+            tables.joined_tables([part._table for part in parts]),
             np.concatenate([part.hit_group for part in parts]),
             names,
         )
@@ -153,41 +153,41 @@ class Limbs(Constructors, PointQueries):
         """Whether all columns and names are equal."""
         if not isinstance(other, Limbs):
             return NotImplemented
-        same = [np.array_equal(self.table[k], other.table[k]) for k in range(len(LimbTable._fields))]
+        same = [np.array_equal(self._table[k], other._table[k]) for k in range(len(LimbTable._fields))]
         return all(same) and self.names == other.names and np.array_equal(self.hit_group, other.hit_group)
 
     def __getitem__(self, rows: Any) -> Limbs:
         """The limbs of an index, a slice, a mask, an array of indices, or all of a name, as `Limbs`."""
         chosen = chosen_rows(tables.named_rows(self.names, rows), len(self), "limbs")
         names = tuple(self.names[i] for i in chosen)
-        return Limbs(tables.chosen_rows(self.table, chosen), self.hit_group[chosen], names)
+        return Limbs(tables.chosen_rows(self._table, chosen), self.hit_group[chosen], names)
 
     @cached_property
-    def kernel_rows(self) -> LimbRows:
+    def _kernel_rows(self) -> LimbRows:
         """What loops read."""
-        return self.table.kernel_rows
+        return self._table.kernel_rows
 
     @cached_property
-    def labels(self) -> RowLabels:
+    def _labels(self) -> RowLabels:
         """Names and hit groups, as results read them."""
         return bare_labels(self.names, self.hit_group)
 
     @property
     def box_axes(self) -> Float64Array:
         """Unit axes of the boxes, one per row, zero for other shapes; (n, 3, 3)."""
-        return tables.box_columns(self.table)[:, :9].reshape(-1, 3, 3)
+        return tables.box_columns(self._table)[:, :9].reshape(-1, 3, 3)
 
     @property
     def half_extents(self) -> Float64Array:
         """Half extents of the boxes along their axes, zero for other shapes; (n, 3)."""
-        return tables.box_columns(self.table)[:, 9:]
+        return tables.box_columns(self._table)[:, 9:]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write all limbs to an .npz file; the suffix is added if it is missing.
 
         The file is replaced in one step, when all is written: a failure leaves the old one.
         """
-        files.write(path, self.table, self.hit_group, self.names)
+        files.write(path, self._table, self.hit_group, self.names)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Limbs:
@@ -217,7 +217,7 @@ class Limbs(Constructors, PointQueries):
         ValueError
             If `sides` is no integer from 3 on.
         """
-        return meshes.closed_mesh(self.table, int(validate.integers(sides, "sides", 1, 3, 2**15)[0]))
+        return meshes.closed_mesh(self._table, int(validate.integers(sides, "sides", 1, 3, 2**15)[0]))
 
     def moved(self, p1: ArrayLike, p2: ArrayLike, *, limbs: ArrayLike | None = None) -> Limbs:
         """The same limbs with new ends, all or those of the given indices; p1, p2 (n, 3) or (m, 3).
@@ -230,7 +230,7 @@ class Limbs(Constructors, PointQueries):
             As the constructors do, and for an index that is out of range or named twice.
         """
         chosen = None if limbs is None else validate.indices(limbs, "limbs", len(self))
-        return Limbs(tables.moved_table(self.table, p1, p2, chosen), self.hit_group, self.names)
+        return Limbs(tables.moved_table(self._table, p1, p2, chosen), self.hit_group, self.names)
 
     def inflated(self, by: ArrayLike) -> Limbs:
         """The limbs grown by 0 or a length of at least 2**-500 on every side, (n,) or one for all.
@@ -241,7 +241,7 @@ class Limbs(Constructors, PointQueries):
         ellipsoid lengthens its three half axes by `by`. A growth beyond the range of accepted
         numbers is a ValueError.
         """
-        return Limbs(tables.inflated_table(self.table, by), self.hit_group, self.names)
+        return Limbs(tables.inflated_table(self._table, by), self.hit_group, self.names)
 
     @arguments_of(own_segments)
     def cast_segments(self, request: RayRequest) -> RayHits:
@@ -269,7 +269,7 @@ class Limbs(Constructors, PointQueries):
         near, boxes = request
         n = self._paired(len(boxes), "center")
         box, limb = (np.arange(n) if k == n else np.zeros(n, np.int64) for k in (len(boxes), len(self)))
-        return touching(near.points[box], boxes[box], rows_of(self.table, limb))[0]
+        return touching(near.points[box], boxes[box], rows_of(self._table, limb))[0]
 
     @arguments_of(own_rays)
     def cast_rays(self, request: RayRequest) -> RayHits:
@@ -284,7 +284,7 @@ class Limbs(Constructors, PointQueries):
             rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
         batch = request.batch._replace(rays=rays)
         hits = empty_hits(n)
-        single.cast_rows(batch, self.kernel_rows, hits)
+        single.cast_rows(batch, self._kernel_rows, hits)
         near = self._own_limb if hits.undecided.any() else None
         return RayHits(named_columns(batch, hits), self, request.inside, near, considered=OwnLimbs(self, batch))
 
@@ -294,4 +294,4 @@ class Limbs(Constructors, PointQueries):
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses a limb; of several give its index."""
-        return explain.explain_segment(self.table, start, end, limb)
+        return explain.explain_segment(self._table, start, end, limb)

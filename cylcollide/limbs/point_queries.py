@@ -37,17 +37,17 @@ def own_spheres(centers: ArrayLike, radii: ArrayLike) -> tuple[ArrayLike, ArrayL
 class PointQueries(ABC):
     """The queries of `Limbs` about points: point i and limb i; one of either stands for all."""
 
-    table: LimbTable
-    state_row: None
+    _table: LimbTable
+    _state_row: None
 
     @property
     @abstractmethod
-    def kernel_rows(self) -> LimbRows:
+    def _kernel_rows(self) -> LimbRows:
         """What loops read."""
 
     @property
     @abstractmethod
-    def labels(self) -> RowLabels:
+    def _labels(self) -> RowLabels:
         """Names and hit groups, as results read them."""
 
     @abstractmethod
@@ -58,10 +58,10 @@ class PointQueries(ABC):
         """The exact `Side` of point i with respect to limb i; one of either stands for all; (n,)."""
         position = self._positions(points)
         verdict = np.full(len(position), MISS, np.int8)
-        point_loops.classify_rows(position, self.kernel_rows, verdict)
+        point_loops.classify_rows(position, self._kernel_rows, verdict)
         side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
         for i in np.flatnonzero(verdict == UNDECIDED).tolist():
-            side[i] = resolve_point(position[i], self.table, i if len(self) > 1 else 0)
+            side[i] = resolve_point(position[i], self._table, i if len(self) > 1 else 0)
         return side
 
     @arguments_of(own_points)
@@ -75,7 +75,7 @@ class PointQueries(ABC):
         side = self.classify_points(position)
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
         inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
-        return axis_distances(position, self.table, self.kernel_rows, inside)
+        return axis_distances(position, self._table, self._kernel_rows, inside)
 
     @arguments_of(own_near)
     def closest_points(self, request: tuple[ArrayLike, ArrayLike]) -> ClosestPoints:
@@ -97,8 +97,8 @@ class PointQueries(ABC):
     def _are_within(self, request: NearRequest) -> BoolArray:
         """Whether each limb is within the reach of its point."""
         lower, upper = np.empty((2, len(request.points)))
-        bound_distances(request.points, self.kernel_rows, lower, upper)
-        return are_within(request, self.table, (lower, upper))
+        bound_distances(request.points, self._kernel_rows, lower, upper)
+        return are_within(request, self._table, (lower, upper))
 
     def _positions(self, points: ArrayLike, name: str = "points") -> Float64Array:
         """Points (n, 3), one per pair of a point and a limb."""

@@ -110,7 +110,7 @@ def missed(scene: Scene, start: Float64Array, end: Float64Array, may_hit: BoolAr
     Walls count where there is nothing else.
     """
     may_hit = may_hit & ~scene.is_wall if (may_hit & ~scene.is_wall).any() else may_hit
-    near = nearest_limb(scene.limbs.table, np.flatnonzero(may_hit), start, end)
+    near = nearest_limb(scene.limbs._table, np.flatnonzero(may_hit), start, end)
     return (
         DrawnShot(start, end)
         if near is None

@@ -110,7 +110,7 @@ class SweptHits(LimbFields):
 
 def sweep(state: State, request: SweepRequest) -> SweptHits:
     """What each blade touches first."""
-    n, table, tree = len(request.radius), state.kernel_rows, state.tree
+    n, table, tree = len(request.radius), state._kernel_rows, state._tree
     swept = missed_strokes(n)
 
     def task(begin: int, end: int) -> None:

@@ -8,6 +8,7 @@ larger, and of one that is a little smaller.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -66,7 +67,7 @@ def overlaps_among(limbs: LabelledLimbs, request: BoxRequest, lists: CompressedR
     """The limbs that each box touches, of those on its list."""
     offsets, row = lists
     query = ray_of_each(offsets)
-    touch, undecided = touching(request.near.points[query], request.boxes[query], rows_of(limbs.table, row))
+    touch, undecided = touching(request.near.points[query], request.boxes[query], rows_of(limbs._table, row))
     return Overlaps(limbs, offsets_of(query[touch], len(request.boxes)), row[touch], undecided[touch])
 
 
@@ -145,13 +146,14 @@ def _box_table(centre: Float64Array, boxes: Float64Array) -> LimbTable:
     return make_table(kind, centre, centre, zeros, zeros, rows, np.ascontiguousarray(boxes), character, mask)
 
 
-class _Rows(NamedTuple):
+@dataclass(frozen=True)
+class _Rows:
     """Limbs without names, as `RayHits` reads them."""
 
-    table: LimbTable
-    kernel_rows: LimbRows
-    labels: Any = None
-    state_row: None = None
+    _table: LimbTable
+    _kernel_rows: LimbRows
+    _labels: Any = None
+    _state_row: None = None
 
 
 def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:

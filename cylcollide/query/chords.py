@@ -116,26 +116,26 @@ class Chords(LimbFields):
         return f"Chords({len(self)} chords of {self._count} rays, {self.rechecked} rechecked)"
 
     @property
-    def rays(self) -> Rays:
+    def _rays(self) -> Rays:
         """The rays."""
         return self._batch.rays
 
     @property
-    def judged(self) -> tuple[LabelledLimbs, Int32Array, BoolArray]:
+    def _judged(self) -> tuple[LabelledLimbs, Int32Array, BoolArray]:
         """The limbs judged; of each chord its limb among these, and whether it is undecided."""
         return self._limbs, self._row, self._rows.chords.is_open
 
-    def flight(self, needs_length: bool) -> ShotChords:
+    def _flight(self, needs_length: bool) -> ShotChords:
         """The chords and what is known of their limbs, as a policy reads them."""
-        rows, limbs, labels = self._rows, self._limbs, self._limbs.labels
-        length, character = ray_lengths(self._batch.rays) if needs_length else NOT_READ, limbs.kernel_rows.character
+        rows, limbs, labels = self._rows, self._limbs, self._limbs._labels
+        length, character = ray_lengths(self._batch.rays) if needs_length else NOT_READ, limbs._kernel_rows.character
         return ShotChords(rows.offsets, rows.chords, length, labels.hit_group, character, labels.static)
 
-    def entry_distances(self, chord: Int64Array) -> Float64Array:
+    def _entry_distances(self, chord: Int64Array) -> Float64Array:
         """Distance to the entry of one chord of each ray, inf for the chord -1; (rays,)."""
         return distances(gather(self._rows.chords.fraction, chord, np.inf), ray_lengths(self._batch.rays))
 
-    def entry_surface(self, chord: Int64Array) -> Surface:
+    def _entry_surface(self, chord: Int64Array) -> Surface:
         """Position and normal at the entry of a chord of each ray, NaN for chord -1; (rays, 3) each."""
         chords, batch = self._rows.chords, self._batch._replace(policy=POLICY_HIT)
         limb, face = gather(chords.limb, chord, NO_LIMB), gather(chords.entry_face, chord, int(Face.NONE))
@@ -214,7 +214,7 @@ class Chords(LimbFields):
 
 def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
     """Every limb along each ray, sorted by entry."""
-    tree = grown_tree(state.tree, request.radius.max()) if len(request.radius) else state.tree
+    tree = grown_tree(state._tree, request.radius.max()) if len(request.radius) else state._tree
     pieces = partial(possible_pieces, state, tree, request)
     return Chords(request.batch, state, chord_rows(state, request, threads, pieces))
 
@@ -226,12 +226,12 @@ Pieces: TypeAlias = Callable[[int, int], CompressedRows]
 def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, pieces: Pieces) -> ChordRows:
     """The chords of all rays in the pieces that they may cross."""
     batch, inside = request.batch, request.inside
-    n, table = len(request.first), limbs.table
+    n, table = len(request.first), limbs._table
 
     def task(begin: int, end: int) -> ChordRows:
         offsets, codes = pieces(begin, end)
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
-        count = chord_loops.cast_chords(batch, limbs.kernel_rows, offsets, codes, begin, found, undecided)
+        count = chord_loops.cast_chords(batch, limbs._kernel_rows, offsets, codes, begin, found, undecided)
         rows = ChordRows(offsets, undecided, found)
         return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
 
@@ -251,14 +251,14 @@ def possible_pieces(state: State, tree: Tree, request: RayRequest, begin: int, e
         # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
         crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
         scratch = scratch_for_streams(tree, end - begin)._replace(crossed=crossed, crossings=crossings)
-        every, rows = batch._replace(policy=POLICY_HIT), state.kernel_rows
+        every, rows = batch._replace(policy=POLICY_HIT), state._kernel_rows
         request.checked(cast_stream(request.raw, every, rows, tree, scratch, begin, end, int(Aim.ALL), NO_HITS))
         recorded = crossings.item()
         if recorded <= len(crossed):
             lists = rows_of_pairs(crossed[:recorded], begin, end - begin, False)
             return chord_loops.pieces_of_lists(batch, rows, begin, lists, True)
     request.copy_checked(begin, end)
-    return chord_loops.pieces_of_rays(batch, state.kernel_rows, tree, np.arange(begin, end))
+    return chord_loops.pieces_of_rays(batch, state._kernel_rows, tree, np.arange(begin, end))
 
 
 def _counts_as_hit(ray: Int64Array, found: ChordColumns, inside: InsidePolicy) -> BoolArray:
@@ -276,6 +276,6 @@ def chords_listed(limbs: LabelledLimbs, request: RayRequest, lists: CompressedRo
 
     def pieces(begin: int, end: int) -> CompressedRows:
         some = offsets[begin : end + 1], listed
-        return chord_loops.pieces_of_lists(request.batch, limbs.kernel_rows, begin, some, False)
+        return chord_loops.pieces_of_lists(request.batch, limbs._kernel_rows, begin, some, False)
 
     return chord_rows(limbs, request, request.threads, pieces)

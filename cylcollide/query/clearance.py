@@ -68,11 +68,11 @@ class ConsideredNow(NamedTuple):
 
     def nearest(self, rows: Int64Array) -> Cleared:
         """The limb that needs the least growth to touch each of these rays, or OPEN."""
-        state, cleared, fastest = self.state, nothing_cleared(len(rows)), fastest_corner(*columns_of(self.state.table))
+        state, cleared, fastest = self.state, nothing_cleared(len(rows)), fastest_corner(*columns_of(self.state._table))
 
         def task(begin: int, end: int) -> None:
-            memory = make_stack(state.tree), np.empty(TERMS)
-            find_clearances(state.kernel_rows, state.tree, self.batch, rows, fastest, *memory, begin, end, cleared)
+            memory = make_stack(state._tree), np.empty(TERMS)
+            find_clearances(state._kernel_rows, state._tree, self.batch, rows, fastest, *memory, begin, end, cleared)
 
         in_chunks(len(rows), None, task, CLEARED_AT_ONCE)
         return cleared
@@ -102,11 +102,11 @@ class OwnLimbs(NamedTuple):
 
     def of_ray(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
         """The limb of ray i."""
-        return self.limbs, np.array([i if len(self.limbs.table.kind) > 1 else 0])
+        return self.limbs, np.array([i if len(self.limbs._table.kind) > 1 else 0])
 
     def nearest(self, rows: Int64Array) -> Cleared:
         """The limb of each of these rays and its growth, or OPEN."""
-        limb = rows.astype(np.int32) if len(self.limbs.table.kind) > 1 else np.zeros(len(rows), np.int32)
+        limb = rows.astype(np.int32) if len(self.limbs._table.kind) > 1 else np.zeros(len(rows), np.int32)
         growth = growths_of(take_rays(self.batch, rows).rays, self.limbs, limb)
         is_skipped = (growth <= 0.0) & (self.batch.policy != POLICY_HIT)
         return Cleared(np.maximum(growth, 0.0), np.where(is_skipped, np.int32(OPEN), limb))
@@ -115,9 +115,9 @@ class OwnLimbs(NamedTuple):
 def considered_rows(limbs: LabelledLimbs, batch: RayBatch, i: int) -> Int64Array:
     """The limbs of a state that ray i considers, by its mask and the character that it ignores."""
     mask, ignored = filter_of(batch, i)
-    is_considered = (limbs.table.mask & np.uint32(mask)) != 0
+    is_considered = (limbs._table.mask & np.uint32(mask)) != 0
     if ignored >= 0:
-        is_considered &= limbs.table.character != ignored
+        is_considered &= limbs._table.character != ignored
     return np.flatnonzero(is_considered)
 
 
@@ -129,7 +129,10 @@ def clearances(
     `row` (n,) is that of the limb of `limbs` that is hit, -1 for a miss; a limb is named by its row in its state.
     `given` are the rows of the rays among those of `considered`.
     """
-    growth, of_limb = growths_of(rays, limbs, row), row if limbs.state_row is None else gather(limbs.state_row, row, -1)
+    growth, of_limb = (
+        growths_of(rays, limbs, row),
+        row if limbs._state_row is None else gather(limbs._state_row, row, -1),
+    )
     thin = np.broadcast_to(rays.radius == 0.0, len(row)) if len(rays.radius) else np.True_
     growth = np.where((row >= 0) & thin, np.minimum(growth, 0.0), growth)  # as the exact verdict says
     missed = np.flatnonzero(row < 0)
@@ -138,8 +141,8 @@ def clearances(
         growth[missed], of_limb[missed] = considered.nearest(given[missed])
         for i in np.flatnonzero(of_limb == OPEN).tolist():
             judged, rows = considered.of_ray(given.item(i))
-            nearest, growth[i] = nearest_of(ray_numbers(rays, i), judged.table, rows, inside)
-            own = judged.state_row
+            nearest, growth[i] = nearest_of(ray_numbers(rays, i), judged._table, rows, inside)
+            own = judged._state_row
             of_limb[i] = nearest if nearest == NO_LIMB or own is None else own[nearest]
     return growth, of_limb
 
@@ -147,9 +150,9 @@ def clearances(
 def growths_of(rays: Rays, limbs: LabelledLimbs, row: Int32Array) -> Float64Array:
     """The growth at which the limb in a row touches each ray, (n,), negative for a hit; nan for row -1."""
     growth = np.empty(len(row))
-    write_growths(rays, limbs.kernel_rows, row, np.empty(TERMS), growth)
+    write_growths(rays, limbs._kernel_rows, row, np.empty(TERMS), growth)
     for i in np.flatnonzero(np.isnan(growth) & (row >= 0)).tolist():
-        growth[i] = clearance_of(ray_numbers(rays, i), limbs.table, row.item(i)).growth
+        growth[i] = clearance_of(ray_numbers(rays, i), limbs._table, row.item(i)).growth
     return growth
 
 

@@ -52,21 +52,21 @@ def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
         hits = empty_hits(n)
         in_chunks(n, threads, loop_for(state, request, Aim.CLOSEST, hits))
         read, undecided = named_columns(request.batch, hits), int(np.count_nonzero(hits.undecided))
-    near = partial(exact_fallback.limbs_near_rays, read("batch"), state.table, state.tree) if undecided else None
+    near = partial(exact_fallback.limbs_near_rays, read("batch"), state._table, state._tree) if undecided else None
     return RayHits(read, state, request.inside, near)
 
 
 def closest_of_thick(state: State, request: RayRequest, threads: int | None) -> RayHits:
     """The closest limb along each thick ray."""
-    n, tree = len(request.first), grown_tree(state.tree, request.radius.max())
+    n, tree = len(request.first), grown_tree(state._tree, request.radius.max())
     hits, batch = empty_hits(n), request.batch
     if n < SMALLEST_STREAM:
         request.copy_checked(0, n)
-        cast_thick_rays(batch, state.kernel_rows, tree, make_stack(tree), hits)
+        cast_thick_rays(batch, state._kernel_rows, tree, make_stack(tree), hits)
     else:
         in_chunks(n, threads, partial(thick_chunk, state, tree, request, Aim.CLOSEST, hits))
     is_open = bool(np.count_nonzero(hits.undecided))
-    near = partial(exact_fallback.limbs_near_rays, batch, state.table, tree) if is_open else None
+    near = partial(exact_fallback.limbs_near_rays, batch, state._table, tree) if is_open else None
     return RayHits(named_columns(batch, hits), state, request.inside, near)
 
 
@@ -75,7 +75,7 @@ def thick_chunk(
 ) -> None:
     """Fill the rows of `hits` from begin to end with those of thick rays."""
     scratch = scratch_for_streams(tree, end - begin), begin, end, int(aim), hits
-    request.checked(cast_stream(request.raw, request.batch, state.kernel_rows, tree, *scratch))
+    request.checked(cast_stream(request.raw, request.batch, state._kernel_rows, tree, *scratch))
 
 
 def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArray:
@@ -87,13 +87,13 @@ def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArra
     in_chunks(n, threads, loop_for(state, request, Aim.ANY, hits))
     blocked, rows = hits.limb >= 0, np.flatnonzero(hits.undecided)
     if len(rows):
-        exact_fallback.resolve_any(request.batch, state.table, state.tree, request.inside, rows, blocked)
+        exact_fallback.resolve_any(request.batch, state._table, state._tree, request.inside, rows, blocked)
     return blocked
 
 
 def use_single_rays(state: State, rays: int) -> bool:
     """Whether so many rays are too few for a stream, or for brute force."""
-    limbs = state.tree.items
+    limbs = state._tree.items
     if limbs <= FEW_LIMBS:
         return rays < SMALLEST_BATCH
     return rays < (SMALLEST_STREAM if limbs < MANY_LIMBS else max(LANES, SMALLEST_STREAM * 2 // 5))
@@ -105,7 +105,7 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
     Few limbs are tested by brute force, others through the tree by streams. Both agree bit by bit with each other and
     with single rays; how many rows are undecided may differ.
     """
-    raw, batch, (table, packed_tree), tree = request.raw, request.batch, state.packed, state.tree
+    raw, batch, (table, packed_tree), tree = request.raw, request.batch, state._packed, state._tree
     is_small = batch.mask.size == batch.ignored.size == 1 and tree.items <= FEW_LIMBS
 
     def loop(begin: int, end: int) -> None:
@@ -120,7 +120,7 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
 
 def cast_single(state: State, request: RayRequest) -> tuple[Callable[[str], Any], int]:
     """The closest limbs of all rays by `cast_single_rays`, as `RayHits` reads them, and how many rows are undecided."""
-    first, options, tree, (rows, packed_tree) = request.first, request.options, state.tree, state.packed
+    first, options, tree, (rows, packed_tree) = request.first, request.options, state._tree, state._packed
     is_segment, distance, mask, ignored, policy = options
     n = len(first)
     limb, record = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + STACK_NUMBERS * tree.stack_size)

@@ -88,18 +88,18 @@ def doubt(state: State, request: DoubtRequest) -> Doubts:
 
 def doubts_of(thick: Chords, radius: Float64Array) -> Doubts:
     """Doubts from the chords of the segments, which are this thick, (n,)."""
-    limbs, (query, row, _) = thick.judged[0], limbs_of_chords(thick)
+    limbs, (query, row, _) = thick._judged[0], limbs_of_chords(thick)
     certain = are_certain(thick, query, row, radius[query])
     return doubts_with(limbs, query, row, certain, np.full(len(radius), Doubt.EXCLUDED, np.int8))
 
 
 def are_certain(thick: Chords, query: Int64Array, row: Int32Array, radius: Float64Array) -> BoolArray:
     """Whether each of k segments hits its limb wherever that is within a radius, (k,)."""
-    rays, loose = thick.rays, np.flatnonzero(radius > 0.0)
+    rays, loose = thick._rays, np.flatnonzero(radius > 0.0)
     certain: BoolArray = radius == 0.0
     deep = np.zeros(len(loose), np.bool_)
     pairs = radius[loose], query[loose], row[loose]
-    find_deep(rays.origin, rays.second, *pairs, thick.judged[0].kernel_rows, deep)
+    find_deep(rays.origin, rays.second, *pairs, thick._judged[0]._kernel_rows, deep)
     certain[loose] = deep
     return certain
 

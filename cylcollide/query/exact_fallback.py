@@ -144,14 +144,14 @@ def whole_chords(
 ) -> ChordColumns:
     """The chord of each ray in its limb (-1: none)."""
     chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
-    if complete_chords(batch, limbs.kernel_rows, limb, False, chords, undecided):
+    if complete_chords(batch, limbs._kernel_rows, limb, False, chords, undecided):
         if resolved is not None:
             exact = resolved.chords.exact_chord
             known = ray_of_each(resolved.offsets)[exact]
             put_chords(chords, known, take_chords(resolved.chords, exact))
             undecided[known] = False
         for i in np.flatnonzero(undecided).tolist():
-            _write_first(chords, i, batch.rays, i, limbs.table, [limb.item(i)], inside)
+            _write_first(chords, i, batch.rays, i, limbs._table, [limb.item(i)], inside)
     return chords
 
 

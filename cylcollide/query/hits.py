@@ -101,7 +101,7 @@ class RayHits(HitFields[RayHit]):
         default its mask and the character that it ignores choose from `limbs`, a state.
         """
         if candidates is not None:
-            resolved = exact_fallback.resolve_hits(read, limbs.table, inside, candidates)
+            resolved = exact_fallback.resolve_hits(read, limbs._table, inside, candidates)
         self._read, self._limbs, self._inside, self._resolved = read, limbs, inside, resolved
         self._row, self._considered, self._given = read("limb"), considered, given
         self._columns = {}
@@ -165,14 +165,14 @@ class RayHits(HitFields[RayHit]):
         growth, limb = clearances(rays, self._limbs, self._row, self._inside, self._asked, given)
         return {"clearance": growth, "clearance_limb": limb}
 
-    def surface(self) -> Surface:
+    def _new_surface(self) -> Surface:
         """Positions and normals of the hits, NaN for misses, (n, 3) each: new arrays."""
         exact = exact_fallback.exact_hits(self._resolved, self._inside)
         batch, fraction, face = self._read("batch"), self._read("fraction"), self._read("face")
         return surface_at(batch, self._limbs, self._row, fraction, face, exact, False)
 
     def _spots(self) -> Columns:
-        position, normal = self.surface()
+        position, normal = self._new_surface()
         return {"position": position, "normal": normal}
 
     def _exit_spots(self) -> Columns:

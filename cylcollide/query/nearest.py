@@ -36,9 +36,9 @@ from cylcollide.runtime.threads import in_chunks
 def places_of(points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> PlaceColumns:
     """The place of each limb, -1 for none, that is nearest to its point."""
     places, uncertain = empty_places(len(row)), np.empty(len(row), bool)
-    if write_places(points, limbs.kernel_rows, row, places, uncertain):
+    if write_places(points, limbs._kernel_rows, row, places, uncertain):
         for i in np.flatnonzero(uncertain).tolist():
-            found = nearest(exact_limb(limbs.table, row.item(i)), tuple(points[i].tolist()))
+            found = nearest(exact_limb(limbs._table, row.item(i)), tuple(points[i].tolist()))
             places.distance[i], places.position[i], places.normal[i], places.face[i] = found
     return places
 
@@ -179,7 +179,7 @@ class NearLimbs(LimbLists):
 
 def closest_points(state: State, request: NearRequest) -> ClosestPoints:
     """The nearest limb of each point."""
-    points, (table, tree), n = request.points, (state.kernel_rows, state.tree), len(request.points)
+    points, (table, tree), n = request.points, (state._kernel_rows, state._tree), len(request.points)
     columns = missed_nearest(n)
 
     def task(begin: int, end: int) -> int:
@@ -189,7 +189,7 @@ def closest_points(state: State, request: NearRequest) -> ClosestPoints:
     if any(in_chunks(n, request.threads, task)):
         rows = np.flatnonzero(columns.undecided)
         offsets, codes = candidates(state, request.rows(rows, columns.upper[rows]))
-        resolve_nearest(request, state.table, rows, (offsets, codes >> 1), columns)
+        resolve_nearest(request, state._table, rows, (offsets, codes >> 1), columns)
     return ClosestPoints(points, state, columns.limb)
 
 
@@ -207,7 +207,7 @@ def resolve_nearest(
 
 def near_limbs(state: State, request: NearRequest) -> NearLimbs:
     """All limbs within each radius, touching ones included, by row."""
-    lists = resolve_within(request, state.table, candidates(state, request))
+    lists = resolve_within(request, state._table, candidates(state, request))
     return NearLimbs(request.points, state, *lists)
 
 
@@ -216,13 +216,13 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
     n = len(request.points)
 
     def task(begin: int, end: int) -> CompressedRows:
-        place, pairs, queue, _ = scratch_for_near_points(state.tree)
+        place, pairs, queue, _ = scratch_for_near_points(state._tree)
         args = request.points, request.reach, request.filters, place, pairs, queue, begin, end
         found = NearPairs(memory.rows((2 * (end - begin) + 64, 2), INT32), np.zeros(1, np.int64))
-        find_within(state.kernel_rows, state.tree, *args, found)
+        find_within(state._kernel_rows, state._tree, *args, found)
         if found.used[0] > len(found.pair):
             found = NearPairs(np.empty((found.used[0], 2), np.int32), np.zeros(1, np.int64))
-            find_within(state.kernel_rows, state.tree, *args, found)
+            find_within(state._kernel_rows, state._tree, *args, found)
         return rows_of_pairs(found.pair[: found.used[0]], begin, end - begin, True)
 
     parts = in_chunks(n, request.threads, task, n if request.threads == 1 else None)

@@ -65,12 +65,12 @@ def overlap_capsules(state: State, request: RayRequest) -> Overlaps:
 def overlaps_of(thick: Chords) -> Overlaps:
     """The limbs that thick segments touch, from their chords."""
     query, row, undecided = limbs_of_chords(thick)
-    return Overlaps(thick.judged[0], offsets_of(query, len(thick.rays.origin)), row, undecided)
+    return Overlaps(thick._judged[0], offsets_of(query, len(thick._rays.origin)), row, undecided)
 
 
 def limbs_of_chords(found: Chords) -> tuple[Int64Array, Int32Array, BoolArray]:
     """The ray and the limb of each pair that has a chord, in order, and whether all its chords are undecided."""
-    rays, (_, limb, is_open) = found.ray, found.judged
+    rays, (_, limb, is_open) = found.ray, found._judged
     order = np.lexsort((is_open, limb, rays))
     rays, limb, is_open = rays[order], limb[order], is_open[order]
     first = np.ones(len(rays), np.bool_)

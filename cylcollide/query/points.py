@@ -24,7 +24,7 @@ from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection
 from cylcollide.query.loops.recorded_points import locate_recorded
 from cylcollide.query.request import ANY_LIMB, PointRequest, RayRequest, State, raise_changed
-from cylcollide.query.result import Result
+from cylcollide.query.result import TimedResult
 from cylcollide.query.scratch import scratch_for_points, scratch_for_recorded
 from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime import memory
@@ -33,7 +33,7 @@ from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 
 
-class PointHits(Result):
+class PointHits(TimedResult):
     """For each point: the limb that holds it, how many do, and the squared distance from its axis.
 
     No array can be written. A slice, a mask, an index or an array of indices chooses points.
@@ -75,7 +75,7 @@ class PointHits(Result):
 
 def contains(state: State, request: PointRequest) -> PointHits:
     """Which limbs contain each point."""
-    (raw, filters, threads), tree = request, state.tree
+    (raw, filters, threads), tree = request, state._tree
     n = len(raw)
     if n < SMALLEST_BATCH:
         points, columns, status = locate_single(state, raw, filters)
@@ -86,25 +86,25 @@ def contains(state: State, request: PointRequest) -> PointHits:
         def task(begin: int, end: int) -> int:
             scratch = scratch_for_points(tree)
             buffers = points, *scratch
-            return point_loops.locate_points(state.kernel_rows, tree, raw, filters, *buffers, begin, end, columns)
+            return point_loops.locate_points(state._kernel_rows, tree, raw, filters, *buffers, begin, end, columns)
 
         statuses = in_chunks(n, threads, task)
     if INVALID in statuses:
         validate.vectors(raw, "points")
         raise_changed("points")
     if any(statuses):
-        resolve_points(points, state.table, partial(considered_near, state, points, filters), columns)
+        resolve_points(points, state._table, partial(considered_near, state, points, filters), columns)
     return PointHits(
         columns.limb,
         columns.limb_count,
-        partial(axis_distances, points, state.table, state.kernel_rows, columns.limb),
+        partial(axis_distances, points, state._table, state._kernel_rows, columns.limb),
     )
 
 
 def considered_near(state: State, points: Float64Array, filters: PointFilters, row: int) -> list[int]:
     """The limbs near a point that it considers."""
-    table, (mask, ignored) = state.table, filter_of(filters, row)
-    near = limbs_near_point(points[row], state.tree)
+    table, (mask, ignored) = state._table, filter_of(filters, row)
+    near = limbs_near_point(points[row], state._tree)
     return [k for k in near if is_considered(table.character.item(k), table.mask.item(k), mask, ignored)]
 
 
@@ -117,11 +117,11 @@ def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tup
 
     Returns their copies, what was found, and how many are undecided, or INVALID.
     """
-    n, tree = len(raw), state.tree
+    n, tree = len(raw), state._tree
     memory = np.empty((n + STACK_NUMBERS * tree.stack_size // 3 + 1, 3))
     columns = PointColumns(np.empty(n, LIMB), np.empty(n, COUNT), np.empty(n, UNDECIDED))  # twice as fast as a loop
     considered = PACKED_ANY_LIMB if filters is ANY_LIMB else filters
-    status = point_loops.locate_single_points(*state.packed, raw, considered, memory, columns)
+    status = point_loops.locate_single_points(*state._packed, raw, considered, memory, columns)
     return memory[:n], columns, status
 
 

@@ -32,19 +32,19 @@ class LabelledLimbs(Protocol):
     """Limbs, as results read them."""
 
     @property
-    def table(self) -> LimbTable:
+    def _table(self) -> LimbTable:
         """The columns of the limbs."""
 
     @property
-    def kernel_rows(self) -> LimbRows:
+    def _kernel_rows(self) -> LimbRows:
         """What loops read of the limbs."""
 
     @property
-    def labels(self) -> RowLabels:
+    def _labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs."""
 
     @property
-    def state_row(self) -> Int32Array | None:
+    def _state_row(self) -> Int32Array | None:
         """Of each limb its row in the state it belongs to, (n,); None: the same."""
 
 
@@ -52,12 +52,12 @@ class State(LabelledLimbs, Protocol):
     """Limbs with their tree, as queries read them."""
 
     @property
-    def tree(self) -> Tree:
+    def _tree(self) -> Tree:
         """The tree over the limbs' boxes."""
 
     @property
-    def packed(self) -> tuple[LimbRows, Tree]:
-        """`kernel_rows` and `tree`, as loops alone can read them."""
+    def _packed(self) -> tuple[LimbRows, Tree]:
+        """`_kernel_rows` and `_tree`, as loops alone can read them."""
 
 
 class RayRequest:

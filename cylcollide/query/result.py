@@ -67,9 +67,7 @@ class TimeColumns(Protocol):
 class Result(ABC):
     """What a query answers, a row per ray or point.
 
-    A slice, a mask or an array of indices chooses rows. Results of a `PoseHistory` also have
-    `time`, `tick`, `alpha` and `clamped` of each row, and `present_position()` where they have
-    positions; others raise AttributeError.
+    A slice, a mask or an array of indices chooses rows.
     """
 
     fields: ClassVar[tuple[str, ...]]
@@ -78,18 +76,8 @@ class Result(ABC):
     _of_queries: ClassVar[tuple[str, ...]] = ()
     """Names of columns with an entry per query, where rows are compressed."""
     _shape_asked: tuple[int, ...] | None = None
-    _sample_times: TimeColumns | None = None
-    _present: Callable[..., Float64Array] | None = None
     _columns: dict[str, NDArray[Any]]
     """Those that are known; `Field` reads and completes them."""
-
-    time = Field[Float64Array]("The time that was judged; (n,).", "_times")
-    tick = Field[Int64Array](
-        "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).",
-        "_times",
-    )
-    alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_times")
-    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_times")
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -121,7 +109,7 @@ class Result(ABC):
     @property
     def _shown(self) -> Columns:
         """The first rows of the columns that people see first."""
-        return {name: getattr(self, name)[: tables.ROWS_SHOWN] for name in tables.SHOWN if name in self.fields}
+        return {name: getattr(self, name)[: tables.ROWS_SHOWN] for name in tables.first_names(self.fields)}
 
     def __eq__(self, other: object) -> bool:
         """Whether both are answers of one kind with equal columns; NaN equals NaN."""
@@ -139,17 +127,8 @@ class Result(ABC):
         raise TypeError(f"{type(self).__name__} is no array; use its columns, to_dict(), to_pandas() or save(path)")
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """All columns of `fields` by name; of the past also `time`, `tick`, `alpha`, `clamped`."""
-        columns = {name: getattr(self, name) for name in self.fields}
-        if self._sample_times is not None:
-            times = self._times()
-            columns |= {name: frozen(column[self._ray_of_row]) for name, column in times.items() if name not in columns}
-        return columns
-
-    @property
-    def _ray_of_row(self) -> Any:
-        """The ray or point of each row."""
-        return slice(None)
+        """All columns of `fields` by name."""
+        return {name: getattr(self, name) for name in self.fields}
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame of all rows: vectors as three columns, faces and names as categories."""
@@ -195,13 +174,54 @@ class Result(ABC):
 
     def __getitem__(self, rows: Any) -> Self:
         """The rows that an index, a slice, a mask or an array of indices chooses."""
-        chosen = chosen_rows(rows, self._count, self._what)
-        part = self._take(chosen)
-        return part if self._sample_times is None else part._rewound(self._sample_times.take(chosen), self._present)
+        return self._take(chosen_rows(rows, self._count, self._what))
 
     def __iter__(self) -> Iterator[Any]:
         """One row, or the rows of one ray, after another."""
         return (self[i] for i in range(self._count))
+
+
+class TimedResult(Result):
+    """What a query answers about the present or the past.
+
+    Results of a `PoseHistory` also have `time`, `tick`, `alpha` and `clamped` of each row, and
+    `present_position()` where they have positions; others raise AttributeError.
+    """
+
+    _sample_times: TimeColumns | None = None
+    _present: Callable[..., Float64Array] | None = None
+
+    time = Field[Float64Array]("The time that was judged; (n,).", "_times")
+    tick = Field[Int64Array](
+        "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).",
+        "_times",
+    )
+    alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_times")
+    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_times")
+
+    def _times(self) -> Columns:
+        if self._sample_times is None:
+            raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
+        return self._sample_times._asdict()
+
+    @property
+    def _ray_of_row(self) -> Any:
+        """The ray or point of each row."""
+        return slice(None)
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """All columns of `fields` by name; of the past also `time`, `tick`, `alpha`, `clamped`."""
+        columns = super().to_dict()
+        if self._sample_times is not None:
+            times = self._times()
+            columns |= {name: frozen(column[self._ray_of_row]) for name, column in times.items() if name not in columns}
+        return columns
+
+    def __getitem__(self, rows: Any) -> Self:
+        """The rows that an index, a slice, a mask or an array of indices chooses."""
+        chosen = chosen_rows(rows, self._count, self._what)
+        part = self._take(chosen)
+        return part if self._sample_times is None else part._rewound(self._sample_times.take(chosen), self._present)
 
     def _rewound(self, times: TimeColumns, present: Callable[..., Float64Array] | None) -> Self:
         """Add the moments of the rows of a query in the past; returns the result.
@@ -211,11 +231,6 @@ class Result(ABC):
         """
         self._sample_times, self._present = times, present
         return self
-
-    def _times(self) -> Columns:
-        if self._sample_times is None:
-            raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
-        return self._sample_times._asdict()
 
 
 def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:

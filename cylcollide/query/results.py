@@ -25,7 +25,7 @@ from cylcollide.query.labels import NO_BONE, NO_STATIC
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs
-from cylcollide.query.result import Field, Result
+from cylcollide.query.result import Field, TimedResult
 from cylcollide.query.scratch import scratch_for_surface
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
@@ -39,7 +39,7 @@ Surface: TypeAlias = tuple[Float64Array, Float64Array]
 Row = TypeVar("Row")
 
 
-class LimbFields(Result):
+class LimbFields(TimedResult):
     """Results with a limb in each row, or -1 for none."""
 
     _limbs: LabelledLimbs
@@ -58,43 +58,43 @@ class LimbFields(Result):
     @property
     def limb(self) -> Int32Array:
         """Index of the limb, a row of the state, -1 for a miss; int32 (n,)."""
-        return frozen(self._row) if self._limbs.state_row is None else self._state_rows
+        return frozen(self._row) if self._limbs._state_row is None else self._state_rows
 
     @cached_property
     def _state_rows(self) -> Int32Array:
         """Rows of the state, where limbs are numbered otherwise."""
-        row = self._limbs.state_row
+        row = self._limbs._state_row
         return self._row if row is None else gather(row, self._row, NO_LIMB)
 
     @cached_property
     def character(self) -> Int32Array:
         """Character of the limb, -1 for a miss, a static or a limb without one; int32 (n,)."""
-        return gather(self._limbs.table.character, self._row, NO_CHARACTER)
+        return gather(self._limbs._table.character, self._row, NO_CHARACTER)
 
     @cached_property
     def static(self) -> Int32Array:
         """Handle of the static that the limb belongs to, -1 for a miss or another limb; int32 (n,)."""
-        return gather(self._limbs.labels.static, self._row, NO_STATIC)
+        return gather(self._limbs._labels.static, self._row, NO_STATIC)
 
     @cached_property
     def limb_name(self) -> NDArray[Any]:
         """Name of the limb, a str, None for a miss; (n,) of objects."""
-        return gather(self._limbs.labels.names, self._row, None)
+        return gather(self._limbs._labels.names, self._row, None)
 
     @cached_property
     def hit_group(self) -> Int32Array:
         """Hit group of the limb, -1 for a miss; int32 (n,)."""
-        return gather(self._limbs.labels.hit_group, self._row, NO_HIT_GROUP)
+        return gather(self._limbs._labels.hit_group, self._row, NO_HIT_GROUP)
 
     @cached_property
     def bone(self) -> Int32Array:
         """Bone of the character's rig that carries the limb, -1 for a miss or none; int32 (n,)."""
-        return gather(self._limbs.labels.bone, self._row, NO_BONE)
+        return gather(self._limbs._labels.bone, self._row, NO_BONE)
 
     @cached_property
     def rig_limb(self) -> Int32Array:
         """Index of the limb in the character's rig, -1 for a miss or a limb without; int32 (n,)."""
-        return gather(self._limbs.labels.rig_limb, self._row, NO_LIMB)
+        return gather(self._limbs._labels.rig_limb, self._row, NO_LIMB)
 
     local_position = Field[Float64Array](
         "The position in the frame of the bone or static, NaN for a miss or a bare limb; (n, 3).",
@@ -103,7 +103,7 @@ class LimbFields(Result):
     local_normal = Field[Float64Array]("The normal in the same frame, NaN for a miss or a bare limb; (n, 3).", "_local")
 
     def _local(self) -> Columns:
-        labels, (position, normal) = self._limbs.labels, self._surface
+        labels, (position, normal) = self._limbs._labels, self._surface
         bones = labels.transform, labels.bone_positions, labels.bone_orientations
         local_position, local_normal = memory.rows(position.shape), memory.rows(position.shape)
         surface_loops.write_local_surface(self._row, *bones, position, normal, local_position, local_normal)
@@ -121,7 +121,7 @@ class LimbFields(Result):
         present = self._present
         if present is None:
             raise AttributeError("present_position: expected a query of a PoseHistory, got one of the present")
-        return frozen(present(self, self._surface[0], self._row, self._limbs.table))
+        return frozen(present(self, self._surface[0], self._row, self._limbs._table))
 
 
 class HitFields(LimbFields, Generic[Row]):
@@ -183,7 +183,7 @@ def surface_at(
     `exact` are rows (k,) whose fractions kernels do not decide, and these as double-doubles (k, 2). `leaving` says that
     the faces are those where the rays leave.
     """
-    table, (rows, ends) = limbs.kernel_rows, exact
+    table, (rows, ends) = limbs._kernel_rows, exact
     position, normal = memory.rows((len(limb), 3)), memory.rows((len(limb), 3))
     thin, radius = limb, batch.rays.radius
     if len(radius):

@@ -1,6 +1,7 @@
 """Columns of results as tables: flat, for data frames and Arrow; as text and HTML, for people; in files."""
 
 import json
+from collections.abc import Collection
 from enum import IntEnum
 from html import escape
 from importlib import import_module
@@ -28,23 +29,11 @@ ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
 }
 
 SHOWN: Final = (
-    *(
-        "ray",
-        "query",
-        "time",
-        "body",
-        "link",
-        "limb",
-        "limb_name",
-        "character",
-        "face",
-        "reason",
-        "limb_verdict",
-        "distance",
-    ),
-    *("entry_distance", "thickness", "damage", "position", "count"),
+    *("ray", "query", "time", "body", "link", "limb", "limb_name", "character", "face", "reason", "limb_verdict"),
+    *("distance", "entry_distance", "fraction", "entry_fraction", "exit_fraction"),
+    *("thickness", "damage", "position", "count"),
 )
-"""The columns that people see first, if a result has them."""
+"""The columns that people see first, if a result has them; fractions where it has no distances."""
 
 ROWS_SHOWN = 5
 
@@ -98,11 +87,16 @@ def are_equal(one: Columns, other: Columns) -> bool:
     )
 
 
+def first_names(fields: Collection[str]) -> list[str]:
+    """Names of the columns that people see first."""
+    hidden = "fraction" if {"distance", "entry_distance"} & set(fields) else "nothing"
+    return [name for name in SHOWN if name in fields and not name.endswith(hidden)]
+
+
 def first_rows(columns: Columns) -> list[list[str]]:
     """A head and the first rows, as words."""
-    names = [name for name in SHOWN if name in columns]
-    rows = range(min(ROWS_SHOWN, len(columns[names[0]])))
-    return [names, *([_word(name, columns[name][row]) for name in names] for row in rows)]
+    rows = range(min(map(len, columns.values())))
+    return [list(columns), *([_word(name, column[row]) for name, column in columns.items()] for row in rows)]
 
 
 def _word(name: str, value: Any) -> str:
@@ -126,7 +120,8 @@ def as_html(summary: str, rows: list[list[str]], total: int) -> str:
     """The same for a notebook."""
     lines = [f"<tr>{''.join(f'<{tag}>{escape(word)}</{tag}>' for word in row)}</tr>" for row, tag in _tagged(rows)]
     more = "<p>…</p>" if total >= len(rows) else ""
-    return f"<p>{escape(summary)}</p><table>{''.join(lines)}</table>{more}"
+    table = f'<div style="overflow-x: auto; white-space: nowrap"><table>{"".join(lines)}</table></div>'
+    return f"<p>{escape(summary)}</p>{table}{more}"
 
 
 def _tagged(rows: list[list[str]]) -> list[tuple[list[str], str]]:

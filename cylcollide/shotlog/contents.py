@@ -30,7 +30,7 @@ def content_of(kept: Kept) -> tuple[str, bytes]:
         return "rig", rig_files.text_of(kept).encode()
     if isinstance(kept, Policy):
         return "policy", kept.to_json().encode()
-    columns = {**tables.given_columns(kept.table), "hit_group": kept.hit_group}
+    columns = {**tables.given_columns(kept._table), "hit_group": kept.hit_group}
     return "limbs", packed({"columns": columns, "names": list(kept.names)})
 
 

@@ -22,7 +22,7 @@ def write_parquet(log: LoggedShots, path: Path, progress: Callable[[int, int], N
 
     columns: dict[str, list[Any]] = {}
     done = 0
-    for shots, judged in log.judged_calls():
+    for shots, judged in log._judged_calls():
         rows: dict[str, Any] = {name: getattr(judged, name).tolist() for name in JUDGED}
         rows |= {f"position_{axis}": judged.position[:, k].tolist() for k, axis in enumerate("xyz")}
         for name in ("start", "end"):

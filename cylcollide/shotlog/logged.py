@@ -97,7 +97,7 @@ class LoggedShots:
             raise ValueError(f"{path}: expected a log, got a damaged file (no whole state that its digest confirms)")
         shots = [page.shots for page in self._pages]
         self._first: Int64Array = np.concatenate([[0], np.cumsum(shots)]).astype(np.int64)
-        self.objects = KnownContents(self._source.content_of)
+        self._objects = KnownContents(self._source.content_of)
 
     def __enter__(self) -> Self:
         return self
@@ -154,14 +154,14 @@ class LoggedShots:
     def _of_page(self, place: int) -> list[LoggedShot]:
         """The shots of a page."""
         found: list[LoggedShot] = []
-        for name, call in PageReader(self.objects).calls(self._source.page(place)):
+        for name, call in PageReader(self._objects).calls(self._source.page(place)):
             if name == "shots":
                 found += self._of_call(call, int(self._first[place]) + len(found), place)
         return found
 
     def _of_call(self, call: Values, first: int, place: int) -> list[LoggedShot]:
         """The shots of a call on a page; the number of the first one."""
-        arguments, before = arguments_of_call(call, self.objects), self._pages[place - 1].tick if place else None
+        arguments, before = arguments_of_call(call, self._objects), self._pages[place - 1].tick if place else None
         n, start, tick = len(call["first"]), call["first"], call.get("tick", -1 if before is None else before)
         end = call["second"] if call["segments"] else start + call["second"]
         note = None if call["note"] is None else json.loads(call["note"])
@@ -188,23 +188,23 @@ class LoggedShots:
         """Why a shot was judged so; `print` or `plot` it."""
         return explanation_of(*self._again(number))
 
-    def moment(self, number: int) -> Moment:
+    def _moment(self, number: int) -> Moment:
         """A shot judged again, beside what it asked."""
         return _moment(*self._again(number))
 
-    def moments(self) -> Iterator[Moment]:
+    def _moments(self) -> Iterator[Moment]:
         """One shot after another, as `moment`; what one asked changes when the next one is taken."""
         for span in self._spans:
             for _, _, call, asked in self._calls(span):
-                judged = judged_again(call, asked, self.objects)
+                judged = judged_again(call, asked, self._objects)
                 for row in range(len(judged)):
                     yield _moment(judged[row : row + 1], asked, call, row)
 
-    def states(self, first: int = 0) -> Iterator[Snapshot]:
+    def _states(self, first: int = 0) -> Iterator[Snapshot]:
         """The world as it was at each of `ticks`, from the one with this index on."""
         wanted = [page.place for page in self._pages if page.tick is not None][first:]
         begin = max(page.place for page in self._pages[: wanted[0] + 1] if page.state != NO_STATE) if wanted else 0
-        replay = Replay(self._source.about, self.objects)
+        replay = Replay(self._source.about, self._objects)
         for place, calls in replay.pages(self._source, range(begin, len(self._pages))):
             for _ in calls:
                 pass
@@ -218,19 +218,19 @@ class LoggedShots:
         for first, _, call, asked in self._calls(span):
             row = shot - first
             if row < len(call["first"]):
-                return judged_again(call, asked, self.objects)[row : row + 1], asked, call, row
+                return judged_again(call, asked, self._objects)[row : row + 1], asked, call, row
         raise ValueError(f"shot: expected shot {shot} in page {place}, got none")
 
-    def judged_calls(self) -> Iterator[tuple[list[LoggedShot], Judged]]:
+    def _judged_calls(self) -> Iterator[tuple[list[LoggedShot], Judged]]:
         """The shots of one call after another, and the call judged again."""
         for span in self._spans:
             for first, place, call, asked in self._calls(span):
-                yield self._of_call(call, first, place), judged_again(call, asked, self.objects)
+                yield self._of_call(call, first, place), judged_again(call, asked, self._objects)
 
     def _calls(self, span: PageSpan) -> Iterator[tuple[int, int, Values, Any]]:
         """Number of the first shot and page of one call after another; the call, and what it asked, as it was then."""
         first = span.shots
-        for place, calls in Replay(self._source.about, self.objects).pages(self._source, range(span.first, span.end)):
+        for place, calls in Replay(self._source.about, self._objects).pages(self._source, range(span.first, span.end)):
             for call, asked in calls:
                 if place >= span.begin:
                     yield first, place, call, asked

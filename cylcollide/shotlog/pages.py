@@ -80,7 +80,7 @@ class PageWriter:
     def _add_state(self, state: Snapshot, ring: Ring | None, whole: bool) -> None:
         if not self._entries:
             self._codec.forget()
-        roster, digest = state.roster, self.contents.digest
+        roster, digest = state._roster, self.contents.digest
         self._rigs = {one: roster.rigs[rig] for one, rig in zip(roster.ids.tolist(), roster.rig.tolist(), strict=True)}
         values = {"world": values_of_state(state, digest), "ticks": values_of_ticks(ring, digest), "whole": whole}
         self._entries.append(["state", values])

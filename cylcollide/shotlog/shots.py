@@ -46,7 +46,7 @@ def held(call: JudgedCall, last_tick: int, note: str | None) -> HeldCall:
     tick = -1 if call.ring is None else call.ring.last
     own_state, is_late = None if call.is_present else call.state, last_tick - tick > MOST_LATE
     asked = call._replace(judged=None, state=None, ring=None)  # type: ignore[arg-type]
-    return HeldCall(asked, call.judged.trace(), own_state, call.ring if is_late else None, tick, note)
+    return HeldCall(asked, call.judged._trace(), own_state, call.ring if is_late else None, tick, note)
 
 
 def values_of_call(held: HeldCall, digest: Callable[[Policy], str]) -> Values:
@@ -125,7 +125,7 @@ def judged_again(
 
 def differences(values: Values, judged: Judged) -> dict[str, int]:
     """The parts in which an answer differs from the logged one, each with the first row that is known to, or 0."""
-    answer = judged.trace()
+    answer = judged._trace()
     found = {part: 0 for part in PARTS if digest_of_arrays(answer[part]) != values["digests"][part]}
     if found:
         logged, limb = values["limb"], answer["limb"][0]

@@ -27,7 +27,7 @@ COLUMNS = ("ids", "rig", "layers", "place", "teleports")
 
 def values_of_state(state: Snapshot, digest: DigestOf) -> Values:
     """All that a state is made of but its tree, which changes no answer."""
-    return _values(state.roster, state.layout.bare, state.table, *state.columns[4:6], digest)
+    return _values(state._roster, state._layout.bare, state._table, *state._columns[4:6], digest)
 
 
 def _values(
@@ -35,14 +35,16 @@ def _values(
 ) -> Values:
     n = len(bare)
     ends = table.p1[:n], table.p2[:n]
-    stayed = all(np.array_equal(a.view(np.int64), b.view(np.int64)) for a, b in zip(ends, bare.table[1:3], strict=True))
+    stayed = all(
+        np.array_equal(a.view(np.int64), b.view(np.int64)) for a, b in zip(ends, bare._table[1:3], strict=True)
+    )
     return {
         "rigs": [digest(rig) for rig in roster.rigs],
         **{name: getattr(roster, name) for name in COLUMNS},
         "groups": dict(roster.groups), "first_id": roster.first_id, "next_id": roster.next_id,
         "statics": {**roster.statics._asdict(), "limbs": digest(roster.statics.limbs)},
         "bare": digest(bare), "bare_ends": None if stayed else list(ends),
-        "ends": [table.p1[n:], table.p2[n:]], "boxes": table.boxes[len(bare.table.boxes) :],
+        "ends": [table.p1[n:], table.p2[n:]], "boxes": table.boxes[len(bare._table.boxes) :],
         "positions": positions, "orientations": orientations,
     }  # fmt: skip
 
@@ -65,7 +67,7 @@ def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Val
         positions = np.concatenate([np.zeros((before, 3)), positions])
         orientations = np.concatenate([np.tile([0.0, 0.0, 0.0, 1.0], (before, 1)), orientations])
         positions[layout.first.bones[: len(layout.ids)]] = tick.roots
-    state = _values(tick.roster, bare, limbs.table, positions, orientations, digest)
+    state = _values(tick.roster, bare, limbs._table, positions, orientations, digest)
     return {"number": tick.number, "time": tick.time, **state}
 
 
@@ -77,9 +79,9 @@ def state_of(values: Values, objects: Any) -> Snapshot:
     ids = {"first_id": values["first_id"], "next_id": values["next_id"]}
     roster = Roster(rigs=rigs, groups=values["groups"], statics=statics, **ids, **columns)
     layout = roster.layout(bare)
-    first = bare.table[1:3] if values["bare_ends"] is None else values["bare_ends"]
+    first = bare._table[1:3] if values["bare_ends"] is None else values["bare_ends"]
     p1, p2 = (np.concatenate(pair) for pair in zip(first, values["ends"], strict=True))
-    boxes = np.concatenate([bare.table.boxes, values["boxes"]])
+    boxes = np.concatenate([bare._table.boxes, values["boxes"]])
     bones = values["positions"].copy(), values["orientations"].copy()
     return snapshot_of(roster, bare, _limbs(layout, p1, p2, boxes), *bones)
 

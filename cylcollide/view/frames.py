@@ -39,9 +39,9 @@ def frame_of_rig(rig: Rig) -> Frame:
 
 def frame_of_state(state: Snapshot) -> Frame:
     """A state of a world."""
-    layout = state.layout
+    layout = state._layout
     bones = [
-        _lines(state.columns.positions[first:], layout.rigs[rig].parents)
+        _lines(state._columns.positions[first:], layout.rigs[rig].parents)
         for rig, first in zip(layout.rig.tolist(), layout.first.bones.tolist(), strict=False)
     ]
     return Frame(state.limbs, layout.static != NO_STATIC, np.concatenate([NO_BONES, *bones]))

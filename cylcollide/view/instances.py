@@ -116,7 +116,7 @@ def unit_mesh(name: str, sides: int, r1: float = 1.0, r2: float = 1.0) -> Mesh:
         solid = Limbs.tapered_cylinders(low, high, r1, r2)
     else:
         solid = Limbs.tubes(low, high, 1.0, r2) if name == "tube" else Limbs.cylinders(low, high, 1.0)
-    apart, corners, _ = tessellate(solid.table, sides)
+    apart, corners, _ = tessellate(solid._table, sides)
     vertices, number = np.unique(apart, axis=0, return_inverse=True)  # a pole is one
     triangles = number.reshape(-1)[corners].astype(np.int32)
     if name in ("ball", "capsule"):

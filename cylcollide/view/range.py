@@ -40,7 +40,7 @@ class Range:
         self._frame, self._seen = frame, firing.now
         self._server = server = serve("cylcollide range", port)
         prepare(server, 2, np.array(EYE), np.array(AT), np.zeros(3), 1.0)
-        groups = firing.world.snapshot().group_names
+        groups = firing.world.snapshot()._group_names
         self._size = usual_size(frame)
         self._stage = Stage(server.scene, groups, self._size)
         self._ghosts = Stage(server.scene, groups, self._size, ghost=True)

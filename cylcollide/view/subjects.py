@@ -81,13 +81,13 @@ def _(seen: Rig) -> Subject:
 
 @subject_of.register
 def _(seen: Snapshot) -> Subject:
-    return Subject(f"{len(seen)} limbs", seen.group_names, lambda _: frame_of_state(seen))
+    return Subject(f"{len(seen)} limbs", seen._group_names, lambda _: frame_of_state(seen))
 
 
 @subject_of.register
 def _(seen: HitWorld) -> Subject:
     state = seen.snapshot()
-    return Subject(repr(seen), state.group_names, lambda _: frame_of_state(state))
+    return Subject(repr(seen), state._group_names, lambda _: frame_of_state(state))
 
 
 @subject_of.register
@@ -95,7 +95,7 @@ def _(seen: PoseHistory) -> Subject:
     ticks = seen._kept_ticks
     if not ticks:
         return subject_of(seen.world)
-    groups = seen.world.snapshot().group_names
+    groups = seen.world.snapshot()._group_names
     return Subject(f"{len(ticks)} ticks", groups, lambda i: frame_of_tick(seen, ticks[i]), seen.times)
 
 
@@ -107,13 +107,13 @@ def _(seen: LoggedShots) -> Subject:
     if not len(seen.ticks):
         raise ValueError("view: expected a log with a tick at least, got none")
     states = _States(seen)
-    groups = states[0].group_names
+    groups = states[0]._group_names
 
     def tell(number: int) -> Told:
-        return _told(seen, number, seen.moment(number))
+        return _told(seen, number, seen._moment(number))
 
     def tell_all() -> Iterable[Told]:
-        return (_told(seen, number, moment) for number, moment in enumerate(seen.moments()))
+        return (_told(seen, number, moment) for number, moment in enumerate(seen._moments()))
 
     title = f"{len(seen)} shots, {len(seen.ticks)} ticks"
     return Subject(title, groups, lambda i: frame_of_state(states[i]), seen.times, _ShotLines(seen), tell, tell_all)
@@ -127,13 +127,13 @@ class _States:
     """The states of a log by the index of their tick: a few more are steps, any other is a replay."""
 
     def __init__(self, log: LoggedShots) -> None:
-        self._log, self._rest, self._at = log, log.states(), 0
+        self._log, self._rest, self._at = log, log._states(), 0
         self._last = next(self._rest)
 
     def __getitem__(self, index: int) -> Snapshot:
         if index != self._at:
             if not self._at < index < self._at + STEPS:
-                self._rest, self._at = self._log.states(index), index - 1
+                self._rest, self._at = self._log._states(index), index - 1
             (self._last,) = deque(islice(self._rest, index - self._at), 1)
             self._at = index
         return self._last

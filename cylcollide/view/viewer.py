@@ -66,7 +66,7 @@ class Viewer:
     """A view that is open at `url` until `close`; a notebook shows it."""
 
     def __init__(self, subject: Subject, *, up: Up = "auto", port: int = PORT) -> None:
-        self.subject, self._lock = subject, RLock()
+        self._subject, self._lock = subject, RLock()
         self._told: Told | None = None
         self._playing: Event | None = None
         """Set to end what plays; None if nothing does."""
@@ -76,7 +76,7 @@ class Viewer:
         self._frame = self._prepare(self._server)
         self._stage = Stage(self._server.scene, subject.groups, usual_size(self._frame))
         self._build_panel()
-        self._pointed = PointerNames(self._server, self.name_at)
+        self._pointed = PointerNames(self._server, self._name_at)
         self._server.on_client_connect(self._aim)
         self.show(0)
         if subject.tell is not None and len(subject.times) == 1:
@@ -113,18 +113,18 @@ class Viewer:
     def show(self, number: int) -> None:
         """Show the frame with a number, without a shot."""
         with self._lock:
-            self._told, self._frame = None, self.subject.frame(number)
+            self._told, self._frame = None, self._subject.frame(number)
             self._words.content, self._which.visible, self._whence.visible = "", False, False
             self._draw(self._frame, NO_MARKS)
             self._put(number, None)
 
     def choose(self, number: int) -> None:
         """Show a shot: what it was judged on, where it hits, and why, in words."""
-        if self.subject.tell is None or not 0 <= number < len(self.subject.shots):
-            raise ValueError(f"shot: expected 0 to {len(self.subject.shots) - 1}, got {number}")
+        if self._subject.tell is None or not 0 <= number < len(self._subject.shots):
+            raise ValueError(f"shot: expected 0 to {len(self._subject.shots) - 1}, got {number}")
         self._pause()
         with self._lock:
-            told = self._told = self.subject.tell(number)
+            told = self._told = self._subject.tell(number)
             self._words.content, self._which.visible = preformatted(told.words), told.now is not None
             self._whence.visible = True
             self._show_told()
@@ -159,11 +159,11 @@ class Viewer:
         try:
             if frame is not None:
                 self._slider.value = frame
-                self._time.content = f"time {self.subject.times[frame]:.9g}"
+                self._time.content = f"time {self._subject.times[frame]:.9g}"
             if shot is not None:
                 self._page.value = shot // LISTED
                 self._listed.options = self._lines()
-            self._listed.value = NO_SHOT if shot is None else self.subject.shots[shot]
+            self._listed.value = NO_SHOT if shot is None else self._subject.shots[shot]
         finally:
             self._is_told = False
 
@@ -173,7 +173,7 @@ class Viewer:
 
     def _prepare(self, server: Any) -> Frame:
         """Put the camera where it sees the first frame, which is returned."""
-        frame = self.subject.frame(0)
+        frame = self._subject.frame(0)
         up = self._up = up_axis(frame) if self._asked_up == "auto" else "xyz".index(self._asked_up)
         prepare(server, up, *view_of(frame, up), *ground_of(frame, up))
         return frame
@@ -181,7 +181,7 @@ class Viewer:
     # The panel --------------------------------------------------------------------------------------------------------
 
     def _build_panel(self) -> None:
-        gui, subject, count = self._server.gui, self.subject, len(self.subject.times)
+        gui, subject, count = self._server.gui, self._subject, len(self._subject.times)
         shots, moves = len(subject.shots), count > 1
         if subject.groups:
             gui.add_html(legend(subject.groups))
@@ -206,7 +206,7 @@ class Viewer:
     def _lines(self) -> list[str]:
         """The list of shots."""
         first = int(self._page.value) * LISTED
-        return [NO_SHOT, *self.subject.shots[first : first + LISTED]]
+        return [NO_SHOT, *self._subject.shots[first : first + LISTED]]
 
     def _asked(self, action: Callable[[], None]) -> None:
         """Do what somebody asked of the panel; not what `_put` made it say."""
@@ -237,7 +237,7 @@ class Viewer:
 
     def _go_on(self, ends: Event) -> None:
         """Play from the present frame on, as fast as it was; from the first one at the end."""
-        times, number = self.subject.times, int(self._slider.value)
+        times, number = self._subject.times, int(self._slider.value)
         number = number if number < len(times) - 1 else 0
         begun, first = time.monotonic(), times[number]
         while not ends.wait(STEP):
@@ -256,14 +256,14 @@ class Viewer:
             marks = NO_MARKS if self._told is None else self._told.marks
             self._draw(self._frame, marks)
 
-    def name_at(self, origin: Any, direction: Any) -> str:
+    def _name_at(self, origin: Any, direction: Any) -> str:
         """What a ray meets first among the limbs that are shown, in words; "" for nothing."""
         limbs = self._frame.limbs
         hits = HitWorld(limbs).cast_rays([origin], [direction])
         if not hits.hit[0]:
             return ""
         row = int(hits.limb[0])
-        names = {number: name for name, number in self.subject.groups.items()}
+        names = {number: name for name, number in self._subject.groups.items()}
         group = int(limbs.hit_group[row])
         owner = "" if limbs.character[row] < 0 else f", character {int(limbs.character[row])}"
         kind = repr(limbs[row]).partition("1 ")[2].rstrip(")")
@@ -273,11 +273,11 @@ class Viewer:
 
     def save_html(self, path: str | PathLike[str], rate: float = 20.0) -> None:
         """Write a file that stands alone: all frames, at most `rate` a second, and shots in a list, up to 10 MB."""
-        server = serve(self.subject.title, self._server.get_port())  # of its own: the live view goes on
+        server = serve(self._subject.title, self._server.get_port())  # of its own: the live view goes on
         try:
             first = self._prepare(server)
-            stage = Stage(server.scene, self.subject.groups, usual_size(first), rounded_to=2.0**-12)
-            Path(path).write_text(html_of(server, stage, self.subject, rate, self._up), encoding="utf-8")
+            stage = Stage(server.scene, self._subject.groups, usual_size(first), rounded_to=2.0**-12)
+            Path(path).write_text(html_of(server, stage, self._subject, rate, self._up), encoding="utf-8")
         finally:
             stop(server)
 

@@ -49,10 +49,9 @@ class HitWorld(StaticCalls):
         if not isinstance(given, Limbs):
             remedy = "make them with Limbs.cylinders(...), or an empty HitWorld(), and spawn(rig) in it"
             raise ValueError(f"limbs: expected Limbs, got {type(given).__name__}; {remedy}")
-        self._present = Present(Snapshot.of(given))
+        self._present, self._moved_rows, self._lock = Present(Snapshot._of(given)), 0, ChangeLock()
         self._spare: Spare | None = None
         self._scratch: PoseScratch | None = None
-        self._moved_rows, self._lock = 0, ChangeLock()
         self._rebuild: Task | None = None
 
     def __reduce__(self) -> tuple[Callable[..., HitWorld], tuple[Any, ...]]:
@@ -84,7 +83,7 @@ class HitWorld(StaticCalls):
         with self._lock.changing():
             bare = self._present.layout.bare
             chosen = None if limbs is None else validate.indices(limbs, "limbs", len(bare))
-            first, last = checked_ends(bare.table.kind, p1, p2, chosen)
+            first, last = checked_ends(bare._table.kind, p1, p2, chosen)
             rows = np.arange(len(bare), dtype=np.int32) if chosen is None else np.sort(chosen).astype(np.int32)
             place, nothing = slice(0, len(bare)) if chosen is None else chosen, rows[:0]
 
@@ -108,7 +107,7 @@ class HitWorld(StaticCalls):
         with self._lock.changing():
             before = self._present.roster
             roster = before.spawned(rig, count)
-            self._put(self.snapshot().with_roster(roster))
+            self._put(self.snapshot()._with_roster(roster))
             self._lock.tell("spawn", rig=rig, ids=roster.ids[len(before.ids) :])
             return roster.ids[len(before.ids) :].copy()
 
@@ -204,7 +203,7 @@ class HitWorld(StaticCalls):
             index = before.index_of(ids)
             roster = before.without(index)
             if (before.place[index] == UNPOSED).all():
-                self._put(self.snapshot().with_roster(roster))
+                self._put(self.snapshot()._with_roster(roster))
             else:
                 self._restructure(roster, None)
             self._lock.tell("despawn", ids=before.ids[index])
@@ -221,14 +220,14 @@ class HitWorld(StaticCalls):
         rig, place, memory, layout = poses.rig, poses.place, self._present.memory, self._present.layout
         if rig is None or memory is None or MACHINE_CODE is None:
             return False
-        limbs, nodes = len(place) * len(rig.rows.bone), len(memory.columns.bounds)
+        limbs, nodes = len(place) * len(rig._rows.bone), len(memory.columns.bounds)
         if limbs > min(LIMBS_SHARED, FEW_MOVED * layout.rows):
             return False
         if self._spare is not None:  # first: after an interrupt the spare must not seem current
             self._spare = self._spare.after(place, layout)
         if self._scratch is None or not self._scratch.suits(rig, len(place), nodes):
             self._scratch = make_pose_scratch(rig, len(place), nodes)
-        result = self._present.move(rig.rows, poses.bones, place, self._scratch)
+        result = self._present.move(rig._rows, poses.bones, place, self._scratch)
         if result >= 0:
             poses.raise_misplaced(rig, result)
         if result != MOVED:
@@ -241,14 +240,15 @@ class HitWorld(StaticCalls):
     def _move(self, changed: Parts, write: states.Write, roster: Roster | None = None) -> None:
         """Publish the state in which `write` has moved some limbs."""
         state, spare, self._spare = self.snapshot(), self._spare, None  # after an error its columns hold no state
-        moved, memory = states.moved_state(state, roster or state.roster, changed, write, spare)
+        moved, memory = states.moved_state(state, roster or state._roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
         if not self._fits(moved):
             self._replace(states.with_new_tree(moved))
             return
         before, self._present = self._present.memory, Present(moved, memory)
         if before is not None:
-            self._spare = Spare(before, changed if moved.tree.frame.has_coordinates_of(state.tree.frame) else None, [])
+            same = moved._tree.frame.has_coordinates_of(state._tree.frame)
+            self._spare = Spare(before, changed if same else None, [])
 
     def _fits(self, moved: Snapshot | None = None) -> bool:
         """Whether a state with moved limbs (None: the present) keeps its tree; if not, the caller builds one.
@@ -258,7 +258,7 @@ class HitWorld(StaticCalls):
         if self._moved_rows < self._present.layout.rows // 8:
             return True
         self._moved_rows, state = 0, self.snapshot() if moved is None else moved
-        return state.fits or self._rebuilds(state)
+        return state._fits or self._rebuilds(state)
 
     def _restructure(self, roster: Roster, poses: OwnerPoses | None) -> None:
         """Publish the state of another roster, in which some characters or a static have new poses."""
@@ -298,7 +298,7 @@ class HitWorld(StaticCalls):
         with self._lock():
             state = states.with_tree_of(rebuilt, self.snapshot())
             self._replace(state)
-            if not state.fits and main_thread().is_alive():  # at exit no further rebuild
+            if not state._fits and main_thread().is_alive():  # at exit no further rebuild
                 return state
             self._rebuild = None
             return None
@@ -315,6 +315,6 @@ def _rebuild(of: ReferenceType[HitWorld], state: Snapshot | None) -> None:
 
 def world_in(kind: type[HitWorld], state: Snapshot) -> HitWorld:
     """A world in the given state."""
-    world = kind(state.layout.bare)
+    world = kind(state._layout.bare)
     world._present = Present(state)
     return world

@@ -48,13 +48,13 @@ class PoseScratch(NamedTuple):
     def suits(self, rig: Rig, characters: int, nodes: int) -> bool:
         """Whether it was made for these."""
         sizes = len(self.first.rows), len(self.dirty)
-        return self.kind is rig.limbs.table.kind and sizes == (characters, nodes)
+        return self.kind is rig.limbs._table.kind and sizes == (characters, nodes)
 
 
 def make_pose_scratch(rig: Rig, characters: int, nodes: int) -> PoseScratch:
     """Work arrays for so many characters of a rig in a state whose tree has so many nodes."""
-    m, bones, boxes = len(rig.limbs), len(rig.bone_names), len(rig.rows.boxes)
-    order, table = np.arange(characters, dtype=np.int32), rig.limbs.table
+    m, bones, boxes = len(rig.limbs), len(rig.bone_names), len(rig._rows.boxes)
+    order, table = np.arange(characters, dtype=np.int32), rig.limbs._table
     p1, p2, low, high = np.empty((4, characters * m, 3))
     return PoseScratch(
         table.kind, table.radius, table.radius2,
@@ -160,16 +160,16 @@ class Present:
     def __init__(self, state: Snapshot, memory: PoseMemory | None = None) -> None:
         self.published: Snapshot | None = state
         """None after a move in place, until the next query."""
-        self.roster, self.layout, self.memory = state.roster, state.layout, memory
-        self._tree, self._built_cost = state.tree, state.built_cost
+        self.roster, self.layout, self.memory = state._roster, state._layout, memory
+        self._tree, self._built_cost = state._tree, state._built_cost
         if memory is not None:  # what is kept here must not be a lease
-            self._tree = state.tree._replace(bounds=memory.columns.bounds)
+            self._tree = state._tree._replace(bounds=memory.columns.bounds)
 
     def publish(self) -> Snapshot:
         """A snapshot after moves in place. Another thread may publish an equal one."""
         assert self.memory is not None
         state = Snapshot(self.roster, self.layout, self.memory.lend(), self._tree, self._built_cost)
-        vars(state)["slots"] = self._slots
+        vars(state)["_slots"] = self._slots
         self.published = state
         return state
 
@@ -179,7 +179,7 @@ class Present:
         if memory is None:
             return READ_ELSEWHERE
         if state is not None:
-            self._slots = state.slots
+            self._slots = state._slots
         held = None if state is None else ref(state)
         memory.lent[0] = 0  # from here on, whoever publishes sets it before it reads
         self.published = state = None

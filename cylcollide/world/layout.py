@@ -66,8 +66,8 @@ class WorldLayout:
         statics: Statics,
     ) -> None:
         self.bare, self.rigs, self.ids, self.rig, self.layers, self.statics = bare, rigs, ids, rig, layers, statics
-        self.bare_counts = len(bare), len(bare.table.boxes), 0
-        sizes = np.array([(len(one.limbs), len(one.limbs.table.boxes), len(one.bone_names)) for one in rigs], np.int32)
+        self.bare_counts = len(bare), len(bare._table.boxes), 0
+        sizes = np.array([(len(one.limbs), len(one.limbs._table.boxes), len(one.bone_names)) for one in rigs], np.int32)
         counts = np.empty((3, 1 + len(ids) + len(statics.handles)), np.int32)  # of the bare limbs, then of each owner
         counts[:, 0], counts[:, 1 + len(ids) :] = self.bare_counts, statics.sizes.T
         if len(rigs):
@@ -100,8 +100,8 @@ class WorldLayout:
         return frozen(np.concatenate([of_bare, *of_rigs, of_statics])[self.stacked_row])
 
     def _of_limbs(self, name: str) -> NDArray[Any]:
-        of_rigs = [getattr(one.limbs.table, name) for one in self.rigs]
-        return self._stacked(getattr(self.bare.table, name), of_rigs, getattr(self.statics.limbs.table, name))
+        of_rigs = [getattr(one.limbs._table, name) for one in self.rigs]
+        return self._stacked(getattr(self.bare._table, name), of_rigs, getattr(self.statics.limbs._table, name))
 
     def _by_owner(self, of_characters: NDArray[Any], of_statics: int) -> NDArray[Any]:
         """Entries of characters, and one for all statics, repeated for each of their limbs."""
@@ -180,7 +180,7 @@ class WorldLayout:
     @cached_property
     def stacked_rigs(self) -> StackedRigs:
         """The limbs of all rigs in the frames of their bones."""
-        return stacked_rigs([rig.rows for rig in self.rigs], [len(rig.bone_names) for rig in self.rigs])
+        return stacked_rigs([rig._rows for rig in self.rigs], [len(rig.bone_names) for rig in self.rigs])
 
     def labels(self, positions: Float64Array, orientations: Float64Array) -> RowLabels:
         """What is known of each row; the transforms of all bones are (bones, 3) and (bones, 4)."""
@@ -229,7 +229,7 @@ class WorldLayout:
             if owner < len(self.ids):
                 label, layers, first_box = (int(c[owner]) for c in (self.ids, self.layers, self.first.boxes))
                 of_limbs, skipped = self.rigs[self.rig[owner]].limbs, begin
-            table, own = of_limbs.table, slice(begin - skipped, rows.stop - skipped)
+            table, own = of_limbs._table, slice(begin - skipped, rows.stop - skipped)
             kind[rows], radius[rows], radius2[rows] = table.kind[own], table.radius[own], table.radius2[own]
             box[rows], character[rows] = table.box[own], label
             mask[rows] = table.mask[own] if layers == RIG_LAYERS else layers

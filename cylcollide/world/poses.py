@@ -147,7 +147,7 @@ class Poses:
 
         def place(begin: int, end: int) -> int:
             some = Parts(*(column[begin:end] for column in first))
-            bad = place_limbs(rig.rows, len(rig.bone_names), bones, some, placed)
+            bad = place_limbs(rig._rows, len(rig.bone_names), bones, some, placed)
             return bad if bad < 0 else begin + bad
 
         limbs = max(len(rig.limbs), 1)

@@ -64,7 +64,7 @@ class Queries(ABC):
         return self.snapshot().limbs
 
     def __len__(self) -> int:
-        return len(self.snapshot().table.kernel_shape)
+        return len(self.snapshot()._table.kernel_shape)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} limbs)"

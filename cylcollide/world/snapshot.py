@@ -38,23 +38,23 @@ from cylcollide.world.roster import Roster
 class Snapshot(Queries):
     """Limbs at one moment, with their tree. Immutable; queries are safe from any thread."""
 
-    tree: Tree
+    _tree: Tree
     """The tree over the limbs' boxes."""
-    table: LimbTable
+    _table: LimbTable
     """The columns of the limbs."""
-    kernel_rows: LimbRows
+    _kernel_rows: LimbRows
     """The columns that compiled loops read."""
-    packed: tuple[LimbRows, Tree]
-    """`kernel_rows` and `tree` in the form that only loops read, in half the time."""
-    roster: Roster
+    _packed: tuple[LimbRows, Tree]
+    """`_kernel_rows` and `_tree` in the form that only loops read, in half the time."""
+    _roster: Roster
     """The characters and statics."""
-    layout: WorldLayout
+    _layout: WorldLayout
     """Which rows there are."""
-    columns: PoseColumns
+    _columns: PoseColumns
     """The columns that moves change, read-only."""
-    built_cost: float
+    _built_cost: float
     """`tree_cost` when the tree was built."""
-    state_row: None = None
+    _state_row: None = None
     """Limbs are numbered as in the state."""
 
     def __init__(
@@ -62,11 +62,13 @@ class Snapshot(Queries):
     ) -> None:
         """`columns` are read-only; the bounds of the tree are theirs."""
         vars(self).update(
-            roster=roster.frozen(), layout=layout, columns=columns, table=columns.table(layout),
-            tree=tree._replace(bounds=columns.bounds), built_cost=built_cost,
-            kernel_rows=LimbRows(columns.kernel_shape, layout.character, layout.mask, columns.rows, layout.shared_mask),
+            _roster=roster.frozen(), _layout=layout, _columns=columns, _table=columns.table(layout),
+            _tree=tree._replace(bounds=columns.bounds), _built_cost=built_cost,
+            _kernel_rows=LimbRows(
+                columns.kernel_shape, layout.character, layout.mask, columns.rows, layout.shared_mask
+            ),
         )  # fmt: skip
-        vars(self).update(packed=(pack(self.kernel_rows), pack(self.tree)))
+        vars(self).update(_packed=(pack(self._kernel_rows), pack(self._tree)))
 
     def __setattr__(self, name: str, value: object = None) -> None:
         """Snapshots never change: AttributeError."""
@@ -75,64 +77,64 @@ class Snapshot(Queries):
     __delattr__ = __setattr__
 
     @classmethod
-    def of(cls, limbs: Limbs) -> Snapshot:
+    def _of(cls, limbs: Limbs) -> Snapshot:
         """The limbs with a newly built tree, and no characters."""
         made = snapshot_of(Roster.of(limbs), limbs, limbs, np.empty((0, 3)), np.empty((0, 4)))
         vars(made)["limbs"] = limbs
         return made
 
-    def moved(self, draft: Draft) -> Snapshot:
+    def _moved(self, draft: Draft) -> Snapshot:
         """The same limbs, no character's, with the ends and boxes of a draft, which are checked.
 
         The tree is the same, its boxes refitted; a new one, if they are not about as large as when
         it was built.
         """
-        if self.layout.rows == 0:
+        if self._layout.rows == 0:
             return self
-        tree, cost = draft.refit(self.tree)
-        if are_about_as_large(cost, self.built_cost):
-            return Snapshot(self.roster, self.layout, draft.lend(), tree, self.built_cost)
+        tree, cost = draft.refit(self._tree)
+        if are_about_as_large(cost, self._built_cost):
+            return Snapshot(self._roster, self._layout, draft.lend(), tree, self._built_cost)
         tree, cost = built_tree(draft.low, draft.high)
-        return Snapshot(self.roster, self.layout, draft.lend()._replace(bounds=tree.bounds), tree, cost)
+        return Snapshot(self._roster, self._layout, draft.lend()._replace(bounds=tree.bounds), tree, cost)
 
-    def with_roster(self, roster: Roster) -> Snapshot:
+    def _with_roster(self, roster: Roster) -> Snapshot:
         """The same state with other characters that have no pose, or with others' counts of teleports."""
-        return Snapshot(roster, self.layout, self.columns, self.tree, self.built_cost)
+        return Snapshot(roster, self._layout, self._columns, self._tree, self._built_cost)
 
     def __reduce__(self) -> tuple[Callable[..., Snapshot], tuple[Any, ...]]:
         """A copy or pickle has the same limbs and characters, and a newly built tree; equal answers."""
-        bones = self.columns.positions, self.columns.orientations
-        return snapshot_of, (self.roster, self.layout.bare, self.limbs, *bones)
+        bones = self._columns.positions, self._columns.orientations
+        return snapshot_of, (self._roster, self._layout.bare, self.limbs, *bones)
 
     @property
-    def fits(self) -> bool:
+    def _fits(self) -> bool:
         """Whether the boxes are about as large as when the tree was built; if not, a rebuild pays."""
-        return are_about_as_large(_cost_of(self.tree), self.built_cost)
+        return are_about_as_large(_cost_of(self._tree), self._built_cost)
 
     @cached_property
-    def slots(self) -> Slots:
+    def _slots(self) -> Slots:
         """The slots of all items and nodes of the tree."""
-        found = slots(self.tree)
+        found = slots(self._tree)
         return Slots(frozen(found.items), frozen(found.nodes))
 
     @property
-    def labels(self) -> RowLabels:
+    def _labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs."""
-        return self.layout.labels(self.columns.positions, self.columns.orientations)
+        return self._layout.labels(self._columns.positions, self._columns.orientations)
 
     @property
-    def group_names(self) -> Mapping[str, int]:
+    def _group_names(self) -> Mapping[str, int]:
         """Numbers of hit groups by the names that rigs so far have given them."""
-        return self.roster.groups
+        return self._roster.groups
 
     @cached_property
     def limbs(self) -> Limbs:
         """The limbs where they were."""
-        return Limbs(self.table, self.layout.hit_group, tuple(self.layout.names.tolist()))
+        return Limbs(self._table, self._layout.hit_group, tuple(self._layout.names.tolist()))
 
     def _scene(self, *_moment: float) -> Scene:
         """The limbs as pictures show them; a snapshot has one moment, so the argument is ignored."""
-        return Scene(self.limbs, self.layout.static, self.group_names)
+        return Scene(self.limbs, self._layout.static, self._group_names)
 
     def snapshot(self) -> Snapshot:
         """Itself."""
@@ -143,7 +145,7 @@ def snapshot_of(
     roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
 ) -> Snapshot:
     """A snapshot of all limbs: the bare ones, then those of the roster; with the transforms of all bones."""
-    t, (tree, cost) = limbs.table, built_tree(*limb_boxes(limbs.table))
+    t, (tree, cost) = limbs._table, built_tree(*limb_boxes(limbs._table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.kernel_shape, tree.bounds)
     return Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
 
@@ -207,39 +209,39 @@ def moved_state(
 
     The roster has the same characters.
     """
-    layout = state.layout
+    layout = state._layout
     every = tuple(map(len, changed)) == (layout.rows, layout.boxes, layout.bones)
     if spare is not None and spare.memory.is_free:
         memory, behind = spare.memory, spare.differs_in(layout, changed)
     else:
-        memory, behind = PoseMemory(layout.rows, layout.boxes, layout.bones, len(state.tree.child)), None
+        memory, behind = PoseMemory(layout.rows, layout.boxes, layout.bones, len(state._tree.child)), None
     columns = memory.columns
     if not every:
-        columns.copy_ends(state.columns, behind)
+        columns.copy_ends(state._columns, behind)
     write(columns)
     written = changed.rows if behind is None or every else np.concatenate([behind.rows, changed.rows])
-    table, tree = columns.table(layout), state.tree._replace(bounds=columns.bounds)
+    table, tree = columns.table(layout), state._tree._replace(bounds=columns.bounds)
     low, high = _refill(table, written)
-    frame = refit_some(tree, state.slots, written, low, high) if len(written) <= FEW_MOVED * layout.rows else None
+    frame = refit_some(tree, state._slots, written, low, high) if len(written) <= FEW_MOVED * layout.rows else None
     if frame is None:
         if not every:
             low, high = limb_boxes(table)
         tree = _fitted(tree, low, high)
     else:
         tree = tree._replace(frame=frame)
-    made = Snapshot(roster, layout, memory.lend(), tree, state.built_cost)
-    if "slots" in vars(state):
-        vars(made)["slots"] = state.slots
+    made = Snapshot(roster, layout, memory.lend(), tree, state._built_cost)
+    if "_slots" in vars(state):
+        vars(made)["_slots"] = state._slots
     return made, memory
 
 
 def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> tuple[Snapshot, int]:
     """The state of another roster, where some owners have new poses, and how many rows have come, moved or gone."""
-    layout = roster.layout(state.layout.bare)
-    shared = state.layout.shared_with(layout)
-    layout.take_over(state.layout, shared)
+    layout = roster.layout(state._layout.bare)
+    shared = state._layout.shared_with(layout)
+    layout.take_over(state._layout, shared)
     columns, written = PoseColumns.for_layout(layout), np.empty(0, np.int32)
-    columns.copy_shared(state.columns, shared)
+    columns.copy_shared(state._columns, shared)
     low = high = np.empty((0, 3))
     if poses is not None:
         poses.write(columns, roster, layout)
@@ -247,15 +249,15 @@ def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> t
         low, high = _refill(columns.table(layout), written)
     columns = columns.frozen()
     kept = shared.kept
-    changed = len(written) + state.layout.rows - kept
+    changed = len(written) + state._layout.rows - kept
     if layout.rows - kept == len(written) <= MANY_ADDED * layout.rows and layout.rows >= REBUILT_AT_ONCE:
-        tree = patched(state.tree, shared.changed_number, written, low, high, layout.rows)
+        tree = patched(state._tree, shared.changed_number, written, low, high, layout.rows)
         frame = with_corners(tree.frame, tree.bounds)
         if frame is not None:
-            cost = state.built_cost * layout.rows / max(state.layout.rows, 1)
+            cost = state._built_cost * layout.rows / max(state._layout.rows, 1)
             columns = columns._replace(bounds=tree.bounds)
             return Snapshot(roster, layout, columns, tree._replace(frame=frame), cost), changed
-    return with_tree_of(state, Snapshot(roster, layout, columns, state.tree, state.built_cost)), changed
+    return with_tree_of(state, Snapshot(roster, layout, columns, state._tree, state._built_cost)), changed
 
 
 def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
@@ -263,31 +265,31 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
 
     Few limbs, and many that are not in the other state, get a tree of their own.
     """
-    low, high = limb_boxes(wanted.table)
-    tree, cost = state.tree, state.built_cost
-    if not state.layout.has_owners_of(wanted.layout):
-        shared, is_new = state.layout.shared_with(wanted.layout), np.ones(len(low), np.bool_)
+    low, high = limb_boxes(wanted._table)
+    tree, cost = state._tree, state._built_cost
+    if not state._layout.has_owners_of(wanted._layout):
+        shared, is_new = state._layout.shared_with(wanted._layout), np.ones(len(low), np.bool_)
         is_new[shared.number[shared.number >= 0]] = False
         new = np.flatnonzero(is_new).astype(np.int32)
         if len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low):
             return with_new_tree(wanted)
         tree = patched(tree, shared.changed_number, new, low[new], high[new], len(low))
-        cost *= len(low) / max(state.layout.rows, 1)
+        cost *= len(low) / max(state._layout.rows, 1)
     bounds = aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
     tree = _fitted(tree._replace(bounds=bounds), low, high)
-    return Snapshot(wanted.roster, wanted.layout, wanted.columns._replace(bounds=frozen(bounds)), tree, cost)
+    return Snapshot(wanted._roster, wanted._layout, wanted._columns._replace(bounds=frozen(bounds)), tree, cost)
 
 
 def with_new_tree(state: Snapshot) -> Snapshot:
     """The state with a newly built tree."""
-    tree, cost = built_tree(*limb_boxes(state.table))
-    return Snapshot(state.roster, state.layout, state.columns._replace(bounds=tree.bounds), tree, cost)
+    tree, cost = built_tree(*limb_boxes(state._table))
+    return Snapshot(state._roster, state._layout, state._columns._replace(bounds=tree.bounds), tree, cost)
 
 
 def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
     """The state where characters have the layers of this roster, which is otherwise its own."""
-    layout = state.layout.with_layers(roster.layers[roster.place >= 0])
-    return Snapshot(roster, layout, state.columns, state.tree, state.built_cost)
+    layout = state._layout.with_layers(roster.layers[roster.place >= 0])
+    return Snapshot(roster, layout, state._columns, state._tree, state._built_cost)
 
 
 def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:

@@ -27,7 +27,7 @@ class Statics(NamedTuple):
         return Statics(
             frozen(np.append(self.handles, self.next_handle).astype(np.int32)),
             Limbs.concat([self.limbs, own]) if len(self.handles) else own,
-            frozen(np.concatenate([self.sizes, [[len(own), len(own.table.boxes), 1]]])),
+            frozen(np.concatenate([self.sizes, [[len(own), len(own._table.boxes), 1]]])),
             self.next_handle + 1,
         )
 
@@ -57,7 +57,7 @@ class Statics(NamedTuple):
     def rows_of(self, place: int) -> RigRows:
         """The limbs of the static at this place, in the frame of its bone."""
         limb, box, _ = self.sizes[:place].sum(axis=0).tolist()
-        (limbs, boxes, _), t = self.sizes[place].tolist(), self.limbs.table
+        (limbs, boxes, _), t = self.sizes[place].tolist(), self.limbs._table
         of_limb = t.box[limb : limb + limbs]
         own_box = np.where(of_limb >= 0, of_limb - np.int32(box), of_limb)
         ends = t.p1[limb : limb + limbs], t.p2[limb : limb + limbs]
@@ -76,7 +76,7 @@ def labelled(limbs: Limbs, mask: ArrayLike | None, hit_group: ArrayLike | None) 
         )
     layer, group = limbs.mask if mask is None else mask, limbs.hit_group if hit_group is None else hit_group
     _, layers, groups, _ = label_columns(Labels(NO_CHARACTER, layer, "", group), len(limbs))
-    return Limbs(limbs.table._replace(mask=layers), groups, limbs.names)
+    return Limbs(limbs._table._replace(mask=layers), groups, limbs.names)
 
 
 @cache

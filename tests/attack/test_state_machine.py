@@ -65,7 +65,7 @@ class Worlds(RuleBasedStateMachine):
         lengths = {"p1": p1, "p2": p2, "radius": r, "radius2": r2, "half": half}
         limbs = replace(shapes, **{name: column * unit for name, column in lengths.items()}).limbs()
         row = np.arange(COUNT, dtype=np.int32)
-        table = limbs.table._replace(character=row // 4, mask=(1 << row % 2).astype(np.uint32))
+        table = limbs._table._replace(character=row // 4, mask=(1 << row % 2).astype(np.uint32))
         return cc.Limbs(table, limbs.hit_group, tuple(map(str, row)))
 
     # What changes the world ------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class Worlds(RuleBasedStateMachine):
 
     @rule()
     def cannot_be_written(self):
-        for column in (self.world.limbs.p1, self.world.limbs.table.rows, self.world.snapshot().tree.child):
+        for column in (self.world.limbs.p1, self.world.limbs._table.rows, self.world.snapshot()._tree.child):
             with pytest.raises(ValueError, match="read-only"):
                 column[:] = 0
 

@@ -53,7 +53,7 @@ def test_a_log_has_its_shots_at_its_middle_tick(tmp_path):
     with cc.ShotLog.open(path) as log:
         assert len(scene.rays.starts) == len(log) > 10
         assert np.array_equal(scene.rays.ends[5], log[5].end)
-        assert scene.limbs() == list(log.states())[len(log.ticks) // 2].limbs
+        assert scene.limbs() == list(log._states())[len(log.ticks) // 2].limbs
 
 
 @pytest.mark.parametrize(

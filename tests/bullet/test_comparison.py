@@ -9,7 +9,7 @@ import pytest
 import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import patched
-from cylcollide.bullet.__main__ import ProgramComparison
+from cylcollide.bullet.__main__ import ProgramComparison, main
 from cylcollide.bullet.patching import observers
 
 GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
@@ -100,3 +100,10 @@ def test_rays_that_pybullet_does_not_answer_are_counted(c):
             answers = p.rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count, physicsClientId=c)
         assert len(answers) == count
         assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")
+
+
+def test_help_has_an_example(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["cylcollide.bullet", "--help"])
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main()
+    assert "Example: python -m cylcollide.bullet --compare" in capsys.readouterr().out

@@ -163,7 +163,7 @@ def picture(mirror):
     """All that a ray can meet, as bytes."""
     limbs = mirror.limbs
     columns = (limbs.p1, limbs.p2, limbs.radius, limbs.mask)
-    return [column.tobytes() for column in columns], mirror.limb_places, mirror.sheets, repr(mirror)
+    return [column.tobytes() for column in columns], mirror.limb_places, mirror._sheets, repr(mirror)
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +229,7 @@ def test_what_is_done_past_the_watch_is_seen_only_if_the_client_may_move_by_itse
         watched.performCollisionDetection()
         assert mirror.rayTest(*ray)[0][2] == 0.37
         p.resetBasePositionAndOrientation(ball, [0, 0, 0], [0, 0, 0, 1], physicsClientId=c)
-        monkeypatch.setattr(mirror.client, "is_direct", False)
+        monkeypatch.setattr(mirror._client, "is_direct", False)
         assert mirror.rayTest(*ray)[0][2] == 0.47
 
 

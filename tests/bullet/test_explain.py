@@ -40,22 +40,33 @@ def replay(command):
 def test_limbs_are_named_by_body_and_link(c):
     mirror = Mirror(c, mesh="wrap")
     names = mirror.limbs.names
-    assert names[:4] == ("body 0/link0", "body 1/link0", "body 2/link0", "body 3/link0")
+    assert names[:4] == ("body 0/base", "body 1/base", "body 2/base", "body 3/base")
     assert {"dumpUrdf 5/left_knee", "dumpUrdf 5/neck"} <= set(names)
     for name, place in zip(names, mirror.limb_places, strict=True):
-        assert name == mirror.client.link_name(place)
+        assert name == mirror._client.link_name(place)
     p.stepSimulation(physicsClientId=c)
     mirror.sync()
     assert mirror.limbs.names == names
-    hits = mirror.state.world.cast_segments([0, 0, 3], [0, 0, 0.5])
-    assert hits.limb_name[0] == "body 0/link0"
+    hits = mirror._state.world.cast_segments([0, 0, 3], [0, 0, 0.5])
+    assert hits.limb_name[0] == "body 0/base"
+
+
+def test_a_body_without_names_has_numbers(c):
+    """PyBullet itself calls the base link0, and link 0 link1."""
+    ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)
+    one = {"linkMasses": [1], "linkCollisionShapeIndices": [ball], "linkVisualShapeIndices": [-1]}
+    turned = {"linkOrientations": [[0, 0, 0, 1]], "linkInertialFrameOrientations": [[0, 0, 0, 1]]}
+    placed = {"linkPositions": [[0, 0, 1]], "linkInertialFramePositions": [[0, 0, 0]]}
+    joint = {"linkParentIndices": [0], "linkJointTypes": [p.JOINT_FIXED], "linkJointAxis": [[0, 0, 1]]}
+    body = p.createMultiBody(1, ball, **one, **turned, **placed, **joint, physicsClientId=c)
+    assert Mirror(c, mesh="wrap").limbs.names[-2:] == (f"body {body}/base", f"body {body}/link0")
 
 
 def test_a_ray_that_both_answer_alike(c):
     found = Mirror(c, mesh="wrap").explain([0, 4, 3], [0, 4, -3])
     assert not found.differs
     assert (found.cause, found.word, found.move) == ("", "", None)
-    assert found.name(found.ours[:2]) == "dumpUrdf 5/right_elbow"
+    assert found._name(found.ours[:2]) == "dumpUrdf 5/right_elbow"
     assert found.clearance == found.why.clearance < 0
     assert "both agree" in str(found)
     assert "dumpUrdf 5/right_elbow, fraction 0." in str(found)
@@ -75,7 +86,7 @@ def test_a_phantom(c):
     for words in (
         "the answers differ",
         "mirror     nothing",
-        "PyBullet   body 0/link0",
+        "PyBullet   body 0/base",
         "cause      within 1 mm",
         "move ",
     ):
@@ -85,7 +96,7 @@ def test_a_phantom(c):
 def agree(mirror, found, by):
     """Whether both name the same after a move."""
     starts, ends = np.array([found.start]) + by, np.array([found.end]) + by
-    return mirror.rayTestBatch(starts, ends)[0][:2] == mirror.client.rayTestBatch(starts, ends)[0][:2]
+    return mirror.rayTestBatch(starts, ends)[0][:2] == mirror._client.rayTestBatch(starts, ends)[0][:2]
 
 
 def test_every_cause_and_a_move_that_helps(c):
@@ -107,7 +118,7 @@ def test_every_cause_and_a_move_that_helps(c):
         assert found.move is None or agree(mirror, found, found.move.by)
         seen.add(found.cause)
     assert len(seen) == 3
-    assert mirror.explain([0.5, 1, 1], [0.5, 1, 0]).name((4, -1)) == "plane 4/planeLink"
+    assert mirror.explain([0.5, 1, 1], [0.5, 1, 0])._name((4, -1)) == "plane 4/planeLink"
     assert CAUSE_NAMES.keys() == set(CAUSES)
     assert set(CAUSE_NAMES.values()) <= {cause.label for cause in Cause}
 
@@ -130,7 +141,7 @@ def test_clearance_of_what_is_nearest_and_of_planes(c):
     through = mirror.explain([-3, 0, 0.2], [-3, 0, -0.1])
     assert through.clearance == pytest.approx(-0.1)
     above = mirror.explain([0, 0, 1.4], [0, 0, 3])
-    assert (above.limb, above.name(above.ours[:2])) == (0, "nothing")
+    assert (above.limb, above._name(above.ours[:2])) == (0, "nothing")
     assert above.clearance == pytest.approx(0.1)
 
 
@@ -151,7 +162,7 @@ def test_a_saved_ray_is_replayed(c, replay, tmp_path):
     status, said, _ = replay(path)
     assert status == 0
     assert "Reproduced." in said
-    assert "PyBullet   body 0/link0" in said
+    assert "PyBullet   body 0/base" in said
     assert "cause      within 1 mm: termination tolerance" in said
     status, said, _ = replay(path, "--json")
     record = json.loads(said)
@@ -171,7 +182,7 @@ def test_saved_rays_of_all_shapes_are_reproduced(c, replay, tmp_path):
     for inside in ("ignore", "bullet"):
         mirror = Mirror(c, mesh="wrap", inside=inside)
         starts, ends = scenes.rays(rng, 60_000, 0.6, (1.5, 0, 1.0))
-        ours, theirs = mirror.rayTestBatch(starts, ends), mirror.client.ray_hits(starts, ends)
+        ours, theirs = mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends)
         rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a[:2] != b[:2]]
         for row in rows[:6]:
             found = mirror.explain(starts[row], ends[row])

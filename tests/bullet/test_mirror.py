@@ -160,7 +160,7 @@ def test_filters_that_change_later_are_noticed(way):
     down = ([0.0, 0.0, 5.0], [0.0, 0.0, -5.0])
     followed, called = Mirror(client), Mirror(client, follow=False)
     assert inspect.isbuiltin(p.setCollisionFilterGroupMask)
-    function = {"module": p, "client": client, "own": followed.client}[way].setCollisionFilterGroupMask
+    function = {"module": p, "client": client, "own": followed._client}[way].setCollisionFilterGroupMask
     function(0, -1, 0, 0, **({"physicsClientId": client._client} if way == "module" else {}))
     assert followed.rayTest(*down) == (MISS,)
     assert called.rayTest(*down)[0][0] == 0, "until it is synchronised"

@@ -46,7 +46,7 @@ def chain(c, base, *links):
 def assert_as_made_on_the_spot(mirror, c):
     """All numbers of the limbs are those of a new mirror, bit by bit."""
     mirror.sync()
-    for ours, theirs in zip(mirror.limbs.table, Mirror(c).limbs.table, strict=True):
+    for ours, theirs in zip(mirror.limbs._table, Mirror(c).limbs._table, strict=True):
         assert np.array_equal(ours, theirs)
 
 

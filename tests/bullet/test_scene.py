@@ -33,7 +33,7 @@ def move(c, k):
 def state_of(mirror):
     """Its limbs and what it answers."""
     hits = mirror.cast_segments(STARTS, ENDS)
-    return [column.tobytes() for column in (*mirror.limbs.table, hits.fraction, hits.position)]
+    return [column.tobytes() for column in (*mirror.limbs._table, hits.fraction, hits.position)]
 
 
 @pytest.mark.parametrize("held", ["nothing", "limbs", "column", "hits"])
@@ -44,7 +44,7 @@ def test_what_was_asked_for_stays_and_what_comes_is_as_if_made_anew(c, held):
         mirror.sync()
         assert state_of(mirror) == state_of(Mirror(c, follow=False))
         if held == "limbs":
-            kept.append((mirror.limbs, [column.tobytes() for column in mirror.limbs.table]))
+            kept.append((mirror.limbs, [column.tobytes() for column in mirror.limbs._table]))
         elif held == "column":
             kept.append((mirror.limbs.p1, mirror.limbs.p1.tobytes()))
         elif held == "hits":
@@ -52,7 +52,7 @@ def test_what_was_asked_for_stays_and_what_comes_is_as_if_made_anew(c, held):
             kept.append((hits, mirror.cast_segments(STARTS, ENDS).position.tobytes()))
     for thing, numbers in kept:
         if held == "limbs":
-            assert [column.tobytes() for column in thing.table] == numbers
+            assert [column.tobytes() for column in thing._table] == numbers
         else:
             assert (thing if held == "column" else thing.position).tobytes() == numbers
     assert len(kept) == (0 if held == "nothing" else 8)

@@ -58,7 +58,7 @@ def test_the_first_shape_and_its_nearest_place(c, inside):
     for i in range(24):
         start, step = starts[i].astype(Long), ends[i].astype(Long) - starts[i]
         ways = [contacts(limbs[k], start, step, radius[i]) for k in range(len(limbs))]
-        ways += [slab_contacts(sheet, start, step, Long(radius[i])) for sheet in mirror.sheets]
+        ways += [slab_contacts(sheet, start, step, Long(radius[i])) for sheet in mirror._sheets]
         first = []
         for k, (entries, leaves) in enumerate(ways):
             if len(entries):
@@ -75,7 +75,7 @@ def test_the_first_shape_and_its_nearest_place(c, inside):
         assert abs(hits.fraction[i] - time) < 1e-14
         assert abs(hits.exit_fraction[i] - leaving) < 1e-14
         assert abs(hits.thickness[i] - (leaving - entry) * np.linalg.norm(step)) < 1e-13
-        of = limbs[k] if k < len(limbs) else mirror.sheets[k - len(limbs)]
+        of = limbs[k] if k < len(limbs) else mirror._sheets[k - len(limbs)]
         kinds.add((k < len(limbs), bool(entry == 0)))
         assert inside != "exit" or entry > 0 or hits.exit_fraction[i] == hits.fraction[i]
         if k < len(limbs):

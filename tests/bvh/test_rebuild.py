@@ -72,7 +72,7 @@ def check_answers(world: cc.HitWorld, limbs: cc.Limbs) -> None:
 
 def same_tree(world: cc.HitWorld, limbs: cc.Limbs) -> bool:
     """Whether the world has the tree that is built over the limbs, by whoever stands in which slot."""
-    return np.array_equal(world.snapshot().tree.child, cc.HitWorld(limbs).snapshot().tree.child)
+    return np.array_equal(world.snapshot()._tree.child, cc.HitWorld(limbs).snapshot()._tree.child)
 
 
 def test_few_limbs_are_rebuilt_at_once(crowd: cc.Limbs):
@@ -85,10 +85,10 @@ def test_few_limbs_are_rebuilt_at_once(crowd: cc.Limbs):
 
 def test_small_moves_and_moves_of_all_keep_the_tree(crowd: cc.Limbs):
     world = cc.HitWorld(crowd)
-    tree = world.snapshot().tree
+    tree = world.snapshot()._tree
     for by in (0.01, 1000.0):
         world.set_endpoints(crowd.p1 + by, crowd.p2 + by)
-        assert world.snapshot().tree.child is tree.child
+        assert world.snapshot()._tree.child is tree.child
 
 
 @pytest.mark.parametrize("by", [0.125, 8.0])
@@ -97,29 +97,29 @@ def test_boxes_of_another_size_are_no_measure(by: float):
     limbs = make_crowd(200)
     wide = limbs.p1 * 16.0
     world = cc.HitWorld(limbs.moved(wide, wide + (limbs.p2 - limbs.p1)))
-    tree = world.snapshot().tree
+    tree = world.snapshot()._tree
     world.set_endpoints(wide * by, wide * by + (limbs.p2 - limbs.p1))
-    assert world.snapshot().tree.child is not tree.child
+    assert world.snapshot()._tree.child is not tree.child
 
 
 def test_a_world_as_large_as_can_be_comes_back(crowd: cc.Limbs):
     """Out there the tree is another, its areas are numbers still; back home it is the one of before."""
     world = cc.HitWorld(crowd)
     world.set_endpoints(crowd.p1 * 1e149, crowd.p2 * 1e149)
-    tree = world.snapshot().tree
+    tree = world.snapshot()._tree
     assert np.isfinite(tree_cost(tree.bounds, tree.child, tree.frame.scale))
     world.set_endpoints(crowd.p1, crowd.p2)
-    assert world.snapshot().tree.child is not tree.child
+    assert world.snapshot()._tree.child is not tree.child
     assert same_tree(world, crowd)
     check_answers(world, crowd)
 
 
 def test_an_update_does_not_wait_for_the_tree(crowd: cc.Limbs, held: Held):
     world = cc.HitWorld(crowd)
-    tree = world.snapshot().tree
+    tree = world.snapshot()._tree
     limbs = leap(world, 1)
     assert held.begun.acquire(timeout=WAIT)
-    assert world.snapshot().tree.child is tree.child
+    assert world.snapshot()._tree.child is tree.child
     check_answers(world, limbs)
     held.free.release()
     world.finish_rebuild()
@@ -161,11 +161,11 @@ def test_a_world_that_leaps_on_gets_another_tree(crowd: cc.Limbs, held: Held):
 def test_snapshots_of_before_keep_their_tree(crowd: cc.Limbs, held: Held):
     world = cc.HitWorld(crowd)
     limbs = leap(world, 1)
-    kept, tree = world.snapshot(), world.snapshot().tree
+    kept, tree = world.snapshot(), world.snapshot()._tree
     bounds = tree.bounds.copy()
     held.free.release()
     world.finish_rebuild()
-    assert kept.tree is tree
+    assert kept._tree is tree
     assert world.snapshot() is not kept
     assert np.array_equal(tree.bounds, bounds)
     check_answers(kept, limbs)

@@ -79,7 +79,7 @@ def test_what_no_bin_tells_apart_is_halved(low: Float64Array):
 def test_a_crowd_has_a_good_tree():
     """In whatever order its limbs come; halved by count, as if all stood in one place, its boxes are far larger."""
     limbs = make_crowd(100)
-    low, high = limb_boxes(limbs.table)
+    low, high = limb_boxes(limbs._table)
     mixed = np.random.default_rng(1).permutation(len(limbs))
     good, same, nowhere = build(low, high), build(low[mixed], high[mixed]), np.zeros_like(low)
     by_count = refit(build(nowhere, nowhere), low[mixed], high[mixed])

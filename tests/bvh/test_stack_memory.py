@@ -22,7 +22,7 @@ def state() -> cc.Snapshot:
 
 def guarded(rows: int, state: cc.Snapshot) -> tuple[np.ndarray, np.ndarray]:
     """Memory that begins with so many numbers and ends with the smallest stack, and all of it with canaries around."""
-    size = rows + state.tree.stack_size + TREE_WIDTH // 2
+    size = rows + state._tree.stack_size + TREE_WIDTH // 2
     every = np.full(AROUND + size + AROUND, CANARY)
     return every[AROUND : AROUND + size], every
 
@@ -41,7 +41,7 @@ def test_rays(state: cc.Snapshot, n: int):
     ends[:, 2] = np.linspace(0.0, 900.0, n)
     limb = np.full(n + 2, 77, np.int32)
     filters = (validate.NO_LIMIT, validate.EVERY_LAYER, validate.IGNORE_NONE)
-    status = cast_single_rays(state.kernel_rows, state.tree, starts, ends, True, *filters, 0, limb[1:-1], memory)
+    status = cast_single_rays(state._kernel_rows, state._tree, starts, ends, True, *filters, 0, limb[1:-1], memory)
     assert status == 0
     assert (limb[1:-1] == NESTED - 1).all()
     assert limb[[0, -1]].tolist() == [77, 77]
@@ -57,7 +57,7 @@ def test_points(state: cc.Snapshot, n: int):
     points[:, 0] = np.arange(n) + 0.5
     filters = PointFilters(validate.EVERY_LAYER, validate.IGNORE_NONE)
     columns = PointColumns(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, bool))
-    assert locate_single_points(state.kernel_rows, state.tree, points, filters, memory, columns) == 0
+    assert locate_single_points(state._kernel_rows, state._tree, points, filters, memory, columns) == 0
     assert columns.limb.tolist() == list(range(n))
     assert columns.limb_count.tolist() == [NESTED - k for k in range(n)]
     check_canaries(every, 3 * n, 2 * TREE_WIDTH)

@@ -137,7 +137,7 @@ def test_random_shots_through_a_crowd(which: str, n: int):
     policy, rng, seen = POLICIES[which], np.random.default_rng(19), Counter[str]()
     solid, row = mixed(28).limbs(), np.arange(28, dtype=np.int32)
     character = np.where(row % 7 == 0, -1, row % 2).astype(np.int32)
-    limbs = cc.Limbs(solid.table._replace(character=character), row % 5, solid.names)
+    limbs = cc.Limbs(solid._table._replace(character=character), row % 5, solid.names)
     starts, ends = shots_at(mixed(28), n)
     energy = rng.uniform(0.0, 4.0, n)
     judged = cc.HitWorld(limbs).judge_segments(starts, ends, policy, energy=energy)

@@ -32,7 +32,7 @@ def test_a_rig_has_what_it_was_given(rig):
 
 
 def test_a_rig_never_changes(rig):
-    for array in (rig.parents, rig.rest_positions, rig.rest_orientations, rig.limb_bone, *rig.rows):
+    for array in (rig.parents, rig.rest_positions, rig.rest_orientations, rig.limb_bone, *rig._rows):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
     with pytest.raises(TypeError):

@@ -61,7 +61,7 @@ def test_the_last_pattern_wins_and_others_stay():
     kept = HUMANOID.with_groups({"left_foot": 9})
     differ = np.flatnonzero(kept.limbs.hit_group != HUMANOID.limbs.hit_group)
     assert [kept.limb_names[row] for row in differ] == ["left_foot"]
-    assert kept.limbs.table is HUMANOID.limbs.table
+    assert kept.limbs._table is HUMANOID.limbs._table
     assert kept.groups == HUMANOID.groups
 
 

@@ -42,7 +42,7 @@ def test_a_round_trip_keeps_every_bit(rig: cc.Rig, tmp_path: Path):
     again = cc.Rig.load(str(tmp_path / "rig.json"))
     assert again == rig
     assert again.groups == rig.groups
-    assert again.limbs.table.boxes.tobytes() == rig.limbs.table.boxes.tobytes()
+    assert again.limbs._table.boxes.tobytes() == rig.limbs._table.boxes.tobytes()
     assert schema_accepts(json.loads((tmp_path / "rig.json").read_text()))
 
 

@@ -27,7 +27,7 @@ def test_places_and_squares(shape: str, count: int):
     rng = np.random.default_rng(17)
     for far in (0.0, 100.0):
         limbs = any_limb(shape, rng, far)
-        solid = exact_limb(limbs.table, 0)
+        solid = exact_limb(limbs._table, 0)
         for point in near_points(limbs, rng, count):
             place, true = tuple(point.tolist()), signed_distance(limbs, 0, point)
             found, square = nearest(solid, place), nearest_foot(solid, place).square()
@@ -93,10 +93,10 @@ def test_the_nearest_solid_and_what_is_within():
 def test_axes_of_boxes_that_are_not_at_right_angles():
     """As large a skew as rounding never makes: the place is still the nearest of the solid that the axes define."""
     limbs = cc.Limbs.boxes([[0.5, 0, 0]], [1, 2, 3, 4], [1.0, 2.0, 3.0])
-    skewed = limbs.table.boxes.copy()
+    skewed = limbs._table.boxes.copy()
     skewed[0, :9] += np.random.default_rng(2).normal(size=9) * 1e-3
-    limbs = cc.Limbs(limbs.table._replace(boxes=skewed), limbs.hit_group, limbs.names)
-    solid = exact_limb(limbs.table, 0)
+    limbs = cc.Limbs(limbs._table._replace(boxes=skewed), limbs.hit_group, limbs.names)
+    solid = exact_limb(limbs._table, 0)
     for point in np.random.default_rng(3).normal(size=(12, 3)) * 4.0:
         found = nearest(solid, tuple(point.tolist()))
         assert found.distance == pytest.approx(float(signed_distance(limbs, 0, point)), abs=1e-13)

@@ -112,7 +112,7 @@ def test_beside_bisection(kind):
     for _ in range(25):
         limb = limb_of(kind, rng)
         start, end, radius = segment_at(limb, rng)
-        found = chords(exact_limb(limb.table, 0), radius, start.tolist(), end.tolist())
+        found = chords(exact_limb(limb._table, 0), radius, start.tolist(), end.tolist())
         entries, exits = contacts(limb, start.astype(np.longdouble), end.astype(np.longdouble) - start, radius)
         assert len(found) == len(entries)
         hits += len(found) > 0

@@ -48,7 +48,7 @@ def test_it_stays_where_it_is_in_the_frame_of_its_bone():
         pinned = cc.Rig(rig.bone_names, rig.parents, rig.rest_positions, rig.rest_orientations, ball, hits.bone[i])
         k = int(np.searchsorted(ids, hits.character[i]))
         bones = slice(4 * k, 4 * k + 4)
-        want = pinned.place(state.columns.positions[bones], state.columns.orientations[bones]).p1[0]
+        want = pinned.place(state._columns.positions[bones], state._columns.orientations[bones]).p1[0]
         assert now[i] == pytest.approx(want, abs=ACCURATE * max(1.0, np.abs(want).max()))
         seen += 1
     assert seen > 100

@@ -30,7 +30,7 @@ def test_bounds_hold_and_are_close(shape, count, record_property):
     rng, used, wide, tried = np.random.default_rng(20261124), 0.0, 0, 0
     for far in FAR:
         limbs = any_limb(shape, rng, far)
-        limb = plain_limb(limbs.table, 0)
+        limb = plain_limb(limbs._table, 0)
         for point in near_points(limbs, rng, count):
             true = signed_distance(limbs, 0, point)
             lower, upper = distance_bounds(tuple(point.tolist()), limb)
@@ -62,7 +62,7 @@ def test_bounds_of_needles_and_sheets_hold(power):
         normal = r * c * w + h * s * side
         height = min(h, r) * 10.0 ** rng.uniform(-12, 0) / np.linalg.norm(normal)
         point = centre + (h * c * w + r * s * side) / size + rng.choice([1.0, 1.0, -0.1]) * height * normal
-        lower, upper = distance_bounds(tuple(point.tolist()), plain_limb(limbs.table, 0))
+        lower, upper = distance_bounds(tuple(point.tolist()), plain_limb(limbs._table, 0))
         true = signed_distance(limbs, 0, point)
         assert lower <= true <= upper, (limbs, point, float(true))
         open_, outside = open_ + (lower <= 0.0 <= upper), outside + (true > 0)
@@ -77,7 +77,7 @@ def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_prop
     rng, worst, certain, tried = np.random.default_rng(20261125), 0.0, 0, 0
     for far in FAR:
         limbs = any_limb(shape, rng, far)
-        limb = plain_limb(limbs.table, 0)
+        limb = plain_limb(limbs._table, 0)
         for point in near_points(limbs, rng, count):
             place, tried = nearest_place(tuple(point.tolist()), limb), tried + 1
             if place.certain:
@@ -97,10 +97,10 @@ def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_prop
 
 
 def test_numbers_that_products_do_not_hold_are_left_to_exact_arithmetic():
-    limb = plain_limb(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e-20]], 1e-18).table, 0)
+    limb = plain_limb(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e-20]], 1e-18)._table, 0)
     assert distance_bounds((1.0, 0.0, 0.0), limb) == (-np.inf, np.inf)
     assert not nearest_place((1.0, 0.0, 0.0), limb).certain
-    assert not nearest_place((1e30, 0.0, 0.0), plain_limb(cc.Limbs.spheres([[0, 0, 0]], 1.0).table, 0)).certain
+    assert not nearest_place((1e30, 0.0, 0.0), plain_limb(cc.Limbs.spheres([[0, 0, 0]], 1.0)._table, 0)).certain
 
 
 UP = [[0, 0, 0]], [[0, 0, 4]]  # an axis from p1 to p2
@@ -140,7 +140,7 @@ CASES = [  # limb, point, distance, position, normal, face
 @pytest.mark.parametrize("case", CASES)
 def test_places_of_simple_numbers(case):
     limbs, point, distance, position, normal, face = case
-    place = nearest_place(tuple(map(float, point)), plain_limb(limbs.table, 0))
+    place = nearest_place(tuple(map(float, point)), plain_limb(limbs._table, 0))
     assert (place.certain, cc.Face(int(place.face)).name) == (True, face)
     assert (place.distance, *place.position, *place.normal) == pytest.approx((distance, *position, *normal), abs=1e-15)
 
@@ -175,6 +175,6 @@ OPEN = [  # what rounding could reverse
 @pytest.mark.parametrize("case", OPEN)
 def test_what_rounding_may_reverse_is_uncertain(case):
     limbs, point = case
-    assert not nearest_place(tuple(map(float, point)), plain_limb(limbs.table, 0)).certain
-    true, (lower, upper) = signed_distance(limbs, 0, point), distance_bounds(point, plain_limb(limbs.table, 0))
+    assert not nearest_place(tuple(map(float, point)), plain_limb(limbs._table, 0)).certain
+    true, (lower, upper) = signed_distance(limbs, 0, point), distance_bounds(point, plain_limb(limbs._table, 0))
     assert lower <= true <= upper

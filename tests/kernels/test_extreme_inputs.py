@@ -184,7 +184,7 @@ def test_a_limb_from_end_to_end_of_space_among_others():
     p1, p2 = np.concatenate([ends, endless]), np.concatenate([ends + 1.0, -endless])
     limbs = cc.Limbs.cylinders(p1, p2, [0.6] * 30 + [1e-3] * 2)
     world = cc.HitWorld(limbs)
-    child = world.snapshot().tree.child
+    child = world.snapshot()._tree.child
     assert sorted((-2 - child[child < -1]).tolist()) == list(range(32))
     start, ends = [[0.0, 5.0, 0.25]] * 3, [[1.0, 0.0, 0.25], [3.0, -1.0, 0.25], [0.0, 4.0, 0.25]]
     hits = world.cast_segments(start, ends)

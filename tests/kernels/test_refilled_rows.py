@@ -12,7 +12,7 @@ pytestmark = pytest.mark.coverage
 
 def test_rows_of_limbs_that_have_moved():
     """Of some limbs of all shapes, in any order: the rows, shapes and boxes of a table made anew; others stay."""
-    t = mixed(20).limbs().table
+    t = mixed(20).limbs()._table
     fresh = make_table(t.kind, t.p1 + 0.5, t.p2 + 0.5, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
     some, others = np.split(np.random.default_rng(4).permutation(20).astype(np.int32), [9])
     stale = fresh._replace(rows=t.rows.copy(), kernel_shape=np.full(20, -1, np.int8))

@@ -40,11 +40,11 @@ def draw(shape, rng, far):
 @np.errstate(all="ignore")
 def share_used(limbs, start, end):
     """The smallest level at which grown and shrunk intervals bracket the first true entry; None for a miss."""
-    chords = limb_chords(RayNumbers(start, end, True, 1.0), exact_limb(limbs.table, 0))
+    chords = limb_chords(RayNumbers(start, end, True, 1.0), exact_limb(limbs._table, 0))
     if not chords or chords[0].started_inside:
         return None
     ray = make_ray(start, tuple(e - s for s, e in zip(start, end, strict=True)), True, 1.0, 0.0)
-    limb = limb_at(limbs.table.rows, limbs.table.kernel_shape, 0)
+    limb = limb_at(limbs._table.rows, limbs._table.kernel_shape, 0)
     entry = Fraction(*chords[0].entry.approximate()) * Fraction(ray.length)
     for level in LEVELS:
         # delta is proportional to the sum of the two extents: hand over all of it in the limb's

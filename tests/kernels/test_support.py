@@ -16,7 +16,7 @@ FAR = 1e7
 @pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
 def test_a_limb_reaches_its_plane_and_not_beyond(shape: cc.Shape):
     limbs, rng = LIMBS[shape], np.random.default_rng(4)
-    limb = plain_limb(limbs.table, 0)
+    limb = plain_limb(limbs._table, 0)
     for n in rng.normal(size=(20, 3)):
         n = n / np.linalg.norm(n)
         place = limbs.closest_points(limb.centre + FAR * n).position[0]
@@ -25,7 +25,7 @@ def test_a_limb_reaches_its_plane_and_not_beyond(shape: cc.Shape):
 
 @pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
 def test_the_way_is_that_from_the_nearest_place(shape: cc.Shape):
-    limb, rng, outside = plain_limb(LIMBS[shape].table, 0), np.random.default_rng(5), 0
+    limb, rng, outside = plain_limb(LIMBS[shape]._table, 0), np.random.default_rng(5), 0
     for point in limb.centre + rng.normal(size=(40, 3)):
         found = LIMBS[cc.Shape.CYLINDER if shape == cc.Shape.TUBE else shape].closest_points(point)
         way = way_from(tuple(point.tolist()), limb)

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 def span_of(limb, start, end, radius, piece=0, whole=True):
     ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, inf, radius)
     with np.errstate(all="ignore"):
-        return ray, thick_span(ray, plain_limb(limb.table, 0), piece, whole)
+        return ray, thick_span(ray, plain_limb(limb._table, 0), piece, whole)
 
 
 def clipped(interval, length):
@@ -69,7 +69,7 @@ def test_faces_are_those_of_rational_arithmetic(kind):
         limb = limb_of(kind, rng)
         start, end, radius = segment_at(limb, rng)
         _, span = span_of(limb, start, end, radius)
-        solid = Grown(exact_limb(limb.table, 0), radius)
+        solid = Grown(exact_limb(limb._table, 0), radius)
         for chord in limb_chords(RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0), solid)[:1]:
             if not chord.started_inside and span.first_face != UNDECIDED_FACE:
                 assert span.first_face == chord.entry_face
@@ -112,7 +112,7 @@ def test_nearest_places(kind):
         point = 0.5 * (limb.p1 + limb.p2)[0] + rng.normal(size=3) * (0.3 if k < 20 else 1.5)
         if k % 5 == 0:  # on the axis, up to rounding
             point = limb.p1[0] + (limb.p2 - limb.p1)[0] * rng.uniform(-0.5, 1.5)
-        place = nearest_place(as_double_double(tuple(point.tolist())), plain_limb(limb.table, 0))
+        place = nearest_place(as_double_double(tuple(point.tolist())), plain_limb(limb._table, 0))
         place = np.array([np.longdouble(high) + low for high, low in place])
         gap = distance(limb, point.astype(np.longdouble)[None])[0]
         inside += gap == 0
@@ -122,7 +122,7 @@ def test_nearest_places(kind):
 
 
 def test_nearest_place_from_the_axis_of_a_tube():
-    tube = plain_limb(cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 2]], 1.0, 0.5).table, 0)
+    tube = plain_limb(cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 2]], 1.0, 0.5)._table, 0)
     for z, where in ((1.0, 1.0), (3.0, 2.0)):
         (x, _), (y, _), (height, _) = nearest_place(((0.0, 0.0), (0.0, 0.0), (z, 0.0)), tube)
         assert (x * x + y * y, height) == (0.25, where)
@@ -165,7 +165,7 @@ def bore_rays(rng, n):
 def test_bores_beside_rational_arithmetic():
     rng, pieces, faces, open_ones = np.random.default_rng(77), [0, 0, 0], set(), 0
     for tube, start, end, radius in bore_rays(rng, 70):
-        solid = Grown(exact_limb(tube.table, 0), radius)
+        solid = Grown(exact_limb(tube._table, 0), radius)
         chords = limb_chords(RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0), solid)
         spans = [span_of(tube, start, end, radius, piece) for piece in (0, 1)]
         possible = [(ray, span) for ray, span in spans if span.outer[0] <= span.outer[1]]

@@ -204,7 +204,7 @@ def test_files_and_copies_hold_what_loops_expect(tmp_path: Path):
     copies = [cc.Limbs.load(tmp_path / f"{k}.npz") for k in range(len(others))]
     for copy in (*copies, pickle.loads(pickle.dumps(limbs)), deepcopy(limbs)):
         assert copy == limbs
-        assert not any(column.flags.writeable for column in (*copy.table, copy.hit_group))
+        assert not any(column.flags.writeable for column in (*copy._table, copy.hit_group))
         got = cc.HitWorld(copy).cast_segments(start, -start)
         assert got.limb.tobytes() == want.limb.tobytes()
         assert got.fraction.tobytes() == want.fraction.tobytes()

@@ -20,7 +20,7 @@ PIPE = cc.Limbs.tubes([0, 0, -1], [0, 0, 1], 1.2, 1.0)
 
 
 def of_one(limb: cc.Limbs, start, end) -> NearestLimb:
-    found = nearest_limb(limb.table, np.arange(1), np.asarray(start, float), np.asarray(end, float))
+    found = nearest_limb(limb._table, np.arange(1), np.asarray(start, float), np.asarray(end, float))
     assert found is not None
     return found
 
@@ -183,7 +183,7 @@ def test_the_nearest_of_many_is_the_least_of_all(far: float):
         if limbs.cast_segments(start, end).hit.any():
             continue
         rows = np.flatnonzero(rng.random(len(limbs)) < 0.7)
-        found = nearest_limb(limbs.table, rows, start, end)
+        found = nearest_limb(limbs._table, rows, start, end)
         gaps = [of_one(limbs[i], start, end).gap for i in rows]
         assert found.gap == min(gaps)
         assert found.limb == rows[int(np.argmin(gaps))]
@@ -193,6 +193,6 @@ def test_the_nearest_of_many_is_the_least_of_all(far: float):
 
 def test_of_equal_limbs_the_first_is_nearest():
     one = cc.Limbs.spheres([3, 0, 0], 1.0)
-    table = joined_tables([one.table] * 3)
+    table = joined_tables([one._table] * 3)
     assert nearest_limb(table, np.array([2, 1]), np.zeros(3), np.zeros(3)).limb == 1
     assert nearest_limb(table, np.empty(0, np.int64), np.zeros(3), np.zeros(3)) is None

@@ -106,7 +106,7 @@ def test_the_growth_of_a_point_is_that_of_the_limb_on_whose_surface_it_lies():
     limbs, growth, seen = world.limbs(), np.empty(1), set()
     points = (world.p1 + world.p2) / 2 + rng.normal(size=world.p1.shape) * 0.6
     for i, point in enumerate(points):
-        growths_to_reach(point[None], limb_at(limbs.table.rows, limbs.table.kernel_shape, i), growth)
+        growths_to_reach(point[None], limb_at(limbs._table.rows, limbs._table.kernel_shape, i), growth)
         gap, bore = growth[0], world.radius2[i] if NAMES[world.kind[i]] == "tube" else math.inf
         assert (gap <= 0.0) == (limbs[i].classify_points(point)[0] != cc.Side.OUTSIDE)
         if 1e-9 < gap < bore:

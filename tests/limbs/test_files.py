@@ -26,7 +26,7 @@ NAMES = ["", "left arm", "ä\u0000", "tail\u0000\u0000", "\ud800", '"quoted"', *
 def limbs() -> cc.Limbs:
     """Return limbs of every shape, with names that text arrays cannot hold."""
     given = mixed_limbs(N, np.random.default_rng(3), 4.0)
-    return cc.Limbs(given.table, np.arange(N, dtype=np.int32), tuple(NAMES))
+    return cc.Limbs(given._table, np.arange(N, dtype=np.int32), tuple(NAMES))
 
 
 @pytest.fixture

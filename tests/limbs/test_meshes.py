@@ -23,7 +23,7 @@ VOLUME = {
 
 @pytest.mark.parametrize("shape", Shape, ids=lambda shape: shape.name)
 def test_volume_by_the_divergence_theorem(shape):
-    vertices, triangles, _limb_of = tessellate(LIMBS[shape].table, 64)
+    vertices, triangles, _limb_of = tessellate(LIMBS[shape]._table, 64)
     a, b, c = (vertices[triangles[:, k]].astype(float) for k in range(3))
     volume = np.einsum("ni,ni->n", a, np.cross(b, c)).sum() / 6  # positive only if wound outward
     # A polygon of 64 sides is off by (pi / 64)² / 6 = 0.04 %; arcs along the axis by three times that.
@@ -32,7 +32,7 @@ def test_volume_by_the_divergence_theorem(shape):
 
 @pytest.mark.parametrize("shape", Shape, ids=lambda shape: shape.name)
 def test_every_edge_has_two_triangles(shape):
-    vertices, triangles, _limb_of = tessellate(LIMBS[shape].table, 12)
+    vertices, triangles, _limb_of = tessellate(LIMBS[shape]._table, 12)
     _, corner = np.unique(np.round(vertices, 5), axis=0, return_inverse=True)
     edges = corner.reshape(-1)[triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     assert (edges[:, 0] != edges[:, 1]).all()
@@ -46,7 +46,7 @@ def test_triangles_know_their_limb():
     limbs = cc.Limbs.concat(
         [LIMBS[shape].moved(LIMBS[shape].p1 + 5.0 * i, LIMBS[shape].p2 + 5.0 * i) for i, shape in enumerate(shapes)]
     )
-    vertices, triangles, limb_of = tessellate(limbs.table, 16)
+    vertices, triangles, limb_of = tessellate(limbs._table, 16)
     middle = vertices[triangles].mean(axis=1)
     centre = 0.5 * (limbs.p1 + limbs.p2)
     assert (np.linalg.norm(middle - centre[limb_of], axis=1) < 0.8).all()

@@ -19,7 +19,7 @@ def test_outlines_lie_on_the_surface(i):
     bored = limb.kind[0] == Shape.TUBE  # rings at the ends are outlines too; the bore is not drawn
     assert bored or (limb.classify_points(inner) == cc.Side.INSIDE).all()
     assert (limb.classify_points(outer) == cc.Side.OUTSIDE).all()
-    (low,), (high,) = limb_boxes(limb.table)
+    (low,), (high,) = limb_boxes(limb._table)
     assert (np.ptp(points, axis=0) > 0.98 * (high - low)).all()  # and reach as far as the limb does
 
 

@@ -45,7 +45,7 @@ def test_by_hand(name: str):
     columns = (c.entry_fraction, c.entry_face, c.exit_fraction, c.exit_face)
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == want
     ray = RayNumbers(tuple(map(float, start)), tuple(map(float, end)), True, 1.0)
-    exact = limb_chords(ray, exact_limb(limb.limbs().table, 0))
+    exact = limb_chords(ray, exact_limb(limb.limbs()._table, 0))
     assert [(_rational(x.entry), x.entry_face, _rational(x.exit), x.exit_face) for x in exact] == want
 
 

@@ -1,8 +1,12 @@
 """The documentation site: its programs run, its reference is complete, its answers are where they should be."""
 
+import ast
+import inspect
 import re
 import runpy
+import textwrap
 import tomllib
+from dataclasses import is_dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
@@ -113,6 +117,91 @@ def test_reference_has_every_public_name(module):
     documented = set(re.findall(r"^\.\. auto(?:class|function):: (?:.*\.)?(\w+)$", pages, re.MULTILINE))
     names = set(import_module(f"cylcollide{module}").__all__)
     assert not names - NO_PAGE - documented
+
+
+def referenced() -> list[type]:
+    """The classes of the reference."""
+    found = []
+    for page in (DOCS / "reference").glob("*.rst"):
+        module = ""
+        for directive, name in re.findall(r"^\.\. (currentmodule|autoclass):: (\S+)$", page.read_text(), re.MULTILINE):
+            if directive == "currentmodule":
+                module = name
+            else:
+                room, _, last = (name if name.startswith("cylcollide.") else f"{module}.{name}").rpartition(".")
+                found.append(getattr(import_module(room), last))
+    return found
+
+
+def set_by_methods(kind: type) -> tuple[set[str], set[str]]:
+    """Public attributes that methods of a class set; those of them that a text beneath describes."""
+    names, described = set(), set()
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(kind)))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("vars(self).update", "self._set_columns"):
+            names |= {keyword.arg for keyword in node.keywords}
+        body = getattr(node, "body", None)
+        for one, after in zip(body, [*body[1:], None], strict=True) if isinstance(body, list) else ():
+            if isinstance(one, ast.Assign | ast.AnnAssign):
+                targets = [one.target] if isinstance(one, ast.AnnAssign) else one.targets
+                own = {
+                    part.attr
+                    for target in targets
+                    for part in (target.elts if isinstance(target, ast.Tuple) else [target])
+                    if isinstance(part, ast.Attribute) and ast.unparse(part.value) == "self"
+                }
+                names |= own
+                described |= own if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else set()
+    return {name for name in names if name and name[0] != "_"}, described
+
+
+def hidden_names(kind: type) -> set[str]:
+    """Public attributes of a class that its entry in the reference does not have."""
+    own = [base for base in kind.__mro__ if base.__module__.startswith("cylcollide")]
+    shown = set(dir(kind)).union(*(vars(base).get("__annotations__", ()) for base in own))
+    shown |= set(re.findall(r"\w+", " ".join(base.__doc__ or "" for base in own)))
+    for base in own:
+        shown |= set_by_methods(base)[1]
+    return set().union(*(set_by_methods(base)[0] for base in own)) - shown
+
+
+def test_every_public_attribute_is_in_the_reference():
+    """The reference leaves no public name of a class out; what has none in it is private."""
+    pages = "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.rst"))
+    left_out = re.findall(r":exclude-members: (.+)", pages)
+    assert left_out
+    assert {name for names in left_out for name in names.split(", ")} <= {"__init__", "__new__"}
+    assert re.search(r'"undoc-members": True', (DOCS / "conf.py").read_text())
+    kinds = referenced()
+    assert len(kinds) > 50
+    assert {kind.__name__: hidden for kind in kinds if (hidden := hidden_names(kind))} == {}
+
+
+def names_of_the_contract() -> set[str]:
+    """Names in the code of the pages that say what stays."""
+    names = set()
+    for page in ("design", "adding_an_engine", "bullet", "characters"):
+        text = (DOCS / f"{page}.md").read_text().partition("\n## 5.")[0]
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+            names |= set(re.findall(r"\w+(?=[,)=(])|(?<=\.)\w+", block))
+        spans = re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+        names |= set(re.findall(r"\w+", " ".join(spans)))
+    return names
+
+
+def test_every_public_attribute_is_in_the_contract():
+    """Of classes that do something; records and enumerations are what they hold."""
+    named, seen, strange = names_of_the_contract(), 0, {}
+    for kind in referenced():
+        if is_dataclass(kind) or issubclass(kind, tuple | int) or getattr(kind, "_is_protocol", False):
+            continue
+        own = [base for base in kind.__mro__ if base.__module__.startswith("cylcollide")]
+        names = set(dir(kind)).union(*(vars(base).get("__annotations__", ()) for base in own))
+        names |= set().union(*(set_by_methods(base)[0] for base in own))
+        public = {name for name in names - set(dir(dict)) if name[0] != "_"}
+        strange[kind] = {name for name in public - named if re.sub("^(entry|exit)_", "", name) not in named}
+        seen += len(public)
+    assert {kind.__name__: names for kind, names in strange.items() if names} == {}
+    assert seen > 300
 
 
 def test_reference_has_every_command():

@@ -120,7 +120,7 @@ def test_both_ends_are_where_exact_arithmetic_puts_them(limbs: str):
     n = sized(150)
     start, end = whole_segments(rng, n) if limbs == "grid" else shots_at(mixed(28), n, seed=9)
     chords = cc.HitWorld(made).chords_segments(start, end)
-    solids = [(k, exact_limb(made.table, k)) for k in range(len(made))]
+    solids = [(k, exact_limb(made._table, k)) for k in range(len(made))]
     for i in range(n):
         ray = RayNumbers(tuple(start[i].tolist()), tuple(end[i].tolist()), True, 1.0)
         want, part = order.sorted_chords(ray, solids), chords[i]

@@ -103,9 +103,9 @@ def test_loops_have_the_numbers_of_fractions(name):
             place, step = np.round(4.0 * place) / 4.0, np.round(4.0 * step) / 4.0
         origin, second = place - step, place + step if i % 4 else step
         ray = RayNumbers(tuple(origin.tolist()), tuple(second.tolist()), i % 4 > 0, 1.0 if i % 4 else np.inf)
-        ours, true = line_about_limb(RayLine(*ray), plain_limb(limb.table, 0), np.empty(TERMS)), None
+        ours, true = line_about_limb(RayLine(*ray), plain_limb(limb._table, 0), np.empty(TERMS)), None
         if ours.certain:
-            true, certain = segment_about_limb(ray, limb.table, 0), certain + 1
+            true, certain = segment_about_limb(ray, limb._table, 0), certain + 1
             for field in ("place", "direction", "before", "behind", "unit"):
                 assert getattr(ours, field) == getattr(true, field), field
                 fields += 1

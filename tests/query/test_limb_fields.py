@@ -17,7 +17,7 @@ FEW, MANY = 40, sized(900)
 
 def said(found: cc.RayHits | cc.Chords, state: cc.Snapshot) -> int:
     """Assert that the labels of each row are those of its limb; return how many rows are misses."""
-    labels, misses = state.labels, 0
+    labels, misses = state._labels, 0
     for i, limb in enumerate(found.limb.tolist()):
         row = (found.limb_name[i], found.hit_group[i], found.bone[i], found.rig_limb[i])
         misses += limb < 0
@@ -79,7 +79,7 @@ def test_local_places_are_those_of_rational_arithmetic():
     shapes = mixed(28)
     n, seen = sized(400), 0
     state, (start, end) = carried(shapes.limbs()), shots_at(shapes, n)
-    labels = state.labels
+    labels = state._labels
     for found in (state.cast_segments(start, end), state.chords_segments(start, end)):
         place = found.position if isinstance(found, cc.RayHits) else found.entry_position
         normal = found.normal if isinstance(found, cc.RayHits) else found.entry_normal

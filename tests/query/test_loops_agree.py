@@ -148,7 +148,7 @@ def test_unseen_limbs_are_not_there(per_ray: str, inside: str):
     start, end = shots_at(shape, n, seed=11)
     plain = shape.limbs()
     character, layer = (np.arange(36) % 4).astype(np.int32), (1 << rng.integers(0, 3, 36)).astype(np.uint32)
-    table = plain.table._replace(mask=layer, character=character)
+    table = plain._table._replace(mask=layer, character=character)
     world = cc.HitWorld(cc.Limbs(table, plain.hit_group, plain.names))
     mask = rng.integers(0, 8, n) if per_ray in ("both", "mask") else np.array(5)
     ignored = rng.integers(-1, 4, n) if per_ray in ("both", "character") else np.array(2)

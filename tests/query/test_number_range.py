@@ -167,7 +167,7 @@ def test_thick_rays_at_any_power_of_two(power: int):
         size = max(np.abs([start[i], end[i], hits.position[i]]).max(), 1.0)
         assert np.abs(np.ldexp(there.position[i], -power) - hits.position[i]).max() <= 8.0 * np.spacing(size)
     for i in np.flatnonzero(~bounded).tolist():
-        grown = Grown(exact_limb(limbs.table, i), radius.item(i))
+        grown = Grown(exact_limb(limbs._table, i), radius.item(i))
         segment = RayNumbers(tuple(start[i].tolist()), tuple(end[i].tolist()), True, 1.0)
         assert hits.hit[i] == (len(limb_chords(segment, grown)) > 0)
     assert len(start) // 9 < hits.hit.sum() < len(start)

@@ -134,6 +134,10 @@ def test_what_is_saved_is_read_again(result, tmp_path):
         _ = again.present_positions
 
 
+def test_only_results_of_worlds_have_moments(result):
+    assert hasattr(type(result), "tick") == ("bullet" not in type(result).__module__)
+
+
 def test_equality_tells_any_column(result, tmp_path):
     result.save(tmp_path / "kept")
     again = type(result).load(tmp_path / "kept")
@@ -157,6 +161,8 @@ def test_text_and_html_show_the_first_rows(result):
         for line, name in zip(shown, result.limb_name.tolist(), strict=False):
             assert str(name) in line
     assert len(repr(result[:0]).splitlines()) == 1
+    names, where = text.splitlines()[1].split(), [name for name in result.fields if name.endswith("fraction")]
+    assert not where or any(name.endswith(("fraction", "distance")) for name in names)
 
 
 def test_what_makes_arrays_of_objects_is_refused(result, tmp_path):

@@ -24,7 +24,7 @@ def grazing(kind, n, rng):
     for i in range(n):
         limb = limb_of(kind, rng)
         point = 0.5 * (limb.p1 + limb.p2)[0] + rng.normal(size=3)
-        place = [high for high, _ in nearest_place(tuple((x, 0.0) for x in point.tolist()), plain_limb(limb.table, 0))]
+        place = [high for high, _ in nearest_place(tuple((x, 0.0) for x in point.tolist()), plain_limb(limb._table, 0))]
         outward = point - place
         while not (size := np.linalg.norm(outward)) > 1e-3:
             outward = rng.normal(size=3)
@@ -113,7 +113,7 @@ def test_grazes_beside_rational_arithmetic(kind, part):
     first, leaves = (limbs.cast_segments(starts, ends, inside=inside, radius=radii) for inside in ("hit", "exit"))
     wrong = []
     for i in range(n):
-        solid = Grown(exact_limb(limbs.table, i), float(radii[i]))
+        solid = Grown(exact_limb(limbs._table, i), float(radii[i]))
         chords = limb_chords(RayNumbers(tuple(starts[i].tolist()), tuple(ends[i].tolist()), True, 1.0), solid)
         same = first.hit[i] == (len(chords) > 0)
         if chords:

@@ -88,7 +88,7 @@ def rays(seed, n):
 def exact_hits(limbs, starts, ends, inside, mask):
     """Limb, face and fraction of each ray by exact arithmetic; -1, None and inf for a miss."""
     found = []
-    solids = [(k, exact_limb(limbs.table, k)) for k in range(len(limbs)) if limbs.mask[k] & mask]
+    solids = [(k, exact_limb(limbs._table, k)) for k in range(len(limbs)) if limbs.mask[k] & mask]
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         first, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), solids, inside)
         if first is None:

@@ -43,9 +43,9 @@ def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, plain: bool, 
         here, there = history.limbs_at(tick=0), history.limbs_at(tick=0, alpha=1.0)
         round_limb = here.kind != cc.Shape.BOX
         for alpha in np.linspace(0, 1, 18):
-            boxes = [limb_boxes(history.limbs_at(tick=0, alpha=alpha).table)]
+            boxes = [limb_boxes(history.limbs_at(tick=0, alpha=alpha)._table)]
             p1, p2 = ((1 - alpha) * p + alpha * q for p, q in ((here.p1, there.p1), (here.p2, there.p2)))
-            straight = here.table._replace(p1=p1, p2=p2)
+            straight = here._table._replace(p1=p1, p2=p2)
             boxes.append(limb_boxes(make_table(*straight[:9])))
             for (a, b), rows in zip(boxes, (slice(None), round_limb), strict=True):
                 assert (low[rows] <= a[rows]).all()
@@ -64,7 +64,7 @@ def test_a_world_that_stands_still_has_the_boxes_of_its_limbs():
         world.set_poses(ids, *rig.forward(place, [0, 0, 0.6, 0.8], rig.rest_orientations))
         for tick in range(2):
             history.record(tick)
-        (low, high), (a, b) = boxes_of(history._ring.ticks[0].tree), limb_boxes(world.snapshot().table)
+        (low, high), (a, b) = boxes_of(history._ring.ticks[0].tree), limb_boxes(world.snapshot()._table)
         assert (low <= a).all()
         assert (b <= high).all()
         assert max((a - low).max(), (high - b).max()) < 2e-5
@@ -86,7 +86,7 @@ def test_the_tree_of_another_state_is_read_where_its_limbs_are():
     for tick in range(11):
         low, high = boxes_of(history._ring.ticks[tick].tree)
         for alpha in (0.0, 0.3, 0.6, 1.0):
-            a, b = limb_boxes(history.limbs_at(tick=tick, alpha=alpha).table)
+            a, b = limb_boxes(history.limbs_at(tick=tick, alpha=alpha)._table)
             assert (low <= a).all()
             assert (b <= high).all()
 
@@ -114,11 +114,11 @@ def test_flat_limbs_that_turn_about_their_middle(angle: float, interpolate: str)
         history.record(len(history))
     low, high = boxes_of(history._ring.ticks[0].tree)
     for alpha in np.linspace(0, 1, 9):
-        a, b = limb_boxes(history.limbs_at(tick=0, alpha=alpha).table)
+        a, b = limb_boxes(history.limbs_at(tick=0, alpha=alpha)._table)
         assert (low <= a).all()
         assert (b <= high).all()
-    ends = [limb_boxes(history.limbs_at(tick=0, alpha=alpha).table) for alpha in (0.0, 1.0)]
-    middle = limb_boxes(history.limbs_at(tick=0, alpha=0.5).table)[1]
+    ends = [limb_boxes(history.limbs_at(tick=0, alpha=alpha)._table) for alpha in (0.0, 1.0)]
+    middle = limb_boxes(history.limbs_at(tick=0, alpha=0.5)._table)[1]
     assert (middle > np.maximum(ends[0][1], ends[1][1]) + 1e-4).any()
 
 

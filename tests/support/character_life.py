@@ -99,7 +99,7 @@ class Life:
     def rays(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Segments across the field, most of them past a limb."""
         start = self.rng.uniform(-self.size, self.size, (n, 3)) * 1.5
-        p1 = self.world.snapshot().table.p1  # `limbs` would be kept by the state, which is not written in place then
+        p1 = self.world.snapshot()._table.p1  # `limbs` would be kept by the state, which is not written in place then
         if len(p1) == 0:
             return start, -start
         aim = p1[self.rng.integers(len(p1), size=n)] + self.rng.normal(scale=0.1, size=(n, 3))
@@ -186,7 +186,7 @@ class Life:
         self.handles += 1
         if labels:
             mask, group = (np.full(len(limbs), labels[name]) for name in ("mask", "hit_group"))
-            table = limbs.table._replace(mask=mask.astype(np.uint32))
+            table = limbs._table._replace(mask=mask.astype(np.uint32))
             limbs = cc.Limbs(table, group.astype(np.int32), limbs.names)
         self.standing[handle] = Standing(limbs, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
 
@@ -266,7 +266,7 @@ class Life:
         for i, member in self.living.items():
             if member.mask is not None:
                 mask[limbs.character == i] = member.mask
-        return cc.Limbs(limbs.table._replace(mask=mask), limbs.hit_group, limbs.names)
+        return cc.Limbs(limbs._table._replace(mask=mask), limbs.hit_group, limbs.names)
 
     def labels(self) -> list[tuple[str, int, int, int]]:
         """Name, bone, limb of the rig and character of every row."""

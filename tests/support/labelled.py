@@ -31,7 +31,7 @@ def carried(limbs: cc.Limbs, seed: int = 5) -> cc.Snapshot:
     for column in labels:
         column.setflags(write=False)
     state = cc.HitWorld(limbs).snapshot()
-    object.__setattr__(state, "__class__", type("CarriedSnapshot", (cc.Snapshot,), {"labels": labels}))
+    object.__setattr__(state, "__class__", type("CarriedSnapshot", (cc.Snapshot,), {"_labels": labels}))
     return state
 
 

@@ -61,7 +61,7 @@ def results() -> Iterator[list[int]]:
 
 def address(world: cc.HitWorld) -> int:
     """Where the ends of its limbs are."""
-    return world.snapshot().table.p1.ctypes.data
+    return world.snapshot()._table.p1.ctypes.data
 
 
 def numbers_of(held: Any) -> list[bytes]:
@@ -69,11 +69,11 @@ def numbers_of(held: Any) -> list[bytes]:
     if isinstance(held, tuple | list):
         return [number for part in held for number in numbers_of(part)]
     if isinstance(held, cc.Snapshot):
-        return numbers_of([held.table, held.columns, held.tree])
+        return numbers_of([held._table, held._columns, held._tree])
     if isinstance(held, cc.HitWorld):
         return numbers_of(held.snapshot())
     if isinstance(held, cc.PoseHistory):
-        return numbers_of(held.limbs_at(0.0).table)
+        return numbers_of(held.limbs_at(0.0)._table)
     if hasattr(held, "fraction"):
         return numbers_of([held.fraction, held.position, held.local_position])
     if hasattr(held, "entry_position"):
@@ -96,23 +96,23 @@ HOLDERS: dict[str, Callable[[cc.HitWorld], Any]] = {
     "part of hits": lambda w: w.cast_segments(*np.repeat(EVERYWHERE, 300, axis=1))[5:9],
     "chords": lambda w: w.chords_segments(*EVERYWHERE),
     "points": lambda w: w.contains_points(np.zeros((3, 3))),
-    "limbs": lambda w: w.limbs.table,
-    "one limb": lambda w: w.limbs[40:].table,
-    "table": lambda w: w.snapshot().table,
-    "columns": lambda w: w.snapshot().columns,
-    "tree": lambda w: w.snapshot().tree,
-    "kernel rows": lambda w: w.snapshot().kernel_rows,
-    "labels": lambda w: w.snapshot().labels[-2:],
-    "slice of a column": lambda w: w.snapshot().table.p1[30:50, 1],
-    "slice of bounds": lambda w: w.snapshot().tree.bounds[:, 3],
+    "limbs": lambda w: w.limbs._table,
+    "one limb": lambda w: w.limbs[40:]._table,
+    "table": lambda w: w.snapshot()._table,
+    "columns": lambda w: w.snapshot()._columns,
+    "tree": lambda w: w.snapshot()._tree,
+    "kernel rows": lambda w: w.snapshot()._kernel_rows,
+    "labels": lambda w: w.snapshot()._labels[-2:],
+    "slice of a column": lambda w: w.snapshot()._table.p1[30:50, 1],
+    "slice of bounds": lambda w: w.snapshot()._tree.bounds[:, 3],
     "slice of a slice": lambda w: w.limbs.p1[20:][5:9].T[1],
-    "memory": lambda w: memoryview(w.snapshot().table.p2),
+    "memory": lambda w: memoryview(w.snapshot()._table.p2),
     "memory of a slice": lambda w: memoryview(w.limbs.p1[7:]),
     "array of a memory": lambda w: np.asarray(memoryview(w.limbs.p2))[3:],
     "pickle": lambda w: pickle.loads(pickle.dumps(w.limbs.p1)),
     "pickle without a copy": lambda w: pickle.PickleBuffer(w.limbs.p1),
     "copy of the world": copy.copy,
     "history": recorded,
-    **{name: lambda w, name=name: getattr(w.snapshot().columns, name) for name in PoseColumns._fields},
+    **{name: lambda w, name=name: getattr(w.snapshot()._columns, name) for name in PoseColumns._fields},
 }
 COPIES = ("history", "points", "pickle", "one limb")

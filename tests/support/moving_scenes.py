@@ -85,7 +85,7 @@ def scene_of(rng: np.random.Generator, whole: bool) -> Scene:
         history.record(float(times[k]))
     found = [history.limbs_at(tick=k) for k in range(ticks)]
     both = np.stack([np.stack([one.p1, one.p2], axis=1) for one in found])
-    table = found[0].table
+    table = found[0]._table
     return Scene(
         history, table.kind.copy(), np.column_stack([table.radius, table.radius2]), both, times, tuple(motions)
     )

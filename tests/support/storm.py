@@ -47,10 +47,10 @@ def move_people():
 def check_people():
     # limbs are where the bones have them, and rays see them there
     state = people.snapshot()
-    positions, orientations = (column.reshape(70, 17, -1) for column in state.columns[4:6])
+    positions, orientations = (column.reshape(70, 17, -1) for column in state._columns[4:6])
     fresh = cc.HitWorld(rig.place(positions, orientations, character=ids))
     for name in ("p1", "p2", "rows", "kernel_shape"):
-        assert getattr(state.table, name).tobytes() == getattr(fresh.limbs.table, name).tobytes(), name
+        assert getattr(state._table, name).tobytes() == getattr(fresh.limbs._table, name).tobytes(), name
     got, want = people.cast_segments(start[:400], end[:400]), fresh.cast_segments(start[:400], end[:400])
     assert got.limb.tobytes() == want.limb.tobytes() and got.hit.any()
 

@@ -115,7 +115,7 @@ def test_a_log(path: Path, width: int):
         browser.settle()  # the panel comes in by and by
         page.click_on(LISTED)
         page.says(r"3: tick \d")
-        page.click_on(BY_TEXT.format(kind="[role=option]", text=viewer.subject.shots[3]))
+        page.click_on(BY_TEXT.format(kind="[role=option]", text=viewer._subject.shots[3]))
         page.says("shot 3, after tick")
         assert viewer._told is not None
         hit = next(shot.number for shot in shots if shot.hit)
@@ -201,7 +201,7 @@ def test_a_page_that_stands_alone(path: Path, tmp_path: Path):
     with cc.ShotLog.open(path) as shots, Browser(1400, 900) as browser:
         viewer = view(shots, open_browser=False)
         viewer.save_html(tmp_path / "page.html", rate=60.0)
-        words = [told.words for told in viewer.subject.tell_all()]
+        words = [told.words for told in viewer._subject.tell_all()]
         viewer.close()
         page = Page(browser, (tmp_path / "page.html").as_uri())
         assert browser.evaluate("document.querySelector('select').options.length") == 1 + len(shots) == 1 + len(words)

@@ -98,9 +98,9 @@ def test_the_limb_that_a_ray_meets_has_a_name(viewer_of):
         [[0, 0, 0], [3, 0, 0]], [1.0, 1.0], name=["near", "far"], character=[7, 8], hit_group=[1, 2]
     )
     viewer = viewer_of(limbs)
-    assert viewer.name_at([-5, 0, 0], [1, 0, 0]).startswith("near, character 7: sphere, row 0, hit group 1")
-    assert viewer.name_at([9, 0, 0], [-1, 0, 0]).startswith("far, character 8")
-    assert viewer.name_at([9, 0, 0], [1, 0, 0]) == ""
+    assert viewer._name_at([-5, 0, 0], [1, 0, 0]).startswith("near, character 7: sphere, row 0, hit group 1")
+    assert viewer._name_at([9, 0, 0], [-1, 0, 0]).startswith("far, character 8")
+    assert viewer._name_at([9, 0, 0], [1, 0, 0]) == ""
 
 
 def test_the_page_is_told_what_is_under_its_pointer(viewer_of, monkeypatch):
@@ -210,8 +210,8 @@ def test_a_page_of_a_log_has_a_list_of_shots(viewer_of, match, tmp_path: Path, m
         viewer = viewer_of(log)
         viewer.save_html(tmp_path / "out.html")
         content = content_of((tmp_path / "out.html").read_text(encoding="utf-8"))
-        assert content["lines"] == ["6 ticks", *viewer.subject.shots]
-        assert content["words"] == ["Choose a shot.", *(viewer.subject.tell(i).words for i in range(len(log)))]
+        assert content["lines"] == ["6 ticks", *viewer._subject.shots]
+        assert content["words"] == ["Choose a shot.", *(viewer._subject.tell(i).words for i in range(len(log)))]
         assert all(page.startswith("<!") and page.endswith("</html>") for page in map(str.strip, content["pages"]))
         data = [re.findall(r'__VISER_EMBED_DATA__="([^"]+)"', page) for page in content["pages"]]
         assert len({one for (one,) in data}) == len(data)  # each has a recording of its own

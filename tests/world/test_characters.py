@@ -26,7 +26,7 @@ def live(life: Life, steps: int, rays: int) -> int:
         limbs, options = life.expected(), QUERIES[life.rng.integers(len(QUERIES))]
         if life.rng.random() < 0.5:  # what is looked at is held by the state, which is not written again then
             assert life.world.limbs == limbs
-            labels = life.world.snapshot().labels
+            labels = life.world.snapshot()._labels
             rows = zip(labels.names, labels.bone, labels.rig_limb, life.world.limbs.character, strict=True)
             assert [tuple(row) for row in rows] == life.labels()
             assert labels.static.tolist() == life.static_rows()
@@ -68,7 +68,7 @@ def test_a_few_of_many_move_and_others_stay():
     """More limbs than are rebuilt at once: branches are fitted, and characters put into the tree and taken out."""
     world, rig, ids, life = crowd_of(70)
     assert len(world) > REBUILT_AT_ONCE
-    at, turn = (world.snapshot().columns.positions.reshape(70, -1, 3), world.snapshot().columns.orientations)
+    at, turn = (world.snapshot()._columns.positions.reshape(70, -1, 3), world.snapshot()._columns.orientations)
     at, turn = at.copy(), turn.reshape(70, -1, 4).copy()
     alive = list(range(70))
     for step in range(40):
@@ -95,9 +95,9 @@ def test_a_few_of_many_move_and_others_stay():
 
 def test_an_update_of_a_few_keeps_the_tree():
     world, rig, ids, life = crowd_of(70)
-    child = world.snapshot().tree.child
+    child = world.snapshot()._tree.child
     world.set_poses(ids[3], *life.pose(rig, 1))
-    assert world.snapshot().tree.child is child
+    assert world.snapshot()._tree.child is child
 
 
 def test_what_is_kept_keeps_its_numbers():
@@ -111,9 +111,9 @@ def test_what_is_kept_keeps_its_numbers():
         hits, limbs = world.cast_segments(*rays), world.limbs
         kinds = (
             (limbs.p1, limbs.p1.copy()),
-            (limbs.table.rows[3:9, :2], limbs.table.rows[3:9, :2].copy()),
+            (limbs._table.rows[3:9, :2], limbs._table.rows[3:9, :2].copy()),
             (memoryview(limbs.p2), limbs.p2.copy()),
-            (world.snapshot().tree.bounds, world.snapshot().tree.bounds.copy()),
+            (world.snapshot()._tree.bounds, world.snapshot()._tree.bounds.copy()),
         )
         held.append((hits, cc.HitWorld(cc.Limbs.concat([limbs[:5], limbs[5:]])).cast_segments(*rays), kinds[step % 4]))
         del hits, limbs, kinds
@@ -165,7 +165,7 @@ def test_a_copy_lives_on_its_own(copied):
     other, rays = copied(world), life.rays(60)
     check_equal(answers(other, rays, {}), answers(world, rays, {}))
     snapshot = copied(world.snapshot())
-    assert np.array_equal(snapshot.labels.bone_positions, world.snapshot().labels.bone_positions)
+    assert np.array_equal(snapshot._labels.bone_positions, world.snapshot()._labels.bone_positions)
     before = answers(world, rays, {})
     pose = life.pose(rig, 1)
     other.set_poses(unposed, *pose)

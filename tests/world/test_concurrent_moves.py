@@ -130,7 +130,7 @@ def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Co
     tower, seen, wrong = Tower(side, copies, shuffled), Counter(), []
     assert all(len(ask(tower.world)) == 1 for ask in tower.questions())  # compiled before the time runs
     stop, states = threading.Event(), [set() for _ in range(8)]
-    tree = tower.world.snapshot().tree
+    tree = tower.world.snapshot()._tree
     kept = [(k, tower.world.snapshot()) for k in (0,) if tower.lift(k) is None]
 
     def repeat(name: str, ask: Callable[[], object]) -> None:
@@ -154,7 +154,7 @@ def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Co
         nonlocal tree
         k = seen["moves"] * 7 % STEPS
         tower.lift(k)
-        tree, last = tower.world.snapshot().tree, tree
+        tree, last = tower.world.snapshot()._tree, tree
         seen["rebuilds"] += tree.child is not last.child
         assert tower.by_limbs(tower.world) == {k}, "a state went back"
         if seen["moves"] % 50 == 0 and len(kept) < 12:
@@ -198,7 +198,7 @@ def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Co
 
 
 def cost(world: cc.HitWorld) -> float:
-    tree = world.snapshot().tree
+    tree = world.snapshot()._tree
     return tree_cost(tree.bounds, tree.child, tree.frame.scale)
 
 

@@ -28,7 +28,7 @@ def test_moves_are_in_place_and_have_the_bits_of_others(rig: cc.Rig):
     fresh, rays = cc.HitWorld(crowd.limbs()), (crowd.rng.uniform(-4, 4, (500, 3)), crowd.rng.uniform(-4, 4, (500, 3)))
     assert check_equal(answers(crowd.world, rays, {}), answers(fresh, rays, {})) > 50
     assert crowd.world.limbs == fresh.limbs
-    positions, orientations = crowd.world.snapshot().columns[4:6]
+    positions, orientations = crowd.world.snapshot()._columns[4:6]
     assert positions.tobytes() == crowd.at.tobytes()
     assert orientations.tobytes() == crowd.turn.tobytes()
 
@@ -57,12 +57,12 @@ def test_a_spare_that_was_left_behind_catches_up():
     kinds = set()
     for step in range(80):
         with results() as seen:
-            held = crowd.world.snapshot().table if crowd.rng.random() < 0.4 else None
+            held = crowd.world.snapshot()._table if crowd.rng.random() < 0.4 else None
             crowd.move(*(crowd.rng.permutation(MANY - 2)[: 1 + step % 3] + 2).tolist())
         kinds |= set(seen)
         del held
         if step % 7 == 0:
-            assert np.array_equal(crowd.world.snapshot().table.p1, crowd.limbs().p1)
+            assert np.array_equal(crowd.world.snapshot()._table.p1, crowd.limbs().p1)
     assert kinds == {MOVED, READ_ELSEWHERE}
     assert crowd.world.limbs == crowd.limbs()
 
@@ -82,12 +82,12 @@ def test_what_leaves_the_box_around_all_limbs_is_found_there():
 def test_a_bad_pose_changes_nothing(row: int):
     crowd = Crowd(cc.Rig.humanoid())
     crowd.move(3)
-    before = numbers_of(copy.deepcopy(crowd.world).snapshot().columns[:6])
+    before = numbers_of(copy.deepcopy(crowd.world).snapshot()._columns[:6])
     at, turn = crowd.pose([9, 8, 7])
     turn[row, 4] = np.nan
     with pytest.raises(ValueError, match=rf"for bone 4 \('head'\) in row {row} \(character {crowd.ids[9 - row]}\);"):
         crowd.world.set_poses(crowd.ids[[9, 8, 7]], at, turn)
-    assert numbers_of(crowd.world.snapshot().columns[:6]) == before
+    assert numbers_of(crowd.world.snapshot()._columns[:6]) == before
     assert crowd.world.limbs == crowd.limbs()
 
 

@@ -111,7 +111,7 @@ def test_what_a_handler_of_a_signal_keeps_does_not_change():
     kinds = set()
 
     def act(crowd: Crowd) -> Any:
-        held = crowd.world.snapshot().table.p1
+        held = crowd.world.snapshot()._table.p1
         return held, held.tobytes(), crowd.world.occluded_segments(*EVERYWHERE)
 
     def check(crowd: Crowd, found: list[Any]) -> None:
@@ -160,11 +160,11 @@ def check_threads(enough: int, seconds: float) -> None:
         try:
             while not ended.is_set():
                 state = crowd.world.snapshot()
-                first = state.table.p1[-17 * count :].copy()
+                first = state._table.p1[-17 * count :].copy()
                 steps = first[:, 2] - origin[:, 2]
                 assert np.ptp(steps) < 1e-9, steps
                 time.sleep(next(pauses) * 1e-4)
-                assert np.array_equal(state.table.p1[-17 * count :], first)
+                assert np.array_equal(state._table.p1[-17 * count :], first)
                 reads.append(steps[0])
                 del state, first
                 time.sleep(1e-3)

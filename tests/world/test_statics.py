@@ -53,7 +53,7 @@ def test_a_new_one_shifts_no_row(world):
     assert world.limbs[:4] == before
     world.remove_static(0)
     assert world.limbs[:2] == before[:2]
-    assert world.snapshot().layout.static.tolist() == [-1, -1, 1, 2, 2]
+    assert world.snapshot()._layout.static.tolist() == [-1, -1, 1, 2, 2]
     assert world.cast_segments([4, 0, 0], [9, 0, 0])[0].static == 1
     assert world.statics.tolist() == [1, 2]
 
@@ -131,7 +131,7 @@ def test_masks_and_groups_in_place_of_those_of_the_limbs(world):
         ({"hit_group": [7, 8]}, [1, 2], [7, 8]),
     ):
         handle = world.add_static(two, **labels)
-        limbs = world.limbs[world.snapshot().layout.static == handle]
+        limbs = world.limbs[world.snapshot()._layout.static == handle]
         assert (limbs.mask.tolist(), limbs.hit_group.tolist()) == (mask, group)
         start = [-3, 0, 0], [9, 0, 0]
         for layer in (1, 2, 4):

@@ -61,8 +61,8 @@ def fit(
         searched, counted = (_parts(skin, every, bone, twin, mirror, kept) for every in (pieces, measured))
         along = _direction(skin, pieces, bone, *searched[0])
         if mirror is not None and twin == bone:  # the plane of symmetry is that of the limb, too
-            offset = mirror.offset - float(mirror.normal @ skin.rest.positions[bone])
-            plane = mirror.normal @ skin.rest_turns[bone], offset
+            offset = mirror.offset - float(mirror.normal @ skin._rest.positions[bone])
+            plane = mirror.normal @ skin._rest_turns[bone], offset
         points, areas = (np.concatenate(column) for column in zip(*searched, strict=True))
         found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
         solids[bone] = _smallest([_covering(solid, counted or searched, share) for solid in found], least)
@@ -125,7 +125,7 @@ def _parts(
 def _direction(skin: Skin, pieces: SkinPieces, bone: int, points: Float64Array, areas: Float64Array) -> Float64Array:
     """The unit direction (3,) of a bone in its own frame: to its children, or to the middle of its skin."""
     children = np.flatnonzero((skin.parents == bone) & (np.bincount(pieces.bone, minlength=len(skin.parents)) > 0))
-    ends = in_bone(skin, bone, skin.rest.positions[children])
+    ends = in_bone(skin, bone, skin._rest.positions[children])
     along = ends.mean(axis=0) if len(ends) else areas @ points / areas.sum()
     if np.linalg.norm(along) <= 1e-3 * np.ptp(points, axis=0).max():
         along = np.array([0.0, 0.0, 1.0])
@@ -135,10 +135,10 @@ def _direction(skin: Skin, pieces: SkinPieces, bone: int, points: Float64Array, 
 def _mirrored_solid(skin: Skin, solid: FittedLimb, source: int, target: int, mirror: MirrorPlane) -> FittedLimb:
     """The mirror image of a limb of one bone in the frame of another."""
     centre = mirror.image(from_bone(skin, source, solid.centre[None]))
-    axes = (skin.rest_turns[source] @ solid.frame).T
+    axes = (skin._rest_turns[source] @ solid.frame).T
     frame = (axes - 2.0 * np.outer(axes @ mirror.normal, mirror.normal)).T
     frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric about this plane of their own
-    return solid._replace(centre=in_bone(skin, target, centre)[0], frame=skin.rest_turns[target].T @ frame)
+    return solid._replace(centre=in_bone(skin, target, centre)[0], frame=skin._rest_turns[target].T @ frame)
 
 
 def _covering(solid: FittedLimb, parts: list[Part], coverage: float) -> FittedLimb:

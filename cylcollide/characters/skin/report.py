@@ -158,8 +158,8 @@ def _part_volume(skin: Skin, pieces: SkinPieces, bone: int) -> float:
     areas, points = pieces.areas[rows], pieces.points[rows]
     middle = areas @ points / areas.sum()
     children = np.unique(pieces.bone[np.isin(pieces.bone, np.flatnonzero(skin.parents == bone))])
-    ends = skin.rest.positions[children].mean(axis=0) if len(children) else middle
-    along = ends - skin.rest.positions[bone]
+    ends = skin._rest.positions[children].mean(axis=0) if len(children) else middle
+    along = ends - skin._rest.positions[bone]
     length = np.linalg.norm(along)
     axis = along / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
     from_axis = points - middle

@@ -60,9 +60,9 @@ class Skin(Skeleton):
         )
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[Any, ...]:
         """The arguments of the constructor, checked."""
-        return self.vertices, self.faces, self.weights, *self.bone_columns
+        return self.vertices, self.faces, self.weights, *self._bone_columns
 
     def __repr__(self) -> str:
         return f"Skin({len(self.vertices)} vertices, {len(self.faces)} triangles, {len(self.bone_names)} bones)"
@@ -119,8 +119,8 @@ class Skin(Skeleton):
         b = len(self.bone_names)
         at = validate.vectors(positions, "positions", b)
         turns = shapes.rotation_matrices(shapes.quaternions(orientations, "orientations", b))
-        turns = turns @ self.rest_turns.transpose(0, 2, 1)
-        shifts = at - np.einsum("bij,bj->bi", turns, self.rest.positions)
+        turns = turns @ self._rest_turns.transpose(0, 2, 1)
+        shifts = at - np.einsum("bij,bj->bi", turns, self._rest.positions)
         blended = (self.weights @ turns.reshape(b, 9)).reshape(-1, 3, 3)
         return np.asarray(np.einsum("vij,vj->vi", blended, self.vertices) + self.weights @ shifts)
 

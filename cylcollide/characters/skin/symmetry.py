@@ -31,7 +31,7 @@ class MirrorPlane(NamedTuple):
 
 def find(skin: Skin, pieces: SkinPieces) -> MirrorPlane | None:
     """The symmetry of a skin at rest, if any; bones with mirrored names but another place or skin are no pair."""
-    named, positions = named_pairs(skin.bone_names), skin.rest.positions
+    named, positions = named_pairs(skin.bone_names), skin._rest.positions
     if not named:
         return None
     one, other = (positions[list(rows)] for rows in (named.keys(), named.values()))

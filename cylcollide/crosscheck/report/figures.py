@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array
-from cylcollide.crosscheck.cases.wording import CAUSES, SPACE, length, power, scale_words
+from cylcollide.crosscheck.cases.wording import CAUSES, length, power, scale_words
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.records import JsonObject
@@ -267,8 +267,9 @@ def phantoms_by_scale(result: FinishedRun) -> go.Figure | None:
 def misses_by_margin(result: FinishedRun) -> go.Figure | None:
     """Shares missed and phantom by collision margin, for limbs as large as those of people."""
     sums = pooled(_pictured(result, "margin-sweep"), lambda row: row["setup"]["margin"])
-    labels = [length(margin).replace(SPACE, "<br>") if margin else "0" for margin in sums]
-    figure = chart({"title": "collision margin", "type": "category", "tickangle": 0, "dtick": 1}, percent_axis("share"))
+    labels = [length(margin) if margin else "0" for margin in sums]
+    margins = {"title": "collision margin", "type": "category", "tickangle": -45, "dtick": 1}
+    figure = chart(margins, percent_axis("share"))
     for kind, whole in (("missed", "hits"), ("phantom", "misses")):
         said, look = f"margin %{{x}}: {share_words()}", shares(list(sums.values()), kind, whole)
         add_line(figure, f"{kind}, of the true {whole}", labels, color=kind, hover=said, **look)

@@ -191,7 +191,7 @@ class BulletAndLimb:
         """The same with a box that stands still, a row of `IntervalRows.rows`; exact."""
         request, piece, within = self.interval.request, self.interval.piece, self.interval.within
         alpha = 0.0 if row[ALPHA1] != row[ALPHA0] else row[ALPHA0]  # either all the time, or the pose is the tick's
-        solid = exact_limb(HitLimbs(request.limbs, np.array([self.limb]), np.array([alpha])).table, 0)
+        solid = exact_limb(HitLimbs(request.limbs, np.array([self.limb]), np.array([alpha]))._table, 0)
         flights = request.flights
         rays = Rays(flights.starts[piece : piece + 1], flights.ends[piece : piece + 1], True, NO_LIMIT, NO_RADIUS)
         chords = limb_chords(ray_numbers(rays, 0), solid)

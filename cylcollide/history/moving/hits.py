@@ -136,6 +136,6 @@ class MovingHits(HitFields[MovingHit]):
         rays = Rays(flights.starts[piece], flights.ends[piece], True, NO_LIMIT, NO_RADIUS)
         batch, fraction = RayBatch(rays, EVERY_LAYER, IGNORE_NONE, POLICY_HIT), self._contacts["fraction"]
         write_exactly(
-            batch, self._limbs.kernel_rows, rows, self._row[rows], fraction[rows], self.face[rows], position, normal
+            batch, self._limbs._kernel_rows, rows, self._row[rows], fraction[rows], self.face[rows], position, normal
         )
         return {"position": position, "normal": normal}

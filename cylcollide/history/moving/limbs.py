@@ -59,10 +59,10 @@ class MovingLimbs:
         if not len(own):
             return paths
         here = RewoundLimbs(self.ring, self.tick[own], np.zeros(len(own)), table.row[own])
-        labels = here.labels
+        labels = here._labels
         paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.here[own, 0], self.there[own, 0]
         paths[:, TURN + 3] = paths[:, TURN_NEXT + 3] = 1.0
-        paths[:, AXES : HALF + 3] = here.table.boxes
+        paths[:, AXES : HALF + 3] = here._table.boxes
         carried = labels.bone != NO_BONE  # statics have no bone, and the axes of here
         carried &= not self.ring.by_ends
         if carried.any():
@@ -70,7 +70,7 @@ class MovingLimbs:
             paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = positions[carried], turns[carried]
             goes = np.flatnonzero(table.next_row[own] != STAYS)
             later = self.tick[own[goes]] + np.int32(1)
-            after = RewoundLimbs(self.ring, later, np.zeros(len(goes)), table.next_row[own[goes]]).labels
+            after = RewoundLimbs(self.ring, later, np.zeros(len(goes)), table.next_row[own[goes]])._labels
             positions[goes], turns[goes] = after.bone_positions, after.bone_orientations
             paths[carried, THERE : THERE + 3] = positions[carried]
             paths[carried, TURN_NEXT : TURN_NEXT + 4] = turns[carried]
@@ -80,24 +80,24 @@ class MovingLimbs:
 
 
 class HitLimbs:
-    """Limbs at moments between ticks, (n,), as results read them; `state_row` has their rows in the state of the tick.
+    """Limbs at moments between ticks, (n,), as results read them; `_state_row` has their rows in the state of the tick.
 
     Ends are between those of both ticks, on straight lines; boxes and bones are as `PoseHistory.limbs_at` has them.
     """
 
     def __init__(self, limbs: MovingLimbs, row: Int64Array, alpha: Float64Array) -> None:
         self._all, self._rows, self._alpha = limbs, row, alpha
-        self.state_row: Int32Array = frozen(limbs.table.row[row])
+        self._state_row: Int32Array = frozen(limbs.table.row[row])
         """The row of each limb in the state of its tick."""
 
     @cached_property
     def _rewound(self) -> RewoundLimbs:
-        return RewoundLimbs(self._all.ring, self._all.tick[self._rows], self._alpha, self.state_row)
+        return RewoundLimbs(self._all.ring, self._all.tick[self._rows], self._alpha, self._state_row)
 
     @cached_property
-    def table(self) -> LimbTable:
+    def _table(self) -> LimbTable:
         """The columns of the limbs."""
-        t, rows, share = self._rewound.table, self._rows, self._alpha[:, None]
+        t, rows, share = self._rewound._table, self._rows, self._alpha[:, None]
         straight = ((self._all.table.next_row[rows] != STAYS) & (t.kind != int(Shape.BOX)))[:, None]
         p1, p2 = (
             np.where(straight, (1.0 - share) * self._all.here[rows, k] + share * self._all.there[rows, k], placed)
@@ -106,11 +106,11 @@ class HitLimbs:
         return make_table(t.kind, p1, p2, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
 
     @cached_property
-    def kernel_rows(self) -> LimbRows:
+    def _kernel_rows(self) -> LimbRows:
         """What loops read of the limbs."""
-        return self.table.kernel_rows
+        return self._table.kernel_rows
 
     @property
-    def labels(self) -> RowLabels:
+    def _labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs, and these bones between both ticks, if bones were recorded."""
-        return self._rewound.labels
+        return self._rewound._labels

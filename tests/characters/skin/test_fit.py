@@ -89,7 +89,7 @@ def test_each_bone_s_share_is_covered_and_hardly_more(shape, coverage):
     pieces = skin_samples.sample(skin)
     for bone in range(3):
         rows = pieces.of(bone)
-        local = pieces.points[rows] - skin.rest.positions[bone]
+        local = pieces.points[rows] - skin._rest.positions[bone]
         inside = rig.limbs[np.repeat(bone, len(rows))].classify_points(local) != Side.OUTSIDE
         share = pieces.areas[rows][inside].sum() / pieces.areas[rows].sum()
         assert coverage <= share < coverage + 0.01
@@ -117,7 +117,7 @@ def coarse():
 def test_the_share_is_one_of_the_area(given, coverage):
     rig = cc.Rig.from_skin(**given, coverage=coverage, shapes=[Shape.CYLINDER, Shape.CAPSULE])
     points, owner = random_points(rig.skin, 200_000)
-    inside = rig.limbs[owner].classify_points(points - rig.skin.rest.positions[owner]) != Side.OUTSIDE
+    inside = rig.limbs[owner].classify_points(points - rig.skin._rest.positions[owner]) != Side.OUTSIDE
     assert coverage - 0.001 <= inside.mean() < coverage + 0.01  # by chance a tenth of that
     shares = np.bincount(owner, inside) / np.bincount(owner)
     assert (shares >= coverage - 0.005).all()

@@ -107,7 +107,7 @@ def test_a_scene_gives_unit_axes_and_place(tmp_path):
     np.testing.assert_allclose(skin.vertices, 0.01 * plain.vertices @ TURN.T + [1, 2, 3], atol=1e-6)
     np.testing.assert_allclose(skin.rest_positions, [[1, 2, 3], [0, 0.011, 0]], atol=1e-6)
     np.testing.assert_allclose(np.abs((skin.rest_orientations * [Q, skins.IDENTITY]).sum(axis=1)), 1.0, atol=1e-6)
-    np.testing.assert_allclose(skin.posed(*skin.rest), skin.vertices, atol=1e-9)
+    np.testing.assert_allclose(skin.posed(*skin._rest), skin.vertices, atol=1e-9)
 
 
 def test_a_scene_in_another_pose_leaves_the_mesh_as_it_is(tmp_path):

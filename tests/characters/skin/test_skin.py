@@ -44,7 +44,7 @@ def test_posed_vertices_are_blends_of_what_each_bone_does():
 
 def test_at_rest_vertices_stay():
     skin = Skin(**three_bones(np.random.default_rng(3)))
-    np.testing.assert_allclose(skin.posed(*skin.rest), skin.vertices, atol=1e-14)
+    np.testing.assert_allclose(skin.posed(*skin._rest), skin.vertices, atol=1e-14)
 
 
 def test_a_skin_is_immutable_and_so_are_its_copies():

@@ -21,7 +21,7 @@ def every_shape() -> cc.Limbs:
         for i in range(2):
             part = limb.moved(limb.p1 + 0.1 * i, limb.p2 + 0.1 * i).inflated(0.01 * i)
             names = (f"{shape.name.lower()} {i}",)
-            table = part.table._replace(mask=np.array([1 + 2 * i + 4 * shape], np.uint32))
+            table = part._table._replace(mask=np.array([1 + 2 * i + 4 * shape], np.uint32))
             parts.append(cc.Limbs(table, np.array([4 - 11 * i], np.int32), names))
     return cc.Limbs.concat(parts)
 

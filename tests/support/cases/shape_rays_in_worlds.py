@@ -33,7 +33,7 @@ def cast_by_layer(s: Shots, inside: str, one_layer: bool) -> Gathered:
     for first in range(0, len(s) - len(s) % GROUP, GROUP):
         at, layers = np.arange(first, first + GROUP), (1 << np.arange(GROUP)).astype(np.uint32)
         part = limbs[at]
-        world = cc.HitWorld(cc.Limbs(part.table._replace(mask=layers), part.hit_group, part.names))
+        world = cc.HitWorld(cc.Limbs(part._table._replace(mask=layers), part.hit_group, part.names))
         for k in range(GROUP) if one_layer else (0,):
             asked = s.take(np.roll(at, -k)[:9] if one_layer else at)
             mask = layers[k] if one_layer else layers

@@ -26,7 +26,7 @@ def check_row_by_row(limbs: cc.Limbs, starts: Array, ends: Array, inside: str, h
         want = int(near[0]) if len(near) else -1
         if len(near) > 1:
             ray = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0)
-            first, _ = order.closest(ray, ((k, exact_limb(limbs.table, k)) for k in near.tolist()), inside)
+            first, _ = order.closest(ray, ((k, exact_limb(limbs._table, k)) for k in near.tolist()), inside)
             assert first is not None
             want = first[0]
             seen["tied"] += 1

@@ -92,7 +92,7 @@ class Ticks:
         here, following = self.limbs[k], self.next[k][row]
         there, far = (self.limbs[k + 1], following) if following >= 0 else (here, row)
         a, b, c, d = (triple(p[i]) for p, i in ((here.p1, row), (there.p1, far), (here.p2, row), (there.p2, far)))
-        radii = here.table.radius.item(row), here.table.radius2.item(row)
+        radii = here._table.radius.item(row), here._table.radius2.item(row)
         return Motion(triple(bullet.start), triple(bullet.end), Shape(here.kind[row]), (a, b), (c, d), *radii, interval)
 
 

@@ -59,7 +59,7 @@ def group(shape: str, rng: np.random.Generator) -> Group:
         ends = scale * (far * centre - axis), scale * (far * centre + axis)
         made.append(MAKERS[shape](*ends, scale * 10.0 ** rng.uniform(-2, 0.5), rng))
     limbs, mask = cc.Limbs.concat(made), (1 << np.arange(LAYERS)).astype(np.uint32)
-    layered = cc.Limbs(limbs.table._replace(mask=mask), limbs.hit_group, limbs.names)
+    layered = cc.Limbs(limbs._table._replace(mask=mask), limbs.hit_group, limbs.names)
     return Group(layered, cc.HitWorld(layered), mask, unit, scale, rng)
 
 
@@ -215,7 +215,7 @@ def thick(g: Group) -> Iterator[Case]:
 def exact_chords(g: Group, a: Graze, i: int) -> list:
     """Return the chords of the grown limb, in algebraic numbers."""
     segment = RayNumbers(tuple(a.start[i].tolist()), tuple(a.end[i].tolist()), True, 1.0)
-    return list(limb_chords(segment, Grown(exact_limb(g.limbs.table, i), a.radius.item(i))))
+    return list(limb_chords(segment, Grown(exact_limb(g.limbs._table, i), a.radius.item(i))))
 
 
 def capsules(g: Group) -> Iterator[Case]:
