@@ -44,7 +44,8 @@ def check_fields(where: str, value: Any, needed: tuple[str, ...], optional: tupl
         refuse(where, f"an object with {', '.join(needed)}", shown(value))
     for field in needed:
         if field not in value:
-            refuse(where, f"a field {field!r}", f"none, but {', '.join(map(repr, value))[:120]}")
+            others = ", ".join(map(repr, value))[:120]
+            refuse(where, f"a field {field!r}", f"none, but {others}" if others else "an empty object")
     for field in value:
         if field not in needed and field not in optional:
             refuse(where, f"no more than {', '.join((*needed, *optional))}", repr(field)[:120])

@@ -65,7 +65,8 @@ def _errors_in_one_line() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        stop(f"cannot open {error.filename or 'a file'}: {error.strerror or error}; name another file")
+        named = error.filename and f"cannot open {error.filename}: {error.strerror}; name another file"
+        stop(named or " ".join(str(error).split()))
     except (ValueError, IndexError, sqlite3.Error) as error:
         stop(" ".join(str(error).split()))
     except ImportError as error:

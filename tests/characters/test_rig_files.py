@@ -135,6 +135,7 @@ CYLINDER, TUBE, TAPERED, SPHERE, BOX = 0, 2, 4, 10, 12
 
 BY_FORM = {
     "a list": (lambda _: [1], r"the file: expected an object with format, version"),
+    "nothing": (lambda _: {}, r"the file: expected a field 'format', got an empty object"),
     "another format": (at("format")("gltf"), r"the file: expected format 'cylcollide rig', version 1, got 'gltf'"),
     "a later version": (at("version")(2), r"expected format .*version 1, got 'cylcollide rig', version 2"),
     "no version": (without("version"), r"the file: expected a field 'version', got none, but 'format'"),

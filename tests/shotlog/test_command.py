@@ -112,6 +112,19 @@ def test_bad_options_change_nothing(rejudge, log: Path, options: list[object]):
     assert error
 
 
+def test_a_cluster_that_is_not_there_is_no_file(rejudge, log: Path, monkeypatch: pytest.MonkeyPatch):
+    from cylcollide.shotlog import command as room
+
+    def executor_of(*_: object) -> None:
+        raise OSError("Timed out trying to connect to tcp://nobody:1")
+
+    monkeypatch.setattr(room, "executor_of", executor_of)
+    assert rejudge(log, "--scheduler", "tcp://nobody:1")[::2] == (
+        2,
+        "cylcollide: Timed out trying to connect to tcp://nobody:1\n",
+    )
+
+
 @pytest.mark.long
 def test_all_processors_give_the_same(rejudge, log: Path):
     assert rejudge(log, "--jobs", 2)[0] == 0
