@@ -68,7 +68,7 @@ class Follower:
     def near_answers(self, starts: Any, ends: Any, request: RayOptions) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments, if nothing but poses has changed since the last scene; else None."""
         _threads, mask, number = request
-        if number >= 0 or not (are_few(starts) and are_few(ends) and self._needs_near()):
+        if number >= 0 or not are_few(starts, len(self.scene.reading.bodies)) or not self._needs_near():
             return None
         if self._near is None or not self._near.suits(self.scene):
             self._near = NearBodies(self._client, self.scene, self._inside, sees_shapes=self._noted is not None)

@@ -29,13 +29,14 @@ from cylcollide.query.loops.surface import BLOCK, make_surface_queue
 from cylcollide.runtime.compile import pack
 from cylcollide.world.pose_columns import PoseMemory
 
-FEW_RAYS = 128
-"""More rays come near most bodies, and need the tree."""
+FEW_RAYS, MOST_RAYS, PAIRS = 128, 1024, 20_000
+"""To test so many rays, or so many pairs of a ray and a body up to the second number, takes less time than a tree."""
 
 
-def are_few(values: Any) -> bool:
-    """Whether these are at most FEW_RAYS vectors, or perhaps none at all."""
-    return len(values) <= FEW_RAYS if isinstance(values, (list, tuple)) else np.shape(values)[:1] <= (FEW_RAYS,)
+def are_few(starts: Any, bodies: int) -> bool:
+    """Whether these, vectors or not, are few rays among so many bodies."""
+    n = len(starts) if isinstance(starts, (list, tuple)) else np.size(starts) // 3
+    return n <= FEW_RAYS or (n <= MOST_RAYS and n * bodies <= PAIRS)
 
 
 REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE and so on
@@ -139,27 +140,28 @@ class NearBodies:
             return self._kept.pop()
         except IndexError:
             layout, count = self._scene.state.world._layout, len(self._links)
+            few = max(FEW_RAYS, min(MOST_RAYS, PAIRS // max(count, 1)))
             columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
             table = columns.table(layout)
             frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.reach), 1))
             frames[self._shapes.plane_at] = nan  # no plane is here before it was read
             made = posed_memory(len(self._at), columns)
-            boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, FEW_RAYS, 3))
-            numbers = np.empty((3, FEW_RAYS))
+            boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, few, 3))
+            numbers = np.empty((3, few))
             segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
             batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
             memory = NearMemory(
                 frames, frames.view(np.int64), boxes, np.zeros(count), np.empty(count, bool),
-                np.empty((FEW_RAYS, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
-                np.empty(count, np.int64), made, table, table.kernel_rows, batch, empty_hits(FEW_RAYS),
-                np.empty(FEW_RAYS, np.int32), numbers[0], rays[2], rays[3], numbers[1], numbers[2],
-                np.empty(FEW_RAYS, np.int64), np.empty((FEW_RAYS, 2), np.int32), make_surface_queue(),
+                np.empty((few, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
+                np.empty(count, np.int64), made, table, table.kernel_rows, batch, empty_hits(few),
+                np.empty(few, np.int32), numbers[0], rays[2], rays[3], numbers[1], numbers[2],
+                np.empty(few, np.int64), np.empty((few, 2), np.int32), make_surface_queue(),
                 np.empty(BLOCK, np.int32),
             )  # fmt: skip
             return memory, pack(memory), memory.links.data, memory.wrapped.data
 
     def answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
-        """PyBullet's tuples for up to FEW_RAYS segments.
+        """PyBullet's tuples for a few segments.
 
         None if they are no such segments, if more has to be read, or if exact arithmetic decides.
         """
@@ -167,7 +169,7 @@ class NearBodies:
         try:
             rays = memory[0].batch.rays
             n = _written(starts, rays.origin)
-            return self._answers(n, mask, *memory) if _written(ends, rays.second) == n > 0 else None
+            return self._answers(n, mask, *memory) if n > 0 and _written(ends, rays.second) == n else None
         except self._client.api.error:  # a body is gone
             return None
         finally:
@@ -213,9 +215,9 @@ def _written(values: Any, array: Float64Array) -> int:
         return len(values)
     try:
         found = vectors(values, "")
+        array[: len(found)] = found
     except ValueError:
         return 0
-    array[: len(found)] = found
     return len(found)
 
 

@@ -245,7 +245,7 @@ def enter_meshes(shapes: NearShapes, memory: NearMemory, n: int, padding: float)
         until, entered = min(memory.fraction[i], 1.0), False
         for body in range(len(memory.near)):
             first = shapes.first_box[body]
-            for k in range(first, first + memory.wrapped[body]):
+            for k in range(first, first + memory.wrapped[body] * memory.pairs[i, body]):
                 box = memory.boxes[k]
                 if not abs(box[0] + box[1] + box[2] + box[3] + box[4] + box[5]) < inf:
                     return UNDECIDED

@@ -7,7 +7,7 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near import FEW_RAYS, NearBodies, arms_of
+from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS, NearBodies, arms_of
 from cylcollide.bullet.poses import link_frames
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
@@ -122,7 +122,7 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
             change(c, bodies, rng, api)
             if k % 15 == 14:
                 api.restoreState(saved, **({} if way == "watch" else {"physicsClientId": c}))
-            starts, ends = rays(rng, int(rng.choice([1, 2, 31, FEW_RAYS])))
+            starts, ends = rays(rng, int(rng.choice([1, 2, 31, 4 * FEW_RAYS])))
             mask, before = int(rng.choice([-1, -1, 1, 2])), len(asked)
             if way == "patched":
                 answers = p.rayTestBatch(starts, ends, collisionFilterMask=mask, physicsClientId=c)
@@ -256,7 +256,7 @@ def test_a_mesh_that_grows(c, asked):
     assert mirror.rayTest(*ray)[0][0] == -1
     assert asked[-1][:2] == ([(-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))], 0), "no ray comes near"
     watched.unsupportedChangeScaling(body, [40, 40, 40])
-    mirror.rayTestBatch(np.zeros((FEW_RAYS + 1, 3)), np.ones((FEW_RAYS + 1, 3)))
+    mirror.rayTestBatch(np.zeros((MOST_RAYS + 1, 3)), np.ones((MOST_RAYS + 1, 3)))
     watched.performCollisionDetection()
     for x, z in ((-1.0, 0.5), (0.5, 0.4), (-0.5, -0.4), (0.8, -0.2)):
         ray = ([x, 5, z], [x, -5, z])
