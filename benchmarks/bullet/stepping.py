@@ -2,10 +2,11 @@
 
     python benchmarks/bullet/stepping.py --out benchmarks/bullet_stepping.csv
 
-In each round the client makes a step before every call, and the rays are others. Every twenty rounds bodies return to
+In each round the client makes a step before every call, and the rays are others. Every ten rounds bodies return to
 where they had settled, so that figures do not depend on how many rounds there are: people fall. A row: scene, rays a
-call, how the mirror follows the client, PyBullet's median time, the mirror's, and PyBullet's over the mirror's. Lists
-as arguments, tuples as results, one thread both.
+call, how the mirror follows the client, PyBullet's median time, the mirror's, that of the getters of PyBullet that the
+mirror calls, made alone after a step; PyBullet's over the mirror's, and over the getters', which no mirror exceeds.
+Lists as arguments, tuples as results, one thread both.
 """
 
 import argparse
@@ -15,19 +16,22 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import pybullet as p
 from scenes import STEPPED, connect, fan
 
+from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patched
 
 COUNTS = (1, 31, 100, 1_024)
-COLUMNS = ("date", "machine", "scene", "rays", "way", "pybullet_us", "mirror_us", "ratio")
+COLUMNS = ("date", "machine", "scene", "rays", "way", "pybullet_us", "mirror_us", "getters_us", "ratio", "limit")
 SETTLING = 20  # steps before the first round
-FALLING = 20  # rounds until bodies return
+FALLING = 10  # rounds until bodies return
 OWN_TEST, OWN_BATCH = p.rayTest, p.rayTestBatch
+GETTERS = [name for name in vars(OWN) if name.startswith("get")]
 
 
 def asked(test: Callable[..., object], batch: Callable[..., object], starts: list, ends: list) -> float:
@@ -40,8 +44,32 @@ def asked(test: Callable[..., object], batch: Callable[..., object], starts: lis
     return (time.perf_counter_ns() - begun) / 1e3
 
 
-def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float]:
-    """Median microseconds of PyBullet's call and of the mirror's, in a scene of its own."""
+def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
+    """The calls of PyBullet's getters that a ray test makes."""
+    calls, own = [], {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
+
+    def noted(function: Callable[..., object], *given: object, **named: object) -> object:
+        calls.append(partial(function, *given, **named))
+        return calls[-1]()
+
+    vars(OWN).update({name: partial(noted, function) for name, function in own.items()})
+    try:
+        ask()
+    finally:
+        vars(OWN).update(own)
+    return calls
+
+
+def called(calls: list[Callable[[], object]]) -> float:
+    """Microseconds of these calls."""
+    begun = time.perf_counter_ns()
+    for call in calls:
+        call()
+    return (time.perf_counter_ns() - begun) / 1e3
+
+
+def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, float]:
+    """Median microseconds of PyBullet's call, of the mirror's, and of the getters in it, in a scene of its own."""
     c = connect()
     assert c == 0, "calls without a client's number go to client 0"
     p.setGravity(0, 0, -9.8)
@@ -49,7 +77,7 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float]:
     for _ in range(SETTLING):
         p.stepSimulation()
     mirror = Mirror(c, mesh="wrap", follow=way == "follow=True")
-    theirs, ours, settled = [], [], p.saveState()
+    theirs, ours, getters, settled = [], [], [], p.saveState()
     with ExitStack() as stack:
         test, batch, step, restore = mirror.rayTest, mirror.rayTestBatch, p.stepSimulation, p.restoreState
         if way == "watch":
@@ -68,8 +96,12 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float]:
             theirs.append(asked(OWN_TEST, OWN_BATCH, starts, ends))
             step()
             ours.append(asked(test, batch, starts, ends))
+            step()
+            calls = getters_of(lambda: asked(test, batch, starts, ends))  # noqa: B023
+            step()
+            getters.append(called(calls))
     p.disconnect()
-    return median(theirs[2:]), median(ours[2:])
+    return median(theirs[2:]), median(ours[2:]), median(getters[2:])
 
 
 def main() -> None:
@@ -86,8 +118,9 @@ def main() -> None:
         for scene in options.scenes:
             for n in options.counts:
                 for way in ("follow=True", "watch", "patched"):
-                    theirs, ours = measure(scene, n, way, options.rounds if n < 1000 else options.rounds // 4)
-                    row = (scene, n, way, f"{theirs:.1f}", f"{ours:.1f}", f"{theirs / ours:.2f}")
+                    theirs, *own = measure(scene, n, way, options.rounds if n < 1000 else options.rounds // 2)
+                    figures = [f"{time:.1f}" for time in (theirs, *own)] + [f"{theirs / time:.2f}" for time in own]
+                    row = (scene, n, way, *figures)
                     writer.writerow((*facts, *row))
                     print(*row, sep="\t", flush=True)
 
