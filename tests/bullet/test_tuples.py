@@ -1,0 +1,114 @@
+"""Lists and tuples to arrays and back: functions of the extension do what plain Python does."""
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+from cylcollide.bullet import tuples
+from cylcollide.bullet.tuples import MISS, hit_tuples, read_rows
+
+COMPILED = tuples.MACHINE_CODE is not None
+
+
+class Number:
+    """What `float` takes."""
+
+    def __float__(self) -> float:
+        raise AssertionError("no code of the caller's runs")
+
+
+class Three(list):
+    """A list of another class."""
+
+
+ROWS = [
+    [[1.0, 2.0, 3.0], (4.0, 5.0, 6.0)], ([1, 2.5, -3],), [[2**53, -(2**53), 0]], [[np.float64(1.5)] * 3],
+    [Three([1.0] * 3)], [[2**53 + 1, 0, 0]], [[-(2**70), 0, 0]], [[True, 0.0, 0.0]], [[np.int64(1), 0.0, 0.0]],
+    [[1j, 0.0, 0.0]], [["1", 0.0, 0.0]], [[None] * 3], [[Number()] * 3], [[1.0, 2.0]], [[1.0, 2.0, 3.0, 4.0]],
+    [[]], [1.0, 2.0, 3.0], [[[1.0, 2.0, 3.0], 2.0, 3.0]], [np.ones(3)], [{0: 1.0}], [[np.nan, np.inf, -0.0]],
+    [[1.0] * 3, [1.0] * 2], [], [[1e308, 5e-324, 0.1]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", ROWS, ids=repr)
+def test_rows_are_read_as_by_plain_python(rows):
+    read, expected = np.full((2, 4, 3), 7.0)
+    done = read_rows(rows, read, 1, 0)
+    assert done is tuples._read_rows(rows, expected, 1, 0)
+    if done:
+        assert np.array_equal(read, expected, equal_nan=True)
+        assert (np.signbit(read) == np.signbit(expected)).all()
+    else:
+        assert (read[[0, 3]] == 7.0).all(), "no row but those that are given"
+
+
+STATE = (1.0, 2.0, 3.0), (4.0, 5.0, 6.0, 7.0)
+
+
+@pytest.mark.parametrize("rows", [
+    [STATE], [(*STATE, STATE[0], STATE[1])] * 2, [list(STATE)], [STATE[:1]], [STATE[::-1]], [(STATE[0], STATE[0])],
+    [(STATE[1], STATE[1])], [STATE[0]], [(STATE[0], 1.0)],
+], ids=repr)  # fmt: skip
+def test_states_are_read_as_by_plain_python(rows):
+    read, expected = np.zeros((2, 2, 7))
+    try:
+        plain = tuples._read_rows(rows, expected, 0, 2)
+    except TypeError:  # a number in place of a tuple
+        plain = False
+    assert read_rows(rows, read, 0, 2) is plain
+    assert not plain or (read == expected).all()
+
+
+@pytest.mark.skipif(not COMPILED, reason="plain Python")
+def test_arrays_that_cannot_take_rows_are_refused():
+    frozen = np.zeros((2, 3))
+    frozen.flags.writeable = False
+    for array in (frozen, np.zeros((3, 2)).T, np.zeros((2, 3), np.float32), np.zeros(6), [[0.0] * 3]):
+        with pytest.raises(TypeError):
+            read_rows([[1.0] * 3], array, 0, 0)
+    for rows, first in (([[1.0] * 3] * 3, 0), ([[1.0] * 3], 2), ([[1.0] * 3], -1), ("abc", 0), (None, 0)):
+        assert read_rows(rows, np.zeros((2, 3)), first, 0) is False
+
+
+def columns(n):
+    rng = np.random.default_rng(n)
+    link = rng.integers(-1, 5, (n, 2)).astype(np.int32)
+    return link, rng.random(n), rng.normal(size=(n, 3)), rng.normal(size=(n, 3))
+
+
+@pytest.mark.parametrize("n", [0, 1, 3000])
+def test_hits_are_tuples_of_pythons_numbers(n):
+    made, expected = hit_tuples(n, *columns(n), MISS), tuples._hit_tuples(n, *columns(n), MISS)
+    assert made == expected
+    assert hit_tuples(n // 2, *columns(n), MISS) == expected[: n // 2]
+    assert {type(x) for hit in made for x in (*hit[:3], *hit[3], *hit[4])} <= {int, float}
+    assert all(hit is MISS for hit in made if hit[0] < 0)
+    if COMPILED:
+        assert not any(gc.is_tracked(hit) for hit in made if hit[0] >= 0), "garbage collection visits none"
+
+
+@pytest.mark.skipif(not COMPILED, reason="plain Python")
+def test_columns_of_other_forms_are_refused():
+    link, fraction, position, normal = columns(4)
+    for given in (
+        (5, link, fraction, position, normal), (-1, link, fraction, position, normal),
+        (4, link.astype(np.int64), fraction, position, normal), (4, link, fraction[:3], position, normal),
+        (4, link, fraction, position[:, :2].copy(), normal), (4, link, fraction, position, normal[::2]),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match="hit_tuples"):
+            hit_tuples(*given, MISS)
+
+
+def test_references_are_counted():
+    row, before = [0.5, 1.5, 2.5], sys.getrefcount(MISS)
+    counts = [sys.getrefcount(x) for x in (row, *row)]
+    for _ in range(100):
+        assert read_rows([row] * 3, np.empty((3, 3)), 0, 0)
+        assert not read_rows([row, [row]], np.empty((3, 3)), 0, 0)
+        hits = hit_tuples(10, np.full((10, 2), -1, np.int32), *columns(10)[1:], MISS)
+    assert len(hits) == 10
+    del hits
+    assert sys.getrefcount(MISS) == before
+    assert [sys.getrefcount(x) for x in (row, *row)] == counts
