@@ -15,7 +15,7 @@ from cylcollide.view.frames import frame_at, frame_of_state
 from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.server import serve, stop
-from cylcollide.view.stage import Stage, beside, prepare, usual_size
+from cylcollide.view.stage import Stage, aim, beside, prepare, usual_size
 
 STEP = 1.0 / 30.0
 """Seconds between two ticks."""
@@ -123,7 +123,7 @@ class Range:
         """Put a camera beside the place of the shot, across its path."""
         shot = self.shot
         if shot is not None:
-            camera.position, camera.look_at = side_view(shot)
+            aim(camera, *side_view(shot), 2)
 
     def go_on(self) -> None:
         """Let time go on after a shot."""

@@ -16,7 +16,7 @@ except ImportError as missing:
     ) from missing
 
 HOST = "127.0.0.1"
-AMBIENT = 0.6
+AMBIENT = 1.1
 """Light from all sides. A map of surroundings and shadows take most of the time where software draws."""
 
 

@@ -22,7 +22,7 @@ STRUCK = "#e4189f"
 """The limb that counts."""
 LINE = 3.0
 """Width of a line on the screen."""
-SUN, CELLS, CELL, SECTION, WIDTH = 1.9, 15, 235, 190, 0.006
+SUN, CELLS, CELL, SECTION, WIDTH = 1.6, 15, 235, 190, 0.006
 """Light from above; cells of the ground to each side; the gray of lines, and each fifth; half their width, in cells."""
 SAME = 2.0**-20
 """Numbers that differ by less of a limb's size are not sent again."""
@@ -177,21 +177,32 @@ def view_of(frame: Frame, up: int) -> tuple[Float64Array, Float64Array]:
     return middle + away / np.linalg.norm(away) * 0.9 * float(np.linalg.norm(high - low)), middle
 
 
-def beside(frame: Frame, place: Float64Array, way: Float64Array, up: int, aside: float = 20.0) -> Float64Array:
-    """Where a camera sees a place of a shot from the side, (3,). `way`: that of the shot; `aside`: in usual limbs."""
-    size, upright, ahead = usual_size(frame), np.eye(3)[up], way / np.linalg.norm(way)
+def beside(frame: Frame, place: Float64Array, way: Float64Array, up: int, aside: float = 1.0) -> Float64Array:
+    """Where a camera sees a place of a shot from the side, (3,). `way`: of the shot; `aside`: 0 for from behind.
+
+    It shows a person, or a limb where there are hardly any.
+    """
+    limbs, size, upright, ahead = frame.limbs, usual_size(frame), np.eye(3)[up], way / np.linalg.norm(way)
     across = np.cross(ahead, upright)
     across = np.eye(3)[up - 1] if np.linalg.norm(across) < 1e-3 else across / np.linalg.norm(across)
-    eyes = place + size * (np.outer([aside, -aside], across) - 6.0 * ahead + 5.0 * upright)
-    hidden = HitWorld(frame.limbs).occluded_segments(eyes, place + 0.05 * (eyes - place))
+    far = (20.0 if len(limbs) > 4 else 7.0) * size
+    eyes = place + far * (np.outer([aside, -aside], across) - 0.3 * ahead + 0.25 * upright)
+    hidden = HitWorld(limbs).occluded_segments(eyes, place + 0.05 * (eyes - place))
     return np.asarray(eyes[int(hidden[0] and not hidden[1])])
 
 
 def look_at_shot(camera: Any, frame: Frame, marks: Marks, up: int, as_player: bool = False) -> None:
     """Let a camera see what a shot is looked at for, from its side or over the shoulder of its player."""
     (start, end), place = marks.path[0][0], marks.place
-    seen_at, aside = (start, 0.0) if as_player else (place, 20.0)
+    seen_at, aside = (start, 0.0) if as_player else (place, 1.0)
     camera.position, camera.look_at = beside(frame, seen_at, end - start, up, aside), place
+
+
+def aim(camera: Any, eye: Float64Array, at: Float64Array, up: int) -> None:
+    """Let the camera of a client see a place; in a narrow window from farther away, above the panel, which is below."""
+    narrow = min(camera.aspect, 1.0)
+    away, lower = (eye - at) / narrow, 0.3 * (narrow < 1.0)
+    camera.position, camera.look_at = at + away, at - lower * np.linalg.norm(away) * np.eye(3)[up]
 
 
 def prepare(server: Any, up: int, eye: Float64Array, at: Float64Array, ground: Float64Array, cell: float) -> None:

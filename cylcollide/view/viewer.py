@@ -18,7 +18,7 @@ from cylcollide.view.marks import NO_MARKS, Marks
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.pointed import PointerNames
 from cylcollide.view.server import PORT, serve, stop
-from cylcollide.view.stage import Stage, ground_of, look_at_shot, prepare, up_axis, usual_size, view_of
+from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, prepare, up_axis, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
 from cylcollide.world.hit_world import HitWorld
 
@@ -140,11 +140,8 @@ class Viewer:
                 self._aim(client)
 
     def _aim(self, client: Any) -> None:
-        """Let the camera of a client see all; in a narrow window above the panel, which is below there."""
-        first, narrow = self._server.initial_camera, min(client.camera.aspect, 1.0)
-        away, lower = (first.position - first.look_at) / narrow, 0.3 * (narrow < 1.0)
-        client.camera.position = first.look_at + away
-        client.camera.look_at = first.look_at - lower * np.linalg.norm(away) * np.eye(3)[self._up]
+        first = self._server.initial_camera
+        aim(client.camera, first.position, first.look_at, self._up)
 
     def _show_told(self) -> None:
         told = self._told

@@ -188,6 +188,8 @@ def test_a_case_has_both_answers(viewer_of):
     assert told.marks.entries[0][0] == pytest.approx(np.array([-0.1, 0.0045, 0.0135]))
     assert told.marks.places[0][0][0] < -0.1
     assert "PyBullet" in told.words
+    camera, radius = viewer._server.initial_camera, float(told.judged.limbs.radius[0])
+    assert 5.0 < np.linalg.norm(camera.position - camera.look_at) / radius < 12.0, "a limb is seen from near"
 
 
 def test_files_that_stand_alone(viewer_of, match, tmp_path: Path):
