@@ -6,6 +6,8 @@
 One thread, all works of a question in turn; what counts is processor time, medians. `rate` is that of the work over
 that of the question's first one. Points are half near limbs, half in the box around all of them. Embree finds distance
 and cylinder in float32 (`embree.cpp`); `limb` is the limb alone, `place` its distance and nearest place, too.
+Open3D (triangles, 32 around a cylinder, no sign) and Coal (its tree of boxes, a call a point) take turns with `place`
+at the first points, if they are installed.
 """
 
 import ctypes
@@ -13,6 +15,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 
 import numpy as np
 from embree import ISA, address, harness
@@ -20,9 +24,11 @@ from embree import ISA, address, harness
 import cylcollide as cc
 from cylcollide.bench.timing import interleaved
 from cylcollide.bench.workloads import LIMBS, WORKLOADS, cast_limbs, crowd_of, points_near
+from cylcollide.engines._adapter import PROBE, poses
+from cylcollide.limbs.meshes import tessellate
 from cylcollide.runtime import levels
 
-POINTS, ROUNDS, BALL, THICK, STROKES = 100_000, 9, 0.1, 0.05, 200
+POINTS, ROUNDS, BALL, THICK, STROKES, FEW = 100_000, 9, 0.1, 0.05, 200, 2_000
 
 
 def measure(question: str, count: int, works: dict[str, Callable[[], object]]) -> None:
@@ -68,6 +74,48 @@ def distances() -> None:
     measure(f"balls of {BALL} m", POINTS, works)
 
 
+def peers() -> None:
+    """Measure closest points, beside Open3D and Coal."""
+    limbs = WORKLOADS["W3"].limbs()
+    world, points = cc.HitWorld(limbs), points_near(limbs, POINTS)[:FEW]
+    works = {"place": lambda: world.closest_points(points, threads=1).distance}
+    with suppress(ImportError):
+        o3d = import_module("open3d")
+        scene, (vertices, triangles, _) = o3d.t.geometry.RaycastingScene(), tessellate(limbs.table, 32)
+        scene.add_triangles(o3d.core.Tensor(vertices), o3d.core.Tensor(triangles.astype(np.uint32)))
+        single = o3d.core.Tensor(points.astype(np.float32))
+        works["open3d"] = lambda: scene.compute_distance(single, nthreads=1)
+    with suppress(ImportError):
+        coal = import_module("coal")
+        tree, ball, solids = coal.DynamicAABBTreeCollisionManager(), coal.CollisionObject(coal.Sphere(PROBE)), []
+        for center, (x, y, z, w), half, radius in zip(*(column.tolist() for column in columns_of(limbs)), strict=True):
+            frame = coal.Transform3s(coal.Quaternion(w, x, y, z), np.array(center))
+            solids.append(coal.CollisionObject(coal.Cylinder(radius, 2.0 * half), frame))
+            tree.registerObject(solids[-1])
+        tree.setup()
+
+        def nearest() -> None:
+            for k, point in enumerate(points):
+                ball.setTranslation(point)
+                ball.computeAABB()
+                found = coal.DistanceCallBackDefault()
+                tree.distance(ball, found)
+                distance[k] = found.data.result.min_distance + PROBE
+
+        distance = np.empty(FEW)
+        works["coal"] = nearest
+    measure(f"closest of {FEW} points", FEW, works)
+    if "coal" in works:
+        off = np.abs(distance - world.closest_points(points).distance)
+        print(f"Coal is off by more than 0.1 mm at {np.count_nonzero(off > 1e-4)} points", file=sys.stderr)
+
+
+def columns_of(limbs: cc.Limbs) -> tuple[np.ndarray, ...]:
+    """Centres, turns, half lengths and radii."""
+    solids = poses(limbs)
+    return solids.center, solids.turn, solids.half_length, solids.radius
+
+
 def thick_rays() -> None:
     """Measure thick rays, beside the same rays as lines."""
     for name in ("W2", "W3", "C3"):
@@ -95,5 +143,6 @@ def strokes() -> None:
 if __name__ == "__main__":
     print("question,work,ns,rate")
     distances()
+    peers()
     thick_rays()
     strokes()
