@@ -81,10 +81,12 @@ def nearest_place(point: Vector, limb: Limb) -> Place:
         foot = foot_on_walls(at, limb)
     if not foot.certain or (foot.across[0] != 0.0 and not at.distance[0] > CLEAR_OF_AXIS * at.error):
         return UNCERTAIN
-    along, across = dd_divide(foot.along, at.length), ZERO
-    if foot.across[0] != 0.0:
-        across = dd_divide(foot.across, at.distance)
-    normal = combined(combined((ZERO, ZERO, ZERO), along, axis), across, radial)
+    if foot.along[0] == 0.0:
+        normal = multiple(dd_divide(foot.across, at.distance), radial)
+    else:
+        normal = multiple(dd_divide(foot.along, at.length), axis)
+        if foot.across[0] != 0.0:
+            normal = combined(normal, dd_divide(foot.across, at.distance), radial)
     return place_along(point, foot.distance, normal, foot.face)
 
 
@@ -129,6 +131,13 @@ def combined(v: DoubleDoubleVector, factor: DoubleDouble, w: DoubleDoubleVector)
 
 
 @inlined
+def multiple(factor: DoubleDouble, v: DoubleDoubleVector) -> DoubleDoubleVector:
+    """The vector times a factor, without negative zeros."""
+    x, y, z = dd_multiply(factor, v[0]), dd_multiply(factor, v[1]), dd_multiply(factor, v[2])
+    return (x[0] + 0.0, x[1]), (y[0] + 0.0, y[1]), (z[0] + 0.0, z[1])
+
+
+@inlined
 def place_along(point: Vector, distance: DoubleDouble, normal: DoubleDoubleVector, face: float) -> Place:
     """The certain place from which a point is at a distance along a unit normal."""
     way = combined(as_double_double(point), (-distance[0], -distance[1]), normal)
@@ -144,7 +153,7 @@ def place_on_ball(point: Vector, x: DoubleDoubleVector, radius: float, face: flo
     if not (abs(distance[0]) > error and from_centre[0] > error):
         return UNCERTAIN
     per_length = dd_divide((1.0, 0.0), from_centre)
-    return place_along(point, distance, combined((ZERO, ZERO, ZERO), per_length, x), face)
+    return place_along(point, distance, multiple(per_length, x), face)
 
 
 @compiled
@@ -182,7 +191,7 @@ def place_on_box(point: Vector, limb: Limb) -> Place:
         return UNCERTAIN
     per_length = dd_divide((1.0, 0.0), distance)
     face = faces[0] if out[0][0] >= 0.0 else faces[1] if out[1][0] >= 0.0 else faces[2]
-    return place_along(point, distance, combined((ZERO, ZERO, ZERO), per_length, way), face)
+    return place_along(point, distance, multiple(per_length, way), face)
 
 
 @compiled

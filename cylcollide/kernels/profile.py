@@ -83,24 +83,23 @@ def foot_on_walls(at: AboutAxis, limb: Limb) -> Foot:
         return to_place(at.height, in_bore if in_bore[0] < 0.0 else ZERO, CAP1, at.error)
     if at.above >= 0.0 and past_rim2[0] <= 0.0:
         return to_place(over, in_bore if in_bore[0] < 0.0 else ZERO, CAP2, at.error)
-    # the wall's line through both rims
-    taper = two_difference(radius2, radius1)
-    square = dd_add(dd_multiply(at.length, at.length), dd_multiply(taper, taper))
-    slant = dd_square_root(square)
-    on_wall = dd_add(dd_multiply(at.height, at.length), dd_multiply(past_rim1, taper))
-    off_wall = dd_subtract(dd_multiply(past_rim1, at.length), dd_multiply(at.height, taper))
-    off_wall = dd_divide(off_wall, slant)
-    along, across = dd_divide((-taper[0], -taper[1]), slant), dd_divide(at.length, slant)
+    # the wall's line through both rims; a cylinder's is along the axis
+    taper, off_wall, along, across = two_difference(radius2, radius1), past_rim1, ZERO, ONE
+    first, last = at.below, at.above
+    if taper[0] != 0.0:
+        square = dd_add(dd_multiply(at.length, at.length), dd_multiply(taper, taper))
+        slant = dd_square_root(square)
+        on_wall = dd_add(dd_multiply(at.height, at.length), dd_multiply(past_rim1, taper))
+        off_wall = dd_subtract(dd_multiply(past_rim1, at.length), dd_multiply(at.height, taper))
+        off_wall = dd_divide(off_wall, slant)
+        along, across = dd_divide((-taper[0], -taper[1]), slant), dd_divide(at.length, slant)
+        first = sign_beyond(on_wall, at.error * slant[0])
+        last = sign_beyond(dd_subtract(on_wall, square), at.error * slant[0])
     if at.below > 0.0 and at.above < 0.0 and off_wall[0] < 0.0:
         if in_bore[0] < 0.0:
             return Foot(-in_bore[0] > at.error, (-in_bore[0], -in_bore[1]), ZERO, MINUS_ONE, BORE)
         off_bore = (-in_bore[0], -in_bore[1]) if bore > 0.0 else NOWHERE
         return nearest_side(at.height, over, off_wall, (along, across), off_bore, at.error)
-    if taper[0] == 0.0:
-        first, last = at.below, at.above
-    else:
-        first = sign_beyond(on_wall, at.error * slant[0])
-        last = sign_beyond(dd_subtract(on_wall, square), at.error * slant[0])
     if first == UNKNOWN or last == UNKNOWN:
         return Foot(False, ZERO, ZERO, ZERO, SIDE)
     if first <= 0.0:
