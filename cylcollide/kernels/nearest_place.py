@@ -95,19 +95,17 @@ def about_axis(
     point: Vector, x: DoubleDoubleVector, limb: Limb
 ) -> tuple[AboutAxis, DoubleDoubleVector, DoubleDoubleVector]:
     """The point about the axis, the vector from the axis to it, and the axis; x is the way from p1 to the point."""
-    axis, back = vector_difference(limb.p2, limb.p1), vector_difference(point, limb.p2)
+    axis = vector_difference(limb.p2, limb.p1)
     square, product = dd_dot(axis, axis), dd_dot(x, axis)
     length, share = dd_square_root(square), dd_divide(product, square)
     radial = combined(x, (-share[0], -share[1]), axis)
     size = largest_component(high_words(x)) + largest_component(high_words(axis)) + limb.radius + limb.radius2
-    at = AboutAxis(
-        dd_divide(product, length),
-        sign_of_product(x, axis, product),
-        sign_of_product(back, axis, dd_dot(back, axis)),
-        dd_square_root(dd_dot(radial, radial)),
-        length,
-        PLACE_ERROR * size,
-    )
+    height, error = dd_divide(product, length), PLACE_ERROR * size
+    below, above = sign_of_product(x, axis, product), sign_beyond(dd_subtract(height, length), error)
+    if above == UNKNOWN:
+        back = vector_difference(point, limb.p2)
+        above = sign_of_product(back, axis, dd_dot(back, axis))
+    at = AboutAxis(height, below, above, dd_square_root(dd_dot(radial, radial)), length, error)
     return at, radial, axis
 
 

@@ -73,7 +73,9 @@ def foot_on_walls(at: AboutAxis, limb: Limb) -> Foot:
     """The foot on a cylinder, a tube or a tapered cylinder: on one of the caps, the wall or the bore, or a rim."""
     radius1, bore = limb.radius, limb.radius2 if limb.kind == TUBE else 0.0
     radius2 = limb.radius2 if limb.kind == TAPERED else limb.radius
-    past_rim1, past_rim2 = dd_subtract(at.distance, (radius1, 0.0)), dd_subtract(at.distance, (radius2, 0.0))
+    past_rim1 = past_rim2 = dd_subtract(at.distance, (radius1, 0.0))
+    if radius2 != radius1:
+        past_rim2 = dd_subtract(at.distance, (radius2, 0.0))
     in_bore = dd_subtract(at.distance, (bore, 0.0)) if bore > 0.0 else ONE
     over = dd_subtract(at.height, at.length)
     if at.below == UNKNOWN or at.above == UNKNOWN:
