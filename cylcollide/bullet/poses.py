@@ -41,25 +41,18 @@ def by_body(body_links: Iterable[BodyLink]) -> dict[int, list[int]]:
     return links
 
 
-def base_call(client: Client, body: int, row: int) -> Call:
-    """The call that reads the frame of a base."""
-    return client.api.getBasePositionAndOrientation, (body, client.number), row
-
-
-def links_call(client: Client, body: int, links: list[int], row: int) -> Call:
-    """The call that reads the frames of links: velocities are not computed, frames anew from joints."""
-    return client.api.getLinkStates, (body, links, 0, 1, client.number), row
-
-
 def frame_calls(client: Client, links: Mapping[int, list[int]]) -> tuple[Call, ...]:
-    """The calls that read the frames of these links of each body, base first."""
-    calls, row = list[Call](), 0
+    """The calls that read the frames of these links of each body, base first.
+
+    Velocities of links are not computed, frames are, anew from joints.
+    """
+    calls, row, api, number = list[Call](), 0, client.api, client.number
     for body, of_body in links.items():
-        if of_body[0] == BASE:
-            calls.append(base_call(client, body, row))
-        others = of_body[1:] if of_body[0] == BASE else of_body
+        others = [link for link in of_body if link != BASE]
+        if len(others) < len(of_body):
+            calls.append((api.getBasePositionAndOrientation, (body, number), row))
         if others:
-            calls.append(links_call(client, body, others, row + len(of_body) - len(others)))
+            calls.append((api.getLinkStates, (body, others, 0, 1, number), row + len(of_body) - len(others)))
         row += len(of_body)
     return tuple(calls)
 
