@@ -137,7 +137,7 @@ autodoc_type_aliases = {name: name for name in ARRAYS}
 
 def with_short_types(_: Sphinx, __: str, ___: str, ____: Any, _____: Any, *texts: str | None) -> tuple[str | None, ...]:
     """The texts of a signature, parameters and result, with array types by name."""
-    short = texts
+    short = tuple(text and text.replace("mappingproxy({})", "{}") for text in texts)
     for name, kind in ARRAYS.items():
         long = stringify_annotation(kind, "smart")
         short = tuple(text and text.replace(long, name) for text in short)

@@ -15,7 +15,7 @@ from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.process.files import Columns
 from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
-from cylcollide.query.result import Field, Result, read_from_file
+from cylcollide.query.result import Computed, Field, Result, read_from_file
 from cylcollide.runtime.threads import in_chunks
 
 
@@ -144,12 +144,12 @@ class MirrorHits(Result):
             position[self._own_rows], normal[self._own_rows] = self._of_own(POSITION), self._of_own(NORMAL)
         return {"position": position, "normal": normal}
 
-    @cached_property
+    @Computed
     def hit(self) -> BoolArray:
         """Whether the segment hits; bool (n,)."""
         return self.fraction < np.inf
 
-    @cached_property
+    @Computed
     def limb(self) -> Int32Array:
         """Index in `Mirror.limbs` of the limb hit, -1 for a plane, for what Bullet hits, and for a miss; int32 (n,)."""
         return np.where(self._shape < self._limbs, self._shape, -1).astype(np.int32)
@@ -175,7 +175,7 @@ class MirrorHits(Result):
             "exit_normal": self._exit(hits.exit_normal, -self.normal),
         }
 
-    @cached_property
+    @Computed
     def distance(self) -> Float64Array:
         """Distance from the start to the hit point, inf for a miss; (n,)."""
         length = np.linalg.norm(self._rays.ends - self._rays.starts, axis=1)

@@ -19,7 +19,7 @@ from cylcollide.query.labels import NO_STATIC
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
 from cylcollide.query.request import batch_rows
-from cylcollide.query.result import Field
+from cylcollide.query.result import Computed, Field
 from cylcollide.query.results import HitFields, gather
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class Judged(HitFields["Judged"]):
         victim[impacts.ray[of_somebody]] = impacts.character[of_somebody]
         return {"victim": victim}
 
-    @cached_property
+    @Computed
     def distance(self) -> Float64Array:
         """Distance from the start to the entry of the limb, inf for none; (n,)."""
         return self.impacts._entry_distances(self._shots.chord)

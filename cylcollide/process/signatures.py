@@ -16,7 +16,7 @@ class ShortSignature(Signature):
     """A signature that goes over several lines if it is long; Python's own does so from 3.13 on."""
 
     def __str__(self) -> str:
-        text = super().__str__()
+        text = super().__str__().replace("mappingproxy({})", "{}")
         if len(text) <= WIDTH // 2:
             return text
         end = text.rindex(") -> ") if ") -> " in text else len(text) - 1

@@ -44,7 +44,7 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.judge import ShotChords
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import LabelledLimbs, RayRequest, State, take_rays
-from cylcollide.query.result import Field
+from cylcollide.query.result import Computed, Field
 from cylcollide.query.results import LimbFields, Surface, distances, gather, ray_lengths, surface_at
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.query.thick import grown_tree
@@ -147,7 +147,7 @@ class Chords(LimbFields):
         """How many rays needed exact arithmetic."""
         return int(np.count_nonzero(self._rows.undecided))
 
-    @cached_property
+    @Computed
     def undecided(self) -> BoolArray:
         """Whether a thick ray's chord is undecided, in a tapered limb or ellipsoid; bool (rays,)."""
         rows = np.zeros(self._count, np.bool_)
@@ -159,7 +159,7 @@ class Chords(LimbFields):
         """Where the chords of each ray begin, and the last end; int64 (rays + 1,)."""
         return frozen(self._rows.offsets)
 
-    @cached_property
+    @Computed
     def ray(self) -> Int64Array:
         """Row of the ray; int64, one per chord."""
         return frozen(ray_of_each(self._rows.offsets))
@@ -173,17 +173,17 @@ class Chords(LimbFields):
         """Length of one unit of fraction; one per chord."""
         return ray_lengths(self._batch.rays)[self.ray]
 
-    @cached_property
+    @Computed
     def thickness(self) -> Float64Array:
         """Length of the chord; one per chord."""
         return frozen(self._rows.chords.extent * self._length)
 
-    @cached_property
+    @Computed
     def entry_distance(self) -> Float64Array:
         """Distance from the start of the ray to the entry; one per chord."""
         return distances(self.entry_fraction, self._length)
 
-    @cached_property
+    @Computed
     def exit_distance(self) -> Float64Array:
         """Distance from the start of the ray to the exit; one per chord."""
         return distances(self.exit_fraction, self._length)

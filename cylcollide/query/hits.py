@@ -16,7 +16,7 @@ from cylcollide.query.clearance import Considered, ConsideredNow, clearances
 from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, State, take_rays
-from cylcollide.query.result import Field
+from cylcollide.query.result import Computed, Field
 from cylcollide.query.results import HitFields, Surface, distances, ray_lengths, surface_at
 from cylcollide.runtime.memory import frozen
 
@@ -123,7 +123,7 @@ class RayHits(HitFields[RayHit]):
         """How many rays needed exact arithmetic."""
         return 0 if self._resolved is None else int(np.count_nonzero(self._resolved.undecided))
 
-    @cached_property
+    @Computed
     def undecided(self) -> BoolArray:
         """Whether bounds do not decide that a thick ray touches this limb first; bool (n,)."""
         rows = np.zeros(len(self), np.bool_)
@@ -185,17 +185,17 @@ class RayHits(HitFields[RayHit]):
     def _length(self) -> Float64Array:
         return ray_lengths(self._read("batch").rays)
 
-    @cached_property
+    @Computed
     def distance(self) -> Float64Array:
         """Distance from the start to the hit point, inf for a miss; (n,)."""
         return distances(self.fraction, self._length)
 
-    @cached_property
+    @Computed
     def exit_distance(self) -> Float64Array:
         """Distance from the start to the exit point, inf for a miss; (n,)."""
         return distances(self.exit_fraction, self._length)
 
-    @cached_property
+    @Computed
     def thickness(self) -> Float64Array:
         """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
         return frozen(self._chords.extent * self._length)

@@ -6,7 +6,6 @@ Float64 bounds find limbs, double-doubles the places on them. Exact arithmetic d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -23,7 +22,7 @@ from cylcollide.query.loops.places import PlaceColumns, empty_places, write_plac
 from cylcollide.query.loops.within import NearPairs, find_within
 from cylcollide.query.near_requests import NearRequest
 from cylcollide.query.request import LabelledLimbs, State
-from cylcollide.query.result import Field
+from cylcollide.query.result import Computed, Field
 from cylcollide.query.results import HitFields, LimbFields, Surface
 from cylcollide.query.scratch import scratch_for_near_points
 from cylcollide.runtime import memory
@@ -129,7 +128,7 @@ class LimbLists(LimbFields):
         """Where the limbs of each query begin, and the last end; int64 (queries + 1,)."""
         return frozen(self._offsets)
 
-    @cached_property
+    @Computed
     def query(self) -> Int64Array:
         """Row of the query; int64, one per limb."""
         return frozen(ray_of_each(self._offsets))

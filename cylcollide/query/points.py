@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection
 from cylcollide.query.loops.recorded_points import locate_recorded
 from cylcollide.query.request import ANY_LIMB, PointRequest, RayRequest, State, raise_changed
-from cylcollide.query.result import TimedResult
+from cylcollide.query.result import Computed, TimedResult
 from cylcollide.query.scratch import scratch_for_points, scratch_for_recorded
 from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime import memory
@@ -61,7 +61,7 @@ class PointHits(TimedResult):
         """How many limbs hold the point; int32 (n,)."""
         return frozen(self._limb_count)
 
-    @cached_property
+    @Computed
     def axis_distance_squared(self) -> Float64Array:
         """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
         return frozen(self._distances())

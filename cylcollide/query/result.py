@@ -55,6 +55,28 @@ class Field(Generic[T]):
         raise AttributeError(f"{type(result).__name__}.{self._name}: cannot be set")
 
 
+class Computed(Field[T]):
+    """A column that the method of its name computes when it is first read; a decorator."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        super().__init__(compute.__doc__ or "")
+        self._compute = compute
+
+    @overload
+    def __get__(self, result: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, result: Any, owner: type) -> T: ...
+    def __get__(self, result: Any, owner: type) -> Self | T:
+        """The column, computed if it is not known yet."""
+        if result is None:
+            return self
+        columns: dict[str, Any] = result._columns
+        if self._name not in columns:
+            columns[self._name] = self._compute(result)
+        column: T = columns[self._name]
+        return column
+
+
 class TimeColumns(Protocol):
     """The moments of rays or points in the past."""
 

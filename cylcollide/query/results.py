@@ -25,7 +25,7 @@ from cylcollide.query.labels import NO_BONE, NO_STATIC
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs
-from cylcollide.query.result import Field, TimedResult
+from cylcollide.query.result import Computed, Field, TimedResult
 from cylcollide.query.scratch import scratch_for_surface
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
@@ -66,32 +66,32 @@ class LimbFields(TimedResult):
         row = self._limbs._state_row
         return self._row if row is None else gather(row, self._row, NO_LIMB)
 
-    @cached_property
+    @Computed
     def character(self) -> Int32Array:
         """Character of the limb, -1 for a miss, a static or a limb without one; int32 (n,)."""
         return gather(self._limbs._table.character, self._row, NO_CHARACTER)
 
-    @cached_property
+    @Computed
     def static(self) -> Int32Array:
         """Handle of the static that the limb belongs to, -1 for a miss or another limb; int32 (n,)."""
         return gather(self._limbs._labels.static, self._row, NO_STATIC)
 
-    @cached_property
+    @Computed
     def limb_name(self) -> NDArray[Any]:
         """Name of the limb, a str, None for a miss; (n,) of objects."""
         return gather(self._limbs._labels.names, self._row, None)
 
-    @cached_property
+    @Computed
     def hit_group(self) -> Int32Array:
         """Hit group of the limb, -1 for a miss; int32 (n,)."""
         return gather(self._limbs._labels.hit_group, self._row, NO_HIT_GROUP)
 
-    @cached_property
+    @Computed
     def bone(self) -> Int32Array:
         """Bone of the character's rig that carries the limb, -1 for a miss or none; int32 (n,)."""
         return gather(self._limbs._labels.bone, self._row, NO_BONE)
 
-    @cached_property
+    @Computed
     def rig_limb(self) -> Int32Array:
         """Index of the limb in the character's rig, -1 for a miss or a limb without; int32 (n,)."""
         return gather(self._limbs._labels.rig_limb, self._row, NO_LIMB)
@@ -142,7 +142,7 @@ class HitFields(LimbFields, Generic[Row]):
     def _surface(self) -> Surface:
         return self.position, self.normal
 
-    @cached_property
+    @Computed
     def hit(self) -> BoolArray:
         """Whether there is a hit; bool (n,)."""
         return frozen(self._row >= 0)

@@ -97,6 +97,9 @@ class LoggedShots:
             raise ValueError(f"{path}: expected a log, got a damaged file (no whole state that its digest confirms)")
         shots = [page.shots for page in self._pages]
         self._first: Int64Array = np.concatenate([[0], np.cumsum(shots)]).astype(np.int64)
+        whole = [page for page in self._pages if page.tick is not None]
+        self._ticks: Int64Array = np.array([page.tick for page in whole], np.int64)
+        self._times: Float64Array = np.array([page.time for page in whole], np.float64)
         self._objects = KnownContents(self._source.content_of)
 
     def __enter__(self) -> Self:
@@ -122,15 +125,15 @@ class LoggedShots:
         """Level of the machine code that judged."""
         return str(self._source.about["level"])
 
-    @cached_property
+    @property
     def ticks(self) -> Int64Array:
         """Numbers of the ticks that are whole, ascending."""
-        return np.array([page.tick for page in self._pages if page.tick is not None], np.int64)
+        return self._ticks
 
-    @cached_property
+    @property
     def times(self) -> Float64Array:
         """Their times."""
-        return np.array([page.time for page in self._pages if page.tick is not None], np.float64)
+        return self._times
 
     def __len__(self) -> int:
         return int(self._first[-1])

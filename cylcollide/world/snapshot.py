@@ -80,7 +80,7 @@ class Snapshot(Queries):
     def _of(cls, limbs: Limbs) -> Snapshot:
         """The limbs with a newly built tree, and no characters."""
         made = snapshot_of(Roster.of(limbs), limbs, limbs, np.empty((0, 3)), np.empty((0, 4)))
-        vars(made)["limbs"] = limbs
+        vars(made)["_whole"] = limbs
         return made
 
     def _moved(self, draft: Draft) -> Snapshot:
@@ -127,9 +127,13 @@ class Snapshot(Queries):
         """Numbers of hit groups by the names that rigs so far have given them."""
         return self._roster.groups
 
-    @cached_property
+    @property
     def limbs(self) -> Limbs:
         """The limbs where they were."""
+        return self._whole
+
+    @cached_property
+    def _whole(self) -> Limbs:
         return Limbs(self._table, self._layout.hit_group, tuple(self._layout.names.tolist()))
 
     def _scene(self, *_moment: float) -> Scene:

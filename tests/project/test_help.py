@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 WIDTH, HEIGHT = 100, 50
-INTERNALS = re.compile(r"numpy\._typing|<class|object at 0x|Unpack")
+INTERNALS = re.compile(r"numpy\._typing|<class|object at 0x|Unpack|functools|mappingproxy")
 MODULES = ("cylcollide", "cylcollide.bullet", "cylcollide.engines", "cylcollide.panda3d", "cylcollide.quaternions")
 
 
