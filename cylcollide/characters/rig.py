@@ -198,6 +198,7 @@ class Rig(EditableRig):
         parents: ArrayLike,
         rest_positions: ArrayLike,
         rest_orientations: ArrayLike,
+        *,
         shapes: Iterable[Shape] = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE),
         coverage: float = 0.95,
         least_share: float = 0.005,

@@ -46,9 +46,14 @@ class Field(Generic[T]):
             return self
         columns: dict[str, Any] = result._columns
         if self._name not in columns:
-            columns.update(getattr(result, self._by)())
+            columns.update(self._known_by(result))
         column: Any = frozen(columns[self._name])
         return column  # type: ignore[no-any-return]
+
+    def _known_by(self, result: Any) -> Columns:
+        """The column, and others that are computed with it."""
+        columns: Columns = getattr(result, self._by)()
+        return columns
 
     def __set__(self, result: object, value: object) -> NoReturn:
         """Raise AttributeError."""
@@ -62,19 +67,9 @@ class Computed(Field[T]):
         super().__init__(compute.__doc__ or "")
         self._compute = compute
 
-    @overload
-    def __get__(self, result: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, result: Any, owner: type) -> T: ...
-    def __get__(self, result: Any, owner: type) -> Self | T:
-        """The column, computed if it is not known yet."""
-        if result is None:
-            return self
-        columns: dict[str, Any] = result._columns
-        if self._name not in columns:
-            columns[self._name] = self._compute(result)
-        column: T = columns[self._name]
-        return column
+    def _known_by(self, result: Any) -> Columns:
+        column: Any = self._compute(result)
+        return {self._name: column}
 
 
 class TimeColumns(Protocol):
