@@ -81,7 +81,7 @@ def peers() -> None:
     works = {"place": lambda: world.closest_points(points, threads=1).distance}
     with suppress(ImportError):
         o3d = import_module("open3d")
-        scene, (vertices, triangles, _) = o3d.t.geometry.RaycastingScene(), tessellate(limbs.table, 32)
+        scene, (vertices, triangles, _) = o3d.t.geometry.RaycastingScene(), tessellate(limbs._table, 32)
         scene.add_triangles(o3d.core.Tensor(vertices), o3d.core.Tensor(triangles.astype(np.uint32)))
         single = o3d.core.Tensor(points.astype(np.float32))
         works["open3d"] = lambda: scene.compute_distance(single, nthreads=1)
