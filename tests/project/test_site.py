@@ -63,6 +63,7 @@ def test_every_link_to_a_heading_finds_it():
 def test_the_version_is_the_same_everywhere():
     root = DOCS.parent
     assert f"version: {cc.__version__}\n" in (root / "CITATION.cff").read_text()
+    assert f"version = {{{cc.__version__}}}" in (DOCS / "about.md").read_text()
     assert re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE).group(1) == cc.__version__
 
 
