@@ -1,0 +1,114 @@
+"""A shot log of 64 people in motion: its size, and its cost on the calling thread and in the writer.
+
+    python benchmarks/shot_log.py --out benchmarks/shot_log.csv
+
+Two worlds get the same poses, ticks and shots in turn, a log watches one of them. A row: how poses were rounded,
+seconds at 60 ticks a second, shots a tick, megabytes of the file, medians of the calling thread's processor time a tick
+without the log and of what the log adds, both in microseconds, its share of a tick of 1/60 s, and processor time of
+the writer a tick. Status 1: a minute takes more than 150, 85 or 25 MB, the log 5 % of a tick, or the writer 2 ms.
+"""
+
+import argparse
+import csv
+import platform
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cylcollide as cc
+from cylcollide.view.people import People, walk
+
+COLUMNS = (
+    "date", "machine", "poses", "seconds", "shots_a_tick", "megabytes", "tick_us", "log_us", "share", "writer_us",
+)  # fmt: skip
+PEOPLE, RATE, SHOTS = 64, 60, 10
+POLICY = cc.Policy.first_surface(damage={"head": 4.0})
+ROUNDED: dict[str, Any] = {
+    "float64": lambda *poses: poses,
+    "float32": lambda *poses: [one.astype(np.float32) for one in poses],
+    "round_poses": cc.round_poses,
+}
+MOST_MB = {"float64": 150.0, "float32": 85.0, "round_poses": 25.0}
+
+
+class Poses:
+    """In place of a world: keeps the poses that it is given."""
+
+    def spawn(self, _: cc.Rig, count: int) -> np.ndarray:
+        """Ids."""
+        return np.arange(count)
+
+    def set_poses(self, _: np.ndarray, *poses: np.ndarray) -> None:
+        """Keep them."""
+        self.last = poses
+
+
+def measured(kind: str, seconds: int) -> dict[str, object]:
+    """A row."""
+    rig, rng, worlds = cc.Rig.humanoid(), np.random.default_rng(1), [cc.HitWorld(), cc.HitWorld()]
+    source = Poses()
+    people = People(source, rig, [walk(rig)], PEOPLE)  # type: ignore[arg-type]
+    ids, histories = [one.spawn(rig, PEOPLE) for one in worlds], [cc.PoseHistory(one) for one in worlds]
+    took, whole = np.zeros((seconds * RATE, 2)), 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "match.shots")
+        log = cc.ShotLog(path, worlds[0], histories[0], when_full="wait")
+        for tick in range(seconds * RATE):
+            people.pose(tick / RATE)
+            poses = ROUNDED[kind](*source.last)
+            start = rng.uniform(-10.0, 10.0, (SHOTS, 3))
+            aim = poses[0][rng.integers(PEOPLE, size=SHOTS), 0] + rng.normal(0.0, 0.1, (SHOTS, 3))
+            before = time.process_time() - time.thread_time()
+            for k in (tick % 2, 1 - tick % 2):
+                begun = time.thread_time()
+                worlds[k].set_poses(ids[k], *poses)
+                histories[k].record(tick / RATE)
+                histories[k].judge_segments(start, 2.0 * aim - start, POLICY, time=tick / RATE, threads=1)
+                took[tick, k] = time.thread_time() - begun
+            while log.acknowledged < tick:
+                time.sleep(0.0002)
+            whole += time.process_time() - time.thread_time() - before
+        log.close()
+        with cc.ShotLog.open(path) as logged:
+            assert logged.rejudge().identical
+        size = path.stat().st_size / 1e6
+    added, alone = np.median(took[:, 0] - took[:, 1]), np.median(took[:, 1])
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        "poses": kind, "seconds": seconds, "shots_a_tick": SHOTS, "megabytes": f"{size:.1f}",
+        "tick_us": f"{1e6 * alone:.0f}",
+        "log_us": f"{1e6 * added:.0f}", "share": f"{added * RATE:.4f}", "writer_us": f"{1e6 * whole / len(took):.0f}",
+    }  # fmt: skip
+
+
+def main() -> int:
+    """Measure all kinds of poses."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    rows = [measured(kind, options.seconds) for kind in ROUNDED]
+    for row in rows:
+        print(row)
+    if options.out is not None:
+        with options.out.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(rows)
+    within = [
+        float(str(row["megabytes"])) * 60 <= MOST_MB[str(row["poses"])] * options.seconds
+        and float(str(row["share"])) <= 0.05
+        and float(str(row["writer_us"])) <= 2000
+        for row in rows
+    ]
+    return int(not all(within))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
