@@ -14,7 +14,7 @@ import cylcollide as cc
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
-settings.register_profile("house", deadline=None, derandomize=True, max_examples=60, suppress_health_check=QUIET)
+settings.register_profile("house", deadline=None, derandomize=True, max_examples=40, suppress_health_check=QUIET)
 settings.register_profile("explore", deadline=None, max_examples=5000, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 

@@ -160,6 +160,7 @@ def test_an_unchanged_copy_is_green(copy: Path, checks: tuple[str, ...]):
     assert status == pytest.ExitCode.OK, output[-2000:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", CHECKS)
 def test_there_is_enough_to_change(module: str):
     texts = [text for text, _ in drawn(module)]
