@@ -161,7 +161,7 @@ def ray_shots(
 def judge(state: GroupedState, request: ShotRequest) -> Judged:
     """Judge shots by their policies."""
     rows, rays = request.weapons.rows(state._group_names), request.rays
-    return judge_flight(chords_of(state, rays, rays.threads), request, rows)
+    return judge_flight(chords_of(state, rays), request, rows)
 
 
 def judge_flight(chords: Chords, shots: ShotRequest, rows: list[PolicyRows]) -> Judged:

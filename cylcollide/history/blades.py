@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,13 +29,8 @@ from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.hit_world import HitWorld
 
-
-class PastSweepRequest(NamedTuple):
-    """Blades, and the times of their beginning and end."""
-
-    blades: SweepRequest
-    asked: tuple[Asked, Asked]
-    protected: Protected
+PastSweepRequest: TypeAlias = tuple[SweepRequest, tuple[Asked, Asked], Protected]
+"""Blades, the times of their beginning and end, and the protected characters."""
 
 
 def past_sweeps(
@@ -60,13 +55,14 @@ def past_sweeps(
         p1, p2, to_p1, to_p2, radius, resolution=resolution,
         mask=mask, ignore_character=ignore_character, threads=threads,
     )  # fmt: skip
-    return PastSweepRequest(blades, (first, last), protected_by(protected_since))
+    return blades, (first, last), protected_by(protected_since)
 
 
 def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptHits:
     """What each blade touches first."""
-    blades, n = request.blades, len(request.blades.radius)
-    first, last = (sample_times(ring, n, asked) for asked in request.asked)
+    blades, (begin, end), _ = request
+    n = len(blades.radius)
+    first, last = sample_times(ring, n, begin), sample_times(ring, n, end)
     row = validate.first_bad_row(last.time < first.time)
     if row is not None:
         raise ValueError(f"t1: expected t1 >= t0, got {last.time[row]} after {first.time[row]} in row {row}")
@@ -95,7 +91,7 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
 
 def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: SampleTimes) -> StrokePieces:
     """The strokes, cut where ticks begin and where protection does; none of a stroke whose times are not kept."""
-    begins, (ids, since) = ring.times, request.protected
+    begins, (blades, _, (ids, since)) = ring.times, request
     rows: list[tuple[int, int, float, float, float, float, float]] = []
     kept = (first.tick != NO_TICK) & (last.tick != NO_TICK)
     for i in np.flatnonzero(kept).tolist():
@@ -110,7 +106,7 @@ def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: Sam
             rows.append((i, k, *shares, (t1 - t0) / span, alpha, low))
     table = np.array(rows).reshape(-1, 7)
     blade, tick = table[:, 0].astype(np.int64), table[:, 1].astype(np.int32)
-    mask, ignored = request.blades.filters
+    mask, ignored = blades.filters
     filters = PointFilters(some_rows(mask, blade), some_rows(ignored, blade))
     rates = [np.zeros(one.structure.rows) for one in ring.ticks]
     for k in np.unique(tick).tolist():

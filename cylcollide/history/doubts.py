@@ -7,7 +7,7 @@ uncertain time is treated as an uncertain place.
 from __future__ import annotations
 
 from copy import copy
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from cylcollide.history.ticks import Ring, Tick
 from cylcollide.query.doubts import Doubts, are_certain, doubts_with
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.overlaps import limbs_of_chords
-from cylcollide.query.request import segment_request
+from cylcollide.query.request import radii_of, segment_request
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
 
@@ -33,12 +33,8 @@ MOST_TURN = 1.9
 """Distance of unit axes: below 2, no axis on the straight way between them vanishes."""
 
 
-class PastDoubtRequest(NamedTuple):
-    """Segments, and how far limbs may be off in space and time; (n,) each."""
-
-    past: PastRequest
-    radius: Float64Array
-    time_radius: Float64Array
+PastDoubtRequest: TypeAlias = tuple[PastRequest, Float64Array]
+"""Segments as thick as limbs may be off in space, and how far these may be off in time, (n,)."""
 
 
 def past_doubts(
@@ -57,18 +53,16 @@ def past_doubts(
     threads: int | None = None,
 ) -> PastDoubtRequest:
     """A request about closed segments at times that are uncertain by `time_radius`, (n,) or one for all."""
-    first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha), ("time", "tick", "alpha"))
+    first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha))
     rays = segment_request(first, ends, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius)
-    radii, spans = (
-        as_radii(values, name, len(rays.first)) for values, name in ((radius, "radius"), (time_radius, "time_radius"))
-    )
-    return PastDoubtRequest((rays, (time, tick, alpha, on_old), protected_by(protected_since)), radii, spans)
+    past = rays, (time, tick, alpha, on_old), protected_by(protected_since)
+    return past, as_radii(time_radius, "time_radius", len(rays.first))
 
 
 def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts:
     """Which limbs each segment may hit, if each is within the radius of a place that it has within `time_radius`."""
-    (rays, asked, protected), radius, time_radius = request
-    past = Past(world, ring, request.past)
+    ((rays, asked, protected), time_radius), radius = request, radii_of(request[0][0])
+    past = Past(world, ring, request[0])
     times = past.times
     least = np.where(times.tick == NO_TICK, Doubt.DEPENDS, Doubt.EXCLUDED).astype(np.int8)
     if not time_radius.any():

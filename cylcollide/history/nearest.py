@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,13 +87,6 @@ def past_spheres(
     return near, (time, tick, alpha, on_old), protected_by(protected_since)
 
 
-class PastBoxRequest(NamedTuple):
-    """Boxes, in balls at their times."""
-
-    near: PastNearRequest
-    boxes: BoxRequest
-
-
 def past_boxes(
     center: ArrayLike,
     orientation: ArrayLike,
@@ -107,12 +100,12 @@ def past_boxes(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
-) -> PastBoxRequest:
+) -> tuple[BoxRequest, Asked, Protected]:
     """A request about all limbs that boxes touch at their times."""
     boxes = box_request(
         center, orientation, half_extents, mask=mask, ignore_character=ignore_character, threads=threads
     )
-    return PastBoxRequest((boxes.near, (time, tick, alpha, on_old), protected_by(protected_since)), boxes)
+    return boxes, (time, tick, alpha, on_old), protected_by(protected_since)
 
 
 class PastNear:

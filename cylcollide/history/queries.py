@@ -14,7 +14,6 @@ from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.request import AskedFlights, MovingRequest, moving_request
 from cylcollide.history.nearest import (
-    PastBoxRequest,
     PastNear,
     PastNearRequest,
     past_boxes,
@@ -25,6 +24,7 @@ from cylcollide.history.nearest import (
 from cylcollide.history.past import Past
 from cylcollide.history.requests import (
     PastRequest,
+    Protected,
     past_capsules,
     past_points,
     past_ray_shots,
@@ -33,11 +33,12 @@ from cylcollide.history.requests import (
     past_segments,
 )
 from cylcollide.history.rewound import all_limbs
-from cylcollide.history.sample_times import sample_times
+from cylcollide.history.sample_times import Asked, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.blades import SweptHits
+from cylcollide.query.boxes import BoxRequest
 from cylcollide.query.chords import Chords
 from cylcollide.query.doubts import Doubts
 from cylcollide.query.hits import RayHits
@@ -149,9 +150,10 @@ class PastQueries(ABC):
         return past_sweep(self._world, self._kept(), request)
 
     @arguments_of(past_boxes)
-    def overlap_boxes(self, request: PastBoxRequest) -> Overlaps:
+    def overlap_boxes(self, request: tuple[BoxRequest, Asked, Protected]) -> Overlaps:
         """All limbs that each box touches or overlaps at its time; as `HitWorld.overlap_boxes`."""
-        return PastNear(self._world, self._kept(), request.near).touching(request.boxes)
+        boxes, asked, protected = request
+        return PastNear(self._world, self._kept(), (boxes.near, asked, protected)).touching(boxes)
 
     @arguments_of(past_capsules)
     def overlap_capsules(self, request: PastRequest) -> Overlaps:

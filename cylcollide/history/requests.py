@@ -43,7 +43,7 @@ def past_segments(
     radius: ArrayLike = 0.0,
 ) -> PastRequest:
     """A request about closed segments at times; a single segment is repeated for all times."""
-    first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha), ("time", "tick", "alpha"))
+    first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha))
     request = segment_request(
         first, ends, inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius
     )
@@ -67,7 +67,7 @@ def past_rays(
     radius: ArrayLike = 0.0,
 ) -> PastRequest:
     """A request about rays at times, as `past_segments`."""
-    first = repeated(origins, directions, ("origins", "directions"), (time, tick, alpha), ("time", "tick", "alpha"))
+    first = repeated(origins, directions, ("origins", "directions"), (time, tick, alpha))
     request = ray_request(
         first, directions, max_distance=max_distance,
         inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius,
@@ -162,13 +162,17 @@ def past_capsules(
     threads: int | None = None,
 ) -> PastRequest:
     """A request about capsules from p1 to p2, (n, 3) each, at times."""
-    first = repeated(p1, p2, ("p1", "p2"), (time, tick, alpha), ("time", "tick", "alpha"))
+    first = repeated(p1, p2, ("p1", "p2"), (time, tick, alpha))
     request = capsule_request(first, p2, radii, mask=mask, ignore_character=ignore_character, threads=threads)
     return request, (time, tick, alpha, on_old), protected_by(protected_since)
 
 
 def repeated(
-    first: ArrayLike, second: ArrayLike, names: tuple[str, str], times: tuple[Any, ...], time_names: tuple[str, ...]
+    first: ArrayLike,
+    second: ArrayLike,
+    names: tuple[str, str],
+    times: tuple[Any, ...],
+    time_names: tuple[str, ...] = ("time", "tick", "alpha"),
 ) -> ArrayLike:
     """Starts of rays; that of a single ray is repeated, once per time."""
     most = max(map(count, times, time_names))

@@ -8,9 +8,8 @@ larger, and of one that is a little smaller.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from cylcollide import shapes
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.exact.boxes import boxes_touch
-from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
-from cylcollide.query.hits import RayHits, named_columns
+from cylcollide.kernels.limb_table import LimbTable, make_table
+from cylcollide.query import exact_fallback
+from cylcollide.query.hits import named_columns
 from cylcollide.query.loops.columns import CompressedRows, empty_hits, offsets_of, ray_of_each
 from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.near_requests import NearRequest, near_request
@@ -146,23 +146,13 @@ def _box_table(centre: Float64Array, boxes: Float64Array) -> LimbTable:
     return make_table(kind, centre, centre, zeros, zeros, rows, np.ascontiguousarray(boxes), character, mask)
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Limbs without names, as `RayHits` reads them."""
-
-    _table: LimbTable
-    _kernel_rows: LimbRows
-    _labels: Any = None
-    _state_row: None = None
-
-
 def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:
     """Whether segment i touches limb i."""
     hits = empty_hits(len(request.first))
     request.copy_checked(0, len(hits.limb))
     cast_rows(request.batch, table.kernel_rows, hits)
-    limbs = _Rows(table, table.kernel_rows)
-    return RayHits(named_columns(request.batch, hits), limbs, "hit", lambda rows: [[i] for i in rows.tolist()]).hit
+    exact_fallback.resolve_hits(named_columns(request.batch, hits), table, "hit", lambda rows: rows[:, None].tolist())
+    return np.asarray(hits.limb >= 0)
 
 
 def _dot(a: Float64Array, b: Float64Array) -> Float64Array:

@@ -212,18 +212,18 @@ class Chords(LimbFields):
         return {"exit_position": position, "exit_normal": normal}
 
 
-def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
+def chords(state: State, request: RayRequest) -> Chords:
     """Every limb along each ray, sorted by entry."""
     tree = grown_tree(state._tree, request.radius.max()) if len(request.radius) else state._tree
     pieces = partial(possible_pieces, state, tree, request)
-    return Chords(request.batch, state, chord_rows(state, request, threads, pieces))
+    return Chords(request.batch, state, chord_rows(state, request, pieces))
 
 
 Pieces: TypeAlias = Callable[[int, int], CompressedRows]
 """From a range of rays to every piece of a limb that each of them may cross, as `pieces_of_rays` returns it."""
 
 
-def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, pieces: Pieces) -> ChordRows:
+def chord_rows(limbs: LabelledLimbs, request: RayRequest, pieces: Pieces) -> ChordRows:
     """The chords of all rays in the pieces that they may cross."""
     batch, inside = request.batch, request.inside
     n, table = len(request.first), limbs._table
@@ -235,7 +235,7 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, p
         rows = ChordRows(offsets, undecided, found)
         return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
 
-    rows = concat_chord_rows(in_chunks(n, threads, task))
+    rows = concat_chord_rows(in_chunks(n, request.threads, task))
     if inside != "hit":
         rows = filter_chord_rows(rows, _counts_as_hit(ray_of_each(rows.offsets), rows.chords, inside))
     return rows
@@ -278,4 +278,4 @@ def chords_listed(limbs: LabelledLimbs, request: RayRequest, lists: CompressedRo
         some = offsets[begin : end + 1], listed
         return chord_loops.pieces_of_lists(request.batch, limbs._kernel_rows, begin, some, False)
 
-    return chord_rows(limbs, request, request.threads, pieces)
+    return chord_rows(limbs, request, pieces)

@@ -78,20 +78,11 @@ class ConsideredNow(NamedTuple):
         return cleared
 
 
-class Clearance(NamedTuple):
-    """How far the verdict about a ray and a limb is from flipping."""
-
-    growth: float
-    """At which the limb touches the ray; less than 0 where it crosses the limb."""
-    fraction: float
-    """Of the ray at the touch."""
-
-
-def clearance_of(ray: RayNumbers, table: LimbTable, limb: int) -> Clearance:
-    """The clearance of a ray from one limb, in the unit of the input."""
+def clearance_of(ray: RayNumbers, table: LimbTable, limb: int) -> tuple[float, float]:
+    """The growth at which a limb touches a ray, negative for a hit, in the unit of the input; the fraction there."""
     about = segment_about_limb(ray, table, limb)
     growth, s = growth_to_touch(about.place, about.direction, -about.before, about.behind, about.limb)
-    return Clearance(growth / about.unit, about.fraction(s))
+    return growth / about.unit, about.fraction(s)
 
 
 class OwnLimbs(NamedTuple):
@@ -152,7 +143,7 @@ def growths_of(rays: Rays, limbs: LabelledLimbs, row: Int32Array) -> Float64Arra
     growth = np.empty(len(row))
     write_growths(rays, limbs._kernel_rows, row, np.empty(TERMS), growth)
     for i in np.flatnonzero(np.isnan(growth) & (row >= 0)).tolist():
-        growth[i] = clearance_of(ray_numbers(rays, i), limbs._table, row.item(i)).growth
+        growth[i] = clearance_of(ray_numbers(rays, i), limbs._table, row.item(i))[0]
     return growth
 
 
@@ -187,7 +178,7 @@ def nearest_of(ray: RayNumbers, table: LimbTable, rows: Int64Array, inside: Insi
         if bounds[k] > best:
             break
         limb = int(rows[k])
-        growth = clearance_of(ray, table, limb).growth
+        growth = clearance_of(ray, table, limb)[0]
         if growth <= 0.0 and inside != "hit" and holds(table, limb, ray.origin):
             continue
         best, least_limb = min((best, least_limb), (max(growth, 0.0), limb))

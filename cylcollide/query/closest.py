@@ -41,50 +41,47 @@ MANY_LIMBS = 4096
 """With so many limbs a stream is faster from 40 rays on; with 1,700 from 70, with 300 from 100."""
 
 
-def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
+def closest(state: State, request: RayRequest) -> RayHits:
     """The closest limb along each ray."""
     n = len(request.first)
     if len(request.radius):
-        return closest_of_thick(state, request, threads)
+        return closest_of_thick(state, request)
     if use_single_rays(state, n):
         read, undecided = cast_single(state, request)
     else:
         hits = empty_hits(n)
-        in_chunks(n, threads, loop_for(state, request, Aim.CLOSEST, hits))
+        in_chunks(n, request.threads, loop_for(state, request, Aim.CLOSEST, hits))
         read, undecided = named_columns(request.batch, hits), int(np.count_nonzero(hits.undecided))
     near = partial(exact_fallback.limbs_near_rays, read("batch"), state._table, state._tree) if undecided else None
     return RayHits(read, state, request.inside, near)
 
 
-def closest_of_thick(state: State, request: RayRequest, threads: int | None) -> RayHits:
+def closest_of_thick(state: State, request: RayRequest) -> RayHits:
     """The closest limb along each thick ray."""
     n, tree = len(request.first), grown_tree(state._tree, request.radius.max())
     hits, batch = empty_hits(n), request.batch
+
+    def task(begin: int, end: int) -> None:
+        scratch = scratch_for_streams(tree, end - begin), begin, end, int(Aim.CLOSEST), hits
+        request.checked(cast_stream(request.raw, batch, state._kernel_rows, tree, *scratch))
+
     if n < SMALLEST_STREAM:
         request.copy_checked(0, n)
         cast_thick_rays(batch, state._kernel_rows, tree, make_stack(tree), hits)
     else:
-        in_chunks(n, threads, partial(thick_chunk, state, tree, request, Aim.CLOSEST, hits))
+        in_chunks(n, request.threads, task)
     is_open = bool(np.count_nonzero(hits.undecided))
     near = partial(exact_fallback.limbs_near_rays, batch, state._table, tree) if is_open else None
     return RayHits(named_columns(batch, hits), state, request.inside, near)
 
 
-def thick_chunk(
-    state: State, tree: Tree, request: RayRequest, aim: Aim, hits: HitColumns, begin: int, end: int
-) -> None:
-    """Fill the rows of `hits` from begin to end with those of thick rays."""
-    scratch = scratch_for_streams(tree, end - begin), begin, end, int(aim), hits
-    request.checked(cast_stream(request.raw, request.batch, state._kernel_rows, tree, *scratch))
-
-
-def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArray:
+def occluded(state: State, request: RayRequest) -> BoolArray:
     """Whether each ray hits any limb; bool (n,)."""
     n = len(request.first)
     if use_single_rays(state, n) or len(request.radius):
-        return closest(state, request, threads).limb >= 0  # the closest costs no more than any
+        return closest(state, request).limb >= 0  # the closest costs no more than any
     hits = empty_hits(n)
-    in_chunks(n, threads, loop_for(state, request, Aim.ANY, hits))
+    in_chunks(n, request.threads, loop_for(state, request, Aim.ANY, hits))
     blocked, rows = hits.limb >= 0, np.flatnonzero(hits.undecided)
     if len(rows):
         exact_fallback.resolve_any(request.batch, state._table, state._tree, request.inside, rows, blocked)

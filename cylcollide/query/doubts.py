@@ -5,7 +5,7 @@ A limb may be hit if a thick segment touches it. It is hit for certain if some p
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,18 +14,10 @@ from cylcollide._types import ALL_LAYERS, BoolArray, Doubt, Float64Array, Int8Ar
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.loops.approach import find_deep
 from cylcollide.query.loops.columns import chords_of_rays, offsets_of
-from cylcollide.query.near_requests import as_radii
 from cylcollide.query.nearest import LimbLists
 from cylcollide.query.overlaps import limbs_of_chords
-from cylcollide.query.request import LabelledLimbs, RayRequest, State, segment_request
+from cylcollide.query.request import LabelledLimbs, RayRequest, State, radii_of, segment_request
 from cylcollide.runtime.memory import frozen
-
-
-class DoubtRequest(NamedTuple):
-    """Segments as thick as limbs may be away, and how far that is of each."""
-
-    rays: RayRequest
-    radius: Float64Array  # (n,)
 
 
 def doubt_request(
@@ -36,12 +28,11 @@ def doubt_request(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
     threads: int | None = None,
-) -> DoubtRequest:
-    """A request about closed segments from starts to ends, (n, 3) each, or one for all; `radius` is one, or (n,)."""
-    rays = segment_request(
+) -> RayRequest:
+    """A request about closed segments as thick as limbs may be away; `radius` is one, or (n,)."""
+    return segment_request(
         starts, ends, inside="hit", mask=mask, ignore_character=ignore_character, threads=threads, radius=radius
     )
-    return DoubtRequest(rays, as_radii(radius, "radius", len(rays.first)))
 
 
 class Doubts(LimbLists):
@@ -81,9 +72,9 @@ class Doubts(LimbLists):
         return frozen(self._of_limb)
 
 
-def doubt(state: State, request: DoubtRequest) -> Doubts:
+def doubt(state: State, request: RayRequest) -> Doubts:
     """Which limbs each segment may hit, if each limb is anywhere within the radius of its place."""
-    return doubts_of(chords(state, request.rays, request.rays.threads), request.radius)
+    return doubts_of(chords(state, request), radii_of(request))
 
 
 def doubts_of(thick: Chords, radius: Float64Array) -> Doubts:

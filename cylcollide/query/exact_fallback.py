@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from itertools import chain
-from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +22,7 @@ from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
-from cylcollide.kernels.ray import Rays, broadcast_index, radius_of, ray_at
+from cylcollide.kernels.ray import Rays, limit_of, radius_of, ray_at
 from cylcollide.query.loops.chords import complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
@@ -55,11 +54,8 @@ NO_ROWS: ExactRows = np.zeros(0, np.int64), np.zeros((0, 2))
 
 def ray_numbers(rays: Rays, i: int) -> RayNumbers:
     """The numbers of ray i."""
-    limit = 1.0
-    if not rays.is_segment:
-        x, y, z = rays.second[i].tolist()
-        limit = rays.distance.item(broadcast_index(rays.distance, i)) / sqrt(x * x + y * y + z * z)
-    return RayNumbers(tuple(rays.origin[i].tolist()), tuple(rays.second[i].tolist()), rays.is_segment, limit)
+    origin, second = tuple(rays.origin[i].tolist()), tuple(rays.second[i].tolist())
+    return RayNumbers(origin, second, rays.is_segment, float(limit_of(rays, i)))
 
 
 def exact_limb(table: LimbTable, limb: int) -> Solid:

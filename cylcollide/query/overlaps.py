@@ -59,7 +59,7 @@ def capsule_request(
 
 def overlap_capsules(state: State, request: RayRequest) -> Overlaps:
     """All limbs that each capsule touches, by row."""
-    return overlaps_of(chords(state, request, request.threads))
+    return overlaps_of(chords(state, request))
 
 
 def overlaps_of(thick: Chords) -> Overlaps:

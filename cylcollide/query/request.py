@@ -255,6 +255,11 @@ def _radii(radius: ArrayLike, rows: int) -> Float64Array:
     return validate.sizes_or_zero(radii, "radius") if radii.any() else validate.NO_RADIUS
 
 
+def radii_of(request: RayRequest) -> Float64Array:
+    """The radius of each ray, (n,)."""
+    return np.broadcast_to(request.radius if len(request.radius) else 0.0, len(request.first))
+
+
 def _directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     """Directions (rows, 3) of any length that a size may have."""
     array = validate.vectors(values, name, rows)

@@ -20,7 +20,7 @@ from cylcollide.query.blades import SweepRequest, SweptHits, sweep, sweep_reques
 from cylcollide.query.boxes import BoxRequest, box_request, overlap_boxes
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.closest import closest, occluded
-from cylcollide.query.doubts import DoubtRequest, Doubts, doubt, doubt_request
+from cylcollide.query.doubts import Doubts, doubt, doubt_request
 from cylcollide.query.hits import RayHits
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
 from cylcollide.query.nearest import ClosestPoints, NearLimbs, closest_points, near_limbs
@@ -98,7 +98,7 @@ class Queries(ABC):
     @arguments_of(segment_request)
     def cast_segments(self, request: RayRequest) -> RayHits:
         """The first limb along each closed segment; starts, ends (n, 3), or (3,) for all."""
-        return closest(self.snapshot(), request, request.threads)
+        return closest(self.snapshot(), request)
 
     @arguments_of(ray_request)
     def cast_rays(self, request: RayRequest) -> RayHits:
@@ -107,17 +107,17 @@ class Queries(ABC):
         `max_distance` (one, or one per ray, in metres) limits `fraction` to `max_distance /
         |direction|`.
         """
-        return closest(self.snapshot(), request, request.threads)
+        return closest(self.snapshot(), request)
 
     @arguments_of(segment_request)
     def occluded_segments(self, request: RayRequest) -> BoolArray:
         """Whether each closed segment hits any limb; bool (n,)."""
-        return occluded(self.snapshot(), request, request.threads)
+        return occluded(self.snapshot(), request)
 
     @arguments_of(ray_request)
     def occluded_rays(self, request: RayRequest) -> BoolArray:
         """Whether each ray hits any limb; bool (n,)."""
-        return occluded(self.snapshot(), request, request.threads)
+        return occluded(self.snapshot(), request)
 
     @arguments_of(segment_request)
     def chords_segments(self, request: RayRequest) -> Chords:
@@ -126,12 +126,12 @@ class Queries(ABC):
         The chord of a limb that contains the start begins at fraction 0 with face INSIDE; "exit"
         leaves it out if the ray ends in it, "ignore" leaves it out.
         """
-        return chords(self.snapshot(), request, request.threads)
+        return chords(self.snapshot(), request)
 
     @arguments_of(ray_request)
     def chords_rays(self, request: RayRequest) -> Chords:
         """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
-        return chords(self.snapshot(), request, request.threads)
+        return chords(self.snapshot(), request)
 
     @arguments_of(segment_shots, before="_before_shots")
     def judge_segments(self, request: ShotRequest) -> Judged:
@@ -157,7 +157,7 @@ class Queries(ABC):
         return judge(self.snapshot(), request)
 
     @arguments_of(doubt_request)
-    def doubt_segments(self, request: DoubtRequest) -> Doubts:
+    def doubt_segments(self, request: RayRequest) -> Doubts:
         """Whether each closed segment hits any limb, if each may be within `radius` of its place.
 
         CERTAIN and EXCLUDED are promises, DEPENDS is what neither is proved of. With radius 0 the
@@ -253,6 +253,6 @@ class Queries(ABC):
         if shot is None:
             return scene_figure(name, scene, focus, f"{self!r}", path, unit)
         start, end = ends_of_shot(shot)
-        crossed = chords(state, segment_request(start, end, ignore_character=ignore_character), None)
+        crossed = chords(state, segment_request(start, end, ignore_character=ignore_character))
         drawn = first_hit(scene, crossed, start[0], end[0], ignore_character, focus)
         return shot_figure(name, scene, drawn, drawn.verdict(scene, unit), path, unit, focus)

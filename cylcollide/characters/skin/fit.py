@@ -61,8 +61,8 @@ def fit(
         searched, counted = (_parts(skin, every, bone, twin, mirror, kept) for every in (pieces, measured))
         along = _direction(skin, pieces, bone, *searched[0])
         if mirror is not None and twin == bone:  # the plane of symmetry is that of the limb, too
-            offset = mirror.offset - float(mirror.normal @ skin._rest.positions[bone])
-            plane = mirror.normal @ skin._rest_turns[bone], offset
+            offset = mirror.plane.offset - float(mirror.plane.normal @ skin._rest.positions[bone])
+            plane = mirror.plane.normal @ skin._rest_turns[bone], offset
         points, areas = (np.concatenate(column) for column in zip(*searched, strict=True))
         found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
         solids[bone] = _smallest([_covering(solid, counted or searched, share) for solid in found], least)
@@ -118,7 +118,7 @@ def _parts(
     parts = [(in_bone(skin, bone, pieces.points[rows]), pieces.areas[rows])]
     if mirror is not None and twin is not None and kept[twin]:
         rows = pieces.of(twin)
-        parts.append((in_bone(skin, bone, mirror.image(pieces.points[rows])), pieces.areas[rows]))
+        parts.append((in_bone(skin, bone, mirror.plane.mirrored(pieces.points[rows])), pieces.areas[rows]))
     return [part for part in parts if len(part[1])]
 
 
@@ -134,9 +134,9 @@ def _direction(skin: Skin, pieces: SkinPieces, bone: int, points: Float64Array, 
 
 def _mirrored_solid(skin: Skin, solid: FittedLimb, source: int, target: int, mirror: MirrorPlane) -> FittedLimb:
     """The mirror image of a limb of one bone in the frame of another."""
-    centre = mirror.image(from_bone(skin, source, solid.centre[None]))
+    centre = mirror.plane.mirrored(from_bone(skin, source, solid.centre[None]))
     axes = (skin._rest_turns[source] @ solid.frame).T
-    frame = (axes - 2.0 * np.outer(axes @ mirror.normal, mirror.normal)).T
+    frame = (axes - 2.0 * np.outer(axes @ mirror.plane.normal, mirror.plane.normal)).T
     frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric about this plane of their own
     return solid._replace(centre=in_bone(skin, target, centre)[0], frame=skin._rest_turns[target].T @ frame)
 

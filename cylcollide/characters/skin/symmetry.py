@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array
 from cylcollide.characters.sides import Plane, named_pairs, plane_between
 from cylcollide.characters.skin.samples import SkinPieces
 from cylcollide.characters.skin.skin import Skin
@@ -18,15 +17,10 @@ largest relative difference of their areas."""
 
 
 class MirrorPlane(NamedTuple):
-    """The plane of a symmetric body, all x with x @ normal = offset, and the bones that mirror each other in it."""
+    """The plane of a symmetric body, and the bones that mirror each other in it."""
 
-    normal: Float64Array  # (3,), unit
-    offset: float
+    plane: Plane
     twins: dict[int, int]  # from the first bone of a pair to the other, and from a bone on the plane to itself
-
-    def image(self, points: Float64Array) -> Float64Array:
-        """The mirror images of points (n, 3)."""
-        return Plane(self.normal, self.offset).mirrored(points)
 
 
 def find(skin: Skin, pieces: SkinPieces) -> MirrorPlane | None:
@@ -39,15 +33,15 @@ def find(skin: Skin, pieces: SkinPieces) -> MirrorPlane | None:
     plane = plane_between(one, other, BONES_APART * extent)
     if plane is None:
         return None
-    mirror = MirrorPlane(*plane, {})
+    mirror = MirrorPlane(plane, {})
     for a, b in named.items():
-        apart = float(np.linalg.norm(positions[a] - mirror.image(positions[[b]])[0]))
+        apart = float(np.linalg.norm(positions[a] - mirror.plane.mirrored(positions[[b]])[0]))
         if apart <= BONES_APART * extent and _same_skin(pieces, a, b, mirror):
             mirror.twins[a] = b
     if not mirror.twins:
         return None
     for bone in sorted(set(range(len(positions))) - {*named.keys(), *named.values()}):
-        apart = abs(float(positions[bone] @ mirror.normal) - mirror.offset)
+        apart = abs(float(positions[bone] @ plane.normal) - plane.offset)
         if apart <= BONES_APART * extent and _same_skin(pieces, bone, bone, mirror):
             mirror.twins[bone] = bone
     return mirror
@@ -62,5 +56,5 @@ def _same_skin(pieces: SkinPieces, a: int, b: int, mirror: MirrorPlane) -> bool:
     one, other = (share @ pieces.points[row] for share, row in zip(shares, rows, strict=True))
     extent = np.sqrt(shares[0] @ ((pieces.points[rows[0]] - one) ** 2).sum(axis=1))
     areas = sorted(float(pieces.areas[row].sum()) for row in rows)
-    near = np.linalg.norm(one - mirror.image(other[None])[0]) <= SKIN_APART * extent
+    near = np.linalg.norm(one - mirror.plane.mirrored(other[None])[0]) <= SKIN_APART * extent
     return bool(near and areas[1] <= (1.0 + SKIN_DIFFERS) * areas[0])

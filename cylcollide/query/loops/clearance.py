@@ -17,7 +17,7 @@ from cylcollide.kernels.clearance import SLACK, ball_radius, corner_speed, touch
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Rays, as_vector, broadcast_index, dot
+from cylcollide.kernels.ray import Rays, as_vector, dot, limit_of
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
@@ -46,11 +46,7 @@ NO_BEST: Best = (inf, NO_LIMB)
 @inlined
 def ray_line(rays: Rays, i: int) -> RayLine:
     """Ray i."""
-    x, y, z = second = as_vector(rays.second, i)
-    limit = 1.0
-    if not rays.is_segment:
-        limit = rays.distance[broadcast_index(rays.distance, i)] / sqrt(x * x + y * y + z * z)
-    return RayLine(as_vector(rays.origin, i), second, rays.is_segment, limit)
+    return RayLine(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment, limit_of(rays, i))
 
 
 @inlined
