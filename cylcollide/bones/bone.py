@@ -54,9 +54,15 @@ def composed(a: Quaternion, b: Quaternion) -> Quaternion:
 
 
 @inlined
+def length_of(q: Quaternion) -> Real:
+    """The length of a quaternion."""
+    return square_root((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]))
+
+
+@inlined
 def normalised(q: Quaternion) -> Quaternion:
     """The quaternion of length 1, of one whose largest component is from 2**-400 to 2**402."""
-    length = square_root((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]))
+    length = length_of(q)
     return q[0] / length, q[1] / length, q[2] / length, q[3] / length
 
 
@@ -155,7 +161,7 @@ def between(a: Real, b: Real, alpha: Real) -> Real:
 @inlined
 def per_length(q: Quaternion) -> Real:
     """One over the length of a quaternion whose largest component is from 2**-500 to 2**500."""
-    return 1.0 / square_root((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]))
+    return 1.0 / length_of(q)
 
 
 @inlined

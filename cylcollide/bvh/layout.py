@@ -7,7 +7,7 @@ box of an empty slot intersects nothing. Boxes are float32, in the coordinate fr
 """
 
 from math import frexp, inf, ldexp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,8 +74,13 @@ def frame_around(low: Float64Array, high: Float64Array) -> TreeFrame:
 
 def frame_of(numbers: Float64Array) -> TreeFrame:
     """A frame from its ten numbers: centre, scale, low and high corner."""
-    a, b, c, scale, x, y, z, u, v, w = numbers.tolist()
-    return TreeFrame((a, b, c), scale, (x, y, z), (u, v, w))
+    return frame_at(numbers.tolist())
+
+
+@inlined
+def frame_at(n: Any) -> TreeFrame:
+    """`frame_of` in loops."""
+    return TreeFrame((n[0], n[1], n[2]), n[3], (n[4], n[5], n[6]), (n[7], n[8], n[9]))
 
 
 @compiled_loop

@@ -11,8 +11,8 @@ import numpy as np
 
 from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.ray_node_pairs import Pairs, begin_at_root, next_pairs, prefetch_node
-from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point
+from cylcollide.bvh.ray_node_pairs import Pairs, prefetch_node, visit_pairs
+from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point, visit_all
 from cylcollide.constants import BOX_PAD, FARTHEST_START, TREE_WIDTH
 from cylcollide.runtime.compile import inlined, noinline
 from cylcollide.runtime.simd import (
@@ -105,16 +105,6 @@ def visit_nearest(
         return visit_all(tree, visit, query, found)
     place, size = broadcast_float32(local), size_about(local)
     return visit_by_distance(tree, stack, place, size, signed_squares, reach, visit, query, found)
-
-
-@inlined
-def visit_all(
-    tree: Tree, visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query, found: Found
-) -> Found:
-    """Visit all items."""
-    for k in range(tree.items):
-        found, _ = visit(query, tree.items - 1 - k, found)
-    return found
 
 
 @inlined
@@ -233,12 +223,7 @@ def visit_near_places(
     visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
 ) -> Found:  # fmt: skip
     """`visit_at_points` with boxes near each point, as `write_near_places` wrote them. `visit` may make them fewer."""
-    level = begin_at_root(pairs, end - begin)
-    while level >= 0:
-        level, met = next_pairs(tree, pairs, level, _near_boxes_of, (tree.bounds, place))
-        for k in range(met):
-            found = visit(query, -2 - pairs.item[k], begin + pairs.item_ray[k], found)
-    return found
+    return visit_pairs(tree, begin, end, place, pairs, _near_boxes_of, visit, query, found)
 
 
 @inlined

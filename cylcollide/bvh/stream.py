@@ -60,13 +60,13 @@ class Stream(NamedTuple):
 def make_stream(tree: Tree, rays: int) -> Stream:
     """A stream for this number of rays, deep enough for any traversal of this tree."""
     size, rays = tree.stack_size, -(-rays // (2 * LANES)) * 2 * LANES  # written twice eight at a time
-    depth = (size - 2) // (TREE_WIDTH - 1) + 1
+    depth = levels_of(tree)
     # worst case; memory that is not touched costs nothing
     live = np.zeros((rays + LANES) * (1 + TREE_WIDTH * depth), np.int32)
     first, count, top = np.empty((3, size), np.int64)
     record = aligned((rays, RECORD_SIZE), np.float32)
     code, children, lanes = np.empty(size, np.int32), np.empty(8, np.int64), np.arange(LANES, dtype=np.float32)
-    pairs = make_pairs(levels_of(tree), 0)
+    pairs = make_pairs(depth, 0)
     return Stream(record, live, code, first, count, top, children, lanes, pairs)
 
 

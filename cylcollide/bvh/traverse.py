@@ -151,6 +151,16 @@ def push_sorted(stack: Stack, children: Rows[np.int32], node: int, slots: int, h
 
 
 @inlined
+def visit_all(
+    tree: Tree, visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query, found: Found
+) -> Found:
+    """Visit all items."""
+    for k in range(tree.items):
+        found, _ = visit(query, tree.items - 1 - k, found)
+    return found
+
+
+@inlined
 def visit_on_ray(
     tree: Tree, stack: Stack, ray: LocalRay, visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query,
     found: Found,
@@ -161,9 +171,7 @@ def visit_on_ray(
     length as in `LocalRay`: a hit shortens the ray. The result is the last `found`.
     """
     if ray.untrusted:
-        for k in range(tree.items):
-            found, _ = visit(query, tree.items - 1 - k, found)
-        return found
+        return visit_all(tree, visit, query, found)
     # offsets, in a node's bounds, of the planes through which the ray enters and leaves boxes
     near_x = 0 if ray.reciprocal[0] >= 0.0 else 3 * TREE_WIDTH
     near_y = TREE_WIDTH if ray.reciprocal[1] >= 0.0 else 4 * TREE_WIDTH

@@ -66,12 +66,6 @@ def slerp(a: Float64Array, b: Float64Array, share: Float64Array) -> Float64Array
     return normalised(first[..., None] * a + second[..., None] * near)
 
 
-def nlerp(a: Float64Array, b: Float64Array, share: Float64Array) -> Float64Array:
-    """Unit quaternions at a share (...) of the way from a to b (..., 4): linear, the short way, then normalised."""
-    near = np.where(dot(a, b) < 0.0, -1.0, 1.0)
-    return normalised((1.0 - share)[..., None] * a + (share * near)[..., None] * b)
-
-
 def of_matrices(m: Float64Array) -> Float64Array:
     """Unit quaternions (..., 4) of rotation matrices (..., 3, 3), by the largest of the four components."""
     turns = np.empty((*m.shape[:-2], 4))

@@ -70,7 +70,7 @@ def sphere_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Rea
 def capsule_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The `Curve` of the wall, or of the ball that the face belongs to, along the ray."""
     if face == SIDE:
-        return wall_curve(origin, displacement, fraction, limb, limb.radius)
+        return wall_curve(origin, displacement, fraction, limb, two_product(limb.radius, limb.radius))
     end = relative_to(origin, displacement, fraction, end_of(limb, face))
     return ball_curve(end, high_words(displacement), limb.radius)
 

@@ -38,6 +38,16 @@ ChordEnds: TypeAlias = tuple[DoubleDouble, DoubleDouble, float, float]
 
 
 @inlined
+def unrefined_chord(ray: Ray, limit: float, span: Span) -> tuple[bool, ChordEnds]:
+    """Whether the bounds decide a chord, and its faces; entry and exit are 0 and the limit."""
+    bounds = ray_hit_bounds(ray, span, POLICY_HIT)
+    last = span.last_face if span.outer[1] <= ray.limit else INSIDE
+    is_open = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
+    is_open = is_open or bounds.face == UNDECIDED_FACE or last == UNDECIDED_FACE
+    return bounds.certain and not is_open, ((0.0, 0.0), (limit, 0.0), bounds.face, last)
+
+
+@inlined
 def certain_chord(
     displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span
 ) -> tuple[bool, ChordEnds]:
@@ -46,11 +56,8 @@ def certain_chord(
     `limit` is the ray's largest fraction. If a chord is not decided, entry and exit are 0 and the limit, and a face may
     be `UNDECIDED_FACE`.
     """
-    bounds = ray_hit_bounds(ray, span, POLICY_HIT)
-    first, last = bounds.face, span.last_face if span.outer[1] <= ray.limit else INSIDE
-    ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
-    entry, leave = (0.0, 0.0), (limit, 0.0)
-    if not bounds.certain or ends_undecided or first == UNDECIDED_FACE or last == UNDECIDED_FACE:
+    decided, (entry, leave, first, last) = unrefined_chord(ray, limit, span)
+    if not decided:
         return False, (entry, leave, first, last)
     enters, leaves = first != INSIDE, last != INSIDE
     if enters:

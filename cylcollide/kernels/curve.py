@@ -45,6 +45,12 @@ class Curve(NamedTuple):
 
 
 @inlined
+def difference(a: DoubleDouble, b: DoubleDouble) -> Real:
+    """A - b of two double-doubles of nearly the same value, rounded."""
+    return (a[0] - b[0]) + (a[1] - b[1])
+
+
+@inlined
 def relative_to(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, base: Vector) -> DoubleDoubleVector:
     """Origin + fraction displacement - base; error at most 16 u² times the largest term."""
     return (
@@ -74,7 +80,9 @@ def relative_coordinate(origin: Real, displacement: DoubleDouble, fraction: Real
 
 
 @inlined
-def wall_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, radius: Real) -> Curve:
+def wall_curve(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, radius_squared: DoubleDouble
+) -> Curve:
     """A cylinder's wall: f = |m|² - r² a² with m = x × a, for x from p1.
 
     Across the axis, turned by 90 degrees and scaled by |a|, the ray is m + t n with n = d × a. That keeps a ray nearly
@@ -84,16 +92,15 @@ def wall_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real,
     m, a = dd_cross(relative_to(origin, displacement, fraction, limb.p1), axis), high_words(axis)
     n = cross(d, a)
     square, top = dd_dot(m, m), dd_dot(axis, axis)
-    allowed = dd_multiply(two_product(radius, radius), top)
-    value = (square[0] - allowed[0]) + (square[1] - allowed[1])
+    value = difference(square, dd_multiply(radius_squared, top))
     return Curve(value, dot(high_words(m), n), dot(n, n), square[0] * top[0] * dot(d, d))
 
 
 @inlined
 def ball_curve(x: DoubleDoubleVector, d: Vector, radius: Real) -> Curve:
     """A ball: f = |x|² - r², for x from its centre."""
-    square, allowed = dd_dot(x, x), two_product(radius, radius)
-    value = (square[0] - allowed[0]) + (square[1] - allowed[1])
+    square = dd_dot(x, x)
+    value = difference(square, two_product(radius, radius))
     return Curve(value, dot(high_words(x), d), dot(d, d), square[0] * dot(d, d))
 
 

@@ -6,13 +6,11 @@ approach follows the CC0 "Ray/cylinder intersections" derivation; the result is 
 Geometric Tools' cylinders.
 """
 
-from math import inf
-
 from cylcollide._types import Face
 from cylcollide.kernels.axis import SurfacePoint, cap_normal, disc_half_widths, ends_aabb
 from cylcollide.kernels.curve import Curve, cap_curve, cap_step, wall_curve, wall_step
-from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector
-from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty, select_interval
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, two_product
+from cylcollide.kernels.interval import NOTHING, UNDECIDED_FACE, Span, empty, select_interval
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import axis_approach, capped, line_about, slab, within
 from cylcollide.kernels.ray import Ray
@@ -53,8 +51,8 @@ def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
     outer = (larger(whole.outer[0], bore.inner[1]), whole.outer[1])
     inner = (larger(whole.inner[0], bore.outer[1]), whole.inner[1])
     return Span(
-        select_interval(empty(bore.outer), (inf, -inf), outer),
-        select_interval(empty(bore.inner), (inf, -inf), inner),
+        select_interval(empty(bore.outer), NOTHING, outer),
+        select_interval(empty(bore.inner), NOTHING, inner),
         select(bore.inner[1] > whole.inner[0], BORE, first),
         whole.last_face,
     )
@@ -64,9 +62,9 @@ def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
 def cylinder_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The `Curve` of the wall, a bore or a cap along the ray."""
     if face == SIDE:
-        return wall_curve(origin, displacement, fraction, limb, limb.radius)
+        return wall_curve(origin, displacement, fraction, limb, two_product(limb.radius, limb.radius))
     if face == BORE:
-        return wall_curve(origin, displacement, fraction, limb, limb.radius2)
+        return wall_curve(origin, displacement, fraction, limb, two_product(limb.radius2, limb.radius2))
     return cap_curve(origin, displacement, fraction, limb, face)
 
 

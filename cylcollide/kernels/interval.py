@@ -56,7 +56,7 @@ def select_interval(truth: Truth, a: Interval, b: Interval) -> Interval:
 @inlined
 def hull(a: Interval, b: Interval) -> Interval:
     """The smallest interval that contains both; empty ones are left out."""
-    a, b = select_interval(empty(a), (inf, -inf), a), select_interval(empty(b), (inf, -inf), b)
+    a, b = select_interval(empty(a), NOTHING, a), select_interval(empty(b), NOTHING, b)
     return smaller(a[0], b[0]), larger(a[1], b[1])
 
 
@@ -77,8 +77,8 @@ def intersect_brackets(a: Bracket, b: Bracket) -> Bracket:
 def undecided_where(undecided: Truth, span: Span) -> Span:
     """The span; where `undecided`, outer is everything, inner is empty, and the faces are undecided."""
     return Span(
-        select_interval(undecided, (-inf, inf), span.outer),
-        select_interval(undecided, (inf, -inf), span.inner),
-        select(undecided, -1.0, span.first_face),
-        select(undecided, -1.0, span.last_face),
+        select_interval(undecided, EVERYTHING, span.outer),
+        select_interval(undecided, NOTHING, span.inner),
+        select(undecided, UNDECIDED_FACE, span.first_face),
+        select(undecided, UNDECIDED_FACE, span.last_face),
     )

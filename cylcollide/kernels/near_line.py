@@ -167,9 +167,9 @@ def slope_of(limb: Limb) -> Slope:
 
 
 @inlined
-def on_slope(spot: Spot, limb: Limb, slope: Slope) -> tuple[Real, Real]:
-    """Coordinates of a point along the wall from p1's rim, and outwards from the wall."""
-    z, out = spot.z + limb.half_length, spot.distance - limb.radius
+def on_slope(z: Real, distance: Real, limb: Limb, slope: Slope) -> tuple[Real, Real]:
+    """Coordinates of a point of the half plane along the wall from p1's rim, and outwards from the wall."""
+    z, out = z + limb.half_length, distance - limb.radius
     return z * slope.along + out * slope.across, out * slope.along - z * slope.across
 
 
@@ -178,7 +178,7 @@ def nearest_on_tapered(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]
     """The way from the nearest place of a tapered cylinder to a point of the half plane; zero inside."""
     h, slope = limb.half_length, slope_of(limb)
     out = distance - limb.radius
-    way, height = (z + h) * slope.along + out * slope.across, out * slope.along - (z + h) * slope.across
+    way, height = on_slope(z, distance, limb, slope)
     on_wall = smaller(larger(way, 0.0), slope.length)
     wall_z, wall_out = z + h - on_wall * slope.along, out - on_wall * slope.across
     up, beyond = z > 0.0, absolute(z) - h
@@ -196,7 +196,7 @@ def near_tapered(spot: Spot, limb: Limb) -> Near:
     """The nearest place of a tapered cylinder: that of the wall or of a cap, rims included."""
     slope = slope_of(limb)
     z, out = nearest_on_tapered(spot.z, spot.distance, limb)
-    way, height = on_slope(spot, limb, slope)
+    way, height = on_slope(spot.z, spot.distance, limb, slope)
     bend = out * spot.bend
     steep = spot.slope * slope.along - spot.rate * slope.across
     of_rim = spot.rate * spot.rate + spot.slope * spot.slope + bend

@@ -13,6 +13,7 @@ from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
 from cylcollide.kernels.first_contact import first_contact
 from cylcollide.kernels.interval import (
+    NOTHING,
     UNDECIDED_FACE,
     Bracket,
     Interval,
@@ -99,7 +100,7 @@ def contact_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
         else:
             inner = (select(single, behind[1], inf), select(single, inner[1], -inf))
             first = select(single, contact_face(line, limb, behind[0], behind[1]), nothing)
-            outer = select_interval(filled, (inf, -inf), (select(single, behind[0], lower), leave))
+            outer = select_interval(filled, NOTHING, (select(single, behind[0], lower), leave))
     return Span(
         (outer[0] + line.shift, outer[1] + line.shift), (inner[0] + line.shift, inner[1] + line.shift), first, leaves
     )
@@ -153,7 +154,7 @@ def wall_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
 def tapered_contact_face(line: Line, limb: Limb, t: Real) -> Real:
     """The face of a tapered cylinder that is nearest at t, a rim being its cap's."""
     spot, slope = spot_at(line, t), slope_of(limb)
-    way, height = on_slope(spot, limb, slope)
+    way, height = on_slope(spot.z, spot.distance, limb, slope)
     delta = line.delta
     side = select((way > delta) & (way < slope.length - delta) & (height > delta), SIDE, UNDECIDED_FACE)
     below = height < -delta

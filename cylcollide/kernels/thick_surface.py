@@ -5,11 +5,11 @@ distance from the nearest place, less the squared radius of the ray. Of tapered 
 the bound itself, and the place is computed in float64.
 """
 
-from cylcollide._types import POLICY_HIT, Face, Shape
+from cylcollide._types import Face, Shape
 from cylcollide.kernels.axis import dd_from_base
 from cylcollide.kernels.box import box_axes
-from cylcollide.kernels.chord import ChordEnds
-from cylcollide.kernels.curve import Curve, end_of, relative_to, short_step
+from cylcollide.kernels.chord import ChordEnds, unrefined_chord
+from cylcollide.kernels.curve import Curve, difference, end_of, relative_to, short_step, wall_curve
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -27,8 +27,7 @@ from cylcollide.kernels.double_double import (
     two_sum,
     vector_difference,
 )
-from cylcollide.kernels.hit_bounds import ray_hit_bounds
-from cylcollide.kernels.interval import UNDECIDED_FACE, Span
+from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.near_line import nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import Ray, cross, dot, largest_component
@@ -58,12 +57,6 @@ def squared_sum(a: Real, b: Real) -> DoubleDouble:
 
 
 @inlined
-def difference(a: DoubleDouble, b: DoubleDouble) -> Real:
-    """A - b of two double-doubles of nearly the same value, rounded."""
-    return (a[0] - b[0]) + (a[1] - b[1])
-
-
-@inlined
 def select_pair(truth: Truth, a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """`a` where `truth`, else `b`."""
     return select(truth, a[0], b[0]), select(truth, a[1], b[1])
@@ -82,20 +75,9 @@ def thick_curve(
         v = high_words(x)
         return Curve(value, dot(v, d), dot(d, d), dot(v, v) * dot(d, d))
     if face in (SIDE, BORE):
-        return wall_distance(origin, displacement, fraction, limb, radius if face == SIDE else -radius, face)
+        own = squared_sum(limb.radius2 if face == BORE else limb.radius, radius if face == SIDE else -radius)
+        return wall_curve(origin, displacement, fraction, limb, own)
     return cap_distance(origin, displacement, fraction, limb, face, radius)
-
-
-@inlined
-def wall_distance(
-    origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, growth: Real, face: float
-) -> Curve:
-    """The wall, or a bore, whose radius is larger by `growth`; see `curve.wall_curve`."""
-    d, axis = high_words(displacement), vector_difference(limb.p2, limb.p1)
-    m, a = dd_cross(relative_to(origin, displacement, fraction, limb.p1), axis), high_words(axis)
-    n, top, square = cross(d, a), dd_dot(axis, axis), dd_dot(m, m)
-    allowed = dd_multiply(squared_sum(limb.radius2 if face == BORE else limb.radius, growth), top)
-    return Curve(difference(square, allowed), dot(high_words(m), n), dot(n, n), square[0] * top[0] * dot(d, d))
 
 
 @inlined
@@ -172,11 +154,7 @@ def thick_chord(
     displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span
 ) -> tuple[bool, ChordEnds]:
     """`chord.certain_chord` of a thick ray. Of a bounded shape, entry and exit are the earliest and the latest ones."""
-    bounds = ray_hit_bounds(ray, span, POLICY_HIT)
-    first, last = bounds.face, span.last_face if span.outer[1] <= ray.limit else INSIDE
-    ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
-    entry, leave = (0.0, 0.0), (limit, 0.0)
-    decided = bounds.certain and not (ends_undecided or first == UNDECIDED_FACE or last == UNDECIDED_FACE)
+    decided, (entry, leave, first, last) = unrefined_chord(ray, limit, span)
     if decided and first != INSIDE:
         earliest = span.outer[0] * ray.per_length
         guess = earliest if is_bounded(limb.kind) else 0.5 * (earliest + span.inner[0] * ray.per_length)

@@ -88,6 +88,12 @@ def tick_rows(recorded: Recorded, t: int) -> TickRows:
 
 
 @inlined
+def ticks_around(recorded: Recorded, t: int) -> tuple[TickRows, TickRows]:
+    """The tick at place t and the next one; the last one twice."""
+    return tick_rows(recorded, t), tick_rows(recorded, min(t + 1, recorded.address.shape[0] - 1))
+
+
+@inlined
 def is_by_ends(here: TickRows, row: int) -> bool:
     """Whether the ends of a limb were recorded, and not its bone: the first rows are those."""
     return 3 * row < here.p1.size
@@ -278,10 +284,9 @@ def place_recorded(
     placed
         Written; a limb that is not placed at its moment is in no layer.
     """
-    last = recorded.address.shape[0] - 1
     for i in range(tick.size):
         if offsets[i] < offsets[i + 1]:
-            here, there = tick_rows(recorded, tick[i]), tick_rows(recorded, min(tick[i] + 1, last))
+            here, there = ticks_around(recorded, tick[i])
             for k in range(offsets[i], offsets[i + 1]):
                 placed.character[k] = character_of(here, row[k])
                 valid = place_one(here, there, row[k], alpha[i], placed.rows, placed.kernel_shape, k)
@@ -298,9 +303,8 @@ def place_bones(
     orientations: Quaternions,
 ) -> None:
     """Write the bones that carry n limbs, each given as in `place_recorded`: (n, 3), (n, 4); none for recorded ends."""
-    last = recorded.address.shape[0] - 1
     for k in range(row.size):
-        here, there = tick_rows(recorded, tick[k]), tick_rows(recorded, min(tick[k] + 1, last))
+        here, there = ticks_around(recorded, tick[k])
         if not is_by_ends(here, row[k]):
             bone, following, _ = bones_of(here, there, row[k], alpha[k])
             position, turn = bone_between(here, bone, there, following, alpha[k])

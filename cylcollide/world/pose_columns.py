@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cylcollide._types import Column, NodeBoxes, Quaternions, Rows, Vectors
 from cylcollide.bones.rig_rows import Parts
-from cylcollide.bvh.layout import FRAME_NUMBERS, HIGH, Tree, TreeFrame, fill_frame, frame_of
+from cylcollide.bvh.layout import FRAME_NUMBERS, HIGH, Tree, fill_frame, frame_at, frame_of
 from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.aabb import refill_row
@@ -164,7 +164,5 @@ def refit_limbs(
     for i in range(table.radius.size):
         refill_row(table, i, low, high, i)
     fill_frame(low, high, numbers)
-    a, b, c, scale = numbers[0], numbers[1], numbers[2], numbers[3]
-    frame = TreeFrame((a, b, c), scale, (numbers[4], numbers[5], numbers[6]), (numbers[7], numbers[8], numbers[9]))
-    fit_bounds(child, low, high, frame, bounds)
-    return tree_cost(bounds, child, scale)
+    fit_bounds(child, low, high, frame_at(numbers), bounds)
+    return tree_cost(bounds, child, numbers[3])

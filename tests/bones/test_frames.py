@@ -28,8 +28,14 @@ def followers(rng, below_the_root):
     return Followers(source, unit(rng, BONES), unit(rng, count), rng.normal(size=(count, 3)))
 
 
+def nlerp(a, b, share):
+    """Unit quaternions at a share of the way from a to b: linear, the short way, then normalised."""
+    near = np.where(quaternions.dot(a, b) < 0.0, -1.0, 1.0)
+    return quaternions.normalised((1.0 - share)[..., None] * a + (share * near)[..., None] * b)
+
+
 def by_numpy(frames, chosen, first, second, share):
-    turns = quaternions.nlerp(frames.orientations[first], frames.orientations[second], share[:, None])
+    turns = nlerp(frames.orientations[first], frames.orientations[second], share[:, None])
     positions = (1 - share)[:, None] * frames.positions[first] + share[:, None] * frames.positions[second]
     roots = turns[:, 0]
     if len(chosen.shift):

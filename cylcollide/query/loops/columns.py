@@ -9,6 +9,8 @@ from cylcollide._types import NO_LIMB, BoolArray, Column, Face, Float64Array, In
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled_loop, inlined
 
+NONE = int(Face.NONE)
+
 
 class HitColumns(NamedTuple):
     """The closest hit of each ray, written while the query runs; n rows."""
@@ -30,14 +32,20 @@ def empty_hits(n: int) -> HitColumns:
     return HitColumns(limb, fraction, face, inside, undecided)
 
 
+@inlined
+def clear_hits(hits: HitColumns, begin: int, end: int) -> None:
+    """Write misses into the rows from `begin` to `end`."""
+    hits.limb[begin:end] = NO_LIMB
+    hits.fraction[begin:end] = np.inf
+    hits.face[begin:end] = NONE
+    hits.inside[begin:end] = False
+    hits.undecided[begin:end] = False
+
+
 def missed_hits(n: int) -> HitColumns:
     """Columns of n misses."""
     hits = empty_hits(n)
-    hits.limb.fill(NO_LIMB)
-    hits.fraction.fill(np.inf)
-    hits.face.fill(int(Face.NONE))
-    hits.inside.fill(False)
-    hits.undecided.fill(False)
+    clear_hits(hits, 0, n)
     return hits
 
 

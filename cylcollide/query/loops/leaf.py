@@ -208,10 +208,10 @@ def eight_thick_rays(state: RayState, chosen: Int32Array, first: int) -> Ray:
 
 
 @inlined
-def one_line(state: RayState, i: int) -> Ray:
-    """Ray i of the stream, whose radius is 0; lengths are invalid."""
+def one_ray(state: RayState, i: int, radius: float) -> Ray:
+    """Ray i of the stream; lengths are invalid."""
     r = state.ray[i]
-    return Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7], 0.0)
+    return Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7], radius)
 
 
 @noinline
@@ -243,7 +243,7 @@ def test_thick_eight(
         lines &= lines - 1
         i, own = chosen[first + k], index if index >= 0 else limbs[first + k]
         place = limb_at(query.table.rows, query.table.kernel_shape, own)
-        record_one(query, limb_hit_bounds(one_line(query.state, i), place, query.batch.policy), i, own)
+        record_one(query, limb_hit_bounds(one_ray(query.state, i, 0.0), place, query.batch.policy), i, own)
 
 
 @inlined

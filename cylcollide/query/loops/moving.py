@@ -20,10 +20,10 @@ from cylcollide.query.loops.moving_pair import (
     pair_of,
     pairs_at,
 )
-from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, MOVING_ROW, START, vector
-from cylcollide.query.loops.packets import SHAPES
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, START, vector
+from cylcollide.query.loops.packets import SHAPES, prefetch_limb
 from cylcollide.runtime.compile import compiled, compiled_loop
-from cylcollide.runtime.simd import LANES, lane, movemask, prefetch
+from cylcollide.runtime.simd import LANES, lane, movemask
 
 NONE = int(Face.NONE)
 
@@ -72,8 +72,7 @@ def leave_out_misses(query: MovingQuery, begin: int, end: int, lanes: PairLanes)
                 place = lanes.queued[shape]
                 lanes.interval[shape, place], lanes.limb[shape, place], lanes.pair[shape, place] = j, k, pair
                 lanes.queued[shape] = place + 1
-                prefetch(table.rows, MOVING_ROW * k)
-                prefetch(table.rows, MOVING_ROW * k + LANES)
+                prefetch_limb(table.rows, k)
                 if place + 1 == LANES:
                     test_lanes(query, shape, lanes)
     for shape in range(SHAPES):
@@ -99,9 +98,9 @@ def test_lanes(query: MovingQuery, shape: int, lanes: PairLanes) -> None:
 
 
 @compiled_loop
-def cast_moving_rows(query: MovingQuery, begin: int, end: int, hits: MovingColumns) -> int:
-    """Find the first contacts of bullets `begin` to `end` with their candidates; returns how many are undecided."""
-    count, intervals, candidates = 0, query.intervals, query.candidates
+def cast_moving_rows(query: MovingQuery, begin: int, end: int, hits: MovingColumns) -> None:
+    """Find the first contacts of bullets `begin` to `end` with their candidates."""
+    intervals, candidates = query.intervals, query.candidates
     for i in range(begin, end):
         hits.interval[i], hits.limb[i], hits.undecided[i], hits.face[i] = -1, NO_LIMB, False, NONE
         hits.lower[i] = hits.upper[i] = inf
@@ -111,9 +110,7 @@ def cast_moving_rows(query: MovingQuery, begin: int, end: int, hits: MovingColum
                 if undecided or limb >= 0.0:
                     hits.interval[i], hits.undecided[i], hits.limb[i] = j, undecided, int(limb)
                     hits.lower[i], hits.upper[i], hits.face[i] = hit.lower, hit.upper, int(hit.face)
-                    count += undecided
                     break
-    return count
 
 
 @compiled

@@ -17,7 +17,6 @@ from cylcollide.query.loops.moving_rows import (
     ALPHA1,
     BOX,
     HERE,
-    MOVING_ROW,
     THERE,
     TURN,
     TURN_NEXT,
@@ -26,9 +25,9 @@ from cylcollide.query.loops.moving_rows import (
     limits_of,
     number_between,
 )
-from cylcollide.query.loops.packets import SHAPES, vectors_at
+from cylcollide.query.loops.packets import SHAPES, prefetch_limb, vectors_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Real, load, load_at, load_rows, movemask, prefetch, store
+from cylcollide.runtime.simd import LANES, Real, load, load_at, load_rows, movemask, store
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
@@ -139,8 +138,7 @@ def enqueue(query: MovingQuery, hits: MovingColumns, i: int, group: int, limits:
     row[2], row[3] = limits.s[1]
     row[4], row[5] = limits.alpha[0]
     row[6], row[7] = limits.alpha[1]
-    prefetch(query.table.rows, MOVING_ROW * hits.limb[i])
-    prefetch(query.table.rows, MOVING_ROW * hits.limb[i] + LANES)
+    prefetch_limb(query.table.rows, hits.limb[i])
     lanes.queued[group] = k + 1
 
 

@@ -30,7 +30,7 @@ from cylcollide.recorded.limbs import (
     local_ends,
     model_of,
     next_row,
-    tick_rows,
+    ticks_around,
     triple,
 )
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -197,11 +197,11 @@ def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRo
     A limb whose sizes float64 products cannot hold gets an infinite extent, so that every bullet is undecided.
     """
     last, current, boxes = recorded.address.shape[0] - 1, 0, 0
-    here, there = tick_rows(recorded, 0), tick_rows(recorded, min(1, last))
+    here, there = ticks_around(recorded, 0)
     for i in range(tick.size):
         if tick[i] != current:
             current = tick[i]
-            here, there = tick_rows(recorded, current), tick_rows(recorded, min(current + 1, last))
+            here, there = ticks_around(recorded, current)
         row, following = table.row[i], STAYS
         model = here.limb[row]["model"]
         if current < last:

@@ -15,7 +15,7 @@ from cylcollide.kernels.hit_bounds import Closest, is_undecided, limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import Rays, radius_of, ray_at
 from cylcollide.kernels.thick_surface import is_bounded, thick_curve
-from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.columns import HitColumns, clear_hits
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import FACE, LIMB, LOWER, NEXT_POSSIBLE, STARTS_INSIDE, UPPER, RayState, closest_in
 from cylcollide.query.loops.packets import (
@@ -62,16 +62,6 @@ def write_eight(closest: Closest, undecided: Truth, per_length: Real, row: int, 
     store(hits.inside, row, hit.inside)
     store(hits.undecided, row, undecided)
     return entered
-
-
-@inlined
-def clear_hits(hits: HitColumns, begin: int, end: int) -> None:
-    """Write misses into the rows from `begin` to `end`."""
-    hits.limb[begin:end] = NO_LIMB
-    hits.fraction[begin:end] = inf
-    hits.face[begin:end] = NONE
-    hits.inside[begin:end] = False
-    hits.undecided[begin:end] = False
 
 
 @inlined

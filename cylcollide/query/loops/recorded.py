@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Int32Array
-from cylcollide.bvh.layout import Tree, TreeFrame
+from cylcollide.bvh.layout import Tree, frame_at
 from cylcollide.bvh.stream import no_flush, no_list, visit_on_rays
 from cylcollide.bvh.traverse import Stack, local_ray, visit_on_ray
 from cylcollide.constants import TREE_WIDTH
@@ -70,13 +70,12 @@ def may_be_hit(
 @inlined
 def tree_at(recorded: Recorded, t: int, stack_size: int) -> Tree:
     """The tree over boxes that hold every limb from the tick at place t until the next one."""
-    a, s = recorded.address, recorded.frame
+    a = recorded.address
     nodes = a[t, NODES]
     bounds = entries_at(np.float32, a[t, BOUNDS], nodes * 6 * TREE_WIDTH).reshape(nodes, 6, TREE_WIDTH)
     child = entries_at(np.int32, a[t, CHILD], nodes * TREE_WIDTH).reshape(nodes, TREE_WIDTH)
-    centre, low, high = (s[t, 0], s[t, 1], s[t, 2]), (s[t, 4], s[t, 5], s[t, 6]), (s[t, 7], s[t, 8], s[t, 9])
-    frame = TreeFrame(centre, s[t, 3], low, high)
-    return Tree(bounds, child, a[t, ROWS], entries_at(np.int8, a[t, AXIS], nodes), stack_size, frame)
+    axis = entries_at(np.int8, a[t, AXIS], nodes)
+    return Tree(bounds, child, a[t, ROWS], axis, stack_size, frame_at(recorded.frame[t]))
 
 
 @compiled_loop

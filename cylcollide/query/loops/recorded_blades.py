@@ -26,7 +26,7 @@ from cylcollide.query.loops.blades import (
 from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_nearest import OneLimb
-from cylcollide.recorded.limbs import Recorded, TickRows, place_one, tick_rows
+from cylcollide.recorded.limbs import Recorded, TickRows, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
@@ -59,8 +59,7 @@ class InPiece(NamedTuple):
 @inlined
 def in_piece(pieces: StrokePieces, j: int, placed: OneLimb, row: int, stroke: Stroke) -> InPiece:
     """A row of the tick of piece j."""
-    t, last = pieces.tick[j], pieces.recorded.address.shape[0] - 1
-    here, there = tick_rows(pieces.recorded, t), tick_rows(pieces.recorded, min(t + 1, last))
+    here, there = ticks_around(pieces.recorded, pieces.tick[j])
     return InPiece(pieces, j, here, there, placed, row, stroke)
 
 

@@ -17,7 +17,7 @@ from cylcollide.query.loops.columns import sort_part
 from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.nearest import Candidate, NearestColumns, first_candidate, nearer, write_nearest
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
-from cylcollide.recorded.limbs import Recorded, TickRows, place_one, tick_rows
+from cylcollide.recorded.limbs import Recorded, TickRows, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
@@ -53,8 +53,8 @@ class AtMoment(NamedTuple):
 @inlined
 def at_moment(past: PastPoints, i: int, placed: OneLimb) -> AtMoment:
     """Point i, whose tick is kept."""
-    t, last = past.tick[i], past.recorded.address.shape[0] - 1
-    return AtMoment(past, i, tick_rows(past.recorded, t), tick_rows(past.recorded, min(t + 1, last)), placed)
+    here, there = ticks_around(past.recorded, past.tick[i])
+    return AtMoment(past, i, here, there, placed)
 
 
 @compiled

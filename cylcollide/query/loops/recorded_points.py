@@ -21,7 +21,7 @@ from cylcollide.query.loops.ray_sort import OCTANTS, Order
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_stream import QUEUE, SPARE, RecordedScratch
 from cylcollide.recorded.limb_lanes import copy_lane, goes_in_lanes, limbs_at_moments, set_lane
-from cylcollide.recorded.limbs import Recorded, TickRows, model_of, place_one, tick_rows
+from cylcollide.recorded.limbs import Recorded, TickRows, model_of, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, movemask
 
@@ -138,7 +138,7 @@ def locate_recorded(
         first, until = max(begin, begins[OCTANTS * t]), min(end, begins[OCTANTS * (t + 1)])
         if first >= until:
             continue
-        here, there = tick_rows(recorded, t), tick_rows(recorded, min(t + 1, last))
+        here, there = ticks_around(recorded, t)
         query = TickPoints(
             order.rays.origin, order.number, order.alpha, batch, protection, here, there, queued,
             scratch, columns,

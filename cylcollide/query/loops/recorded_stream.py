@@ -16,7 +16,6 @@ from cylcollide.bvh.stream import no_list, visit_on_rays
 from cylcollide.constants import STREAM_RAYS
 from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, thick_hit_bounds, two_hit_bounds
 from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
-from cylcollide.kernels.ray import Ray
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import (
@@ -28,6 +27,7 @@ from cylcollide.query.loops.leaf import (
     eight_rays,
     eight_thick_rays,
     merge_hit,
+    one_ray,
     record_hits,
 )
 from cylcollide.query.loops.output import flush_refine, write_hits
@@ -43,7 +43,7 @@ from cylcollide.recorded.limb_lanes import (
     make_lane_rows,
     set_lane,
 )
-from cylcollide.recorded.limbs import SHARED_LAYERS, Recorded, TickRows, model_of, place_one, tick_rows
+from cylcollide.recorded.limbs import SHARED_LAYERS, Recorded, TickRows, model_of, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 from cylcollide.runtime.simd import LANES, lowest_bit, movemask, store_rows
 
@@ -98,9 +98,8 @@ def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
 def test_one(query: TickQuery, row: int, ray: int) -> None:
     """Test a limb that does not go side by side with others."""
     if place_in_scratch(query, row, ray, SPARE):
-        r, scratch = query.rays.state.ray[ray], query.scratch
-        radius = query.rays.state.radius[ray] if query.rays.thick else 0.0
-        one = Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7], radius)
+        scratch, radius = query.scratch, query.rays.state.radius[ray] if query.rays.thick else 0.0
+        one = one_ray(query.rays.state, ray, radius)
         bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.kernel_shape, SPARE), query.rays.batch.policy)
         if bounds.possible or bounds.inside:
             merge_hit(query.rays, bounds, ray, row)
@@ -280,7 +279,7 @@ def cast_recorded(
     for t in range(last + 1):
         if begins[OCTANTS * t] >= end or begins[OCTANTS * (t + 1)] <= max(begin, begins[OCTANTS * t]):
             continue
-        here, there = tick_rows(recorded, t), tick_rows(recorded, min(t + 1, last))
+        here, there = ticks_around(recorded, t)
         shared = batch.mask.size == 1 and batch.ignored.size == 1 and protection.ids.size == 0
         in_layers = (recorded.address[t, SHARED_LAYERS] & np.int64(batch.mask[0])) != 0
         accepts_all = shared and batch.ignored[0] < 0 and in_layers

@@ -16,11 +16,10 @@ from cylcollide.bvh.traverse import LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
 from cylcollide.kernels.ray import Ray, Rays, radius_of
-from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.columns import HitColumns, clear_hits
 from cylcollide.query.loops.inputs import INVALID, RayBatch, filter_of
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState, StreamQuery, test_pair_batch, test_ray_list
 from cylcollide.query.loops.output import (
-    clear_hits,
     flush_refine,
     to_query_rows,
     write_any_hit,
