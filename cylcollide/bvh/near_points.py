@@ -114,7 +114,7 @@ def visit_by_distance(
 ) -> Found:  # fmt: skip
     """`visit_nearest` of a place in the frame of the tree: `squares_from` gives its signed squares from eight boxes.
 
-    Lower bounds up to errors of `BOX_PAD` times `size`.
+    The squares err by at most `BOX_PAD` times `size`.
     """
     # of each level, the squares from the boxes of a node, that node, and which of its slots are left
     bounds, entries, codes, scale, level = tree.bounds, stack.entry, stack.code, tree.frame.scale, 0

@@ -201,7 +201,7 @@ class Tick:
         return goes
 
     def _boxes_at(self, tick: "Tick", characters: Records) -> Float32Array:
-        """The boxes of the limbs at the next tick, in its frame, where the tree has them now; any of one that stays."""
+        """The boxes of the limbs at the next tick, in the slots of its tree; arbitrary where a limb stays."""
         assert self.slots is not None
         assert tick.slots is not None
         bare, owner, row = self.structure.bare, self.structure.limb["owner"], np.arange(self.structure.rows)

@@ -32,8 +32,8 @@ def ray_cylinder(ray: Ray, limb: Limb) -> Span:
 def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
     """Bounds of when the ray's line is inside, before the bore (piece 0) or behind it (piece 1); metres.
 
-    A ray that misses the bore has everything in piece 0. If the bounds leave open whether it enters the bore, so they
-    do whether there is a piece 1.
+    A ray that misses the bore has everything in piece 0. If it is open whether it enters the bore, so is
+    whether there is a piece 1.
     """
     line = line_about(ray, limb)
     approach = axis_approach(line)

@@ -24,8 +24,8 @@ class HitBounds(NamedTuple):
 
     possible: Truth
     certain: Truth  # certainly a hit
-    lower: Real  # earliest time of the hit, metres
-    upper: Real  # latest time; inf if it is not certain
+    lower: Real  # least distance of the hit along the ray, metres
+    upper: Real  # largest distance; inf if it is not certain
     inside: Truth  # the ray certainly starts inside
     face: Real  # of the hit; `UNDECIDED_FACE` if the bounds do not decide it
 

@@ -26,7 +26,7 @@ from cylcollide.runtime.simd import Truth
 
 @inlined
 def certain_side(point: Vector, limb: Limb) -> tuple[Truth, Truth]:
-    """Whether a point is certainly strictly inside, and whether certainly outside; neither on and next to the surface.
+    """Whether a point is certainly strictly inside, and whether certainly outside; neither on or near the surface.
 
     Of one point and one limb, or of eight and eight.
     """

@@ -2,8 +2,8 @@
 
 Balls and capsules are thick segments against the box, which is exact. A box and another limb overlap if an edge of the
 box crosses the limb, or else if a segment between the limb's farthest points along an axis of the box crosses the box;
-for then the limb lies within the box, or passes through the inside of a face. Both are asked of a box that is a little
-larger, and of one that is a little smaller.
+for then the limb lies within the box, or passes through the inside of a face. Both tests run with a slightly larger box
+and with a slightly smaller one.
 """
 
 from __future__ import annotations

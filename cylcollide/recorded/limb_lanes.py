@@ -1,6 +1,6 @@
 """Eight limbs of recorded states side by side, each where its bone was at its own moment.
 
-Bit for bit what `recorded.place_by_bone` writes for each of them.
+Bit for bit what `limbs.place_by_bone` writes for each of them.
 """
 
 from typing import NamedTuple

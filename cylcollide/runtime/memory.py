@@ -29,7 +29,7 @@ LINE = 64
 class Lender:
     """A buffer of bytes that begins at a cache line, and all leases of it.
 
-    A lease is an array that every array of what was lent keeps alive, by the buffer protocol, and nothing else does. So
+    A lease is an array that only the lent arrays keep alive, by the buffer protocol. So
     a weak reference to it tells whether any of them is left. No destructor and no callback tells it: an interrupt that
     is raised within one is lost. Where arrays are deleted late, memory is reused late.
     """

@@ -1,7 +1,7 @@
 """The loop over points and the limb nearest to each, by signed distance.
 
 Points go through the tree together, their limbs tested sixteen pairs at a time, as in `points`. A point that looks for
-the nearest limb first tests the one at which the nearest boxes end: any other must be in a box that is not farther.
+the nearest limb first tests the limb that the nearest boxes lead to; boxes beyond it are skipped.
 """
 
 from math import inf

@@ -191,7 +191,7 @@ def traverse_tick(query: TickQuery, tree: Tree, octant: int, active: int) -> Non
 def place_hits(query: TickQuery, count: int, placed: int) -> int:
     """Append the limbs that rays of the stream hit to those in `scratch`, and number them in the state as there.
 
-    How many there are by then, given how many there were.
+    Returns the new count; `placed` is the old one.
     """
     state, scratch, hits, alone = query.rays.state, query.scratch, placed, 0
     for in_lanes in (True, False):
