@@ -13,14 +13,7 @@ from cylcollide.history.doubts import PastDoubtRequest, past_doubt, past_doubts
 from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.request import AskedFlights, MovingRequest, moving_request
-from cylcollide.history.nearest import (
-    PastNear,
-    PastNearRequest,
-    past_boxes,
-    past_closest,
-    past_spheres,
-    past_within,
-)
+from cylcollide.history.nearest import PastNear, PastNearRequest, past_boxes, past_closest, past_spheres, past_within
 from cylcollide.history.past import Past
 from cylcollide.history.requests import (
     PastRequest,

@@ -19,15 +19,7 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.packets import (
-    FACES,
-    PAIR_BATCH,
-    SHAPES,
-    PairQueue,
-    limbs_at,
-    make_pair_queue,
-    one_limb,
-)
+from cylcollide.query.loops.packets import FACES, PAIR_BATCH, SHAPES, PairQueue, limbs_at, make_pair_queue, one_limb
 from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import LANES, Real, Truth, load_at, load_rows, lowest_bit, movemask, select, store

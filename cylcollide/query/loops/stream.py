@@ -19,13 +19,7 @@ from cylcollide.kernels.ray import Ray, Rays, radius_of
 from cylcollide.query.loops.columns import HitColumns, clear_hits
 from cylcollide.query.loops.inputs import INVALID, RayBatch, filter_of
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState, StreamQuery, test_pair_batch, test_ray_list
-from cylcollide.query.loops.output import (
-    flush_refine,
-    to_query_rows,
-    write_any_hit,
-    write_hits,
-    write_in_order,
-)
+from cylcollide.query.loops.output import flush_refine, to_query_rows, write_any_hit, write_hits, write_in_order
 from cylcollide.query.loops.packets import (
     PAIR_BATCH,
     SHAPES,
