@@ -33,16 +33,7 @@ from cylcollide.kernels.double_double import (
     two_product,
     vector_difference,
 )
-from cylcollide.kernels.interval import (
-    EVERYTHING,
-    NOTHING,
-    Bracket,
-    Interval,
-    Span,
-    empty,
-    intersection,
-    select_interval,
-)
+from cylcollide.kernels.interval import EVERYTHING, Bracket, Interval, Span, empty, intersection, select_interval
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, capped, line_about, slab
 from cylcollide.kernels.ray import Ray, dot
@@ -77,16 +68,16 @@ def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> 
     near, far = smaller(one, other), larger(one, other)
 
     # convex (a > 0): below zero between the roots; concave: outside of them
-    bowl = select_interval(real, (near, far), NOTHING)
+    bowl = select_interval(real, (near, far), (inf, -inf))
     before, behind = (-inf, near), (far, inf)
     clear_before, clear_behind = empty(intersection(between, before)), empty(intersection(between, behind))
     one_of_them = select_interval(clear_before, behind, before)
     if generous:
         outside = select_interval(clear_before | clear_behind, one_of_them, EVERYTHING)
     else:
-        outside = select_interval(clear_before | clear_behind, one_of_them, NOTHING)
+        outside = select_interval(clear_before | clear_behind, one_of_them, (inf, -inf))
     dome = select_interval(real, outside, EVERYTHING)
-    level = select_interval(c <= 0.0, EVERYTHING, NOTHING)
+    level = select_interval(c <= 0.0, EVERYTHING, (inf, -inf))
     slope = select_interval(b > 0.0, (-inf, other), (other, inf))
     straight = select_interval(b == 0.0, level, slope)
     return select_interval(a > 0.0, bowl, select_interval(a < 0.0, dome, straight))
