@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from math import prod
+from operator import methodcaller
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, overload
 
@@ -31,7 +32,8 @@ class Field(Generic[T]):
     """
 
     def __init__(self, doc: str, by: str = "") -> None:
-        self.__doc__, self._by = doc, by
+        self.__doc__ = doc
+        self._complete: Callable[[Any], Columns] = methodcaller(by)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -46,14 +48,9 @@ class Field(Generic[T]):
             return self
         columns: dict[str, Any] = result._columns
         if self._name not in columns:
-            columns.update(self._known_by(result))
+            columns.update(self._complete(result))
         column: Any = frozen(columns[self._name])
         return column  # type: ignore[no-any-return]
-
-    def _known_by(self, result: Any) -> Columns:
-        """The column, and others that are computed with it."""
-        columns: Columns = getattr(result, self._by)()
-        return columns
 
     def __set__(self, result: object, value: object) -> NoReturn:
         """Raise AttributeError."""
@@ -65,11 +62,12 @@ class Computed(Field[T]):
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         super().__init__(compute.__doc__ or "")
-        self._compute = compute
 
-    def _known_by(self, result: Any) -> Columns:
-        column: Any = self._compute(result)
-        return {self._name: column}
+        def complete(result: Any) -> Columns:
+            column: Any = compute(result)
+            return {self._name: column}
+
+        self._complete = complete
 
 
 class TimeColumns(Protocol):
