@@ -18,6 +18,9 @@ class Number:
     def __float__(self) -> float:
         raise AssertionError("no code of the caller's runs")
 
+    def __repr__(self) -> str:
+        return "Number()"
+
 
 class Three(list):
     """A list of another class."""
