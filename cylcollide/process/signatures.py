@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from inspect import Parameter, Signature, isclass, isfunction, signature
+from types import MappingProxyType
 from typing import Any, ForwardRef, TypeVar
 
 WIDTH = 88
@@ -16,7 +17,7 @@ class ShortSignature(Signature):
     """A signature that goes over several lines if it is long; Python's own does so from 3.13 on."""
 
     def __str__(self) -> str:
-        text = super().__str__().replace("mappingproxy({})", "{}")
+        text = super().__str__()
         if len(text) <= WIDTH // 2:
             return text
         end = text.rindex(") -> ") if ") -> " in text else len(text) - 1
@@ -40,7 +41,7 @@ class _Written(str):
 def short_signature(parameters: Iterable[Parameter], returned: Any) -> ShortSignature:
     """The signature of these parameters."""
     return ShortSignature(
-        [one.replace(annotation=_as_written(one.annotation)) for one in parameters],
+        [one.replace(annotation=_as_written(one.annotation), default=_as_shown(one.default)) for one in parameters],
         return_annotation=_as_written(returned),
     )
 
@@ -72,6 +73,11 @@ def _as_written(annotation: Any) -> Any:
     """Text, which is shown without quotes, of an annotation that is text."""
     written = annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else annotation
     return _Written(written) if isinstance(written, str) else written
+
+
+def _as_shown(default: Any) -> Any:
+    """A default; `{}` for a mapping that cannot be written."""
+    return dict(default) if isinstance(default, MappingProxyType) else default
 
 
 def _parts(text: str) -> Iterator[str]:
