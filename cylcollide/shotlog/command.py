@@ -50,8 +50,8 @@ def rejudge(
             with executor_of(jobs, scheduler) as executor:
                 run = map if executor is None else executor.map
                 found = logged.rejudge(policy, run=run, progress=lambda done, of: progress("shots", done, of))
-        console.print(Text(f"{log}, by cylcollide {logged.version} at {logged.level}"))
-        console.print(Text(str(found), "green" if found.identical else "red"))
+        console.print(Text(f"{log}, by cylcollide {logged.version} at {logged.level}"), soft_wrap=True)
+        console.print(Text(str(found), "green" if found.identical else "red"), soft_wrap=True)
         if export is not None:
             console.print(f"Shots: {escape(str(export))}", soft_wrap=True)
         if policy is not None:
@@ -78,7 +78,7 @@ def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) 
     one, why = logged[number], logged.explain(number)
     note = "" if one.note is None else f", {one.note}"
     console.print(Text(f"shot {one.number}, after tick {one.tick}{note}", "bold"))
-    console.print(Text(str(why)))
+    console.print(Text(str(why)), soft_wrap=True)
     again = int(why.judged.limb[0])
     same = again == one.limb
     console.print(
