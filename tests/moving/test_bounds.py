@@ -81,7 +81,7 @@ def test_no_verdict_is_wrong(family, shape):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_everyday_motions_are_decided(shape):
-    count = sized(80)
+    count = sized(80, 80)
     verdicts, good = tally(everyday, shape, count, 2)
     faces = sum(count for verdict, count in verdicts.items() if verdict in Face.__members__)
     assert verdicts["undecided"] + verdicts["no face"] == 0
