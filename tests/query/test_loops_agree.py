@@ -69,7 +69,7 @@ def test_scenes_credit_in_exact_order(name: str):
     """Ties along the ray: the same bits from all ways, and those are the oracle's; so are all other queries."""
     total: Counter[str] = Counter()
     for seed in range(70, 72):
-        s = scene(name, sized(36), seed)
+        s = scene(name, sized(36, 54), seed)
         world, start, end = cc.HitWorld(s.limbs.limbs()), s.start, s.end
         found = world_truths(s.limbs.solids(), s.queries())
         for inside in POLICIES:
@@ -97,7 +97,7 @@ def test_scenes_credit_in_exact_order(name: str):
 @pytest.fixture(scope="module")
 def everyday() -> tuple[cc.Limbs, Array, Array]:
     limbs = mixed(60, seed=8)
-    return limbs.limbs(), *shots_at(limbs, sized(360), seed=9)
+    return limbs.limbs(), *shots_at(limbs, sized(360, 150), seed=9)
 
 
 @pytest.mark.usefixtures("way")
