@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide.bullet.following import Follower
 from cylcollide.bullet.scene import MirrorScene
+from cylcollide.process.signatures import Shown
 from cylcollide.query.nearest import ClosestPoints, NearLimbs
 from cylcollide.query.points import PointHits
 from cylcollide.world import Snapshot
 
 
-class MirrorPoints(ABC):
+class MirrorPoints(metaclass=Shown):
     """Points and the limbs of the scene; `limb` is a row of `limbs`, `limb_name` its body and link."""
 
     _follower: Follower

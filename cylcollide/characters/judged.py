@@ -168,7 +168,7 @@ class ShotTotals(NamedTuple):
     victims: VictimTotals
 
 
-class Judged(HitFields["Judged"]):
+class Judged(HitFields):
     """The limb that counts for each ray, row by row; arrays that cannot be written.
 
     `limb`, `character`, `position` and so on are those of that limb, as in `RayHits`; the position

@@ -17,6 +17,7 @@ from cylcollide.characters import json_text, policy_checks
 from cylcollide.characters.json_text import refuse, shown
 from cylcollide.characters.policy_checks import DEFAULT, KINDS, Group, Kind, Weights
 from cylcollide.process import files
+from cylcollide.process.signatures import Shown
 from cylcollide.query.loops.judge import PolicyRows
 
 FORMAT = "cylcollide policy"
@@ -26,7 +27,7 @@ NO_GROUPS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(metaclass=Shown):
     """A table that says which limb of a shot counts, and what damage the shot does; immutable.
 
     Make one with `Policy.first_surface`, `most_important`, `longest_chord` or `penetration`, which

@@ -13,9 +13,10 @@ from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.bones.rig_rows import Bones
 from cylcollide.characters import quaternions
+from cylcollide.process.signatures import Shown
 
 
-class Immutable:
+class Immutable(metaclass=Shown):
     """An object whose attributes only its constructor sets, in the dictionary of the instance."""
 
     @property

@@ -10,10 +10,11 @@ import numpy as np
 
 from cylcollide._types import Float64Array, InsidePolicy, Int32Array, Shape
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.process.signatures import Shown
 
 
 @dataclass(frozen=True)
-class EngineHits:
+class EngineHits(metaclass=Shown):
     """The closest hit of n segments as the engine reports it; a miss has limb -1, else nan."""
 
     limb: Int32Array  # row of the limbs the engine was built from, (n,)
@@ -28,7 +29,7 @@ class EngineHits:
 
 
 @dataclass(frozen=True)
-class Capabilities:
+class Capabilities(metaclass=Shown):
     """What an engine can do. The defaults are without limits; an engine states only its limits."""
 
     shapes: frozenset[Shape]
@@ -78,7 +79,11 @@ class Capabilities:
         return sorted(set(shapes) - self.shapes)
 
 
-class Engine(Protocol):
+class _ShownProtocol(Shown, type(Protocol)):  # type: ignore[misc]
+    """A protocol of which `help` shows what is its own."""
+
+
+class Engine(Protocol, metaclass=_ShownProtocol):
     """An engine with the limbs as solids of its own. Use it as a context manager: it owns resources."""
 
     name: str
@@ -107,7 +112,7 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class MeasuresDistances(Protocol):
+class MeasuresDistances(Protocol, metaclass=_ShownProtocol):
     """What an engine may have besides: distances of points."""
 
     def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:

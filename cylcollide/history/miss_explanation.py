@@ -15,6 +15,7 @@ from cylcollide.limbs.explain import remarks_on_end
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import GAP, HIT, NOW, Scene
 from cylcollide.limbs.shot_figure import DrawnShot, shot_figure
+from cylcollide.process.signatures import Shown
 from cylcollide.query.hits import RayHit
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ INTERVALS_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
-class MissExplanation:
+class MissExplanation(metaclass=Shown):
     """Why a segment missed at its time, and when it would have hit.
 
     `print` it, or `plot` it. Arrays are read-only. It is about all limbs, or about those of one hit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Self
 
 from cylcollide._types import BoolArray, Float64Array
@@ -29,6 +29,7 @@ from cylcollide.history.rewound import all_limbs
 from cylcollide.history.sample_times import Asked, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.process.signatures import Shown
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.blades import SweptHits
 from cylcollide.query.boxes import BoxRequest
@@ -42,7 +43,7 @@ from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.observers import ChangeLock, JudgedCall
 
 
-class PastQueries(ABC):
+class PastQueries(metaclass=Shown):
     """The queries of a history: as those of a world, with a time for each ray."""
 
     _world: HitWorld

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.history.sample_times import count, one_or_each
+from cylcollide.process.signatures import Shown
 from cylcollide.runtime.memory import frozen
 
 
@@ -37,7 +38,7 @@ class Admitted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RewindLimits:
+class RewindLimits(metaclass=Shown):
     """How far a client's time may be from the server's, in the unit of all times.
 
     Source allows one second back and 0.2 s of disagreement with its own estimate; Overwatch a

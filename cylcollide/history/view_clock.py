@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeGuard
 
 from cylcollide import validate
 from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.process.signatures import Shown
 
 
 class ViewEstimate(NamedTuple):
@@ -19,7 +20,7 @@ class ViewEstimate(NamedTuple):
     """How far an honest claim may be from it."""
 
 
-class ViewClock:
+class ViewClock(metaclass=Shown):
     """The time that a client sees, from the states that its messages acknowledge.
 
     No clock of the client is read. Each message names the newest state that its sender had

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Self
 
@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from cylcollide import shapes
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Shape
 from cylcollide.limbs.tables import Labels
+from cylcollide.process.signatures import Shown
 from cylcollide.shapes import Solids
 
 
-class Constructors(ABC):
+class Constructors(metaclass=Shown):
     """Limbs of one shape, from numbers; all of them take labels by keyword."""
 
     @classmethod

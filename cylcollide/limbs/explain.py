@@ -23,6 +23,7 @@ from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, tables
+from cylcollide.process.signatures import Shown
 from cylcollide.query.clearance import clearance_of
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import single
@@ -60,7 +61,7 @@ class Passed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(metaclass=Shown):
     """The verdict of one segment and one limb, and what decided it. `print` it, or `plot` it."""
 
     limb: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import HIT, MISS, NO_LIMB, UNDECIDED, BoolArray, Float64Array, Int8Array, Side
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
+from cylcollide.process.signatures import Shown
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.labels import RowLabels
 from cylcollide.query.loops import points as point_loops
@@ -34,7 +35,7 @@ def own_spheres(centers: ArrayLike, radii: ArrayLike) -> tuple[ArrayLike, ArrayL
     return centers, radii
 
 
-class PointQueries(ABC):
+class PointQueries(metaclass=Shown):
     """The queries of `Limbs` about points: point i and limb i; one of either stands for all."""
 
     _table: LimbTable

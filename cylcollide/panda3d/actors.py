@@ -11,6 +11,7 @@ from cylcollide._types import Float32Array, Int32Array
 from cylcollide.characters.rig import Rig
 from cylcollide.panda3d.core import core
 from cylcollide.panda3d.joints import Joints, axis_factors, joints_of
+from cylcollide.process.signatures import Shown
 from cylcollide.world import HitWorld
 
 Member: TypeAlias = tuple[Any, Rig, Joints]
@@ -29,7 +30,7 @@ class Group(NamedTuple):
     factors: Float32Array  # (k, b, 3, 1): what makes unit axes, all right-handed, of the rows of the matrices
 
 
-class Actors:
+class Actors(metaclass=Shown):
     """Actors that are characters of a world, by ids.
 
     Parameters

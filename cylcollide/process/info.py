@@ -6,16 +6,18 @@ import platform
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide._version import __version__
+from cylcollide.process.signatures import Shown
 from cylcollide.runtime import levels
 
 
-class Info(NamedTuple):
+@dataclass(frozen=True)
+class Info(metaclass=Shown):
     """Versions, and the machine code in use."""
 
     version: str
@@ -31,8 +33,8 @@ class Info(NamedTuple):
     numpy: str
 
     def __str__(self) -> str:
-        shown = self._replace(installed=", ".join(self.installed) or "none")  # type: ignore[arg-type]
-        return "\n".join(f"{name:10} {value}" for name, value in shown._asdict().items())
+        shown = vars(self) | {"installed": ", ".join(self.installed) or "none"}
+        return "\n".join(f"{name:10} {value}" for name, value in shown.items())
 
 
 def info() -> Info:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Iterable, Iterator
 from inspect import Parameter, Signature, isclass, isfunction, signature
 from types import MappingProxyType
@@ -11,6 +12,19 @@ WIDTH = 88
 """Characters of a line, without the margin that `help` sets before the methods of a class."""
 
 Thing = TypeVar("Thing")
+
+
+class Shown(ABCMeta):
+    """A class of which `dir`, and so `help`, lists no attributes that Python or a decorator keeps for itself."""
+
+    def __dir__(cls) -> Iterable[str]:
+        return [name for name in super().__dir__() if not _is_internal(cls, name)]
+
+
+def _is_internal(kind: type, name: str) -> bool:
+    """Whether it is `__annotations__` or its like: a special name of what is no method of that name."""
+    value = getattr(kind, name, None)
+    return name[:2] == name[-2:] == "__" and not (callable(value) and getattr(value, "__name__", name) == name)
 
 
 class ShortSignature(Signature):
@@ -39,9 +53,13 @@ class _Written(str):
 
 
 def short_signature(parameters: Iterable[Parameter], returned: Any) -> ShortSignature:
-    """The signature of these parameters."""
+    """The signature of these parameters, without private ones."""
     return ShortSignature(
-        [one.replace(annotation=_as_written(one.annotation), default=_as_shown(one.default)) for one in parameters],
+        [
+            one.replace(annotation=_as_written(one.annotation), default=_as_shown(one.default))
+            for one in parameters
+            if not one.name.startswith("_")
+        ],
         return_annotation=_as_written(returned),
     )
 
@@ -49,8 +67,6 @@ def short_signature(parameters: Iterable[Parameter], returned: Any) -> ShortSign
 def shown_short(thing: Thing) -> Thing:
     """The same function or class; it, or all methods that it has of this package, have short signatures from now on."""
     for function in _functions(thing):
-        if function.__name__ == "__new__":
-            function.__doc__ = "One with these fields."
         known: Any = signature(function)
         if not isinstance(known, ShortSignature):
             function.__signature__ = short_signature(known.parameters.values(), known.return_annotation)

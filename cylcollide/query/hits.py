@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, SupportsIndex, cast, overload
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array
 from cylcollide.process.files import Columns
+from cylcollide.process.signatures import Shown
 from cylcollide.query import exact_fallback
 from cylcollide.query.clearance import Considered, ConsideredNow, clearances
 from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, State, take_rays
 from cylcollide.query.result import Computed, Field
-from cylcollide.query.results import HitFields, Surface, distances, ray_lengths, surface_at
+from cylcollide.query.results import HitFields, Surface, distances, is_one, plain_row, ray_lengths, surface_at
 from cylcollide.runtime.memory import frozen
 
 
 @dataclass(frozen=True)
-class RayHit:
+class RayHit(metaclass=Shown):
     """One row of `RayHits`, as plain Python values and small arrays."""
 
     hit: bool
@@ -49,7 +50,7 @@ class RayHit:
     thickness: float
 
 
-class RayHits(HitFields[RayHit]):
+class RayHits(HitFields):
     """The closest hit of each ray, row by row; arrays that cannot be written.
 
     Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment).
@@ -61,7 +62,6 @@ class RayHits(HitFields[RayHit]):
     `RayHits`.
     """
 
-    _row_type = RayHit
     fields: ClassVar[tuple[str, ...]] = tuple(RayHit.__annotations__)
 
     exit_fraction = Field[Float64Array](
@@ -83,6 +83,14 @@ class RayHits(HitFields[RayHit]):
         "_clearances",
     )
     clearance_limb = Field[Int32Array]("The limb that `clearance` is about, -1 without any; int32 (n,).", "_clearances")
+
+    @overload
+    def __getitem__(self, rows: SupportsIndex) -> RayHit: ...
+    @overload
+    def __getitem__(self, rows: Any) -> Self: ...
+    def __getitem__(self, rows: Any) -> RayHit | Self:
+        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
+        return plain_row(self, RayHit, rows) if is_one(rows) else super().__getitem__(rows)
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ Float64 bounds find limbs, double-doubles the places on them. Exact arithmetic d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, SupportsIndex, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cylcollide.bvh.traverse import make_stack
 from cylcollide.exact.nearest import is_within, nearest, nearest_solid
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.process.files import Columns
+from cylcollide.process.signatures import Shown
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each, rows_of_pairs
 from cylcollide.query.loops.nearest import NearestColumns, find_nearest, missed_nearest
@@ -23,7 +24,7 @@ from cylcollide.query.loops.within import NearPairs, find_within
 from cylcollide.query.near_requests import NearRequest
 from cylcollide.query.request import LabelledLimbs, State
 from cylcollide.query.result import Computed, Field
-from cylcollide.query.results import HitFields, LimbFields, Surface
+from cylcollide.query.results import HitFields, LimbFields, Surface, is_one, plain_row
 from cylcollide.query.scratch import scratch_for_near_points
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
@@ -43,7 +44,7 @@ def places_of(points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> Pl
 
 
 @dataclass(frozen=True)
-class ClosestPoint:
+class ClosestPoint(metaclass=Shown):
     """One row of `ClosestPoints`, as plain Python values and small arrays."""
 
     hit: bool
@@ -61,7 +62,7 @@ class ClosestPoint:
     local_normal: Float64Array
 
 
-class ClosestPoints(HitFields[ClosestPoint]):
+class ClosestPoints(HitFields):
     """The limb of least distance from each point, and its nearest place; read-only arrays.
 
     `position` is that place, `normal` the unit vector away from the limb: (point - position) /
@@ -71,13 +72,20 @@ class ClosestPoints(HitFields[ClosestPoint]):
     """
 
     _what = "points"
-    _row_type = ClosestPoint
     fields: ClassVar[tuple[str, ...]] = tuple(ClosestPoint.__annotations__)
 
     distance = Field[Float64Array](
         "Distance from the surface of the limb, negative inside it, inf for a miss; (n,).", "_spots"
     )
     face = Field[Int8Array]("`Face` of the nearest place, NONE for a miss; int8 (n,).", "_spots")
+
+    @overload
+    def __getitem__(self, rows: SupportsIndex) -> ClosestPoint: ...
+    @overload
+    def __getitem__(self, rows: Any) -> Self: ...
+    def __getitem__(self, rows: Any) -> ClosestPoint | Self:
+        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
+        return plain_row(self, ClosestPoint, rows) if is_one(rows) else super().__getitem__(rows)
 
     def __init__(self, points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> None:
         self._points, self._limbs, self._row, self._columns = points, limbs, row, {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from math import prod
 from operator import methodcaller
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.process.files import Columns
+from cylcollide.process.signatures import Shown
 from cylcollide.query import tables
 from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
 from cylcollide.runtime.memory import frozen
@@ -79,7 +80,7 @@ class TimeColumns(Protocol):
     def _asdict(self) -> dict[str, Any]: ...
 
 
-class Result(ABC):
+class Result(metaclass=Shown):
     """What a query answers, a row per ray or point.
 
     A slice, a mask or an array of indices chooses rows.

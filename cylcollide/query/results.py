@@ -5,15 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import cached_property
 from operator import index
-from typing import (
-    Any,
-    Generic,
-    Self,
-    SupportsIndex,
-    TypeAlias,
-    TypeVar,
-    overload,
-)
+from typing import Any, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,10 +116,8 @@ class LimbFields(TimedResult):
         return frozen(present(self, self._surface[0], self._row, self._limbs._table))
 
 
-class HitFields(LimbFields, Generic[Row]):
-    """Results with one hit a row, or a miss. With a `_row_type`, `hits[i]` is one row as plain values."""
-
-    _row_type: type[Row] | None = None
+class HitFields(LimbFields):
+    """Results with one hit a row, or a miss."""
 
     position = Field[Float64Array](
         "Hit point, or entry into the limb that a policy counts; NaN for a miss; (n, 3).", "_spots"
@@ -147,17 +137,16 @@ class HitFields(LimbFields, Generic[Row]):
         """Whether there is a hit; bool (n,)."""
         return frozen(self._row >= 0)
 
-    @overload
-    def __getitem__(self, rows: SupportsIndex) -> Row: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Self: ...
-    def __getitem__(self, rows: Any) -> Row | Self:
-        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
-        if self._row_type is None or not isinstance(rows, SupportsIndex) or getattr(rows, "ndim", 0) != 0:
-            return super().__getitem__(rows)
-        columns = {name: getattr(self, name)[index(rows)] for name in self._row_type.__annotations__}
-        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in columns.items()}
-        return self._row_type(**plain)
+
+def is_one(rows: Any) -> bool:
+    """Whether that chooses one row, and not an array of one."""
+    return isinstance(rows, SupportsIndex) and getattr(rows, "ndim", 0) == 0
+
+
+def plain_row(hits: HitFields, kind: type[Row], row: SupportsIndex) -> Row:
+    """A row as one of `kind`, whose fields are names of columns, with plain values."""
+    columns = {name: getattr(hits, name)[index(row)] for name in kind.__annotations__}
+    return kind(**{name: value.item() if isinstance(value, np.generic) else value for name, value in columns.items()})
 
 
 def gather(column: NDArray[Any], index: Int32Array | Int64Array, missing: Any) -> NDArray[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import Any, NamedTuple, Self
@@ -18,6 +19,7 @@ from cylcollide.characters.judged_shot import ends_of
 from cylcollide.characters.policy import Policy
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.browser import PORT, viewer_of
+from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.explained import ShotExplanation, explanation_of
 from cylcollide.shotlog.pages import NO_STATE, PageReader
@@ -34,7 +36,8 @@ RunSpans = Callable[[Any, list[PageSpan]], Iterable[SpanResult]]
 """Applies a function to all spans, in whatever processes, and gives the results in their order."""
 
 
-class LoggedShot(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LoggedShot(metaclass=Shown):
     """One logged shot: one ray of a judged call."""
 
     number: int
@@ -74,7 +77,7 @@ class Moment(NamedTuple):
     """For a ray without an end, a point far enough."""
 
 
-class LoggedShots:
+class LoggedShots(metaclass=Shown):
     """The shots of a log, read-only: `len(log)`, `log[i]`; `log.judged(i)`, `log.rejudge()`.
 
     A log that was cut or damaged has the shots of its first ticks, all of which a chain of digests

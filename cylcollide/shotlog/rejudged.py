@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
+from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.pages import NO_STATE, WORLD_ALONE
 from cylcollide.shotlog.replay import Replay
@@ -81,7 +83,8 @@ class SpanResult(NamedTuple):
     """Shots for which another limb counts by it, or none."""
 
 
-class Rejudged(NamedTuple):
+@dataclass(frozen=True)
+class Rejudged(metaclass=Shown):
     """A log judged again; `print` it."""
 
     result: SpanResult

@@ -17,6 +17,7 @@ from cylcollide import validate
 from cylcollide._version import __version__
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.process.info import info
+from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.file_format import FORMAT, VERSION
 from cylcollide.shotlog.shots import held
 from cylcollide.shotlog.writer import EndOfTick, Writer
@@ -35,7 +36,7 @@ POLL = 0.001
 """Seconds between two looks whether there is room again."""
 
 
-class ShotLog:
+class ShotLog(metaclass=Shown):
     """Every judged shot of a world and its history in one SQLite file, to be judged again.
 
     It hooks these objects: changes and calls of `judge_segments` and `judge_rays` are logged in the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -15,6 +15,7 @@ from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene, scene_figure
 from cylcollide.limbs.shot_figure import ends_of_shot, first_hit, shot_figure
+from cylcollide.process.signatures import Shown
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.blades import SweepRequest, SweptHits, sweep, sweep_request
 from cylcollide.query.boxes import BoxRequest, box_request, overlap_boxes
@@ -43,7 +44,7 @@ class WorldState(GroupedState, Protocol):
         """The same, for pictures."""
 
 
-class Queries(ABC):
+class Queries(metaclass=Shown):
     """The queries of a world and of a snapshot.
 
     They share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at
