@@ -19,6 +19,15 @@ settings.register_profile("explore", deadline=None, max_examples=5000, suppress_
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of what is measured with coverage, trace the tests marked so alone, and of one that names cases only these."""
+    if config.pluginmanager.hasplugin("pytest_cov"):
+        for item in items:
+            marker = item.get_closest_marker("coverage")
+            if marker is None or (marker.args and item.callspec.id not in marker.args):
+                item.add_marker("no_cover")
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Take what was collected out of the garbage collector's sight: it stays until the end.
 

@@ -11,7 +11,7 @@ from support.oracle.pose import rational, ulps
 
 from cylcollide.bones.bone import carried, composed, into_bone, normalised, rescaled, rotation_of
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 HALF_AN_ULP = 0.51
 SMALLEST = Fraction(2) ** -1074

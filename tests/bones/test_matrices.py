@@ -7,7 +7,7 @@ from support.check_cylinders import sized
 from cylcollide.bones.matrices import Arrangement, pose_matrices, turn_matrices
 from cylcollide.characters.quaternions import of_matrices
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 EIGHT = np.arange(8, dtype=np.int32)
 ROWS = Arrangement(16, 4, 1, True, EIGHT)
@@ -110,6 +110,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize("row", [0, 5, 16, 18])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_first_fault_is_found(fault: str, row: int):

@@ -14,7 +14,7 @@ from support.oracle.pose import rational
 from cylcollide.bones.skeleton import SkeletonRows, pose_bones
 from cylcollide.runtime.simd import LANES
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 U = 2.0**-53
 EIGHT = np.arange(LANES, dtype=np.int32)

@@ -14,7 +14,7 @@ from cylcollide.exact.algebraic import Algebraic, real_roots
 from cylcollide.exact.contacts import rational_between
 from cylcollide.exact.polynomials import Polynomial, common_divisor, product, sign_at, square_free
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 SMALL = st.integers(-6, 6)
 NEAR = st.integers(0, 60).map(lambda bits: Fraction(1, 3) + Fraction(1, 2**bits))
@@ -124,6 +124,7 @@ def test_rounding_is_to_the_nearest_float64(known, c0, c1):
         assert abs(Fraction(low) - (ends[0] - Fraction(high))) <= abs(Fraction(low)) / 2**53 + Fraction(1, 2**1074)
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize("ulps", [1, 3])
 @pytest.mark.parametrize("offset", [0, 1, -1])
 def test_ties_go_to_even(ulps, offset):
@@ -176,11 +177,13 @@ def test_refining_a_rational_changes_nothing():
     assert half.bounds == (Fraction(1, 2), Fraction(1, 2))
 
 
+@pytest.mark.coverage
 def test_numbers_show_what_they_are():
     assert repr(Algebraic.rational(0.5)) == "Algebraic(1/2)"
     assert repr(real_roots((-2, 0, 1), Fraction(1), Fraction(2))[0]) == "Algebraic((-2, 0, 1), 1.0...2.0)"
 
 
+@pytest.mark.coverage
 def test_other_types_are_refused():
     with pytest.raises(TypeError, match="expected an Algebraic, a Fraction, an int or a float, got str"):
         _ = Algebraic.rational(0.5) < "1"
@@ -189,6 +192,7 @@ def test_other_types_are_refused():
         hash(Algebraic.rational(0.5))
 
 
+@pytest.mark.coverage
 def test_divisors_are_found_where_the_prime_hides_them(monkeypatch):
     """Modulo 3 these leading coefficients vanish, or coprime polynomials are not: Euclid's algorithm decides."""
     monkeypatch.setattr(polynomials, "PRIME", 3)

@@ -14,7 +14,7 @@ from cylcollide.exact.algebraic import Algebraic, real_roots
 from cylcollide.exact.contacts import Contact, common, first_contact, united, without
 from cylcollide.exact.moving import contact_intervals
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 HALF = Fraction(1, 2)
 SEVENTHS = st.integers(0, 6)
@@ -51,6 +51,7 @@ def test_sets_of_moments(one, two, seventh):
         assert before.exit < after.entry or (before.exit == after.entry and before.exit_open and after.entry_open)
 
 
+@pytest.mark.coverage
 def test_the_first_contact_is_that_of_the_earliest_entry_and_the_lowest_row():
     root, same = real_roots((-1, 0, 2), Fraction(0), Fraction(1)), real_roots((1, -2, -2, 4), HALF, Fraction(1))
     late, half = Algebraic.rational(Fraction(3, 4)), Algebraic.rational(HALF)

@@ -23,7 +23,7 @@ from cylcollide.exact.order import limb_chords
 from cylcollide.exact.polynomials import trimmed
 from cylcollide.shapes import SHAPE_RECORDS
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 EVERY_SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name.lower())
 ALPHAS = st.sampled_from([(Fraction(0), Fraction(1)), (Fraction(1, 3), Fraction(0)), (Fraction(-2, 7), Fraction(9, 5))])
@@ -121,6 +121,7 @@ def test_a_limb_without_axis_is_never_hit_and_a_capsule_without_one_is_a_ball():
         assert times(motion(shape, ORIGIN, ORIGIN, *ends, 0.5, 0.0)) == [(0.25, False, 0.75, False, Face.SIDE)]
 
 
+@pytest.mark.coverage
 def test_a_limb_that_appears_around_the_bullet_has_no_face():
     interval = TickInterval(HALF, Fraction(1), True, Fraction(0), Fraction(0))
     still = motion(Shape.CYLINDER, UP / 2, UP / 2, [ORIGIN, ORIGIN], [UP, UP], 1.0, 0.0)._replace(interval=interval)

@@ -15,7 +15,7 @@ from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube
 from cylcollide.exact.thick import Grown
 from cylcollide.query.exact_fallback import exact_limb
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 Face = cc.Face
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -42,6 +42,7 @@ TOUCHES = {
 }
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize("name", TOUCHES)
 def test_touch(name):
     solid, point, direction, face = TOUCHES[name]
@@ -79,6 +80,7 @@ def test_from_the_lens_that_rings_leave_out():
     assert (chord.entry_face, chord.exit_face) == (Face.INSIDE, Face.INSIDE)
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize(
     ("solid", "start", "end"),
     [
@@ -102,6 +104,7 @@ def test_no_limit_and_no_length():
     assert chords(BOX, 5.0, (-9.0, 0.0, 0.0), (-9.0, 0.0, 0.0)) == []
 
 
+@pytest.mark.coverage
 def test_sides_are_those_of_the_limb():
     assert Grown(DRUM, 5.0).side((3.0, 0.0, 1.0)) == cc.Side.SURFACE
 

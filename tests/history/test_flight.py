@@ -12,7 +12,7 @@ from support.machine_code import interpreted
 import cylcollide as cc
 from cylcollide.moving.ballistics import fly_bullets
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 DOWN = (0.0, 0.0, -9.81)
 
@@ -182,6 +182,7 @@ def call(**changed):
     return cc.flight(**{"starts": np.zeros((2, 3)), "velocities": np.ones((2, 3)), "duration": 1.0, **changed})
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

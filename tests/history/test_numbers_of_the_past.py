@@ -9,7 +9,7 @@ from support.one_limb import about_z, one_limb_world
 import cylcollide as cc
 from cylcollide.history import PoseHistory
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 BIG = 2.0**500
 
@@ -31,6 +31,7 @@ def swinging(others: int, interpolate: str = "bones") -> tuple[PoseHistory, list
     return history, places
 
 
+@pytest.mark.coverage("1", "2")
 @pytest.mark.parametrize("others", [1, 2, 3, 7, 20])
 def test_an_arm_that_swings_beyond_the_accepted_numbers_is_hidden(others: int):
     """And nobody else is; it is where it was at its tick, in no layer, and answers are those of a fresh world."""

@@ -15,7 +15,7 @@ from support.one_limb import about_z, one_limb_world
 import cylcollide as cc
 from cylcollide.history import PoseHistory
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 
 def record_life(life: Life, history: PoseHistory, ticks: int) -> None:
@@ -125,6 +125,7 @@ def test_at_a_tick_the_recorded_numbers_themselves():
     assert alike >= moved > 3
 
 
+@pytest.mark.coverage
 def test_layers_and_rig_are_those_of_the_tick():
     world, _, ids = one_limb_world(mask=1)
     history = PoseHistory(world)
@@ -146,6 +147,7 @@ def test_several_poses_between_two_ticks_keep_the_flag():
     assert history.limbs_at(0.5).p1[0, 0] == 1.0
 
 
+@pytest.mark.coverage
 def test_a_limb_turned_over_by_its_ends_has_no_axis_half_way():
     limbs = cc.Limbs.concat([cc.Limbs.cylinders([0, 0, 0], [1, 0, 0], 0.1), cc.Limbs.spheres([5, 0, 0], 0.5)])
     world = cc.HitWorld(limbs)
@@ -163,6 +165,7 @@ def test_a_limb_turned_over_by_its_ends_has_no_axis_half_way():
     assert cc.HitWorld(half).cast_segments([0.5, -1, 0], [0.5, 1, 0]).limb == -1
 
 
+@pytest.mark.coverage
 def test_the_live_world_is_not_touched():
     life = Life(np.random.default_rng(8), make_crowd(5))
     history = PoseHistory(life.world)

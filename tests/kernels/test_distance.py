@@ -13,7 +13,7 @@ from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.nearest_place import nearest_place
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 FAR = (0.0, 1.0, 1e3)
 
@@ -96,6 +96,7 @@ def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_prop
     assert certain >= 0.5 * tried
 
 
+@pytest.mark.coverage
 def test_numbers_that_products_do_not_hold_are_left_to_exact_arithmetic():
     limb = plain_limb(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e-20]], 1e-18)._table, 0)
     assert distance_bounds((1.0, 0.0, 0.0), limb) == (-np.inf, np.inf)
@@ -136,6 +137,7 @@ CASES = [  # limb, point, distance, position, normal, face
 ]
 
 
+@pytest.mark.coverage
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("case", CASES)
 def test_places_of_simple_numbers(case):
@@ -171,6 +173,7 @@ OPEN = [  # what rounding could reverse
 ]
 
 
+@pytest.mark.coverage
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("case", OPEN)
 def test_what_rounding_may_reverse_is_uncertain(case):

@@ -19,7 +19,7 @@ from support.oracle.shapes.table import SHAPE_ROWS
 import cylcollide as cc
 from cylcollide.kernels.curve import near_root
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 18 if IS_COMPILED else 24)]))
 """Ulps off a surface: the rounding bound is some hundred."""
@@ -79,6 +79,7 @@ def test_the_table_of_tangents_has_every_shape():
     assert {int(limb.kind[0]) for limb, *_ in TANGENTS.values()} == set(SHAPE_ROWS)
 
 
+@pytest.mark.coverage("ball", "brick's edge", "taper")
 @pytest.mark.parametrize("name", TANGENTS)
 def test_every_ulp_about_an_end(name: str):
     """From within up to the surface, and from without: the last ulp decides whether the limb is left, or reached."""
@@ -194,6 +195,7 @@ def test_a_limb_from_end_to_end_of_space_among_others():
     assert hits.hit.tolist() == [True, True, False]
 
 
+@pytest.mark.coverage("ball")
 @pytest.mark.parametrize("name", FLAT)
 def test_a_start_next_to_a_face_and_almost_along_it(name: str):
     """The guess is then off by much of the way there: one step is not good enough, the crossing is solved in full."""

@@ -12,7 +12,7 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 
 def times(limbs: Shapes, power: int) -> Shapes:
@@ -47,6 +47,7 @@ def test_a_power_of_two_leaves_normals(power: int):
         assert {*plain.face[own & plain.hit], *plain.exit_face[own & plain.hit]} - {cc.Face.INSIDE} == {*row.faces}
 
 
+@pytest.mark.coverage("0", "1", "2", "4")
 @pytest.mark.parametrize("kind", SHAPE_ROWS)
 def test_normals_of_limbs_of_any_proportion(kind: int):
     """Needles and sheets of lengths from 1e-148 to 1e148, and places that are as far: at times no digit is left."""
@@ -82,6 +83,7 @@ def test_normals_of_limbs_of_any_proportion(kind: int):
         assert (normal[face == cc.Face.INSIDE] == 0.0).all()
 
 
+@pytest.mark.coverage
 def test_a_ball_too_small_for_the_digits_of_its_place_has_a_normal():
     """A third has no end: in double-double too its points come out as its centre, and any direction is as good."""
     hits = cc.Limbs.spheres([1, 1, 1], 1e-40).cast_segments([0, 0, 0], [3, 3, 3])

@@ -7,7 +7,7 @@ from support.cases.everyday_shape_worlds import mixed
 from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import make_table
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 
 def test_rows_of_limbs_that_have_moved():

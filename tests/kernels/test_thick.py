@@ -21,7 +21,7 @@ from cylcollide.query.exact_fallback import exact_limb
 
 DRAWN = 30
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 
 def span_of(limb, start, end, radius, piece=0, whole=True):
@@ -104,6 +104,7 @@ def test_grazes_are_decided_down_to_rounding(kind):
     assert decided >= 4
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize("kind", KINDS)
 def test_nearest_places(kind):
     rng, inside = np.random.default_rng(21 + KINDS.index(kind)), 0
@@ -121,6 +122,7 @@ def test_nearest_places(kind):
     assert 0 < inside < 40
 
 
+@pytest.mark.coverage
 def test_nearest_place_from_the_axis_of_a_tube():
     tube = plain_limb(cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 2]], 1.0, 0.5)._table, 0)
     for z, where in ((1.0, 1.0), (3.0, 2.0)):
@@ -128,6 +130,7 @@ def test_nearest_place_from_the_axis_of_a_tube():
         assert (x * x + y * y, height) == (0.25, where)
 
 
+@pytest.mark.coverage
 def test_tubes_pieces():
     tube = cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 2]], 1.0, 0.6)
     through, past = np.array([[-3.0, 0.1, 1.0], [3.0, 0.2, 1.1]]), np.array([[-3.0, 0.9, 1.0], [3.0, 0.8, 1.1]])

@@ -17,7 +17,7 @@ import cylcollide as cc
 from cylcollide.kernels.clearance import growths_to_reach
 from cylcollide.kernels.limb_table import limb_at
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 F = cc.Face
 ROD, PIPE = cylinder.ROD.limbs(), tube.PIPE.limbs()
@@ -36,6 +36,7 @@ def test_by_hand(name):
     assert "gap" not in text, "that is Euclid's distance"
 
 
+@pytest.mark.coverage
 def test_the_record_of_a_tube_shot_through():
     why = PIPE.explain_segment([-4, 0, 1], [4, 0, 1])
     assert why.bounds == (("slab", -math.inf, math.inf), ("wall", 0.25, 0.75), ("bore", 0.375, 0.625))
@@ -100,6 +101,7 @@ def test_clearance_is_the_growth_that_flips_the_verdict():
     assert min(seen.values()) > len(world) // 10
 
 
+@pytest.mark.coverage
 def test_the_growth_of_a_point_is_that_of_the_limb_on_whose_surface_it_lies():
     """It is in the limb inflated by a little more, and outside of one inflated by a little less."""
     world, rng = mixed(sized(420), seed=7), np.random.default_rng(7)

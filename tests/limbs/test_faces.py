@@ -9,7 +9,7 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 PIPE = tube.PIPE.limbs()
 BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.hits.items()}
@@ -47,6 +47,7 @@ PIPE_POLICIES = {
 }
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize(("inside", "x"), PIPE_POLICIES)
 def test_a_pipe_under_each_policy(inside: str, x: float):
     entry, leave, chords = PIPE_POLICIES[inside, x]

@@ -17,7 +17,7 @@ from cylcollide.moving.ballistics import (
     steps_needed,
 )
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 DOWN = (0.0, 0.0, -9.81)
 CASES = {  # velocity, gravity, drag, time of a piece

@@ -13,7 +13,7 @@ from cylcollide.constants import MOVING_ROUNDING_BOUND
 from cylcollide.exact.moving import contact_intervals
 from cylcollide.moving.bounds import MovingLimb, moving_hit_bounds
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 LEVELS = [2.0**-k for k in range(16, -1, -1)]  # shares of the extent that are tried
 ROUNDINGS = 16  # of the largest coordinate, by which arguments may be off
@@ -91,6 +91,7 @@ def scaled(motion, unit):
     )
 
 
+@pytest.mark.coverage("SPHERE")
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_beyond_what_is_trusted_everything_is_undecided(shape):

@@ -13,7 +13,7 @@ from cylcollide._types import Face
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.moving.box import RESOLUTION, BoxPath, end_of_contact, first_contact, relative_flight
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 machine = as_machine_code(contacts)
 POSSIBLE, CERTAIN, LOWER, UPPER, INSIDE, FACE = range(6)
@@ -98,6 +98,7 @@ def test_what_is_certain_is_not_contradicted(aim: str, most_turn: float):
     assert (rows[:, INSIDE] == 1.0).mean() > 0.02
 
 
+@pytest.mark.coverage("near-0.125", "near-1.0")
 @pytest.mark.parametrize("resolution", [1.0, 2.0**-3])
 @pytest.mark.parametrize("aim", ["near", "surface"])
 def test_nor_at_a_coarse_resolution(aim: str, resolution: float):
@@ -204,6 +205,7 @@ def test_a_moment_without_time():
     assert one(start=(1.5, 0, 0), end=(1.5, 0, 0))[POSSIBLE] == 0.0
 
 
+@pytest.mark.coverage
 def test_a_box_that_is_moved_by_its_ends_does_not_turn():
     still = (0.0, 0.0, 0.0, 1.0)
     axes, half = ((0.6, 0.8, 0.0), (-0.8, 0.6, 0.0), (0.0, 0.0, 1.0)), (1.0, 2.0, 3.0)
@@ -230,6 +232,7 @@ def test_touches_are_undecided():
     assert row[[POSSIBLE, CERTAIN, INSIDE, FACE]].tolist() == [1.0, 1.0, 0.0, UNDECIDED_FACE]
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize("unit", [1e-160, 1e160, 2.0**499])
 @pytest.mark.parametrize("turn", [0.0, 0.1])
 def test_numbers_beyond_what_float64_products_hold_are_undecided(unit: float, turn: float):

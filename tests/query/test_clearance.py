@@ -15,7 +15,7 @@ from cylcollide.kernels.about_limb import TERMS, RayLine, line_about_limb, round
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.query.segment_frame import segment_about_limb
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 
 def scene(seed, n, limbs=10):
@@ -73,6 +73,7 @@ def test_of_the_first_of_equals():
     check(hits[missed], limbs, starts[missed], ends[missed])
 
 
+@pytest.mark.coverage
 def test_a_world_that_has_grown_by_it_is_just_touched():
     """By exact verdicts on inflated limbs, which share nothing with the growths of points."""
     rng, limbs = np.random.default_rng(11), mixed_limbs(150, np.random.default_rng(10), 4.0)
@@ -88,6 +89,7 @@ def test_a_world_that_has_grown_by_it_is_just_touched():
         assert not cc.HitWorld(less).occluded_segments(starts[i], ends[i])[0]
 
 
+@pytest.mark.coverage("tube")
 @pytest.mark.parametrize("name", MAKERS)
 def test_loops_have_the_numbers_of_fractions(name):
     """Along axes of the world and not, on a grid, far away, huge and tiny; where they have none, fractions decide."""
@@ -123,6 +125,7 @@ def test_what_loops_leave_open_has_the_same_bits():
     check(hits, limbs, starts, ends)
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize("step", [2.0**-120, -(2.0**-120), 0.0, 2.0**-53])
 @pytest.mark.parametrize("half", [2.0**-53, -(2.0**-54), 3.0 * 2.0**-53])
 def test_places_are_rounded_once(half, step):

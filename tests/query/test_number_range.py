@@ -227,7 +227,8 @@ def test_all_sizes_at_once(kind: int):
     assert np.array_equal(world.occluded_segments(asked.start, asked.end)[hits.hit], hits.hit[hits.hit])
 
 
-@pytest.mark.coverage
+@pytest.mark.coverage("3")
+@pytest.mark.plain_python
 @pytest.mark.parametrize("kind", SHAPE_ROWS)
 def test_squared_distances_from_the_axis(kind: int):
     """Products of four lengths overflow from 2**256 on; the squared distance does not."""

@@ -21,7 +21,7 @@ import cylcollide as cc
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.runtime import threads as thread_chunks
 
-pytestmark = pytest.mark.coverage
+pytestmark = pytest.mark.plain_python
 
 RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 4095, 4097, 8191, 8193, 65537)
 LIMB_COUNTS = (0, 1, 2, 3, 4, 16, 17, 33)
@@ -188,6 +188,7 @@ def test_every_octant_and_direction_on_a_border(zero: float):
     assert len(octant) == 8
 
 
+@pytest.mark.coverage
 def test_segments_with_a_negative_zero_between_their_ends():
     """From 0.0 to -0.0 there is a step of -0.0."""
     foot = np.arange(9.0)[:, None] * [0.0, 0.0, 4.0]

@@ -9,7 +9,7 @@ from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import closest
 from cylcollide.query.exact_fallback import exact_limb
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 IDENTITY = [0.0, 0.0, 0.0, 1.0]
 TURNS = [IDENTITY, [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.3, 0.9], [0.5, 0.5, 0.5, 0.5]]
@@ -101,6 +101,7 @@ def exact_hits(limbs, starts, ends, inside, mask):
     return found
 
 
+@pytest.mark.coverage("hit-boxes_nearly_in_planes", "ignore-boxes_in_planes", "ignore-twins")
 @pytest.mark.parametrize("make", [twins, boxes_in_planes, boxes_nearly_in_planes, near_twins])
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_answers_are_those_of_exact_arithmetic(make, inside):

@@ -12,7 +12,7 @@ from cylcollide.history import ticks
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import make_table
 
-pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+pytestmark = pytest.mark.plain_python
 
 PLAIN = (ticks, "fill_growth"), (ticks, "fill_bones"), (refit, "_fit_united")
 
@@ -102,6 +102,7 @@ FLAT = cc.Limbs.concat(
 )
 
 
+@pytest.mark.coverage
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("angle", [5.0, 60.0, 90.0, 150.0])
 def test_flat_limbs_that_turn_about_their_middle(angle: float, interpolate: str):
