@@ -28,6 +28,7 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.profile import UNKNOWN, ZERO, AboutAxis, Foot, foot_on_ellipse, foot_on_walls, sign_beyond
 from cylcollide.kernels.ray import largest_component
 from cylcollide.runtime.compile import compiled, inlined, noinline
+from cylcollide.runtime.simd import Real
 
 SIDE, CAP1, CAP2, NEG_X = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.NEG_X)
 CAPSULE, SPHERE, BOX, ELLIPSOID = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX), int(Shape.ELLIPSOID)
@@ -96,17 +97,25 @@ def about_axis(
 ) -> tuple[AboutAxis, DoubleDoubleVector, DoubleDoubleVector]:
     """The point about the axis, the vector from the axis to it, and the axis; x is the way from p1 to the point."""
     axis = vector_difference(limb.p2, limb.p1)
-    square, product = dd_dot(axis, axis), dd_dot(x, axis)
-    length, share = dd_square_root(square), dd_divide(product, square)
-    radial = combined(x, (-share[0], -share[1]), axis)
-    size = largest_component(high_words(x)) + largest_component(high_words(axis)) + limb.radius + limb.radius2
-    height, error = dd_divide(product, length), PLACE_ERROR * size
+    product, height, length, radial, error = along_axis(x, axis, limb)
     below, above = sign_of_product(x, axis, product), sign_beyond(dd_subtract(height, length), error)
     if above == UNKNOWN:
         back = vector_difference(point, limb.p2)
         above = sign_of_product(back, axis, dd_dot(back, axis))
     at = AboutAxis(height, below, above, dd_square_root(dd_dot(radial, radial)), length, error)
     return at, radial, axis
+
+
+@inlined
+def along_axis(
+    x: DoubleDoubleVector, axis: DoubleDoubleVector, limb: Limb
+) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble, DoubleDoubleVector, Real]:
+    """The product of x and the axis, the height, the length of the axis, the vector from the axis, and their error."""
+    square, product = dd_dot(axis, axis), dd_dot(x, axis)
+    length, share = dd_square_root(square), dd_divide(product, square)
+    radial = combined(x, (-share[0], -share[1]), axis)
+    size = largest_component(high_words(x)) + largest_component(high_words(axis)) + limb.radius + limb.radius2
+    return product, dd_divide(product, length), length, radial, PLACE_ERROR * size
 
 
 @inlined
@@ -138,8 +147,13 @@ def multiple(factor: DoubleDouble, v: DoubleDoubleVector) -> DoubleDoubleVector:
 @inlined
 def place_along(point: Vector, distance: DoubleDouble, normal: DoubleDoubleVector, face: float) -> Place:
     """The certain place from which a point is at a distance along a unit normal."""
-    way = combined(as_double_double(point), (-distance[0], -distance[1]), normal)
-    return Place(True, distance[0], high_words(way), high_words(normal), face)
+    return Place(True, distance[0], position_from(point, distance, normal), high_words(normal), face)
+
+
+@inlined
+def position_from(point: Vector, distance: DoubleDouble, normal: DoubleDoubleVector) -> Vector:
+    """The place from which a point is at a distance along a unit normal."""
+    return high_words(combined(as_double_double(point), (-distance[0], -distance[1]), normal))
 
 
 @compiled

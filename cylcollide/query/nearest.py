@@ -25,7 +25,7 @@ from cylcollide.query.near_requests import NearRequest
 from cylcollide.query.request import LabelledLimbs, State
 from cylcollide.query.result import Computed, Field
 from cylcollide.query.results import HitFields, LimbFields, Surface, is_one, plain_row
-from cylcollide.query.scratch import scratch_for_near_points
+from cylcollide.query.scratch import scratch_for_near_points, scratch_for_surface
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
@@ -36,7 +36,7 @@ from cylcollide.runtime.threads import in_chunks
 def places_of(points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> PlaceColumns:
     """The place of each limb, -1 for none, that is nearest to its point."""
     places, uncertain = empty_places(len(row)), np.empty(len(row), bool)
-    if write_places(points, limbs._kernel_rows, row, places, uncertain):
+    if write_places(points, limbs._kernel_rows, row, scratch_for_surface()[0], places, uncertain):
         for i in np.flatnonzero(uncertain).tolist():
             found = nearest(exact_limb(limbs._table, row.item(i)), tuple(points[i].tolist()))
             places.distance[i], places.position[i], places.normal[i], places.face[i] = found

@@ -12,6 +12,9 @@ from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.nearest_place import nearest_place
+from cylcollide.kernels.places_of_eight import places_on_cylinders
+from cylcollide.query.loops.packets import one_limb
+from cylcollide.runtime.simd import LANES
 
 pytestmark = pytest.mark.plain_python
 
@@ -23,6 +26,17 @@ def ulp_of(*vectors):
     return float(np.spacing(np.abs(np.concatenate([np.ravel(v) for v in vectors])).max()))
 
 
+def eight_of(point, limbs):
+    """`places_on_cylinders` of the same point and cylinder, eight times."""
+    lanes = tuple(np.full(LANES, float(x)) for x in point)
+    return places_on_cylinders(lanes, one_limb(limbs._table.rows, cc.Shape.CYLINDER, 0))
+
+
+def limb_of(limbs):
+    """The only limb, for the kernels."""
+    return plain_limb(limbs._table, 0)
+
+
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("count", [2, pytest.param(300, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", MAKERS)
@@ -30,7 +44,7 @@ def test_bounds_hold_and_are_close(shape, count, record_property):
     rng, used, wide, tried = np.random.default_rng(20261124), 0.0, 0, 0
     for far in FAR:
         limbs = any_limb(shape, rng, far)
-        limb = plain_limb(limbs._table, 0)
+        limb = limb_of(limbs)
         for point in near_points(limbs, rng, count):
             true = signed_distance(limbs, 0, point)
             lower, upper = distance_bounds(tuple(point.tolist()), limb)
@@ -62,7 +76,7 @@ def test_bounds_of_needles_and_sheets_hold(power):
         normal = r * c * w + h * s * side
         height = min(h, r) * 10.0 ** rng.uniform(-12, 0) / np.linalg.norm(normal)
         point = centre + (h * c * w + r * s * side) / size + rng.choice([1.0, 1.0, -0.1]) * height * normal
-        lower, upper = distance_bounds(tuple(point.tolist()), plain_limb(limbs._table, 0))
+        lower, upper = distance_bounds(tuple(point.tolist()), limb_of(limbs))
         true = signed_distance(limbs, 0, point)
         assert lower <= true <= upper, (limbs, point, float(true))
         open_, outside = open_ + (lower <= 0.0 <= upper), outside + (true > 0)
@@ -77,7 +91,7 @@ def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_prop
     rng, worst, certain, tried = np.random.default_rng(20261125), 0.0, 0, 0
     for far in FAR:
         limbs = any_limb(shape, rng, far)
-        limb = plain_limb(limbs._table, 0)
+        limb = limb_of(limbs)
         for point in near_points(limbs, rng, count):
             place, tried = nearest_place(tuple(point.tolist()), limb), tried + 1
             if place.certain:
@@ -98,9 +112,11 @@ def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_prop
 
 @pytest.mark.coverage
 def test_numbers_that_products_do_not_hold_are_left_to_exact_arithmetic():
-    limb = plain_limb(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e-20]], 1e-18)._table, 0)
-    assert distance_bounds((1.0, 0.0, 0.0), limb) == (-np.inf, np.inf)
-    assert not nearest_place((1.0, 0.0, 0.0), limb).certain
+    limbs = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e-20]], 1e-18)
+    assert distance_bounds((1.0, 0.0, 0.0), limb_of(limbs)) == (-np.inf, np.inf)
+    assert not nearest_place((1.0, 0.0, 0.0), limb_of(limbs)).certain
+    assert not eight_of((1, 0, 1), limbs)[0].any()
+    assert not eight_of((1e21, 0, 2), cc.Limbs.cylinders(*UP, 1.0))[0].any()
     assert not nearest_place((1e30, 0.0, 0.0), plain_limb(cc.Limbs.spheres([[0, 0, 0]], 1.0)._table, 0)).certain
 
 
@@ -139,10 +155,30 @@ CASES = [  # limb, point, distance, position, normal, face
 
 @pytest.mark.coverage
 @np.errstate(all="ignore")
+def test_cylinders_side_by_side_have_the_bits_of_one():
+    rng, faces, tried = np.random.default_rng(20261126), [], 0
+    for far in FAR:
+        limbs = any_limb("cylinder", rng, far)
+        points = near_points(limbs, rng, 2 * LANES)
+        inside = limbs.p1 + rng.random((2 * LANES, 1)) * (limbs.p2 - limbs.p1) + 1e-3 * rng.normal(size=(2 * LANES, 3))
+        for eight in np.concatenate([points, inside]).reshape(-1, LANES, 3):
+            limb = one_limb(limbs._table.rows, cc.Shape.CYLINDER, 0)
+            certain, distance, position, normal, face = places_on_cylinders(tuple(eight.T), limb)
+            for k in np.flatnonzero(certain).tolist():
+                place = nearest_place(tuple(eight[k].tolist()), limb_of(limbs))
+                one = distance[k], tuple(x[k] for x in position), tuple(x[k] for x in normal), face[k]
+                assert place == (True, *one)
+                faces.append((cc.Face(int(face[k])), bool(place.distance < 0.0)))
+            tried += LANES
+    assert len(set(faces)) == 6  # each from outside and from within
+    assert tried // 2 < len(faces) < tried
+
+
+@np.errstate(all="ignore")
 @pytest.mark.parametrize("case", CASES)
 def test_places_of_simple_numbers(case):
     limbs, point, distance, position, normal, face = case
-    place = nearest_place(tuple(map(float, point)), plain_limb(limbs._table, 0))
+    place = nearest_place(tuple(map(float, point)), limb_of(limbs))
     assert (place.certain, cc.Face(int(place.face)).name) == (True, face)
     assert (place.distance, *place.position, *place.normal) == pytest.approx((distance, *position, *normal), abs=1e-15)
 
@@ -155,7 +191,10 @@ OPEN = [  # what rounding could reverse
     (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 0)),
     (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 2)),  # on the axis: any direction
     (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 1)),  # wall and cap equally near
+    (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 3.5)),
     (cc.Limbs.cylinders(*TILTED, 0.1), (1, 1, -2)),  # perhaps in a cap's plane
+    (cc.Limbs.cylinders(*TILTED, 0.1), (2, 2, -1)),
+    (cc.Limbs.cylinders([[0, 0, 0]], [[75, 100, 0]], 5.0), (59, 87, 0)),  # perhaps on the wall
     (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 9, 3)),  # perhaps the rim
     (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 0, 2)),
     (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 1.5, 2)),
@@ -178,6 +217,8 @@ OPEN = [  # what rounding could reverse
 @pytest.mark.parametrize("case", OPEN)
 def test_what_rounding_may_reverse_is_uncertain(case):
     limbs, point = case
-    assert not nearest_place(tuple(map(float, point)), plain_limb(limbs._table, 0)).certain
-    true, (lower, upper) = signed_distance(limbs, 0, point), distance_bounds(point, plain_limb(limbs._table, 0))
+    assert not nearest_place(tuple(map(float, point)), limb_of(limbs)).certain
+    if limbs.kind[0] == cc.Shape.CYLINDER:
+        assert not eight_of(point, limbs)[0].any()
+    true, (lower, upper) = signed_distance(limbs, 0, point), distance_bounds(point, limb_of(limbs))
     assert lower <= true <= upper

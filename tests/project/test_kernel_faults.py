@@ -47,6 +47,7 @@ CHECKS: dict[str, list[str]] = {
         for name in ("bore", "first_contact", "near_line", "thick")
     },
     "kernels/nearest_place.py": ["tests/query/test_nearest.py"],
+    "kernels/places_of_eight.py": ["tests/kernels/test_distance.py"],
     **{f"{name}/clearance.py": CLEARANCES for name in ("kernels", "query", "query/loops")},
     "kernels/about_limb.py": CLEARANCES,
     **{f"query/loops/{name}.py": ["tests/query/test_nearest.py"] for name in ("nearest", "within")},
