@@ -1,14 +1,19 @@
 """Rows of bones in arrays: positions and quaternions of one, or of the same bone of eight characters."""
 
+import numpy as np
+
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.bones.bone import Quaternion, largest_of_four
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import Truth, absolute, load_at
+from cylcollide.runtime.simd import LANES, Truth, absolute, load_at
 
 ALL_EIGHT = 255
 """The mask of eight truths that all hold."""
+
+EIGHT = np.arange(LANES, dtype=np.int32)
+"""Characters or matrices that are posed side by side."""
 
 
 @inlined

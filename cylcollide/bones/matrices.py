@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._types import Blocks, Column, Float64Array, Quaternions, Vectors
 from cylcollide.bones.bone import Quaternion
-from cylcollide.bones.bone_rows import ALL_EIGHT, in_range
+from cylcollide.bones.bone_rows import ALL_EIGHT, EIGHT, in_range
 from cylcollide.constants import OFF_ORTHONORMAL
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import cross, dot
@@ -31,8 +31,6 @@ class Arrangement(NamedTuple):
     """How many entries the next column is further on."""
     has_last_row: bool
     """Whether 0, 0, 0, 1 is there, too."""
-    eight: Column[np.int32]
-    """(8,): 0 to 7, matrices that are read side by side."""
 
 
 @inlined
@@ -127,7 +125,7 @@ def _pose_one(matrices: Float64Array, form: Arrangement, i: int, at: Vectors, tu
 @inlined
 def _entries(matrices: Float64Array, form: Arrangement, i: int, row: int, column: int) -> Real:
     """An entry of eight matrices from i on."""
-    return load_at(matrices[i * form.size :], form.eight, 0, form.size, row * form.down + column * form.right)
+    return load_at(matrices[i * form.size :], EIGHT, 0, form.size, row * form.down + column * form.right)
 
 
 @inlined

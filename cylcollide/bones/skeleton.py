@@ -1,12 +1,18 @@
 """The bones of a rig as a tree, and the loop that poses them by their joints."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from cylcollide._types import Blocks, Column, Float64Array, Quaternions, Vectors
 from cylcollide.bones.bone import Quaternion, carried, composed, normalised, rescaled, rotation_of
-from cylcollide.bones.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
+from cylcollide.bones.bone_rows import (
+    ALL_EIGHT,
+    EIGHT,
+    as_quaternion,
+    in_range,
+    is_quaternion,
+    quaternions_at,
+    vectors_at,
+)
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector
 from cylcollide.runtime.compile import compiled, compiled_loop
@@ -16,16 +22,9 @@ ROOT = -1
 """The parent of a bone that has none."""
 
 
-class SkeletonRows(NamedTuple):
-    """The bones of a rig. Never changed once in use."""
-
-    parents: Column[np.int32]  # (bones,): -1 for a root; parents precede their children
-    eight: Column[np.int32]  # (8,): 0 to 7, the characters that are posed side by side
-
-
 @compiled
 def _pose_character(
-    skeleton: SkeletonRows,
+    parents: Column[np.int32],
     root: Vector,
     root_turn: Quaternion,
     offsets: Float64Array,
@@ -44,7 +43,7 @@ def _pose_character(
         return False
     root_turn = rescaled(root_turn)
     for bone in range(joints.shape[0]):
-        parent, origin, parent_turn = skeleton.parents[bone], root, root_turn
+        parent, origin, parent_turn = parents[bone], root, root_turn
         if parent != ROOT:
             origin, parent_turn = as_vector(at, parent), as_quaternion(turn, parent)
         place = carried(rotation_of(parent_turn), origin, as_vector(offsets, bone))
@@ -57,7 +56,7 @@ def _pose_character(
 
 @compiled
 def _pose_eight(
-    skeleton: SkeletonRows,
+    parents: Column[np.int32],
     roots: Float64Array,
     root_turns: Float64Array,
     offsets: Float64Array,
@@ -68,20 +67,20 @@ def _pose_eight(
     """`_pose_character` for eight characters side by side; each array begins with the first of them."""
     bones = joints.shape[1]
     apart = bones if offsets.shape[0] > 1 else 0  # one character's offsets may stand for all
-    root, root_turn = vectors_at(roots, skeleton.eight, 0, 1, 0), quaternions_at(root_turns, skeleton.eight, 0, 1, 0)
+    root, root_turn = vectors_at(roots, EIGHT, 0, 1, 0), quaternions_at(root_turns, EIGHT, 0, 1, 0)
     valid = in_range(root) & is_quaternion(root_turn)
     for bone in range(bones):
-        valid = valid & is_quaternion(quaternions_at(joints, skeleton.eight, 0, bones, bone))
+        valid = valid & is_quaternion(quaternions_at(joints, EIGHT, 0, bones, bone))
     if movemask(valid) != ALL_EIGHT:
         return False
     root_turn = rescaled(root_turn)
     for bone in range(bones):
-        parent, origin, parent_turn = skeleton.parents[bone], root, root_turn
+        parent, origin, parent_turn = parents[bone], root, root_turn
         if parent != ROOT:
-            origin = vectors_at(at, skeleton.eight, 0, bones, parent)
-            parent_turn = quaternions_at(turn, skeleton.eight, 0, bones, parent)
-        place = carried(rotation_of(parent_turn), origin, vectors_at(offsets, skeleton.eight, 0, apart, bone))
-        joint = rescaled(quaternions_at(joints, skeleton.eight, 0, bones, bone))
+            origin = vectors_at(at, EIGHT, 0, bones, parent)
+            parent_turn = quaternions_at(turn, EIGHT, 0, bones, parent)
+        place = carried(rotation_of(parent_turn), origin, vectors_at(offsets, EIGHT, 0, apart, bone))
+        joint = rescaled(quaternions_at(joints, EIGHT, 0, bones, bone))
         q = normalised(composed(parent_turn, joint))
         for c in range(LANES):
             at[c, bone, 0], at[c, bone, 1], at[c, bone, 2] = lane(place[0], c), lane(place[1], c), lane(place[2], c)
@@ -93,7 +92,7 @@ def _pose_eight(
 
 @compiled_loop
 def pose_bones(
-    skeleton: SkeletonRows,
+    parents: Column[np.int32],
     root_positions: Vectors,
     root_orientations: Quaternions,
     offsets: Blocks[np.float64],
@@ -105,8 +104,8 @@ def pose_bones(
 
     Parameters
     ----------
-    skeleton
-        The tree of the bones.
+    parents
+        Of the bones, (bones,), -1 for a root; parents precede their children.
     offsets
         Where each bone is in its parent's frame, a root in that of the character, (k, bones, 3), or (1, bones, 3) for
         all characters; accepted numbers.
@@ -124,7 +123,7 @@ def pose_bones(
     """
     k, first, one_for_all = joint_orientations.shape[0], 0, offsets.shape[0] == 1
     while first + LANES <= k and _pose_eight(
-        skeleton,
+        parents,
         root_positions[first:],
         root_orientations[first:],
         offsets if one_for_all else offsets[first:],
@@ -136,6 +135,6 @@ def pose_bones(
     for i in range(first, k):
         root, turn = as_vector(root_positions, i), as_quaternion(root_orientations, i)
         own = offsets[0 if one_for_all else i]
-        if not _pose_character(skeleton, root, turn, own, joint_orientations[i], positions[i], orientations[i]):
+        if not _pose_character(parents, root, turn, own, joint_orientations[i], positions[i], orientations[i]):
             return i
     return -1

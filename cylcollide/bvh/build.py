@@ -35,7 +35,8 @@ def arranged(low: Float64Array, high: Float64Array) -> tuple[Int32Array, Int8Arr
     fill_boxes(low, high, frame, boxes)
     binary = split_all(boxes, order)
     most = len(binary.left)
-    wide, source, depth, axis = memory.rows((most, TREE_WIDTH), INT32), *memory.columns(most, INT32, INT32, INT8)
+    wide = memory.rows((most, TREE_WIDTH), INT32)
+    source, depth, axis = (memory.rows((most,), kind) for kind in (INT32, INT32, INT8))
     wide[:], source[:], depth[:], axis[:] = EMPTY, 0, 1, 0
     slots = np.empty(TREE_WIDTH, np.int32), np.empty(TREE_WIDTH), np.empty((3, TREE_WIDTH), np.float32)
     used = _collapse(binary, boxes, order, *slots, wide, axis, source, depth)

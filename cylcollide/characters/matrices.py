@@ -18,7 +18,6 @@ Poses: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and orientations."""
 
 SHAPES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {"row": ((4, 4), (3, 4)), "column": ((4, 4), (4, 3))}
-_EIGHT = np.arange(8, dtype=np.int32)
 
 
 def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tuple[Poses, Float64Array, int]:
@@ -42,7 +41,7 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
     k, _, down, right = numbers.shape
     place, turn, flat = np.empty((k * bones, 3)), np.empty((k * bones, 4)), numbers.reshape(-1)
     row, column = (right, 1) if order == "row" else (1, right)
-    form = Arrangement(down * right, row, column, (down, right) == (4, 4), _EIGHT)
+    form = Arrangement(down * right, row, column, (down, right) == (4, 4))
 
     def convert(begin: int, end: int) -> int:
         bad = pose_matrices(flat[begin * form.size :], form, place[begin:end], turn[begin:end])

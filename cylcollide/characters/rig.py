@@ -122,7 +122,7 @@ class Rig(EditableRig):
         )
         offsets = self._rest_offsets if moved is None else bone_offsets(moved, self.parents)
         positions, orientations = np.empty((*joints.shape[:2], 3)), np.empty(joints.shape)
-        bad = pose_bones(self._skeleton, at, turn, offsets, joints, positions, orientations)
+        bad = pose_bones(self.parents, at, turn, offsets, joints, positions, orientations)
         if bad >= 0:
             poses.raise_unposed(self, at, turn, joints, positions, bad)
         return positions, orientations

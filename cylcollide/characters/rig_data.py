@@ -12,15 +12,10 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.bones import skeleton as bone_loops
 from cylcollide.bones.rig_rows import RigRows
 from cylcollide.characters.policy_checks import groups as checked_groups
 from cylcollide.characters.skeleton import Skeleton, limb_label
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.runtime.simd import LANES
-
-EIGHT = np.arange(LANES, dtype=np.int32)
-EIGHT.flags.writeable = False
 
 
 class RigData(Skeleton):
@@ -35,8 +30,6 @@ class RigData(Skeleton):
     """Numbers of hit groups by name, read-only."""
     _rows: RigRows
     """The limbs as loops read them."""
-    _skeleton: bone_loops.SkeletonRows
-    """The bones as loops read them."""
     _rest_offsets: Float64Array
     """Where the bones are at rest, as loops read it: (1, b, 3), of roots from the first one."""
     skin: Skeleton | None = None
@@ -62,7 +55,6 @@ class RigData(Skeleton):
             limbs=limbs,
             groups=_groups(groups),
             _rows=RigRows(self.limb_bone, table.p1, table.p2, table.box, table.boxes),
-            _skeleton=bone_loops.SkeletonRows(self.parents, EIGHT),
         )
 
     @property

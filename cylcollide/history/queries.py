@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Self
 
 from cylcollide._types import BoolArray, Float64Array
@@ -12,7 +13,7 @@ from cylcollide.history.blades import PastSweepRequest, past_sweep, past_sweeps
 from cylcollide.history.doubts import PastDoubtRequest, past_doubt, past_doubts
 from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.hits import MovingHits
-from cylcollide.history.moving.request import AskedFlights, MovingRequest, moving_request
+from cylcollide.history.moving.request import MovingRequest, moving_request
 from cylcollide.history.nearest import PastNear, PastNearRequest, past_boxes, past_closest, past_spheres, past_within
 from cylcollide.history.past import Past
 from cylcollide.history.requests import (
@@ -172,7 +173,7 @@ class PastQueries(metaclass=Shown):
         return self
 
     @arguments_of(moving_request)
-    def cast_moving(self, request: AskedFlights) -> MovingHits:
+    def cast_moving(self, request: Callable[[Ring], MovingRequest]) -> MovingHits:
         """The limb that each flying bullet hits first, and when; limbs move while it flies.
 
         A bullet flies straight from its start at time `t0` to its end at `t1`. The ends of limbs
@@ -208,5 +209,4 @@ class PastQueries(metaclass=Shown):
         ValueError
             For numbers, shapes and times that are not accepted, with the first bad row.
         """
-        flights, options = request
-        return first_contacts(MovingRequest(self._kept(), *flights, options))
+        return first_contacts(request(self._kept()))

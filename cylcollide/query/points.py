@@ -19,7 +19,7 @@ from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.inputs import INVALID, PointFilters, filter_of
-from cylcollide.query.loops.points import POINT_DTYPES, PointColumns, limbs_near_point
+from cylcollide.query.loops.points import PointColumns, limbs_near_point
 from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection
 from cylcollide.query.loops.recorded_points import locate_recorded
@@ -81,7 +81,7 @@ def contains(state: State, request: PointRequest) -> PointHits:
         points, columns, status = locate_single(state, raw, filters)
         statuses = [status]
     else:
-        points, columns = memory.rows(raw.shape), PointColumns(*memory.columns(n, *POINT_DTYPES))
+        points, columns = memory.rows(raw.shape), memory.columns_of(PointColumns, n)
 
         def task(begin: int, end: int) -> int:
             scratch = scratch_for_points(tree)
@@ -108,7 +108,7 @@ def considered_near(state: State, points: Float64Array, filters: PointFilters, r
     return [k for k in near if is_considered(table.character.item(k), table.mask.item(k), mask, ignored)]
 
 
-LIMB, COUNT, UNDECIDED = POINT_DTYPES
+INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 PACKED_ANY_LIMB = pack(ANY_LIMB)
 
 
@@ -119,7 +119,7 @@ def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tup
     """
     n, tree = len(raw), state._tree
     memory = np.empty((n + STACK_NUMBERS * tree.stack_size // 3 + 1, 3))
-    columns = PointColumns(np.empty(n, LIMB), np.empty(n, COUNT), np.empty(n, UNDECIDED))  # twice as fast as a loop
+    columns = PointColumns(np.empty(n, INT32), np.empty(n, INT32), np.empty(n, BOOL))  # twice as fast as a loop
     considered = PACKED_ANY_LIMB if filters is ANY_LIMB else filters
     status = point_loops.locate_single_points(*state._packed, raw, considered, memory, columns)
     return memory[:n], columns, status
@@ -142,8 +142,7 @@ def located_recorded(
     if not is_valid:
         validate.vectors(request.first, "points")
         raise_changed("points")
-    columns = PointColumns(np.empty(n, LIMB), np.zeros(n, COUNT), np.zeros(n, UNDECIDED))
-    columns.limb[:] = NO_LIMB
+    columns = PointColumns(np.full(n, NO_LIMB, INT32), np.zeros(n, INT32), np.zeros(n, BOOL))
 
     def task(begin: int, end: int) -> None:
         points, pairs, queue = scratch_for_points(deepest)

@@ -6,8 +6,9 @@ Returning memory to the system and mapping it again, page by page, costs more th
 import ctypes
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from math import prod
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, get_args, get_type_hints
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from cylcollide.constants import MOST_KEPT, SMALLEST_KEPT
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+Fields = TypeVar("Fields", bound=tuple[Any, ...])
 
 Records: TypeAlias = NDArray[np.void]
 """An array of records."""
@@ -83,11 +85,18 @@ def acquire(size: int) -> NDArray[np.uint8]:
     return lent
 
 
-def columns(n: int, *kinds: np.dtype[Any]) -> list[NDArray[Any]]:
-    """Uninitialised arrays (n,) of these dtypes."""
+def columns_of(kind: type[Fields], n: int, *first: NDArray[Any]) -> Fields:
+    """A named tuple: its first fields as given, the others uninitialised columns (n,), of the dtypes they declare."""
+    dtypes = _dtypes(kind)[len(first) :]
     if n * FLOAT64.itemsize < SMALLEST_KEPT:
-        return [np.empty(n, kind) for kind in kinds]
-    return [rows((n,), kind) for kind in kinds]
+        return kind(*first, *[np.empty(n, dtype) for dtype in dtypes])
+    return kind(*first, *[rows((n,), dtype) for dtype in dtypes])
+
+
+@cache
+def _dtypes(kind: type[Any]) -> list[np.dtype[Any]]:
+    """The dtypes of its fields: NDArray[np.int32] is np.ndarray[..., np.dtype[np.int32]]."""
+    return [np.dtype(get_args(get_args(hint)[-1])[0]) for hint in get_type_hints(kind).values()]
 
 
 def rows(shape: tuple[int, ...], kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any, NamedTuple, Self
 
@@ -263,7 +263,7 @@ class LoggedShots(metaclass=Shown):
             Is told how many of how many shots are done.
         """
         excuses = self.version != __version__
-        work = _Work(self._source.file.absolute(), self._source.is_copy, excuses, policy)
+        work = partial(judge_span, self._source.file.absolute(), self._source.is_copy, excuses, policy)
         results, done = [], 0
         spans: RunSpans = map if run is None else run
         for result in spans(work, self._spans):
@@ -277,18 +277,6 @@ class LoggedShots(metaclass=Shown):
 def _moment(judged: Judged, asked: Any, call: Values, row: int) -> Moment:
     limbs = asked.limbs_at(float(judged.time[0])) if isinstance(asked, PoseHistory) else asked.snapshot().limbs
     return Moment(asked, explanation_of(judged, asked, call, row), *ends_of(judged, 0, limbs))
-
-
-class _Work(NamedTuple):
-    """Judges spans of a log again; may be sent to another process."""
-
-    file: Any
-    is_copy: bool
-    excuses_numbers: bool
-    policy: Policy | None
-
-    def __call__(self, span: PageSpan) -> SpanResult:
-        return judge_span(self.file, self.is_copy, span, self.excuses_numbers, self.policy)
 
 
 def _of_row(value: Any, row: int) -> Any:

@@ -133,9 +133,7 @@ def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
     return [PageSpan(first, begin, end, first_shot[begin]) for (first, begin), end in zip(starts, ends, strict=True)]
 
 
-def judge_span(
-    path: Path, is_copy: bool, span: PageSpan, excuses_numbers: bool, policy: Policy | None = None
-) -> SpanResult:
+def judge_span(path: Path, is_copy: bool, excuses_numbers: bool, policy: Policy | None, span: PageSpan) -> SpanResult:
     """Judge the shots of a span again; by any process."""
     source = Source(path, is_copy)
     try:

@@ -9,8 +9,7 @@ from cylcollide.characters.quaternions import of_matrices
 
 pytestmark = pytest.mark.plain_python
 
-EIGHT = np.arange(8, dtype=np.int32)
-ROWS = Arrangement(16, 4, 1, True, EIGHT)
+ROWS = Arrangement(16, 4, 1, True)
 
 
 def matrix_of(q):
@@ -87,9 +86,9 @@ def test_every_arrangement_is_read():
     m = transforms(np.random.default_rng(3), 19)
     expected = posed(m)[1:]
     for form, given in (
-        (Arrangement(12, 4, 1, False, EIGHT), m[:, :3]),
-        (Arrangement(16, 1, 4, True, EIGHT), np.swapaxes(m, 1, 2)),
-        (Arrangement(12, 1, 3, False, EIGHT), np.swapaxes(m[:, :3], 1, 2)),
+        (Arrangement(12, 4, 1, False), m[:, :3]),
+        (Arrangement(16, 1, 4, True), np.swapaxes(m, 1, 2)),
+        (Arrangement(12, 1, 3, False), np.swapaxes(m[:, :3], 1, 2)),
     ):
         bad, *got = posed(np.ascontiguousarray(given), form)
         assert bad == -1

@@ -11,13 +11,11 @@ from support.machine_code import interpreted
 from support.oracle import pose
 from support.oracle.pose import rational
 
-from cylcollide.bones.skeleton import SkeletonRows, pose_bones
-from cylcollide.runtime.simd import LANES
+from cylcollide.bones.skeleton import pose_bones
 
 pytestmark = pytest.mark.plain_python
 
 U = 2.0**-53
-EIGHT = np.arange(LANES, dtype=np.int32)
 
 
 class Tree(NamedTuple):
@@ -49,9 +47,9 @@ def crowd(rng, bones):
 
 
 def posed(tree, roots, root_turns, joints, pose_all=pose_bones, offsets=None):
-    offsets, skeleton = tree.offsets[None] if offsets is None else offsets, SkeletonRows(tree.parents, EIGHT)
+    offsets = tree.offsets[None] if offsets is None else offsets
     positions, orientations = np.full((*joints.shape[:2], 3), np.nan), np.full(joints.shape, np.nan)
-    return pose_all(skeleton, roots, root_turns, offsets, joints, positions, orientations), positions, orientations
+    return pose_all(tree.parents, roots, root_turns, offsets, joints, positions, orientations), positions, orientations
 
 
 def path(tree, bone):

@@ -9,12 +9,10 @@ from support.one_limb import about_z, one_limb_world
 from support.oracle.moving_bullets import Bullet, Ticks
 
 import cylcollide as cc
-from cylcollide._types import ALL_LAYERS
 from cylcollide.history import PoseHistory
 from cylcollide.history.moving.exact import first_contact
 from cylcollide.history.moving.hits import MovingHit, MovingHits
-from cylcollide.history.moving.request import MovingOptions, MovingRequest
-from cylcollide.moving.box import RESOLUTION
+from cylcollide.history.moving.request import moving_request
 
 pytestmark = pytest.mark.plain_python
 
@@ -95,14 +93,7 @@ def test_a_protection_that_begins_in_flight_ends_the_stretch_there():
     since = {who: time for who, time in since.items() if who >= 0}
     free, hits = history.cast_moving(start, end, t0, t1), history.cast_moving(start, end, t0, t1, protected_since=since)
     assert hits.rechecked <= free.rechecked + 1
-    request = MovingRequest(
-        history._kept(),
-        start,
-        end,
-        (t0, t1),
-        (None, None),
-        MovingOptions(RESOLUTION, ALL_LAYERS, None, since, "error", None),
-    )
+    request = moving_request(start, end, t0, t1, protected_since=since)(history._kept())
     for i in range(N):
         found, _ = first_contact(request, i, request.intervals.offsets.item(i))
         assert hits.hit[i] == (found is not None)

@@ -10,13 +10,13 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.rig_parts import MAKERS
+from cylcollide.characters.sides import Plane
 from cylcollide.characters.skeleton import from_bone, in_bone
 from cylcollide.characters.skin import symmetry
 from cylcollide.characters.skin.gauges import FAMILIES, Family, FittedLimb, Least
 from cylcollide.characters.skin.samples import SkinPieces, centroids, divided, divided_among_large, sample
 from cylcollide.characters.skin.search import fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
-from cylcollide.characters.skin.symmetry import MirrorPlane
 from cylcollide.limbs.limbs import Limbs
 
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
@@ -52,17 +52,17 @@ def fit(
     share = _between(coverage, "coverage", 1.0)
     pieces, kept = divided_among_large(centroids(skin), skin, _between(least_share, "least_share", 0.5))
     measured = divided(sample(skin), skin, kept)
-    mirror = symmetry.find(skin, pieces)
+    mirror, twins = symmetry.find(skin, pieces)
     solids: dict[int, FittedLimb] = {}
     for bone in np.flatnonzero(kept).tolist():
         if bone in solids:
             continue
-        twin, plane = None if mirror is None else mirror.twins.get(bone), None
+        twin, plane = twins.get(bone), None
         searched, counted = (_parts(skin, every, bone, twin, mirror, kept) for every in (pieces, measured))
         along = _direction(skin, pieces, bone, *searched[0])
         if mirror is not None and twin == bone:  # the plane of symmetry is that of the limb, too
-            offset = mirror.plane.offset - float(mirror.plane.normal @ skin._rest.positions[bone])
-            plane = mirror.plane.normal @ skin._rest_turns[bone], offset
+            offset = mirror.offset - float(mirror.normal @ skin._rest.positions[bone])
+            plane = Plane(mirror.normal @ skin._rest_turns[bone], offset)
         points, areas = (np.concatenate(column) for column in zip(*searched, strict=True))
         found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
         solids[bone] = _smallest([_covering(solid, counted or searched, share) for solid in found], least)
@@ -111,14 +111,14 @@ def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[st
 
 
 def _parts(
-    skin: Skin, pieces: SkinPieces, bone: int, twin: int | None, mirror: MirrorPlane | None, kept: BoolArray
+    skin: Skin, pieces: SkinPieces, bone: int, twin: int | None, mirror: Plane | None, kept: BoolArray
 ) -> list[Part]:
     """The skin of a bone in its own frame, and the mirror image of its twin's, if it has one."""
     rows = pieces.of(bone)
     parts = [(in_bone(skin, bone, pieces.points[rows]), pieces.areas[rows])]
     if mirror is not None and twin is not None and kept[twin]:
         rows = pieces.of(twin)
-        parts.append((in_bone(skin, bone, mirror.plane.mirrored(pieces.points[rows])), pieces.areas[rows]))
+        parts.append((in_bone(skin, bone, mirror.mirrored(pieces.points[rows])), pieces.areas[rows]))
     return [part for part in parts if len(part[1])]
 
 
@@ -132,11 +132,11 @@ def _direction(skin: Skin, pieces: SkinPieces, bone: int, points: Float64Array, 
     return np.asarray(along / np.linalg.norm(along))
 
 
-def _mirrored_solid(skin: Skin, solid: FittedLimb, source: int, target: int, mirror: MirrorPlane) -> FittedLimb:
+def _mirrored_solid(skin: Skin, solid: FittedLimb, source: int, target: int, mirror: Plane) -> FittedLimb:
     """The mirror image of a limb of one bone in the frame of another."""
-    centre = mirror.plane.mirrored(from_bone(skin, source, solid.centre[None]))
+    centre = mirror.mirrored(from_bone(skin, source, solid.centre[None]))
     axes = (skin._rest_turns[source] @ solid.frame).T
-    frame = (axes - 2.0 * np.outer(axes @ mirror.plane.normal, mirror.plane.normal)).T
+    frame = (axes - 2.0 * np.outer(axes @ mirror.normal, mirror.normal)).T
     frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric about this plane of their own
     return solid._replace(centre=in_bone(skin, target, centre)[0], frame=skin._rest_turns[target].T @ frame)
 

@@ -6,7 +6,7 @@ joints of the scene stand as bound, one transform leads from there to the scene.
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,31 +18,25 @@ from cylcollide.characters.name_patterns import matched
 
 Names: TypeAlias = Literal["file", "vrm"]
 Space: TypeAlias = Literal["auto", "scene", "mesh"]
+Patterns: TypeAlias = str | Sequence[str]
 
 RIGID = 1e-3
 """Largest distance of a bind matrix from a rotation with one scale, relative to that scale."""
 
 
-class SkinOptions(NamedTuple):
-    """What of a file is read, and how; see `Skin.from_gltf`."""
-
-    meshes: str | Sequence[str] | None
-    without: str | Sequence[str]
-    names: Names
-    space: Space
-
-
-def read(path: str | PathLike[str], options: SkinOptions) -> tuple[Any, ...]:
+def read(
+    path: str | PathLike[str], meshes: Patterns | None, without: Patterns, names: Names, space: Space
+) -> tuple[Any, ...]:
     """The arguments of `Skin` for the skinned meshes of a file; see `Skin.from_gltf`."""
-    validate.one_of(options.names, "names", "file", "vrm")
-    validate.one_of(options.space, "space", "auto", "scene", "mesh")
-    return gltf_file.read(path, "a skinned mesh", lambda file: _skin(file, options))
+    validate.one_of(names, "names", "file", "vrm")
+    validate.one_of(space, "space", "auto", "scene", "mesh")
+    return gltf_file.read(path, "a skinned mesh", lambda file: _skin(file, meshes, without, names, space))
 
 
-def _skin(file: GltfFile, options: SkinOptions) -> tuple[Any, ...]:
+def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Names, space: Space) -> tuple[Any, ...]:
     if not file.document.skins:
         raise ValueError("it has no skin; export the mesh with its armature")
-    nodes = _chosen(file, options)
+    nodes = _chosen(file, meshes, without)
     if not nodes:
         raise ValueError("no triangles refer to the first skin")
     binds, spaces = _bound(file, [file.document.nodes[node].skin for node in nodes])
@@ -66,26 +60,26 @@ def _skin(file: GltfFile, options: SkinOptions) -> tuple[Any, ...]:
     if not vertices:
         raise ValueError("no triangles refer to the first skin")
     points, corners = np.vstack(vertices), np.vstack(faces)
-    scene = _to_scene(file, joints, matrices, points, options.space)
+    scene = _to_scene(file, joints, matrices, points, space)
     rest = _rest(scene @ matrices, parents)
     return (
         _moved(scene, points),
         corners if np.linalg.det(scene[:3, :3]) > 0.0 else corners[:, ::-1],  # a mirror turns triangles inside out
         np.vstack(weights),
-        _names(file, joints, options.names),
+        _names(file, joints, names),
         parents,
         *rest,
     )
 
 
-def _chosen(file: GltfFile, options: SkinOptions) -> list[int]:
+def _chosen(file: GltfFile, meshes: Patterns | None, without: Patterns) -> list[int]:
     """Nodes of skinned meshes that have a chosen name, of the node or of the mesh."""
     document = file.document
     nodes = [row for row, node in enumerate(document.nodes) if node.skin is not None and node.mesh is not None]
     names = [(document.nodes[row].name or "", document.meshes[document.nodes[row].mesh].name or "") for row in nodes]
     try:
-        kept = [True] * len(nodes) if options.meshes is None else matched(options.meshes, names, "meshes")
-        left_out = matched(options.without, names, "without")
+        kept = [True] * len(nodes) if meshes is None else matched(meshes, names, "meshes")
+        left_out = matched(without, names, "without")
     except ValueError as error:
         raise ArgumentError(str(error)) from None
     chosen = [row for row, keep, leave in zip(nodes, kept, left_out, strict=True) if keep and not leave]

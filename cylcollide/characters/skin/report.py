@@ -136,8 +136,8 @@ def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
     whole = fit("all", np.arange(len(nearest)), float(volume.sum()), abs(enclosed))
     carries = np.bincount(every.bone, minlength=len(has_limb)) > 0
     bare = tuple(name for name, bad in zip(skin.bone_names, carries & ~has_limb, strict=True) if bad)
-    mirror = symmetry.find(skin, divided(centroids(skin), skin, has_limb))
-    twins = sorted({(min(pair), max(pair)) for pair in mirror.twins.items()}) if mirror else []
+    _, found = symmetry.find(skin, divided(centroids(skin), skin, has_limb))
+    twins = sorted({(min(pair), max(pair)) for pair in found.items()})
     mirrored = tuple((skin.bone_names[a], skin.bone_names[b]) for a, b in twins if has_limb[a] and has_limb[b])
     return SkinReport(fits, whole, bare, mirrored)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
+from cylcollide.characters.sides import Plane
 from cylcollide.characters.skin.gauges import Family, FittedLimb, Least
 
 STARTS, DRAWN, MOVES = 3, 12, 60
@@ -30,10 +31,6 @@ proportions."""
 
 SLIMMEST, LONGEST = 0.02, 50.0
 """Least and largest proportion of two lengths of a limb."""
-
-
-Plane = tuple[Float64Array, float]
-"""Unit normal (3,) and offset: all x with x @ normal = offset."""
 
 
 class _State(NamedTuple):
@@ -74,8 +71,8 @@ def fit_limb(
         raise ValueError("skin: expected the skin of a bone to have an extent, got one point; leave such a bone out")
     own = (points - middle) / size
     if plane is not None:
-        plane = plane[0], (plane[1] - float(plane[0] @ middle)) / size
-    normal = None if plane is None else plane[0]
+        plane = Plane(plane.normal, (plane.offset - float(plane.normal @ middle)) / size)
+    normal = None if plane is None else plane.normal
 
     def sizes_over(count: int) -> _Sizes:
         few = own[_spread(areas, count)].T

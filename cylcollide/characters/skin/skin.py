@@ -106,7 +106,7 @@ class Skin(Skeleton):
         from cylcollide.characters.skin import gltf  # noqa: PLC0415  # which needs an extra
 
         with files.named_in_errors(path):
-            return cls(*gltf.read(path, gltf.SkinOptions(meshes, without, names, space)))
+            return cls(*gltf.read(path, meshes, without, names, space))
 
     def posed(self, positions: ArrayLike, orientations: ArrayLike) -> Float64Array:
         """The vertices, (v, 3), for bones in the world: positions (b, 3), orientations (b, 4); linear blend skinning.

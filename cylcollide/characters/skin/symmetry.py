@@ -1,7 +1,5 @@
 """The bones that mirror each other: by their names, their places and their skin."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from cylcollide.characters.sides import Plane, named_pairs, plane_between
@@ -16,38 +14,34 @@ SKIN_APART, SKIN_DIFFERS = 0.15, 0.15
 largest relative difference of their areas."""
 
 
-class MirrorPlane(NamedTuple):
-    """The plane of a symmetric body, and the bones that mirror each other in it."""
+def find(skin: Skin, pieces: SkinPieces) -> tuple[Plane | None, dict[int, int]]:
+    """The plane of a skin that is symmetric at rest, and the bones that mirror each other in it, if any.
 
-    plane: Plane
-    twins: dict[int, int]  # from the first bone of a pair to the other, and from a bone on the plane to itself
-
-
-def find(skin: Skin, pieces: SkinPieces) -> MirrorPlane | None:
-    """The symmetry of a skin at rest, if any; bones with mirrored names but another place or skin are no pair."""
-    named, positions = named_pairs(skin.bone_names), skin._rest.positions
+    From the first bone of a pair to the other, and from a bone on the plane to itself. Bones with mirrored names but
+    another place or skin are no pair.
+    """
+    named, positions, twins = named_pairs(skin.bone_names), skin._rest.positions, dict[int, int]()
     if not named:
-        return None
+        return None, twins
     one, other = (positions[list(rows)] for rows in (named.keys(), named.values()))
     extent = float(np.ptp(skin.vertices, axis=0).max())
     plane = plane_between(one, other, BONES_APART * extent)
     if plane is None:
-        return None
-    mirror = MirrorPlane(plane, {})
+        return None, twins
     for a, b in named.items():
-        apart = float(np.linalg.norm(positions[a] - mirror.plane.mirrored(positions[[b]])[0]))
-        if apart <= BONES_APART * extent and _same_skin(pieces, a, b, mirror):
-            mirror.twins[a] = b
-    if not mirror.twins:
-        return None
+        apart = float(np.linalg.norm(positions[a] - plane.mirrored(positions[[b]])[0]))
+        if apart <= BONES_APART * extent and _same_skin(pieces, a, b, plane):
+            twins[a] = b
+    if not twins:
+        return None, twins
     for bone in sorted(set(range(len(positions))) - {*named.keys(), *named.values()}):
         apart = abs(float(positions[bone] @ plane.normal) - plane.offset)
-        if apart <= BONES_APART * extent and _same_skin(pieces, bone, bone, mirror):
-            mirror.twins[bone] = bone
-    return mirror
+        if apart <= BONES_APART * extent and _same_skin(pieces, bone, bone, plane):
+            twins[bone] = bone
+    return plane, twins
 
 
-def _same_skin(pieces: SkinPieces, a: int, b: int, mirror: MirrorPlane) -> bool:
+def _same_skin(pieces: SkinPieces, a: int, b: int, plane: Plane) -> bool:
     """Whether the skin of one bone is about the mirror image of another's; two bones without skin are alike."""
     rows = [pieces.of(bone) for bone in (a, b)]
     if not len(rows[0]) or not len(rows[1]):
@@ -56,5 +50,5 @@ def _same_skin(pieces: SkinPieces, a: int, b: int, mirror: MirrorPlane) -> bool:
     one, other = (share @ pieces.points[row] for share, row in zip(shares, rows, strict=True))
     extent = np.sqrt(shares[0] @ ((pieces.points[rows[0]] - one) ** 2).sum(axis=1))
     areas = sorted(float(pieces.areas[row].sum()) for row in rows)
-    near = np.linalg.norm(one - mirror.plane.mirrored(other[None])[0]) <= SKIN_APART * extent
+    near = np.linalg.norm(one - plane.mirrored(other[None])[0]) <= SKIN_APART * extent
     return bool(near and areas[1] <= (1.0 + SKIN_DIFFERS) * areas[0])

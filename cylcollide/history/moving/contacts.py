@@ -21,12 +21,6 @@ from cylcollide.query.results import gather
 from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
 
-COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 5, *[np.int64] * 3, np.int32, *[np.int8] * 2, *[np.bool_] * 2)]
-"""Dtypes of time, target_time, alpha, lower, upper, interval, piece, tick, limb, two faces, undecided and accurate."""
-
-EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool_)]
-"""Dtypes of fraction, time, duration, piece and accurate."""
-
 PROTECTION_MARGIN = 2.0**-48
 """Times the largest time of a piece: far above the rounding of the time at a fraction of it."""
 
@@ -60,10 +54,8 @@ def first_contacts(request: MovingRequest) -> MovingHits:
 def _bounded(request: MovingRequest) -> tuple[MovingColumns, ContactRows]:
     """The first contact of each bullet as far as float64 decides it."""
     n, query = request.bullets, request.query
-    columns = memory.columns(n, *COLUMNS)
-    time, target, alpha, lower, upper, interval, piece, tick, limb, face, found_face, undecided, accurate = columns
-    hits = MovingColumns(interval, limb, lower, upper, found_face, undecided)
-    contacts = ContactRows(memory.rows((n, 2)), time, target, alpha, piece, tick, face, accurate)
+    hits = memory.columns_of(MovingColumns, n)
+    contacts = memory.columns_of(ContactRows, n, memory.rows((n, 2)))
     first_tick = request.ticks[0].number
 
     def task(begin: int, end: int) -> None:
@@ -93,8 +85,7 @@ def _exits(
 ) -> Columns:
     """Where bullets leave the limbs that they hit."""
     n = request.bullets
-    fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
-    exits = ExitRows(fraction, time, duration, piece, accurate)
+    fraction, time, duration, piece, accurate = exits = memory.columns_of(ExitRows, n)
     find_exits(request.query, bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
     for i in hit[~accurate[hit] | _may_be_protected(request, bounded.limb[hit], piece[hit], fraction[hit])].tolist():

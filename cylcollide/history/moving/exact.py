@@ -22,7 +22,7 @@ from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import Rays, broadcast_index
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
-from cylcollide.query.loops.moving_exit import BoxBounds, bound_box
+from cylcollide.query.loops.moving_exit import BOX_BOUNDS, bound_box
 from cylcollide.query.loops.moving_pair import LEFT_OUT
 from cylcollide.query.loops.moving_refine import is_still
 from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, HALF, RADIUS, RADIUS2, MovingRows
@@ -173,10 +173,9 @@ class BulletAndLimb:
         path, row = self._table.paths[self._table.box[self.limb]], request.intervals.rows[self.interval.number]
         if is_still(row, path):
             return self._still_box_contact(row)
-        flags, numbers, place = np.zeros((3, 1), np.bool_), np.zeros((5, 1)), np.zeros(3)
-        bound_box(row, path, request.query.resolution, BoxBounds._make((*flags, *numbers, place)))
-        possible, certain, leaves = flags[:, 0].tolist()
-        lower, upper, exit_lower, exit_upper, face = numbers[:, 0].tolist()
+        bounds = np.zeros(BOX_BOUNDS)
+        bound_box(row, path, request.query.resolution, bounds)
+        possible, certain, lower, upper, face, leaves, exit_lower, exit_upper = bounds[:8].tolist()
         if not possible:
             return None
         earliest = at(lower)
@@ -184,7 +183,7 @@ class BulletAndLimb:
             return FirstContact(self, Contact(earliest, earliest), earliest, None, Face.NONE)
         entry, ends = at(0.5 * (lower + upper)), at(0.5 * (exit_lower + exit_upper) if leaves else 1.0)
         contact = Contact(entry, ends, exit_open=not leaves and not within.is_closed)
-        through = _nearest_face(place, path[HALF : HALF + 3]) if face == UNDECIDED_FACE else int(face)
+        through = _nearest_face(bounds[8:], path[HALF : HALF + 3]) if face == UNDECIDED_FACE else int(face)
         return FirstContact(self, contact, earliest, at(upper), Face(through))
 
     def _still_box_contact(self, row: Float64Array) -> "FirstContact | None":

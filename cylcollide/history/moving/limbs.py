@@ -29,9 +29,6 @@ from cylcollide.query.loops.moving_rows import (
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import aligned, frozen
 
-COLUMNS = [np.dtype(kind) for kind in (*[np.int8] * 2, *[np.int32] * 3, np.uint32)]
-"""Dtypes of kind, kernel_shape, next_row, character, box and mask."""
-
 
 class MovingLimbs:
     """Limbs between a tick and the next one, (m,), sorted by tick and row of the state."""
@@ -39,9 +36,8 @@ class MovingLimbs:
     def __init__(self, ring: Ring, tick: Int32Array, row: Int32Array) -> None:
         self.ring, self.tick = ring, tick
         m = len(row)
-        kind, shape, following, character, box, mask = memory.columns(m, *COLUMNS)
         rows, no_paths = aligned((m, MOVING_ROW), np.float64), np.empty((0, PATH_ROW))
-        table = MovingRows(kind, shape, row, following, character, mask, rows, box, no_paths)
+        table = memory.columns_of(MovingRows, m, rows, no_paths, row)
         fill_moving_rows(ring.recorded, tick, table)
         self.here, self.there = (rows[:, first : first + 6].reshape(m, 2, 3) for first in (P1, P1_NEXT))
         """Ends at the tick, recorded, and at the next one, the same of a limb that stays; (m, 2, 3)."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,9 +29,6 @@ from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
-INTERVAL_COLUMNS = [np.dtype(kind) for kind in (np.int64, np.int64, np.bool_, np.bool_)]
-"""Dtypes of piece, tick, is_last, is_open."""
-
 NEVER = np.array([np.inf])
 """`Candidates.until` where no one is protected."""
 
@@ -38,21 +36,6 @@ TARGET_TIMES = ("target_t0", "target_t1")
 
 Times: TypeAlias = tuple[ArrayLike | None, ArrayLike | None]
 """When something begins and ends."""
-
-
-class MovingOptions(NamedTuple):
-    """Options of `PoseHistory.cast_moving`, not yet checked."""
-
-    resolution: float
-    mask: ArrayLike
-    ignore_character: ArrayLike | None
-    protected_since: ProtectedSince | None
-    on_old: OnOld
-    threads: int | None
-
-
-AskedFlights: TypeAlias = tuple[tuple[ArrayLike | FlightPath, ArrayLike | None, Times, Times], MovingOptions]
-"""Bullets or a path, their times and those of the targets, and options; not yet checked."""
 
 
 def moving_request(
@@ -69,10 +52,12 @@ def moving_request(
     protected_since: ProtectedSince | None = None,
     on_old: OnOld = "error",
     threads: int | None = None,
-) -> AskedFlights:
-    """A request about flying bullets."""
-    options = MovingOptions(resolution, mask, ignore_character, protected_since, on_old, threads)
-    return (starts, ends, (t0, t1), (target_t0, target_t1)), options
+) -> Callable[[Ring], MovingRequest]:
+    """A request about flying bullets, of the ticks that are kept."""
+    return lambda ring: MovingRequest(
+        ring, starts, ends, (t0, t1), (target_t0, target_t1),
+        resolution, mask, ignore_character, protected_since, on_old, threads,
+    )  # fmt: skip
 
 
 class MovingRequest:
@@ -85,7 +70,12 @@ class MovingRequest:
         ends: ArrayLike | None,
         times: Times,
         target_times: Times,
-        options: MovingOptions,
+        resolution: float,
+        mask: ArrayLike,
+        ignore_character: ArrayLike | None,
+        protected_since: ProtectedSince | None,
+        on_old: OnOld,
+        threads: int | None,
     ) -> None:
         """Bullets from starts (n, 3) to ends (n, 3), each between two times, or the pieces of a path.
 
@@ -94,16 +84,16 @@ class MovingRequest:
         ValueError
             For numbers, shapes or times that are not accepted, naming the first bad row.
         """
-        resolution, self.threads = _resolution(options.resolution), validate.workers(options.threads)
-        protected = (column.tolist() for column in protected_by(options.protected_since))
+        resolution, self.threads = _resolution(resolution), validate.workers(threads)
+        protected = (column.tolist() for column in protected_by(protected_since))
         self.until: dict[int, float] = dict(zip(*protected, strict=True))
         """The targets' time from which each protected character is not hit."""
         self.ring, self.ticks = ring, ring.ticks
-        pieces = _checked_pieces(ring, starts, ends, times, target_times, options.on_old)
+        pieces = _checked_pieces(ring, starts, ends, times, target_times, on_old)
         self.flights, self.offsets, self.error, self.clamped, kept = pieces
         self.bullets = len(self.offsets) - 1
-        mask = validate.masks(options.mask, self.bullets)
-        ignored = validate.ignored_characters(options.ignore_character, self.bullets)
+        layers = validate.masks(mask, self.bullets)
+        ignored = validate.ignored_characters(ignore_character, self.bullets)
         self.intervals = _intervals_of(self.flights, self.offsets, kept)
         offsets, tick, row = self._near_rows()
         self.limbs, number = _distinct(ring, tick, row)
@@ -112,7 +102,9 @@ class MovingRequest:
             until = self._protected_from(np.diff(offsets), number)
             number = np.where(until > 0.0, number, np.int32(LEFT_OUT))
         candidates = Candidates(offsets, number, memory.rows((len(number),)), until)
-        self.query = MovingQuery(self.flights, self.intervals, self.limbs.table, candidates, mask, ignored, resolution)
+        self.query = MovingQuery(
+            self.flights, self.intervals, self.limbs.table, candidates, layers, ignored, resolution
+        )
         """The same for loops."""
 
     def _near_rows(self) -> tuple[Int64Array, Int32Array, Int32Array]:
@@ -270,7 +262,6 @@ def _intervals_of(flights: FlightRows, offsets: Int64Array, kept: BoolArray) -> 
     before = np.zeros(len(first) + 1, np.int64)
     np.cumsum(np.where(kept, last - first + 1, 0), out=before[1:])
     n = int(before[-1])
-    piece, tick, is_last, is_open = memory.columns(n, *INTERVAL_COLUMNS)
-    intervals = IntervalRows(before[offsets], piece, tick, memory.rows((n, INTERVAL_ROW)), is_last, is_open)
+    intervals = memory.columns_of(IntervalRows, n, before[offsets], memory.rows((n, INTERVAL_ROW)))
     fill_intervals(flights, first, last, before, intervals)
     return intervals

@@ -22,14 +22,9 @@ class HitColumns(NamedTuple):
     undecided: Column[np.bool_]  # the bounds do not decide the row, and the columns above are not the result
 
 
-HIT_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.bool_, np.bool_)]
-"""Of fraction, limb, face, inside, undecided."""
-
-
 def empty_hits(n: int) -> HitColumns:
     """Columns of n rows, not initialised."""
-    fraction, limb, face, inside, undecided = memory.columns(n, *HIT_DTYPES)
-    return HitColumns(limb, fraction, face, inside, undecided)
+    return memory.columns_of(HitColumns, n)
 
 
 @inlined
@@ -52,9 +47,9 @@ def missed_hits(n: int) -> HitColumns:
 class ChordColumns(NamedTuple):
     """Chords of rays in limbs; fractions as double-doubles."""
 
-    limb: Column[np.int32]  # -1 on a miss
     entry: Rows[np.float64]  # (n, 2), high and low word; NaN on a miss
     exit: Rows[np.float64]  # (n, 2); inf on a miss
+    limb: Column[np.int32]  # -1 on a miss
     entry_face: Column[np.int8]  # INSIDE where the ray starts in the limb
     exit_face: Column[np.int8]  # INSIDE where the ray ends in the limb
     fraction: Column[np.float64]  # of the entry, as a cast rounds it
@@ -69,16 +64,10 @@ class ChordColumns(NamedTuple):
         return extent
 
 
-CHORD_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.int8, np.bool_, np.bool_, np.bool_)]
-"""Of fraction, limb, entry_face, exit_face, exact_hit, exact_chord, is_open."""
-
-
 def empty_chords(n: int) -> ChordColumns:
     """Columns of n chords, not initialised."""
     ends = memory.rows((2, n, 2))
-    fraction, limb, *others = memory.columns(n, *CHORD_DTYPES)
-    entry_face, exit_face, exact_hit, exact_chord, is_open = others
-    return ChordColumns(limb, ends[0], ends[1], entry_face, exit_face, fraction, exact_hit, exact_chord, is_open)
+    return memory.columns_of(ChordColumns, n, ends[0], ends[1])
 
 
 def missed_chords(n: int) -> ChordColumns:

@@ -164,29 +164,27 @@ def exit_bounds(bullet: Affine, limb: MovingLimb, extent: float, begin: float) -
     return undecided
 
 
-class BoxBounds(NamedTuple):
-    """Bounds of the contact of one bullet with one box, as u of an interval; (1,) each."""
-
-    possible: Column[np.bool_]
-    certain: Column[np.bool_]
-    leaves: Column[np.bool_]  # certainly within the interval
-    lower: Column[np.float64]  # of the contact
-    upper: Column[np.float64]
-    exit_lower: Column[np.float64]
-    exit_upper: Column[np.float64]
-    face: Column[np.float64]  # `UNDECIDED_FACE` if the bounds do not decide it
-    place: Column[np.float64]  # (3,): the bullet at `upper`, along the axes of the box from its centre
+BOX_BOUNDS = 11
+"""Numbers that `bound_box` writes."""
 
 
 @compiled_loop
-def bound_box(interval: Column[np.float64], path: Column[np.float64], resolution: float, bounds: BoxBounds) -> None:
-    """Write `BoxBounds`, from a row of `IntervalRows.rows` and one of `MovingRows.paths`."""
+def bound_box(
+    interval: Column[np.float64], path: Column[np.float64], resolution: float, bounds: Column[np.float64]
+) -> None:
+    """Write bounds of the contact of one bullet with one box, as u of an interval.
+
+    From a row of `IntervalRows.rows` and one of `MovingRows.paths`: whether a contact is possible, and certain, its
+    lower and upper bound, and its face, or `UNDECIDED_FACE`. Of a certain one also whether the bullet certainly leaves
+    the box within the interval, bounds of that, and the place of the bullet at the upper bound of the contact, along
+    the axes of the box from its centre.
+    """
     start, end, box = vector(interval, START), vector(interval, END), box_path(path)
     flight = relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], box)
     found = first_contact(flight, resolution)
-    bounds.possible[0], bounds.certain[0], bounds.face[0] = found.possible, found.certain, found.face
-    bounds.lower[0], bounds.upper[0], bounds.leaves[0] = found.lower, found.upper, False
+    bounds[0], bounds[1], bounds[2], bounds[3] = found.possible, found.certain, found.lower, found.upper
+    bounds[4], bounds[5] = found.face, False
     if found.certain:
         left = end_of_contact(flight, found.upper, resolution)
-        bounds.leaves[0], bounds.exit_lower[0], bounds.exit_upper[0] = left.certain, left.lower, left.upper
-        bounds.place[0], bounds.place[1], bounds.place[2] = place_in_box(flight, found.upper)
+        bounds[5], bounds[6], bounds[7] = left.certain, left.lower, left.upper
+        bounds[8], bounds[9], bounds[10] = place_in_box(flight, found.upper)

@@ -76,9 +76,9 @@ class IntervalRows(NamedTuple):
     """
 
     offsets: Column[np.int64]  # (bullets + 1,): intervals of bullet b are offsets[b] to offsets[b + 1]
+    rows: Rows[np.float64]  # (n, INTERVAL_ROW): the bullet at both ends and alphas there, rounded
     piece: Column[np.int64]
     tick: Column[np.int64]  # place among the times
-    rows: Rows[np.float64]  # (n, INTERVAL_ROW): the bullet at both ends and alphas there, rounded
     is_last: Column[np.bool_]  # of its piece
     is_open: Column[np.bool_]  # left to exact arithmetic if a limb may be hit
 
@@ -86,15 +86,15 @@ class IntervalRows(NamedTuple):
 class MovingRows(NamedTuple):
     """The columns of n limbs between two ticks."""
 
+    rows: Rows[np.float64]  # (n, MOVING_ROW): ends at both ticks, of a box its centre twice, radii and extent
+    paths: Rows[np.float64]  # (boxes, PATH_ROW)
+    row: Column[np.int32]  # of the state of the tick
     kind: Column[np.int8]  # Shape
     kernel_shape: Column[np.int8]  # Shape, SPHERE for a capsule that has no length at both ticks
-    row: Column[np.int32]  # of the state of the tick
     next_row: Column[np.int32]  # of the state of the next tick, `STAYS` for one that stays until then
     character: Column[np.int32]
     mask: LayerMasks
-    rows: Rows[np.float64]  # (n, MOVING_ROW): ends at both ticks, of a box its centre twice, radii and extent
     box: Column[np.int32]  # row of `paths`, -1 for other shapes
-    paths: Rows[np.float64]  # (boxes, PATH_ROW)
 
 
 class Limits(NamedTuple):

@@ -22,16 +22,15 @@ CYLINDER = int(Shape.CYLINDER)
 class PlaceColumns(NamedTuple):
     """The nearest place of a limb to each of n points; a miss has distance inf, face NONE, the rest nan."""
 
-    distance: Column[np.float64]  # negative inside
     position: Vectors
     normal: Vectors
+    distance: Column[np.float64]  # negative inside
     face: Column[np.int8]
 
 
 def empty_places(n: int) -> PlaceColumns:
     """Columns of n places, not initialised."""
-    distance, face = memory.columns(n, np.dtype(np.float64), np.dtype(np.int8))
-    return PlaceColumns(distance, memory.rows((n, 3)), memory.rows((n, 3)), face)
+    return memory.columns_of(PlaceColumns, n, memory.rows((n, 3)), memory.rows((n, 3)))
 
 
 AHEAD = 16

@@ -42,10 +42,6 @@ class PointColumns(NamedTuple):
     undecided: Column[np.bool_]  # some limb is undecided, and the columns above are not the result
 
 
-POINT_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
-"""Of `PointColumns`."""
-
-
 @compiled_loop
 def locate_points(
     table: LimbRows,
