@@ -18,13 +18,14 @@ from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RayBatch
 from cylcollide.query.loops.leaf import RayState
 from cylcollide.query.loops.output import flush_refine, write_eight
-from cylcollide.query.loops.packets import FACES, PairQueue, one_limb, prefetch_sixteen, rays_from
-from cylcollide.query.loops.ray_sort import copy_in_order
+from cylcollide.query.loops.packets import FACES, PairQueue, copy_rays, one_limb, prefetch_sixteen
+from cylcollide.query.loops.ray_sort import number_rows
 from cylcollide.query.loops.single import cast_among
 from cylcollide.runtime.compile import compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load, lowest_bit, movemask, store
+from cylcollide.runtime.simd import LANES, Real, Truth, append_where, broadcast, load, lowest_bit, movemask, store
 
 CYLINDER, CLOSEST = int(Shape.CYLINDER), int(Aim.CLOSEST)
+PREFETCHED = 128  # rays ahead of those that are tested
 
 
 @compiled_loop
@@ -46,11 +47,11 @@ def cast_brute_force(
     while first < end:
         last = first + size if end - first >= size + LANES else end  # eight at least are left, or none
         state.refine.queued[:] = 0
-        if not copy_in_order(raw, batch.rays, begin, first, last, state):
-            return INVALID
+        number_rows(state.number, begin, first, last)
         for row in range(first, last, 2 * LANES):  # the last eight may overlap those before
-            prefetch_sixteen(raw, batch.rays, last + row - first)
-            cast_sixteen(batch, table, state, begin, row, last, hits)
+            prefetch_sixteen(raw, batch.rays, row + PREFETCHED)
+            if not cast_sixteen(raw, batch, table, state, begin, row, last, hits):
+                return INVALID
         if aim == CLOSEST:
             flush_refine(state.refine, batch, table, hits)
         first = last
@@ -59,13 +60,19 @@ def cast_brute_force(
 
 @inlined
 def cast_sixteen(
-    batch: RayBatch, table: LimbRows, state: RayState, begin: int, row: int, end: int, hits: HitColumns
-) -> None:
-    """The closest limbs of the sixteen rays from `row` on; beyond `end`, the last eight are tested once more."""
+    raw: Rays, batch: RayBatch, table: LimbRows, state: RayState, begin: int, row: int, end: int, hits: HitColumns
+) -> bool:
+    """Copy sixteen rays from `row` on and find their closest limbs; beyond `end`, the last eight are tested once more.
+
+    Returns whether all of their numbers are allowed.
+    """
     rows, shapes, characters, masks = table.rows, table.kernel_shape, table.character, table.mask
     mask, ignored = batch.mask[0], batch.ignored[0]
     one, two = min(row, end - LANES), min(row + LANES, end - LANES)
-    ray, other = rays_from(batch.rays, one), rays_from(batch.rays, two)
+    ray, outside = copy_rays(raw, batch.rays, one)
+    other, other_outside = copy_rays(raw, batch.rays, two)
+    if movemask(outside | other_outside) != 0:
+        return False
     best, other_best = no_hit(ray.limit), no_hit(other.limit)
     for k in range(shapes.size):
         if is_considered(characters[k], masks[k], mask, ignored):
@@ -95,17 +102,24 @@ def cast_sixteen(
         other_entered & (lane >= broadcast(np.float32(row + LANES - two))),
     )
     for k in range(shapes.size):
-        first_face, end_face = faces(shapes[k])
         enters, other_enters = entered & (best[0] == float(k)), other_entered & (other_best[0] == float(k))
-        for face in range(first_face, end_face):
-            slot = int(shapes[k]) * FACES + face
-            enqueue_where(queue, slot, number, one - begin, k, enters & (best[2].face == float(face)))
-            enqueue_where(queue, slot, number, two - begin, k, other_enters & (other_best[2].face == float(face)))
+        if shapes[k] == CYLINDER:
+            enqueue_faces(queue, CYLINDER, number, one - begin, k, enters, best[2].face)
+            enqueue_faces(queue, CYLINDER, number, two - begin, k, other_enters, other_best[2].face)
+        else:
+            enqueue_faces(queue, int(shapes[k]), number, one - begin, k, enters, best[2].face)
+            enqueue_faces(queue, int(shapes[k]), number, two - begin, k, other_enters, other_best[2].face)
+    return True
 
 
 @inlined
-def enqueue_where(queue: PairQueue, slot: int, number: Int32Array, first: int, limb: int, truth: Truth) -> None:
-    """Queue those of the eight rays `number[first]` to `number[first + 7]` for which `truth` holds, with a limb."""
-    count = queue.queued[slot]
-    store(queue.limb[slot], count, broadcast(float(limb)))
-    queue.queued[slot] = count + append_where(queue.row[slot], count, number, first, truth)
+def enqueue_faces(
+    queue: PairQueue, shape: int, number: Int32Array, first: int, limb: int, enters: Truth, face: Real
+) -> None:
+    """Queue those of the eight rays `number[first]` to `number[first + 7]` that enter a limb, by face."""
+    first_face, end_face = faces(shape)
+    for one in range(first_face, end_face):
+        slot = shape * FACES + one
+        count = queue.queued[slot]
+        store(queue.limb[slot], count, broadcast(float(limb)))
+        queue.queued[slot] = count + append_where(queue.row[slot], count, number, first, enters & (face == float(one)))

@@ -8,11 +8,25 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Face, Float64Array, Int32Array, Rows, Shape
+from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, as_double_double, vector_difference
 from cylcollide.kernels.limb_table import ROW, Limb, eight_of, limb_of
-from cylcollide.kernels.ray import Ray, Rays, make_ray
+from cylcollide.kernels.ray import Ray, Rays, largest_component, make_ray
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import LANES, Real, broadcast, load, load_at, load_rows, load_triples, prefetch
+from cylcollide.runtime.simd import (
+    LANES,
+    Real,
+    Truth,
+    absolute,
+    broadcast,
+    load,
+    load_at,
+    load_rows,
+    load_triples,
+    logical_not,
+    prefetch,
+    store,
+)
 
 CACHE_LINE = 8
 """Float64 numbers in a cache line."""
@@ -71,9 +85,43 @@ def vectors_from(array: Float64Array, i: int) -> Vector:
 def rays_from(rays: Rays, i: int) -> Ray:
     """Eight rays from row i on."""
     origin, second = vectors_from(rays.origin, i), vectors_from(rays.second, i)
+    return eight_rays(rays, origin, second, i)
+
+
+@inlined
+def eight_rays(rays: Rays, origin: Vector, second: Vector, i: int) -> Ray:
+    """Eight rays from row i on, given their vectors."""
     distance = load(rays.distance, i) if rays.distance.size > 1 else broadcast(rays.distance[0])
     displacement = displacement_of(origin, second, rays.is_segment)
     return make_ray(origin, displacement, rays.is_segment, distance, distance)
+
+
+@inlined
+def copy_rays(raw: Rays, rays: Rays, i: int) -> tuple[Ray, Truth]:
+    """Copy and load eight rays from row i on; also returns whose numbers are not allowed."""
+    origin, second = copy_vectors(raw.origin, rays.origin, i), copy_vectors(raw.second, rays.second, i)
+    outside = logical_not(are_in_range(origin) & are_in_range(second))
+    if not rays.is_segment:
+        outside = outside | (largest_component(second) < SMALLEST_SIZE)
+    return eight_rays(rays, origin, second, i), outside
+
+
+@inlined
+def copy_vectors(raw: Float64Array, copy: Float64Array, i: int) -> Vector:
+    """Copy and load eight rows of an (n, 3) array."""
+    vectors = vectors_from(raw, i)
+    first, second, third = load(raw, 3 * i), load(raw, 3 * i + LANES), load(raw, 3 * i + 2 * LANES)
+    store(copy, 3 * i, first)
+    store(copy, 3 * i + LANES, second)
+    store(copy, 3 * i + 2 * LANES, third)
+    return vectors
+
+
+@inlined
+def are_in_range(v: Vector) -> Truth:
+    """Whether all three numbers are finite and in the accepted range."""
+    x, y, z = absolute(v[0]), absolute(v[1]), absolute(v[2])
+    return (x <= LARGEST_NUMBER) & (y <= LARGEST_NUMBER) & (z <= LARGEST_NUMBER)
 
 
 @inlined

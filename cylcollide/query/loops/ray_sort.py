@@ -59,11 +59,16 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: Ra
 @inlined
 def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, state: RayState) -> bool:
     """Copy and check rays `first` to `last` of a chunk from `begin` on, unsorted; returns whether all are valid."""
-    number = state.number
+    number_rows(state.number, begin, first, last)
+    return copy_checked(raw, rays, first, last)
+
+
+@inlined
+def number_rows(number: Int32Array, begin: int, first: int, last: int) -> None:
+    """Number rays `first` to `last` of a chunk from `begin` on, unsorted."""
     for k in range(first, last):
         number[k - begin] = k
     number[last - begin : last - begin + 2 * LANES] = last - 1  # sixteen may be read from the last one on
-    return copy_checked(raw, rays, first, last)
 
 
 @inlined
