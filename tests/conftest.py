@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from pathlib import Path
 
 os.environ.setdefault("PYTHONSAFEPATH", "1")  # child processes import the package under test, not a working directory
 
@@ -45,8 +46,18 @@ def crowd() -> cc.Limbs:
 
 
 @pytest.fixture
+def long_path(tmp_path):
+    """A folder whose name is longer than a line of a terminal."""
+    (tmp_path / ("a-long-name" * 10)).mkdir()
+    return tmp_path / ("a-long-name" * 10)
+
+
+@pytest.fixture
 def command(monkeypatch, capsys):
-    """Run `cylcollide` in this process as a user types it: its status, its output and its errors."""
+    """Run `cylcollide` in this process as a user types it: its status, its output and its errors.
+
+    A path that was given is never broken over lines.
+    """
 
     def run(*words: object) -> tuple[int, str, str]:
         from cylcollide import cli
@@ -55,6 +66,9 @@ def command(monkeypatch, capsys):
         with pytest.raises(SystemExit) as stopped:
             cli.main()
         said = capsys.readouterr()
+        lines = (said.out + said.err).splitlines()
+        for path in [str(word) for word in words if isinstance(word, Path)]:
+            assert "".join(lines).count(path) == sum(line.count(path) for line in lines)
         return stopped.value.code, said.out, said.err
 
     monkeypatch.setenv("COLUMNS", "100")

@@ -23,7 +23,7 @@ def bench(*arguments, hidden=()):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    out = tmp_path_factory.mktemp("bench") / "a" / "report"
+    out = tmp_path_factory.mktemp("bench") / ("a-long-name" * 10) / "report"
     options = ["--workloads", "W1,W2", "--rays", 3000, "--rounds", 2, "--no-tasks", "--out", out]
     return bench("bench", "--engines", "bullet", *options), out
 

@@ -27,24 +27,25 @@ def crosscheck(command):
 
 
 @pytest.mark.usefixtures("planted")
-def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, crosscheck):
+def test_the_command_writes_json_and_csv(monkeypatch, long_path, crosscheck):
     names = ("inflated", "blind", "single", "raising")
     scores = {score.engine: score for score in scoreboard_by_name(*names, rays=60 * len(ASKED))}
     scores["absent"] = Score("absent", {}, "No module named 'no_such_package'")
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
     monkeypatch.setenv("COLUMNS", "80")
-    status, text, _ = crosscheck("--engines", "all", "--out", tmp_path / "a")
+    status, text, _ = crosscheck("--engines", "all", "--out", long_path)
     assert status == 0
+    assert f"Scoreboard: {long_path / 'scoreboard.json'}\n" in text
     for score in scores.values():
         assert score.engine in text
     assert "…" not in text  # fits in 80 columns
     assert "no_such_package" in text
-    record = json.loads((tmp_path / "a" / "scoreboard.json").read_text())
+    record = json.loads((long_path / "scoreboard.json").read_text())
     assert record["schema"] == crosscheck_command.SCORE_SCHEMA
     assert record["scoreboard"] == [score.record() for score in scores.values()]
     assert record["scoreboard"][-1]["speed"] is None
     assert record["distances"]["unproved"] == 0
-    with (tmp_path / "a" / "scoreboard.csv").open() as file:
+    with (long_path / "scoreboard.csv").open() as file:
         rows = {row["engine"]: row for row in csv.DictReader(file)}
     assert int(rows["inflated"]["phantom"]) == scores["inflated"].phantom
     assert int(rows["blind"]["wrong in humanoid"]) == scores["blind"].families["humanoid"]

@@ -24,7 +24,7 @@ def run(*arguments, code=None):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    out = tmp_path_factory.mktemp("crosscheck") / "a" / "report"
+    out = tmp_path_factory.mktemp("crosscheck") / ("a-long-name" * 10) / "report"
     options = ["--rays", 1200, "--seed", 3, "--motion", "walk", "--motion", "kick", "--jobs", 2]
     return run("crosscheck", *options, "--out", out), out
 

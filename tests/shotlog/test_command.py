@@ -11,7 +11,7 @@ import cylcollide as cc
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed log of 12 ticks."""
-    path, match = tmp_path_factory.mktemp("log") / "match.shots", Match(5)
+    path, match = tmp_path_factory.mktemp("a-long-name" * 10) / "match.shots", Match(5)
     with cc.ShotLog(path, match.world, match.history) as log:
         for number in range(12):
             match.tick(number)
@@ -31,21 +31,23 @@ def test_all_is_judged_again(rejudge, log: Path):
     status, said, _ = rejudge(log, "--jobs", 1)
     assert status == 0
     assert "48 shots in 12 calls, 12 ticks: judged again identically" in said
+    assert f"{log}, by cylcollide" in said
     assert (log.read_bytes(), sorted(log.parent.iterdir())) == before
 
 
-def test_a_shot_is_explained_in_words_and_with_a_picture(rejudge, log: Path, tmp_path: Path):
+def test_a_shot_is_explained_in_words_and_with_a_picture(rejudge, log: Path, long_path: Path):
     with cc.ShotLog.open(log) as logged:
         hit = next(shot.number for shot in logged if shot.hit)
         miss = next(shot.number for shot in logged if not shot.hit)
     for number, word in ((hit, "judged by"), (miss, "miss: ")):
-        picture = tmp_path / f"{number}.png"
+        picture = long_path / f"{number}.png"
         status, said, _ = rejudge(log, "--shot", number, "--picture", picture)
         assert status == 0
         assert f"shot {number}, after tick" in said
         assert "'player': 'ann'" in said
         assert word in said
         assert "As logged." in said
+        assert f"Picture: {picture}\n" in said
         assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -130,11 +132,12 @@ def test_all_processors_give_the_same(rejudge, log: Path):
     assert rejudge(log, "--jobs", 2)[0] == 0
 
 
-def test_shots_are_exported(rejudge, log: Path, tmp_path: Path):
+def test_shots_are_exported(rejudge, log: Path, long_path: Path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra rejudge")
-    status, _, _ = rejudge(log, "--jobs", 1, "--export", tmp_path / "shots.parquet")
+    status, said, _ = rejudge(log, "--jobs", 1, "--export", long_path / "shots.parquet")
     assert status == 0
-    table = parquet.read_table(tmp_path / "shots.parquet").to_pydict()
+    assert f"Shots: {long_path / 'shots.parquet'}\n" in said
+    table = parquet.read_table(long_path / "shots.parquet").to_pydict()
     with cc.ShotLog.open(log) as logged:
         assert table["limb"] == [shot.limb for shot in logged]
         assert table["number"] == list(range(48))
