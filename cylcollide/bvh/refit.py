@@ -115,8 +115,8 @@ def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high
 
 def with_corners(frame: TreeFrame, bounds: Float32Array) -> TreeFrame | None:
     """The frame with the corners of all boxes; None if a box leaves it, or all are too small in it for float32."""
-    x, y, z = bounds[0, :HIGH].min(axis=1).tolist()
-    u, v, w = bounds[0, HIGH:].max(axis=1).tolist()
+    root = bounds[0].tolist()
+    (x, y, z), (u, v, w) = map(min, root[:HIGH]), map(max, root[HIGH:])
     if min(x, y, z) < -1.0 or max(u, v, w) > 1.0 or max(u - x, v - y, w - z) < SMALLEST_IN_FRAME:
         return None
     return frame._replace(low=(x, y, z), high=(u, v, w))

@@ -82,7 +82,10 @@ class WorldLayout:
     @cached_property
     def owners(self) -> Int64Array:
         """A number of its own for each owner, ascending."""
-        return frozen(np.concatenate([self.ids, self.statics.handles + np.int64(ABOVE_ALL_IDS)]))
+        owners, characters = np.empty(len(self.ids) + len(self.statics.handles), np.int64), len(self.ids)
+        owners[:characters], owners[characters:] = self.ids, self.statics.handles
+        owners[characters:] += ABOVE_ALL_IDS
+        return frozen(owners)
 
     @cached_property
     def stacked_row(self) -> Int64Array:

@@ -24,7 +24,7 @@ class Shared(NamedTuple):
     @property
     def changed_number(self) -> Column[np.int32] | None:
         """`number`; None if all rows have the same one there."""
-        stay = self.kept == len(self.number) and bool((self.runs[:, 0] == self.runs[:, 2]).all())
+        stay = self.kept == len(self.number) and all(begin == to for begin, _, to, *_ in self.runs.tolist())
         return None if stay else self.number
 
 
@@ -39,7 +39,8 @@ def shared_rows(
 ) -> Shared:
     """What two layouts with the same bare limbs have in common; arguments as of `_fill_runs`; `rows`: of mine."""
     runs, is_new = np.empty((1 + len(mine), 9), np.int64), np.ones(len(theirs), np.bool_)
-    runs[0].reshape(3, 3).T[...] = ((0,) * 3, bare_counts, (0,) * 3)
+    limbs, boxes, bones = bare_counts
+    runs[0] = (0, limbs, 0, 0, boxes, 0, 0, bones, 0)
     number = np.empty(rows, np.int32)
     runs = runs[: _fill_runs(mine, theirs, counts, here, there, is_new, runs, number)]
     return Shared(runs, number, is_new.nonzero()[0].tolist(), sum(end - begin for begin, end in runs[:, :2].tolist()))

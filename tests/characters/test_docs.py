@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "characters.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "characters.md"
 
 
 def test_snippets_about_rigs_run(tmp_path, monkeypatch, capsys):
@@ -34,3 +35,11 @@ def test_snippets_about_worlds_and_the_past_run(tmp_path, monkeypatch, capsys):
     assert len(shown) == 1
     assert shown[0] in capsys.readouterr().out
     assert {path.name for path in tmp_path.glob("*.png")} == {"miss.png", "then.png"}
+
+
+def test_the_first_surface_is_not_offered_for_blades():
+    """What a swung blade meets, and when, is another question than the first surface along a ray."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    offers = [line for page in pages for line in page.read_text().splitlines() if "first_surface" in line]
+    assert offers
+    assert [line for line in offers if re.search("melee|sword|blade|knife|axe", line, re.IGNORECASE)] == []

@@ -56,6 +56,15 @@ def test_the_record_is_a_case_that_replays(replay, tmp_path):
     assert set(RECORD) == set(Case.__dataclass_fields__)
 
 
+def test_what_was_written_is_named_in_one_line_each(command, long_path, monkeypatch):
+    monkeypatch.setattr("cylcollide.crosscheck.cases.recast.answers_apart", lambda names, _: dict.fromkeys(names, "no"))
+    file, small, script = (long_path / name for name in ("cases.json", "one.json", "one.py"))
+    file.write_text(json.dumps([RECORD]))
+    status, said, _ = command("replay", file, "--out", small, "--repro", script)
+    assert status == 0
+    assert said.endswith(f"Case: {small}\nScript: {script}\n")
+
+
 PLACES = list(places(RECORD))[1:]
 
 

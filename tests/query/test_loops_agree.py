@@ -176,7 +176,7 @@ def test_unseen_limbs_are_not_there(per_ray: str, inside: str):
         assert np.array_equal(chords.limb, left[chords_kept.limb])
         seen.update(hit=int(want.hit.sum()), miss=int((~want.hit).sum()), sets=1)
     assert min(seen["hit"], seen["miss"]) > n // 8, seen
-    assert seen["sets"] == {"both": 40, "mask": 8, "character": 5, "neither": 1}[per_ray]
+    assert seen["sets"] == {"both": sized(40, 30), "mask": 8, "character": 5, "neither": 1}[per_ray]
 
 
 def test_limbs_of_nobody_are_never_ignored():

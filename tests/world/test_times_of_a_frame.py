@@ -1,0 +1,139 @@
+"""What calls of a server's frame cost, each beside another call in the same process."""
+
+import time
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.check_cylinders import IS_COMPILED
+
+import cylcollide as cc
+
+pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
+HUMANOID = cc.Rig.humanoid()
+JUMP = Path(__file__).parents[2] / "demos" / "data" / "jump.bvh"
+
+
+def at_most(bound: float, call: Callable[[], object], beside: Callable[[], object]) -> bool:
+    """Whether a call takes at most so many times as long as another: least of interleaved rounds, tried on."""
+    least = np.full(2, np.inf)
+    for tried in range(200):
+        begun = time.perf_counter()
+        call()
+        between = time.perf_counter()
+        beside()
+        least = np.minimum(least, (between - begun, time.perf_counter() - between))
+        if tried >= 20 and least[0] <= bound * least[1]:
+            return True
+    print(f"{1e6 * least[0]:.0f} µs beside {1e6 * least[1]:.0f}")
+    return False
+
+
+def standing(rig: cc.Rig, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Bones of k characters on a field."""
+    rng = np.random.default_rng(seed)
+    at, turn = rng.uniform(0, 40, (k, 3)) * [1, 1, 0.02], rng.normal(size=(k, len(rig.bone_names), 4)) * 0.1
+    return rig.forward(at, [0, 0, 0, 1], rig.rest_orientations + turn)
+
+
+def world_of(*rigs: cc.Rig) -> tuple[cc.HitWorld, np.ndarray]:
+    """A world with a character of each rig, and their ids."""
+    world = cc.HitWorld()
+    ids = np.concatenate([world.spawn(rig) for rig in rigs])
+    world.set_poses(ids, *standing(rigs[0], len(rigs)))
+    world.finish_rebuild()
+    return world, ids
+
+
+def moves(world: cc.HitWorld, ids: np.ndarray, rig: cc.Rig) -> Callable[[], None]:
+    """A call that moves all, elsewhere each time."""
+    frames = cycle([standing(rig, len(ids), seed) for seed in range(2)])
+    return lambda: world.set_poses(ids, *next(frames))
+
+
+def matrices_of(positions: np.ndarray, orientations: np.ndarray) -> np.ndarray:
+    """The same bones as matrices, (k, b, 4, 4)."""
+    m, (x, y, z, w) = np.zeros((*positions.shape[:2], 4, 4)), np.moveaxis(orientations, -1, 0)
+    m[..., 0, 0], m[..., 0, 1], m[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
+    m[..., 1, 0], m[..., 1, 1], m[..., 1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
+    m[..., 2, 0], m[..., 2, 1], m[..., 2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+    m[..., :3, 3], m[..., 3, 3] = positions, 1.0
+    return m
+
+
+def test_matrices_take_half_as_long_again_as_poses():
+    """64 characters of 67 bones, 24 of which carry a limb."""
+    carriers = np.sort(np.random.default_rng(1).choice(67, 24, replace=False))
+    limbs = cc.Limbs.capsules(np.zeros((24, 3)), np.full((24, 3), 0.05), 0.05)
+    names, parents = [f"b{i}" for i in range(67)], [-1, *range(66)]
+    rig = cc.Rig(names, parents, np.full((67, 3), 0.05), np.tile([0, 0, 0, 1], (67, 1)), limbs, carriers)
+    world, ids = world_of(*[rig] * 64)
+    frames = cycle([matrices_of(*standing(rig, 64, seed)) for seed in range(2)])
+    assert at_most(1.5, lambda: world.set_pose_matrices(ids, next(frames), order="row"), moves(world, ids, rig))
+
+
+def test_400_rigs_of_their_own_take_at_most_4_times_as_long_as_one():
+    own, one = world_of(*(HUMANOID.scaled(1 + 1e-4 * k) for k in range(400))), world_of(*[HUMANOID] * 400)
+    assert at_most(4.0, moves(*own, HUMANOID), moves(*one, HUMANOID))
+
+
+def test_one_that_comes_is_posed_and_goes_takes_twice_as_long_as_all_at_most():
+    """Among 200; it took five times as long as new poses of all of them."""
+    world, ids = world_of(*[HUMANOID] * 200)
+    pose = standing(HUMANOID, 1, 3)
+
+    def come_and_go() -> None:
+        one = world.spawn(HUMANOID)
+        world.set_poses(one, *pose)
+        world.despawn(one)
+
+    assert at_most(2.0, come_and_go, moves(world, ids, HUMANOID))
+
+
+def test_64_poses_of_a_clip_take_as_long_as_those_of_a_rig():
+    """Where what does not change was computed again, a single pose took thirty times as long."""
+    clip = cc.Clip.load_bvh(JUMP).retargeted(HUMANOID)
+    times = cycle([np.linspace(0.0, end, 64) for end in (20.0, 21.0)])
+    posed = clip.at(next(times), HUMANOID)
+    assert at_most(3.0, lambda: clip.at(next(times), HUMANOID), lambda: HUMANOID.forward(*posed))
+
+
+@pytest.fixture(scope="module")
+def recorded() -> tuple[cc.PoseHistory, np.ndarray]:
+    """The history of 200 people over eight ticks, and their ids."""
+    world, ids = world_of(*[HUMANOID] * 200)
+    history, (at, turn) = cc.PoseHistory(world, 8), standing(HUMANOID, 200)
+    for tick in range(8):
+        world.set_poses(ids, at + np.array([0.02 * tick, 0, 0]), turn)
+        history.record(tick)
+    return history, ids
+
+
+@pytest.mark.parametrize("n", [1, 100, 5000])
+def test_points_in_the_past_take_at_most_5_times_as_long(recorded: tuple[cc.PoseHistory, np.ndarray], n: int):
+    history, _ = recorded
+    rng, limbs = np.random.default_rng(n), history.world.limbs
+    points = limbs.p1[rng.integers(len(limbs), size=n)] + 0.1 * rng.normal(size=(n, 3))
+    at = rng.uniform(0, 7, n)
+    assert at_most(
+        5.0,
+        lambda: history.contains_points(points, at, threads=1).limb,
+        lambda: history.world.contains_points(points, threads=1).limb,
+    )
+
+
+def test_protections_that_begin_in_flight_cost_no_search_a_bullet(recorded: tuple[cc.PoseHistory, np.ndarray]):
+    """Of 200 characters, for 2,000 bullets: it took eight hundred times as long as without."""
+    history, ids = recorded
+    rng, since = np.random.default_rng(2), {int(one): 3.0 + k / 400 for k, one in enumerate(ids)}
+    start = rng.uniform(0, 40, (2000, 3)) * [1, 1, 0.05]
+    end = start + rng.normal(size=(2000, 3))
+    flown = history.cast_moving(start, end, 3.0, 4.0)
+    assert flown.hit.any()
+    assert at_most(
+        3.0,
+        lambda: history.cast_moving(start, end, 3.0, 4.0, protected_since=since).hit,
+        lambda: history.cast_moving(start, end, 3.0, 4.0).hit,
+    )
