@@ -5,6 +5,8 @@ from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
 
+from cylcollide.exact.numbers import cross, dot
+
 Point: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
 Numbers: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
@@ -16,7 +18,7 @@ def boxes_touch(one: Numbers, other: Numbers) -> bool:
     (a, sides), (b, others) = _solid(one), _solid(other)
     way: Point = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
     return all(
-        abs(_dot(way, plane)) <= sum(abs(_dot(side, plane)) for side in (*sides, *others))
+        abs(dot(way, plane)) <= sum(abs(dot(side, plane)) for side in (*sides, *others))
         for plane in _planes(sides, others)
     )
 
@@ -25,9 +27,9 @@ def _planes(sides: list[Point], others: list[Point]) -> Iterator[Point]:
     """The directions across faces and across two edges."""
     for own in (sides, others):
         for k in range(3):
-            yield _cross(own[k], own[k - 1])
+            yield cross(own[k], own[k - 1])
     for u, v in product(sides, others):
-        yield _cross(u, v)
+        yield cross(u, v)
 
 
 def _solid(numbers: Numbers) -> tuple[Point, list[Point]]:
@@ -35,19 +37,11 @@ def _solid(numbers: Numbers) -> tuple[Point, list[Point]]:
     x, y, z = map(Fraction, numbers[0])
     rows = [Fraction(number) for number in numbers[1]]
     u, v, w, half = (_point(rows[k : k + 3]) for k in (0, 3, 6, 9))
-    volume = _dot(_cross(u, v), w)
-    across = _cross(v, w), _cross(w, u), _cross(u, v)
+    volume = dot(cross(u, v), w)
+    across = cross(v, w), cross(w, u), cross(u, v)
     return (x, y, z), [_point([part * size / volume for part in edge]) for edge, size in zip(across, half, strict=True)]
 
 
 def _point(numbers: list[Fraction]) -> Point:
     x, y, z = numbers
     return x, y, z
-
-
-def _dot(a: Point, b: Point) -> Fraction:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-def _cross(a: Point, b: Point) -> Point:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import inf, isqrt
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 Vector: TypeAlias = tuple[int, int, int]
 
@@ -17,12 +17,15 @@ def scaled_integers(values: Iterable[float]) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
-def dot(a: Vector, b: Vector) -> int:
+Exact = TypeVar("Exact", int, Fraction)
+
+
+def dot(a: tuple[Exact, Exact, Exact], b: tuple[Exact, Exact, Exact]) -> Exact:
     """Scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def cross(a: Vector, b: Vector) -> Vector:
+def cross(a: tuple[Exact, Exact, Exact], b: tuple[Exact, Exact, Exact]) -> tuple[Exact, Exact, Exact]:
     """Vector product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 

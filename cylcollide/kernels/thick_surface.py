@@ -68,7 +68,7 @@ def thick_curve(
 ) -> Curve:
     """The `Curve` of the surface at `radius` from a face of a limb, expanded about a fraction near the contact."""
     if limb.kind == BOX:
-        return box_distance(origin, displacement, fraction, limb, radius)
+        return box_curve(origin, displacement, fraction, limb, radius)
     if limb.kind == SPHERE or (limb.kind == CAPSULE and face != SIDE):
         x, d = relative_to(origin, displacement, fraction, end_of(limb, face)), high_words(displacement)
         value = difference(dd_dot(x, x), squared_sum(limb.radius, radius))
@@ -77,11 +77,11 @@ def thick_curve(
     if face in (SIDE, BORE):
         own = squared_sum(limb.radius2 if face == BORE else limb.radius, radius if face == SIDE else -radius)
         return wall_curve(origin, displacement, fraction, limb, own)
-    return cap_distance(origin, displacement, fraction, limb, face, radius)
+    return cap_curve(origin, displacement, fraction, limb, face, radius)
 
 
 @inlined
-def cap_distance(
+def cap_curve(
     origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float, radius: Real
 ) -> Curve:
     """The distance from a cap: from its plane, or where the point is beyond its rim, or a bore's, from the rim."""
@@ -110,7 +110,7 @@ def cap_distance(
 
 
 @inlined
-def box_distance(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, radius: Real) -> Curve:
+def box_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, radius: Real) -> Curve:
     """The distance from a box: from a face, an edge or a corner."""
     (x, y, z), (a, b, c) = box_axes(limb)
     v, d = relative_to(origin, displacement, fraction, limb.centre), high_words(displacement)

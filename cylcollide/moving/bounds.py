@@ -50,7 +50,7 @@ class MovingLimb(NamedTuple):
     p2_end: Vector
 
 
-class Motion(NamedTuple, Generic[V]):
+class RelativeMotion(NamedTuple, Generic[V]):
     """A bullet relative to a limb: at u it is at y + u dy from the middle of the axis, whose half is h + u dh."""
 
     y: V
@@ -80,7 +80,7 @@ def moving_hit_bounds(bullet: Affine, limb: MovingLimb, extent: Real) -> HitBoun
     if first > last:
         return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
     errors = contact_errors(limb.kind, half_squared, square_root(near), width, delta)
-    return first_contact(motion, limb.kind, limb.radius, limb.radius2, first, last, errors)
+    return first_solid_contact(motion, limb.kind, limb.radius, limb.radius2, first, last, errors)
 
 
 @inlined
@@ -110,11 +110,11 @@ def is_trusted(extent: Real) -> Truth:
 
 
 @inlined
-def relative_motion(bullet: Affine, limb: MovingLimb) -> Motion[Vector]:
+def relative_motion(bullet: Affine, limb: MovingLimb) -> RelativeMotion[Vector]:
     """The bullet from the middle of the limb's axis, and half the axis."""
     y, y_end = from_middle(bullet[0], limb.p1, limb.p2), from_middle(bullet[1], limb.p1_end, limb.p2_end)
     h, h_end = half_difference(limb.p1, limb.p2), half_difference(limb.p1_end, limb.p2_end)
-    return Motion(y, vector_to(y, y_end), h, vector_to(h, h_end))
+    return RelativeMotion(y, vector_to(y, y_end), h, vector_to(h, h_end))
 
 
 @inlined
@@ -136,7 +136,7 @@ def vector_to(a: Vector, b: Vector) -> Vector:
 
 
 @inlined
-def longest_half_squared(motion: Motion[Vector]) -> Real:
+def longest_half_squared(motion: RelativeMotion[Vector]) -> Real:
     """The larger square of h at both ends: h is never longer, its square being convex in u."""
     h_end = along(motion.h, motion.dh, 1.0)
     return larger(dot(motion.h, motion.h), dot(h_end, h_end))
@@ -159,7 +159,7 @@ def near_squared(kind: int, half_squared: Real, width: Real, delta: Real) -> Rea
 
 
 @inlined
-def ball_times(motion: Motion[Vector], radius_squared: Real) -> Interval:
+def ball_times(motion: RelativeMotion[Vector], radius_squared: Real) -> Interval:
     """When the bullet is within a ball around the middle, as u clipped to [0, 1]; may be empty."""
     square, least = dot(motion.dy, motion.dy), SLOPE_FLOOR * SLOPE_FLOOR
     per_square = 1.0 / larger(square, least)
@@ -180,7 +180,7 @@ def contact_errors(kind: int, half_squared: Real, near: Real, width: Real, delta
 
 
 @inlined
-def window_between(motion: Motion[Vector], begin: Real, end: Real) -> Window:
+def window_between(motion: RelativeMotion[Vector], begin: Real, end: Real) -> Window:
     """Bullet and limb at two times."""
     return (
         (along(motion.y, motion.dy, begin), along(motion.y, motion.dy, end)),
@@ -189,8 +189,8 @@ def window_between(motion: Motion[Vector], begin: Real, end: Real) -> Window:
 
 
 @compiled
-def first_contact(
-    motion: Motion[Vector], kind: int, radius: float, radius2: float, first: float, last: float, errors: Errors
+def first_solid_contact(
+    motion: RelativeMotion[Vector], kind: int, radius: float, radius2: float, first: float, last: float, errors: Errors
 ) -> HitBounds:
     """The first contact between `first` and `last`, outside of which there is none."""
     begin, end, until = first, last, last  # no contact before `begin`, nor behind `end` unless `certain`

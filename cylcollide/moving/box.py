@@ -6,8 +6,8 @@ bone, which changes linearly, turned back by the bone's rotation, which is about
 `Bracket` of the times at which the bullet is inside. Parts that this leaves open are halved, from the first to the
 last. `docs/numerics.md`, "Boxes between ticks".
 
-`relative_flight` prepares one interval; `first_contact` and `end_of_contact` answer in u, 0 at its start and 1 at its
-end, as `HitBounds`: what is possible and not certain is undecided.
+`relative_flight` prepares one interval; `first_box_contact` and `end_of_box_contact` answer in u, 0 at its start and 1
+at its end, as `HitBounds`: what is possible and not certain is undecided.
 """
 
 from math import inf, sqrt
@@ -240,7 +240,7 @@ def _face(part: _Part, leaving: bool) -> float:
 
 
 @compiled
-def first_contact(flight: RelativeFlight, resolution: float) -> HitBounds:
+def first_box_contact(flight: RelativeFlight, resolution: float) -> HitBounds:
     """Bounds of the first u at which the bullet is in the box; `inside`: it certainly is at u = 0.
 
     Parts of an interval are halved while they are longer than `resolution`, in ticks, and do not decide whether there
@@ -263,10 +263,10 @@ def first_contact(flight: RelativeFlight, resolution: float) -> HitBounds:
 
 
 @compiled
-def end_of_contact(flight: RelativeFlight, begin: float, resolution: float) -> HitBounds:
+def end_of_box_contact(flight: RelativeFlight, begin: float, resolution: float) -> HitBounds:
     """Bounds of the u at which the bullet, certainly in the box at `begin`, leaves it first; not possible: it stays.
 
-    `begin` is `upper` of a `first_contact` that is certain.
+    `begin` is `upper` of a `first_box_contact` that is certain.
     """
     found = _scan(flight, begin, resolution, True)
     if found[1] < inf:

@@ -25,7 +25,7 @@ from cylcollide.kernels.double_double import (
 )
 from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.ray import dot
-from cylcollide.moving.bounds import Motion, contact_errors, longest_half_squared, near_squared
+from cylcollide.moving.bounds import RelativeMotion, contact_errors, longest_half_squared, near_squared
 from cylcollide.moving.solids import Errors
 from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real, Truth, absolute, larger, smaller, square_root
@@ -41,7 +41,7 @@ STEP_ROUNDING = 8.0 * UNIT_ROUNDOFF
 """Of a step: value, slope and quotient are float64."""
 
 
-AccurateMotion: TypeAlias = Motion[DoubleDoubleVector]
+AccurateMotion: TypeAlias = RelativeMotion[DoubleDoubleVector]
 
 
 class ContactTime(NamedTuple):
@@ -65,7 +65,7 @@ def accurate_motion(
     """The motion of a bullet, given at u = 0 and 1, relative to a limb, given by p1 and p2 at u = 0 and at u = 1."""
     y, y_end = from_middle(bullet[0], limb), from_middle(bullet[1], limb_end)
     h, h_end = half_axis(limb), half_axis(limb_end)
-    return Motion(y, dd_vector(y_end, y), h, dd_vector(h_end, h))
+    return RelativeMotion(y, dd_vector(y_end, y), h, dd_vector(h_end, h))
 
 
 @compiled
@@ -141,7 +141,7 @@ def face_error(errors: Errors, kind: int, face: float) -> float:
 
 
 @inlined
-def largest_bend(motion: Motion[Vector], kind: int, radius: float, face: float, h: float, y: float) -> float:
+def largest_bend(motion: RelativeMotion[Vector], kind: int, radius: float, face: float, h: float, y: float) -> float:
     """Bound on the second derivative of a face's polynomial, for |h| <= h and |y| <= y."""
     dy, dh = square_root(dot(motion.dy, motion.dy)), square_root(dot(motion.dh, motion.dh))
     if kind == SPHERE or (kind == CAPSULE and face != SIDE):
@@ -219,6 +219,6 @@ def accurate_contact(
 
 
 @inlined
-def high_motion(motion: AccurateMotion) -> Motion[Vector]:
+def high_motion(motion: AccurateMotion) -> RelativeMotion[Vector]:
     """The motion, rounded to float64."""
-    return Motion(high_words(motion.y), high_words(motion.dy), high_words(motion.h), high_words(motion.dh))
+    return RelativeMotion(high_words(motion.y), high_words(motion.dy), high_words(motion.h), high_words(motion.dh))

@@ -8,7 +8,7 @@ from cylcollide._types import Float32Array, Int32Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import Pairs, levels_of, make_pairs
 from cylcollide.constants import BLOCK_RAYS, RAYS_PER_TASK, STREAM_RAYS
-from cylcollide.query.loops.leaf import RayState, make_ray_state
+from cylcollide.query.loops.leaf import StreamScratch, make_stream_scratch
 from cylcollide.query.loops.nearest import NearState, make_near_state
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue, make_pair_queue
 from cylcollide.query.loops.recorded_stream import RecordedScratch, make_recorded_scratch
@@ -18,20 +18,20 @@ from cylcollide.runtime.compile import pack
 _kept = threading.local()
 
 
-def scratch_for_streams(tree: Tree, rays: int) -> RayState:
+def scratch_for_streams(tree: Tree, rays: int) -> StreamScratch:
     """Buffers of this thread for a chunk of so many rays through this tree."""
-    kept: RayState | None = getattr(_kept, "streams", None)
+    kept: StreamScratch | None = getattr(_kept, "streams", None)
     if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.key) < rays:
-        kept = _kept.streams = make_ray_state(tree, STREAM_RAYS, max(rays, RAYS_PER_TASK))
+        kept = _kept.streams = make_stream_scratch(tree, STREAM_RAYS, max(rays, RAYS_PER_TASK))
     return kept
 
 
-def packed_for_streams(tree: Tree, rays: int) -> RayState:
+def packed_for_streams(tree: Tree, rays: int) -> StreamScratch:
     """The same, as loops alone can read them: for few rays, reading forty arrays takes as long as ten rays."""
     state = scratch_for_streams(tree, rays)
     if getattr(_kept, "packed_from", None) is not state:
         _kept.packed, _kept.packed_from = pack(state), state
-    packed: RayState = _kept.packed
+    packed: StreamScratch = _kept.packed
     return packed
 
 

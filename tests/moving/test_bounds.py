@@ -16,7 +16,7 @@ from cylcollide.constants import CONTACT_ERROR
 from cylcollide.exact.moving import contact_face, contact_intervals
 from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.moving.bounds import Motion, MovingLimb, certain_miss, moving_hit_bounds
+from cylcollide.moving.bounds import MovingLimb, RelativeMotion, certain_miss, moving_hit_bounds
 from cylcollide.moving.contact import accurate_contact, first_step
 
 pytestmark = pytest.mark.plain_python
@@ -131,7 +131,7 @@ def test_eight_misses_are_those_of_one(shape):
 def test_eight_accurate_times_are_those_of_one(shape):
     face = Face.CAP2 if shape in (Shape.CYLINDER, Shape.CAPSULE) else Face.SIDE
     cases = eight(shape, face)
-    motion = Motion(*lanes([accurate(motion) for motion, _, _ in cases]))
+    motion = RelativeMotion(*lanes([accurate(motion) for motion, _, _ in cases]))
     radii = lanes([(motion.radius, motion.radius2) for motion, _, _ in cases])
     lower, upper, extent = lanes([(bounds.lower, bounds.upper, arguments[2]) for _, arguments, bounds in cases])
     bounds = HitBounds(True, True, lower, upper, False, float(face))

@@ -11,7 +11,7 @@ from support.moving_boxes import Cases, cases_of, contacts, coordinates, deepest
 import cylcollide as cc
 from cylcollide._types import Face
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.moving.box import RESOLUTION, BoxPath, end_of_contact, first_contact, relative_flight
+from cylcollide.moving.box import RESOLUTION, BoxPath, end_of_box_contact, first_box_contact, relative_flight
 
 pytestmark = pytest.mark.plain_python
 
@@ -212,12 +212,12 @@ def test_a_box_that_is_moved_by_its_ends_does_not_turn():
     path = BoxPath((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), still, still, (0.0, 0.0, 0.0), axes, half)
     row = one(here=path.here, there=path.there, axes=np.ravel(axes))
     flight = relative_flight((-5.0, 0.0, 0.0), (5.0, 0.0, 0.0), 0.0, 1.0, path)
-    bounds = first_contact(flight, RESOLUTION)
+    bounds = first_box_contact(flight, RESOLUTION)
     assert row[:6].tolist() == [float(number) for number in bounds]
     assert bounds.certain
     assert bounds.upper - bounds.lower < 1e-12
     behind = flight.last - 1e-3  # near enough, and outside already
-    assert end_of_contact(flight, behind, RESOLUTION)[:4] == (True, True, behind, behind)
+    assert end_of_box_contact(flight, behind, RESOLUTION)[:4] == (True, True, behind, behind)
 
 
 def test_touches_are_undecided():

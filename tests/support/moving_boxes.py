@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide.kernels.ray import as_vector
-from cylcollide.moving.box import BoxPath, end_of_contact, first_contact, relative_flight
+from cylcollide.moving.box import BoxPath, end_of_box_contact, first_box_contact, relative_flight
 
 Array = np.ndarray
 
@@ -48,11 +48,11 @@ def contacts(cases: Cases, resolution: float, result: Array) -> None:
         flight = relative_flight(
             as_vector(cases.start, i), as_vector(cases.end, i), cases.alpha[i, 0], cases.alpha[i, 1], path
         )
-        found = first_contact(flight, resolution)
+        found = first_box_contact(flight, resolution)
         result[i, 0], result[i, 1], result[i, 2] = found.possible, found.certain, found.lower
         result[i, 3], result[i, 4], result[i, 5] = found.upper, found.inside, found.face
         if found.certain:
-            gone = end_of_contact(flight, found.upper, resolution)
+            gone = end_of_box_contact(flight, found.upper, resolution)
             result[i, 6], result[i, 7], result[i, 8] = gone.possible, gone.certain, gone.lower
             result[i, 9], result[i, 10] = gone.upper, gone.face
 

@@ -16,7 +16,7 @@ from cylcollide.kernels.limb_table import LimbRows, is_considered
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RayBatch
-from cylcollide.query.loops.leaf import RayState
+from cylcollide.query.loops.leaf import StreamScratch
 from cylcollide.query.loops.output import flush_refine, write_eight
 from cylcollide.query.loops.packets import FACES, PairQueue, copy_rays, one_limb, prefetch_sixteen
 from cylcollide.query.loops.ray_sort import number_rows
@@ -33,7 +33,7 @@ def cast_brute_force(
     raw: Rays,
     batch: RayBatch,
     table: LimbRows,
-    state: RayState,
+    state: StreamScratch,
     begin: int,
     end: int,
     aim: int,
@@ -60,7 +60,7 @@ def cast_brute_force(
 
 @inlined
 def cast_sixteen(
-    raw: Rays, batch: RayBatch, table: LimbRows, state: RayState, begin: int, row: int, end: int, hits: HitColumns
+    raw: Rays, batch: RayBatch, table: LimbRows, state: StreamScratch, begin: int, row: int, end: int, hits: HitColumns
 ) -> bool:
     """Copy sixteen rays from `row` on and find their closest limbs; beyond `end`, the last eight are tested once more.
 

@@ -25,15 +25,15 @@ from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import LANES, Real, Truth, load_at, load_rows, lowest_bit, movemask, select, store
 
 LIMB, LOWER, UPPER, FACE, NEXT_POSSIBLE, STARTS_INSIDE = range(6)
-"""Columns of `RayState.best`: the numbers of a `Closest`."""
+"""Columns of `StreamScratch.best`: the numbers of a `Closest`."""
 LIMIT = 6
-"""Column of `RayState.ray`."""
+"""Column of `StreamScratch.ray`."""
 CYLINDER, ANY, ALL = int(Shape.CYLINDER), int(Aim.ANY), int(Aim.ALL)
 ALL_LANES = (1 << LANES) - 1
 """Eight lanes, as bits."""
 
 
-class RayState(NamedTuple):
+class StreamScratch(NamedTuple):
     """The rays of one stream, what each has hit so far, pairs that wait, and the order of a chunk. One per thread."""
 
     ray: Rows[np.float64]  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
@@ -54,7 +54,7 @@ class RayState(NamedTuple):
     octant: Column[np.int64]  # (10,): where octants begin in `number`; last: begin and end of all, unsorted
 
 
-def make_ray_state(tree: Tree, rays: int, chunk: int) -> RayState:
+def make_stream_scratch(tree: Tree, rays: int, chunk: int) -> StreamScratch:
     """Buffers for streams of `rays` rays, chunks of `chunk` rays, and any traversal of this tree."""
     size = -(-rays // PAIR_BATCH) * PAIR_BATCH
     nothing = np.zeros(LANES)
@@ -66,7 +66,7 @@ def make_ray_state(tree: Tree, rays: int, chunk: int) -> RayState:
     refine = make_pair_queue(SHAPES * FACES, rays + 2 * PAIR_BATCH, PAIR_BATCH)
     stream, number, key = make_stream(tree, rays), np.empty(chunk + 2 * LANES, np.int32), np.empty(chunk, np.uint16)
     sort = number, key, np.empty(8 * 16**3 + 1, np.int32), np.empty(10, np.int64)
-    return RayState(
+    return StreamScratch(
         ray, best, step, nothing, start, per_length, radius, stream, pairs, refine, crossed, crossings, *sort
     )
 
@@ -78,7 +78,7 @@ class StreamQuery(NamedTuple):
     table: LimbRows  # no `kernel_shape` if hits have other indices: ties stay undecided
     aim: int
     scale: float  # of the tree
-    state: RayState
+    state: StreamScratch
     number: Int32Array
     base: int
     shared_filter: bool  # all rays consider the same limbs
@@ -88,14 +88,14 @@ class StreamQuery(NamedTuple):
 
 @inlined
 def closest_in(best: tuple[Real, ...], inside: Truth) -> Closest:
-    """The closest hit whose numbers are a row of `RayState.best`, or eight rows; `inside`: a ray starts in a limb."""
+    """The closest hit whose numbers are a row of `best`, or eight rows; `inside`: a ray starts in a limb."""
     limb, lower, upper, face, next_possible = best[LIMB], best[LOWER], best[UPPER], best[FACE], best[NEXT_POSSIBLE]
     known = limb >= 0.0
     return limb, next_possible, HitBounds(known, known, lower, upper, inside, face)
 
 
 @inlined
-def closest_of(state: RayState, i: int) -> Closest:
+def closest_of(state: StreamScratch, i: int) -> Closest:
     """The closest hit of ray i so far."""
     best = state.best
     numbers = best[i, LIMB], best[i, LOWER], best[i, UPPER], best[i, FACE], best[i, NEXT_POSSIBLE]
@@ -103,7 +103,7 @@ def closest_of(state: RayState, i: int) -> Closest:
 
 
 @inlined
-def eight_rays(state: RayState, chosen: Int32Array, first: int) -> Ray:
+def eight_rays(state: StreamScratch, chosen: Int32Array, first: int) -> Ray:
     """The rays of rows `chosen[first]` to `chosen[first + 7]`, for hit bounds alone: lengths and radius are invalid."""
     c = load_rows(state.ray, chosen, first, 0)
     return Ray((c[0], c[1], c[2]), (c[3], c[4], c[5]), c[6], c[6], c[6], c[7], c[6])
@@ -162,7 +162,7 @@ def merge_hit(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None:
 
 
 @inlined
-def record_crossing(state: RayState, ray: int, limb: int) -> None:
+def record_crossing(state: StreamScratch, ray: int, limb: int) -> None:
     """Append a ray and a limb that it may cross to `state.crossed`; one beyond its size is counted, not stored."""
     k = state.crossings[0]
     if k < len(state.crossed):
@@ -193,14 +193,14 @@ def test_pair_batch(query: StreamQuery, shape: int) -> None:
 
 
 @inlined
-def eight_thick_rays(state: RayState, chosen: Int32Array, first: int) -> Ray:
+def eight_thick_rays(state: StreamScratch, chosen: Int32Array, first: int) -> Ray:
     """`eight_rays` with their radii."""
     r, radius = eight_rays(state, chosen, first), load_at(state.radius, chosen, first, 1, 0)
     return Ray(r.origin, r.direction, r.length, r.per_length, r.limit, r.extent, radius)
 
 
 @inlined
-def one_ray(state: RayState, i: int, radius: float) -> Ray:
+def one_ray(state: StreamScratch, i: int, radius: float) -> Ray:
     """Ray i of the stream; lengths are invalid."""
     r = state.ray[i]
     return Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7], radius)

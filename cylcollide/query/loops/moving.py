@@ -10,7 +10,7 @@ from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, is_undecid
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import broadcast_index
 from cylcollide.moving.bounds import certain_miss, moving_hit_bounds
-from cylcollide.moving.box import first_contact, relative_flight
+from cylcollide.moving.box import first_box_contact, relative_flight
 from cylcollide.query.loops.moving_pair import (
     LEFT_OUT,
     MovingQuery,
@@ -159,6 +159,8 @@ def limb_bounds(query: MovingQuery, j: int, k: int) -> HitBounds:
     if query.table.kernel_shape[k] == BOX:
         interval, path = query.intervals.rows[j], box_path(query.table.paths[query.table.box[k]])
         start, end = vector(interval, START), vector(interval, END)
-        return first_contact(relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], path), query.resolution)
+        return first_box_contact(
+            relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], path), query.resolution
+        )
     pair = pair_of(query, j, k)
     return moving_hit_bounds(pair.flight, moving_limb(pair), pair.extent)

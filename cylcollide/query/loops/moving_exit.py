@@ -20,7 +20,7 @@ from cylcollide.moving.bounds import (
     relative_motion,
     window_between,
 )
-from cylcollide.moving.box import end_of_contact, first_contact, place_in_box, relative_flight
+from cylcollide.moving.box import end_of_box_contact, first_box_contact, place_in_box, relative_flight
 from cylcollide.moving.contact import ContactTime, accurate_contact
 from cylcollide.moving.solids import Affine, window_crossing
 from cylcollide.query.loops.moving import MovingColumns
@@ -181,10 +181,10 @@ def bound_box(
     """
     start, end, box = vector(interval, START), vector(interval, END), box_path(path)
     flight = relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], box)
-    found = first_contact(flight, resolution)
+    found = first_box_contact(flight, resolution)
     bounds[0], bounds[1], bounds[2], bounds[3] = found.possible, found.certain, found.lower, found.upper
     bounds[4], bounds[5] = found.face, False
     if found.certain:
-        left = end_of_contact(flight, found.upper, resolution)
+        left = end_of_box_contact(flight, found.upper, resolution)
         bounds[5], bounds[6], bounds[7] = left.certain, left.lower, left.upper
         bounds[8], bounds[9], bounds[10] = place_in_box(flight, found.upper)

@@ -17,7 +17,16 @@ from cylcollide.kernels.ray import Rays, radius_of, ray_at
 from cylcollide.kernels.thick_surface import is_bounded, thick_curve
 from cylcollide.query.loops.columns import HitColumns, clear_hits
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.leaf import FACE, LIMB, LOWER, NEXT_POSSIBLE, STARTS_INSIDE, UPPER, RayState, closest_in
+from cylcollide.query.loops.leaf import (
+    FACE,
+    LIMB,
+    LOWER,
+    NEXT_POSSIBLE,
+    STARTS_INSIDE,
+    UPPER,
+    StreamScratch,
+    closest_in,
+)
 from cylcollide.query.loops.packets import (
     FACES,
     PAIR_BATCH,
@@ -65,14 +74,14 @@ def write_eight(closest: Closest, undecided: Truth, per_length: Real, row: int, 
 
 
 @inlined
-def load_closest(state: RayState, row: int) -> Closest:
+def load_closest(state: StreamScratch, row: int) -> Closest:
     """The closest hits of eight rays, from this row on."""
     best = load_rows(state.best, state.step, row, 0)
     return closest_in(best, best[STARTS_INSIDE] > 0.0)
 
 
 @compiled
-def write_any_hit(number: Int32Array, base: int, count: int, state: RayState, hits: HitColumns) -> None:
+def write_any_hit(number: Int32Array, base: int, count: int, state: StreamScratch, hits: HitColumns) -> None:
     """Write whether each of `count` rays hits any limb: columns `limb` and `undecided`."""
     for row in range(count):
         i, found = number[base + row], state.best[row]
@@ -80,7 +89,7 @@ def write_any_hit(number: Int32Array, base: int, count: int, state: RayState, hi
 
 
 @compiled
-def to_query_rows(number: Int32Array, base: int, count: int, recorded: int, state: RayState) -> None:
+def to_query_rows(number: Int32Array, base: int, count: int, recorded: int, state: StreamScratch) -> None:
     """Turn stream rows into query rows in the crossings from number `recorded` on.
 
     An untrusted ray may cross any limb: then the count is made to exceed the buffer.
@@ -95,7 +104,7 @@ def to_query_rows(number: Int32Array, base: int, count: int, recorded: int, stat
 
 @compiled
 def write_in_order(
-    table: LimbRows, number: Int32Array, base: int, count: int, state: RayState, hits: HitColumns
+    table: LimbRows, number: Int32Array, base: int, count: int, state: StreamScratch, hits: HitColumns
 ) -> None:
     """Write the hits of `count` rays that are consecutive rows of the query, eight at a time."""
     i = number[base]
@@ -113,7 +122,7 @@ def write_in_order(
 
 @compiled
 def write_hits(
-    table: LimbRows, number: Int32Array, base: int, begin: int, end: int, state: RayState, hits: HitColumns
+    table: LimbRows, number: Int32Array, base: int, begin: int, end: int, state: StreamScratch, hits: HitColumns
 ) -> None:
     """Write the hits of stream rows `begin` to `end` into columns that hold misses."""
     for first in range(begin, end, LANES):
@@ -138,7 +147,7 @@ def write_hits(
 
 
 @inlined
-def enqueue_refine(state: RayState, table: LimbRows, i: int, limb: int, face: int) -> None:
+def enqueue_refine(state: StreamScratch, table: LimbRows, i: int, limb: int, face: int) -> None:
     """Queue the hit of ray i, which enters a limb through this face."""
     enqueue_pair(state.refine, int(table.kernel_shape[limb]) * FACES + face, i, limb)
 

@@ -14,7 +14,7 @@ from cylcollide.constants import BLOCK_RAYS, MANY_TO_SORT
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import Rays, as_vector
 from cylcollide.query.loops.inputs import copy_checked
-from cylcollide.query.loops.leaf import RayState
+from cylcollide.query.loops.leaf import StreamScratch
 from cylcollide.query.loops.packets import displacement_of, vectors_from
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -25,7 +25,7 @@ SMALLEST_OCTANT = 64  # fewer rays of a tick are one group of all octants
 
 
 @compiled
-def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: RayState) -> bool:
+def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: StreamScratch) -> bool:
     """Copy and check the rays from `begin` to `end`, and sort their row numbers by octant and cell, by a counting sort.
 
     Returns whether all numbers are valid.
@@ -57,7 +57,7 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: Ra
 
 
 @inlined
-def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, state: RayState) -> bool:
+def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, state: StreamScratch) -> bool:
     """Copy and check rays `first` to `last` of a chunk from `begin` on, unsorted; returns whether all are valid."""
     number_rows(state.number, begin, first, last)
     return copy_checked(raw, rays, first, last)

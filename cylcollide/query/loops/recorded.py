@@ -15,7 +15,7 @@ from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import ray_at
 from cylcollide.query.loops.columns import CompressedRows, find_rows, rows_of_pairs, sort_part
 from cylcollide.query.loops.inputs import PointFilters, RayBatch, filter_of
-from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState, record_crossing
+from cylcollide.query.loops.leaf import NEXT_POSSIBLE, StreamScratch, record_crossing
 from cylcollide.query.loops.ray_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.recorded.limbs import (
@@ -144,7 +144,7 @@ def rows_near_rays(
     return find_rows(len(tick), partial(find_recorded, batch, recorded, tick, protection, all_layers, stack))
 
 
-def rows_near_many(recorded: Recorded, order: Order, state: RayState) -> CompressedRows:
+def rows_near_many(recorded: Recorded, order: Order, state: StreamScratch) -> CompressedRows:
     """The rows of all limbs that each ray may hit at its tick, ascending.
 
     `order` is about all rays; all limbs are considered. `state` is a buffer.
@@ -162,7 +162,7 @@ def rows_near_many(recorded: Recorded, order: Order, state: RayState) -> Compres
 
 
 @compiled_loop
-def find_recorded_pairs(recorded: Recorded, order: Order, state: RayState) -> None:
+def find_recorded_pairs(recorded: Recorded, order: Order, state: StreamScratch) -> None:
     """Write each ray with each limb that it may hit at its tick, in any order: `state.crossed`."""
     size, number = state.best.shape[0], order.number
     for t in range(recorded.address.shape[0]):
@@ -181,7 +181,7 @@ def find_recorded_pairs(recorded: Recorded, order: Order, state: RayState) -> No
 
 
 @inlined
-def _record_pair(query: tuple[Int32Array, int, RayState], row: int, ray: int) -> None:
+def _record_pair(query: tuple[Int32Array, int, StreamScratch], row: int, ray: int) -> None:
     """Append a row and a ray of the stream, by its number."""
     number, base, state = query
     record_crossing(state, number[base + ray], row)

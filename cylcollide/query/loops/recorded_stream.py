@@ -21,8 +21,8 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import (
     ALL_LANES,
     LIMB,
-    RayState,
     StreamQuery,
+    StreamScratch,
     closest_of,
     eight_rays,
     eight_thick_rays,
@@ -244,7 +244,7 @@ def cast_recorded(
     recorded: Recorded,
     order: Order,
     protection: Protection,
-    state: RayState,
+    state: StreamScratch,
     scratch: RecordedScratch,
     begin: int,
     end: int,

@@ -18,7 +18,7 @@ from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_consi
 from cylcollide.kernels.ray import Ray, Rays, radius_of
 from cylcollide.query.loops.columns import HitColumns, clear_hits
 from cylcollide.query.loops.inputs import INVALID, RayBatch, filter_of
-from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState, StreamQuery, test_pair_batch, test_ray_list
+from cylcollide.query.loops.leaf import NEXT_POSSIBLE, StreamQuery, StreamScratch, test_pair_batch, test_ray_list
 from cylcollide.query.loops.output import flush_refine, to_query_rows, write_any_hit, write_hits, write_in_order
 from cylcollide.query.loops.packets import (
     PAIR_BATCH,
@@ -48,7 +48,14 @@ CLOSEST, ANY, ALL = int(Aim.CLOSEST), int(Aim.ANY), int(Aim.ALL)
 
 @compiled
 def setup_rays(
-    raw: Rays, rays: Rays, frame: TreeFrame, number: Int32Array, first: int, count: int, in_order: bool, state: RayState
+    raw: Rays,
+    rays: Rays,
+    frame: TreeFrame,
+    number: Int32Array,
+    first: int,
+    count: int,
+    in_order: bool,
+    state: StreamScratch,
 ) -> int:
     """Store the initial state of rays `number[first]` to `number[first + count - 1]`, sixteen at a time.
 
@@ -64,7 +71,7 @@ def setup_rays(
 
 
 @compiled
-def setup_in_order(rays: Rays, frame: TreeFrame, first: int, count: int, state: RayState) -> int:
+def setup_in_order(rays: Rays, frame: TreeFrame, first: int, count: int, state: StreamScratch) -> int:
     """As `setup_rays`, for `count` consecutive rays from row `first` on; sixteen more may be read."""
     active = 0
     for row in range(0, count, 2 * LANES):
@@ -74,7 +81,9 @@ def setup_in_order(rays: Rays, frame: TreeFrame, first: int, count: int, state: 
 
 
 @inlined
-def setup_sixteen(frame: TreeFrame, ray: Ray, other: Ray, row: int, count: int, active: int, state: RayState) -> int:
+def setup_sixteen(
+    frame: TreeFrame, ray: Ray, other: Ray, row: int, count: int, active: int, state: StreamScratch
+) -> int:
     """Store the initial state of two packets from row `row` on; returns how many of `count` rays are active."""
     local, other_local = to_tree_frame(frame, ray), to_tree_frame(frame, other)
     store_ray_state(state, row, ray, local)
@@ -84,7 +93,7 @@ def setup_sixteen(frame: TreeFrame, ray: Ray, other: Ray, row: int, count: int, 
 
 
 @inlined
-def activate_rays(state: RayState, row: int, count: int, active: int, local: LocalRay) -> int:
+def activate_rays(state: StreamScratch, row: int, count: int, active: int, local: LocalRay) -> int:
     """Append those of eight rays that intersect the root to the live ones; returns how many are live.
 
     Untrusted rays, too far or too large for the frame of the tree, are marked undecided.
@@ -106,7 +115,7 @@ def to_tree_frame(frame: TreeFrame, ray: Ray) -> LocalRay:
 
 
 @inlined
-def store_ray_state(state: RayState, row: int, ray: Ray, local: LocalRay) -> None:
+def store_ray_state(state: StreamScratch, row: int, ray: Ray, local: LocalRay) -> None:
     """Store the initial state of eight rays: no hit, reach as far as their limit."""
     o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
     store_rows(state.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
@@ -119,7 +128,7 @@ def store_ray_state(state: RayState, row: int, ray: Ray, local: LocalRay) -> Non
 
 
 @compiled
-def store_radii(rays: Rays, number: Int32Array, first: int, count: int, state: RayState) -> None:
+def store_radii(rays: Rays, number: Int32Array, first: int, count: int, state: StreamScratch) -> None:
     """Store the radii of rays `number[first]` to `number[first + count - 1]`."""
     for row in range(count):
         state.radius[row] = radius_of(rays, number[first + row])
@@ -174,7 +183,7 @@ def cast_stream(
     batch: RayBatch,
     table: LimbRows,
     tree: Tree,
-    state: RayState,
+    state: StreamScratch,
     begin: int,
     end: int,
     aim: int,
