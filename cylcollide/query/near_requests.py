@@ -63,7 +63,7 @@ def within_request(
 ) -> NearRequest:
     """A request about all limbs within a radius of each point (n, 3), 0 or more, (n,) or one for all."""
     places = validate.vectors(points, "points")
-    return near_request(places, as_radii(radius, "radius", len(places)), mask, ignore_character, threads)
+    return near_request(places, one_or_radii(radius, "radius", len(places)), mask, ignore_character, threads)
 
 
 def sphere_request(
@@ -76,7 +76,12 @@ def sphere_request(
 ) -> NearRequest:
     """A request about all limbs that balls touch, given by centres (n, 3) and radii, (n,) or one for all."""
     places = validate.vectors(centers, "centers")
-    return near_request(places, as_radii(radii, "radii", len(places)), mask, ignore_character, threads)
+    return near_request(places, one_or_radii(radii, "radii", len(places)), mask, ignore_character, threads)
+
+
+def one_or_radii(values: ArrayLike, name: str, rows: int) -> Float64Array:
+    """`as_radii` of each row, or (1,) for all."""
+    return validate.sizes_or_zero(validate.in_range(validate.one_or_numbers(values, name, rows), name), name)
 
 
 def as_radii(values: ArrayLike, name: str, rows: int) -> Float64Array:

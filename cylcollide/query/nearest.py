@@ -17,7 +17,7 @@ from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.signatures import Shown
 from cylcollide.query.exact_fallback import exact_limb
-from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each, rows_of_pairs
+from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each
 from cylcollide.query.loops.nearest import NearestColumns, find_nearest, missed_nearest
 from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places
 from cylcollide.query.loops.within import NearPairs, find_within
@@ -225,12 +225,13 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
     def task(begin: int, end: int) -> CompressedRows:
         place, pairs, queue, _ = scratch_for_near_points(state._tree)
         args = request.points, request.reach, request.filters, place, pairs, queue, begin, end
-        found = NearPairs(memory.rows((2 * (end - begin) + 64, 2), INT32), np.zeros(1, np.int64))
-        find_within(state._kernel_rows, state._tree, *args, found)
-        if found.used[0] > len(found.pair):
-            found = NearPairs(np.empty((found.used[0], 2), np.int32), np.zeros(1, np.int64))
-            find_within(state._kernel_rows, state._tree, *args, found)
-        return rows_of_pairs(found.pair[: found.used[0]], begin, end - begin, True)
+        offsets, used = np.empty(end - begin + 1, np.int64), 2 * (end - begin) + 64
+        while True:
+            capacity, codes = used, memory.rows((used,), INT32)
+            found = NearPairs(memory.rows((used, 2), INT32), np.zeros(1, np.int64))
+            used = find_within(state._kernel_rows, state._tree, *args, found, offsets, codes)
+            if used <= capacity:
+                return offsets, codes[:used]
 
     parts = in_chunks(n, request.threads, task, n if request.threads == 1 else None)
     if len(parts) == 1:
@@ -242,15 +243,16 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
 def resolve_within(request: NearRequest, table: LimbTable, found: CompressedRows) -> CompressedRows:
     """The limbs within the reach of each point, of what `candidates` has found."""
     offsets, codes = found
-    kept, limb, n = np.ones(len(codes), bool), codes >> 1, len(request.points)
-    if (opened := np.flatnonzero(codes & 1)).size:
-        point_of_each, reach = ray_of_each(offsets), np.broadcast_to(request.reach, n)
-        for k in opened.tolist():
-            i = point_of_each.item(k)
-            solid, point = exact_limb(table, limb.item(k)), tuple(request.points[i].tolist())
-            kept[k] = is_within(solid, point, reach.item(i))
-        offsets = offsets_of(point_of_each[kept], n)
-    return offsets, limb[kept]
+    limb, n = codes >> 1, len(request.points)
+    opened = np.flatnonzero(codes & 1)
+    if not opened.size:
+        return offsets, limb
+    kept, point_of_each, reach = np.ones(len(codes), bool), ray_of_each(offsets), np.broadcast_to(request.reach, n)
+    for k in opened.tolist():
+        i = point_of_each.item(k)
+        solid, point = exact_limb(table, limb.item(k)), tuple(request.points[i].tolist())
+        kept[k] = is_within(solid, point, reach.item(i))
+    return offsets_of(point_of_each[kept], n), limb[kept]
 
 
 def are_within(request: NearRequest, table: LimbTable, bounds: tuple[Float64Array, Float64Array]) -> BoolArray:

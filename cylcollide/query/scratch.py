@@ -13,6 +13,7 @@ from cylcollide.query.loops.nearest import NearState, make_near_state
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue, make_pair_queue
 from cylcollide.query.loops.recorded_stream import RecordedScratch, make_recorded_scratch
 from cylcollide.query.loops.surface import BLOCK, make_surface_queue
+from cylcollide.query.loops.within import NEAR_BATCH
 from cylcollide.runtime.compile import pack
 
 _kept = threading.local()
@@ -56,7 +57,7 @@ def scratch_for_near_points(tree: Tree) -> tuple[Float32Array, Pairs, PairQueue,
     """Buffers of this thread for points and limbs near them, as `scratch_for_points`, and for the nearest limb."""
     kept: tuple[Float32Array, Pairs, PairQueue, NearState] | None = getattr(_kept, "near_points", None)
     if kept is None or len(kept[1].queued) < levels_of(tree):
-        queue, state = make_pair_queue(SHAPES, PAIR_BATCH, 2 * PAIR_BATCH), make_near_state()
+        queue, state = make_pair_queue(SHAPES, NEAR_BATCH, 2 * PAIR_BATCH), make_near_state()
         place, pairs = np.empty((4, BLOCK_RAYS), np.float32), make_pairs(levels_of(tree), BLOCK_RAYS)
         kept = _kept.near_points = place, pairs, queue, state
     return kept

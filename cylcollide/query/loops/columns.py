@@ -114,7 +114,7 @@ def rows_of_pairs(pairs: Int32Array, begin: int, n: int, are_sorted: bool) -> Co
 
     `are_sorted`: the numbers of each ray are to be ascending.
     """
-    offsets, numbers = np.zeros(n + 1, np.int64), memory.rows((len(pairs),), INT32)
+    offsets, numbers = np.empty(n + 1, np.int64), memory.rows((len(pairs),), INT32)
     sort_pairs(pairs, begin, are_sorted, offsets, numbers)
     return offsets, numbers
 
@@ -123,17 +123,28 @@ def rows_of_pairs(pairs: Int32Array, begin: int, n: int, are_sorted: bool) -> Co
 def sort_pairs(
     pairs: Rows[np.int32], begin: int, are_sorted: bool, offsets: Column[np.int64], numbers: Column[np.int32]
 ) -> None:
-    """Write `rows_of_pairs` by a counting sort; `offsets` are zeros."""
-    for k in range(len(pairs)):
+    """Write `rows_of_pairs`."""
+    offsets[0] = 0
+    sort_rows(pairs, 0, len(pairs), begin, 0, offsets.size - 1, are_sorted, offsets, numbers)
+
+
+@inlined
+def sort_rows(
+    pairs: Int32Array, used: int, end: int, begin: int, first: int, last: int, are_sorted: bool, offsets: Int64Array,
+    numbers: Int32Array,
+) -> None:  # fmt: skip
+    """Write compressed rows `first` to `last`, of the pairs from `used` to `end`, by a counting sort."""
+    offsets[first + 1 : last + 1] = 0
+    for k in range(used, end):
         offsets[pairs[k, 0] - begin + 1] += 1
-    total = 0
-    for i in range(1, offsets.size):  # where each ray begins, and where it ends once its numbers are written
+    total = used
+    for i in range(first + 1, last + 1):  # where each ray begins, and where it ends once its numbers are written
         offsets[i], total = total, total + offsets[i]
-    for k in range(len(pairs)):
+    for k in range(used, end):
         i = pairs[k, 0] - begin + 1
         numbers[offsets[i]] = pairs[k, 1]
         offsets[i] += 1
-    for i in range(offsets.size - 1 if are_sorted else 0):
+    for i in range(first, last if are_sorted else first):
         sort_part(numbers, offsets[i], offsets[i + 1])
 
 

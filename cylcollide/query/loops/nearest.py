@@ -212,7 +212,7 @@ def test_queued(query: NearestQuery) -> None:
 @compiled
 def test_nearest_pairs(query: NearestQuery, shape: int) -> None:
     """Test the queued pairs of one shape, empty its queue, and let points that have a nearer limb look less far."""
-    queue, first = query.queue, int(shape) * PAIR_BATCH
+    queue, first = query.queue, int(shape) * query.queue.row.shape[1]
     point, limb = queue.row.reshape(-1), queue.limb.reshape(-1)
     if shape == CYLINDER:  # a constant: the test becomes straight-line code
         write_bounds(CYLINDER, query.points, query.table.rows, point, limb, first, queue.found)

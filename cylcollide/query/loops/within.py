@@ -11,6 +11,7 @@ from cylcollide.bvh.ray_node_pairs import Pairs
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.limb_table import LimbRows, is_considered
+from cylcollide.query.loops.columns import sort_rows
 from cylcollide.query.loops.inputs import PointFilters, filter_of
 from cylcollide.query.loops.packets import (
     PAIR_BATCH,
@@ -36,6 +37,10 @@ class NearPairs(NamedTuple):
     used: Column[np.int64]  # (1,): how many there are, possibly more than `pair` holds
 
 
+NEAR_BATCH = 4 * PAIR_BATCH
+"""Pairs that are queued before they are tested: limbs of the first ones are in the cache by then."""
+
+
 @compiled_loop
 def find_within(
     table: LimbRows,
@@ -49,18 +54,28 @@ def find_within(
     begin: int,
     end: int,
     found: NearPairs,
-) -> None:
-    """Write each point from `begin` to `end` with each limb that may be within its radius, in any order."""
+    offsets: Column[np.int64],
+    codes: Column[np.int32],
+) -> int:
+    """Write the limbs that may be within the radius of each point from `begin` to `end`, as codes of `NearPairs`.
+
+    As compressed rows, ascending; returns how many there are. If `codes` and `found`, a buffer, hold fewer, they are
+    not written.
+    """
     empty_queue(queue, begin)
+    offsets[0] = found.used[0] = 0
     accepts_all = all_points_accept(table, filters)
     query = table, points, radii, filters, accepts_all, queue, found
     for first in range(begin, end, BLOCK_RAYS):
-        last = min(first + BLOCK_RAYS, end)
+        last, before = min(first + BLOCK_RAYS, end), found.used[0]
         write_near_places(tree, points, radii, first, last, place)
         visit_near_places(tree, first, last, place, pairs, test_or_enqueue, query, 0)
-    for shape in range(SHAPES):
-        if queue.queued[shape] > 0:
-            test_near_pairs(shape, points, radii, table.rows, queue, found)
+        for shape in range(SHAPES):
+            if queue.queued[shape] > 0:
+                test_near_pairs(shape, points, radii, table.rows, queue, found)
+        if found.used[0] <= codes.size:
+            sort_rows(found.pair, before, found.used[0], begin, first - begin, last - begin, True, offsets, codes)
+    return int(found.used[0])
 
 
 @inlined
@@ -75,7 +90,7 @@ def test_or_enqueue(
     if accepts_all or is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i)):
         prefetch_limb(table.rows, limb)
         shape = table.kernel_shape[limb] + 0  # int64: one version of the test
-        if enqueue_pair(queue, shape, i, limb) == PAIR_BATCH:
+        if enqueue_pair(queue, shape, i, limb) == NEAR_BATCH:
             test_near_pairs(shape, points, radii, table.rows, queue, found)
     return nothing
 
@@ -85,18 +100,20 @@ def test_near_pairs(
     shape: int, points: Float64Array, radii: Float64Array, rows: Float64Array, queue: PairQueue, found: NearPairs
 ) -> None:
     """Test the queued pairs of one shape, and empty its queue."""
-    point, limb, first = queue.row.reshape(-1), queue.limb.reshape(-1), int(shape) * PAIR_BATCH
-    if shape == CYLINDER:  # a constant: the test becomes straight-line code
-        near, certain = within(CYLINDER, points, radii, rows, point, limb, first)
-    else:
-        near, certain = within(shape, points, radii, rows, point, limb, first)
-    near, used = near & ((1 << queue.queued[shape]) - 1), found.used[0]
-    while near:
-        k = lowest_bit(near)
-        near &= near - 1
-        if used < len(found.pair):
-            found.pair[used, 0], found.pair[used, 1] = point[first + k], 2 * limb[first + k] + (1 - (certain >> k & 1))
-        used += 1
+    point, limb, count, used = queue.row[int(shape)], queue.limb[int(shape)], queue.queued[shape], found.used[0]
+    for first in range(0, count, PAIR_BATCH):
+        if shape == CYLINDER:  # a constant: the test becomes straight-line code
+            near, certain = within(CYLINDER, points, radii, rows, point, limb, first)
+        else:
+            near, certain = within(shape, points, radii, rows, point, limb, first)
+        near &= (1 << min(count - first, PAIR_BATCH)) - 1
+        while near:
+            k = lowest_bit(near)
+            near &= near - 1
+            if used < len(found.pair):
+                found.pair[used, 0] = point[first + k]
+                found.pair[used, 1] = 2 * limb[first + k] + (1 - (certain >> k & 1))
+            used += 1
     found.used[0], queue.queued[shape] = used, 0
 
 
