@@ -16,7 +16,7 @@ from support.check_cylinders import sized
 from support.check_shapes import Asked, compare_chords, compare_hits
 from support.oracle import any_shape
 from support.oracle.lines import Solid
-from support.oracle.shapes.rows import Shapes
+from support.oracle.shapes.rows import Shapes, solids_of
 
 import cylcollide as cc
 
@@ -37,11 +37,9 @@ seen: Counter[str] = Counter()
 """What the queries of all programs have met."""
 
 
-def solids_of(limbs: cc.Limbs) -> list[Solid]:
+def as_solids(limbs: cc.Limbs) -> list[Solid]:
     """Return the limbs for the oracle, from their public columns."""
-    columns = (limbs.kind, limbs.p1, limbs.p2, limbs.radius, limbs.radius2, limbs.box_axes, limbs.half_extents)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [Solid(k, tuple(p), tuple(q), r, s, tuple(map(tuple, m)), tuple(h)) for k, p, q, r, s, m, h in rows]
+    return solids_of(limbs.kind, limbs.p1, limbs.p2, limbs.radius, limbs.radius2, limbs.box_axes, limbs.half_extents)
 
 
 class Worlds(RuleBasedStateMachine):
@@ -119,7 +117,7 @@ class Worlds(RuleBasedStateMachine):
     def ask(self, asked: cc.HitWorld | cc.world.Snapshot, limbs: cc.Limbs, rays, inside: str, mask: int, ignored):
         start, end = (np.array([ray[k] for ray in rays]) * self.unit for k in (0, 1))
         start, end = start + 0.0, end + 0.0
-        solids = solids_of(limbs)
+        solids = as_solids(limbs)
         kept = {
             i: solid
             for i, solid in enumerate(solids)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.check_cylinders import sized
+from support.moving_boxes import matrices
 
 from cylcollide.bones.matrices import Arrangement, pose_matrices, turn_matrices
 from cylcollide.characters.quaternions import of_matrices
@@ -10,17 +11,6 @@ from cylcollide.characters.quaternions import of_matrices
 pytestmark = pytest.mark.plain_python
 
 ROWS = Arrangement(16, 4, 1, True)
-
-
-def matrix_of(q):
-    """Rotation matrices of quaternions (n, 4), with the columns of the three axes."""
-    x, y, z, w = (q / np.sqrt((q * q).sum(axis=1))[:, None]).T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), -1, 0)
 
 
 def hard_quaternions(rng, n):
@@ -49,7 +39,7 @@ def by_numpy(m):
 def transforms(rng, n):
     """Rotations and translations, (n, 4, 4)."""
     m = np.zeros((n, 4, 4))
-    m[:, :3, :3], m[:, :3, 3], m[:, 3, 3] = matrix_of(hard_quaternions(rng, n)), rng.normal(size=(n, 3)), 1.0
+    m[:, :3, :3], m[:, :3, 3], m[:, 3, 3] = matrices(hard_quaternions(rng, n)), rng.normal(size=(n, 3)), 1.0
     return m
 
 
@@ -61,7 +51,7 @@ def posed(m, form=ROWS):
 def test_the_quaternion_is_that_of_the_matrix():
     q = hard_quaternions(np.random.default_rng(1), sized(2000))
     unit = q / np.sqrt((q * q).sum(axis=1))[:, None]
-    got = of_matrices(matrix_of(q))
+    got = of_matrices(matrices(q))
     sign = np.sign((got * unit).sum(axis=1))[:, None]
     assert np.abs(got - sign * unit).max() <= 8 * 2.0**-53
     assert (got.max(axis=1) >= 0.5).all()  # the largest component is positive
@@ -69,7 +59,7 @@ def test_the_quaternion_is_that_of_the_matrix():
 
 
 def test_the_bits_are_those_of_arrays():
-    m = matrix_of(hard_quaternions(np.random.default_rng(2), sized(2000)))
+    m = matrices(hard_quaternions(np.random.default_rng(2), sized(2000)))
     assert of_matrices(m).tobytes() == by_numpy(m).tobytes()
 
 

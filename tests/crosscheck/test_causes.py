@@ -2,10 +2,17 @@
 
 import numpy as np
 import pytest
-from support.faulty_engines import BlindEngine, ExactEngine, InflatedEngine, LossyEngine, OpenEngine, SingleEngine
+from support.faulty_engines import (
+    BlindEngine,
+    ExactEngine,
+    InflatedEngine,
+    LossyEngine,
+    OpenEngine,
+    SingleEngine,
+    flipped_world,
+)
 from support.runs.families import SAMPLED, sampled
 
-import cylcollide as cc
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
@@ -276,14 +283,7 @@ def test_lost_rays_are_named():
 
 
 def test_this_side_is_checked_too(monkeypatch):
-    class Flipped(cc.HitWorld):
-        def cast_segments(self, starts, ends, **options):
-            hits = super().cast_segments(starts, ends, **options)
-            limb = hits._row
-            limb[np.flatnonzero(limb >= 0)[::50]] = -1
-            return hits
-
-    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", Flipped)
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", flipped_world(50))
     plan = FamiliesPlan(("generic",), 600, 0, PlainEngine(ExactEngine))
     record = compute_chunk(plan, plan.keys[0]).record
     assert [row["proved"] for row in record["families"]] == [0]

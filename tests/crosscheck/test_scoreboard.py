@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.faulty_engines import InflatedEngine
+from support.faulty_engines import InflatedEngine, flipped_world
 from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdicts
 
-import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.compare.comparison import Comparison, usable
@@ -136,14 +135,7 @@ def test_bad_names_and_numbers_are_refused():
 
 @pytest.mark.usefixtures("planted")
 def test_what_exact_arithmetic_does_not_confirm_is_no_fault_of_the_engine(monkeypatch):
-    class Flipped(cc.HitWorld):
-        def cast_segments(self, starts, ends, **options):
-            hits = super().cast_segments(starts, ends, **options)
-            limb = hits._row
-            limb[np.flatnonzero(limb >= 0)[::5]] = -1
-            return hits
-
-    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", Flipped)
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", flipped_world(5))
     (score,) = scoreboard_by_name("exact")
     assert score.unproved > 10
     assert verdicts(score) == {}

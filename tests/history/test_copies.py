@@ -10,7 +10,7 @@ from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
 from support.check_cylinders import same_bits
 from support.copies import COPIES
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import AT_REST, about_z, one_limb_history, one_limb_world
 
 import cylcollide as cc
 
@@ -43,10 +43,7 @@ def test_a_copy_answers_as_the_history_did(how: str, interpolate: str):
 @pytest.mark.parametrize("how", COPIES)
 def test_a_copy_goes_on_by_itself(how: str):
     """A deep copy or a pickle has a world of its own, a shallow copy records the same one; teleports are known on."""
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
-    history.record(0)
+    world, ids, history = one_limb_history(AT_REST)
     other = COPIES[how](history)
     assert (other.world is world) == (how == "copy")
     other.world.set_poses(ids, [[4, 0, 0]], [about_z(0.0)], teleport=True)
@@ -69,10 +66,7 @@ def test_a_world_and_its_history_stay_together(how: str):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_records_on():
     """Nobody is left there to give back the lock of a thread that recorded meanwhile."""
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
-    history.record(0)
+    _, _, history = one_limb_history(AT_REST)
     with history._recording():
         child = os.fork()
         if child == 0:
@@ -86,10 +80,7 @@ def test_a_fork_records_on():
 
 
 def test_what_is_recorded_is_not_written_through_a_copy():
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
-    history.record(0)
+    _, _, history = one_limb_history(AT_REST)
     for how in COPIES:
         limbs = COPIES[how](history).limbs_at(0)
         with pytest.raises(ValueError, match="read-only"):

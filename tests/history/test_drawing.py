@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.cases.rigs import mixed_rig, random_poses
 from support.missing_packages import hide_package
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import AT_REST, one_limb_history
 
 import cylcollide as cc
 from cylcollide.limbs.pictures import GAP, HIT
@@ -75,10 +75,7 @@ def test_a_miss_is_seen_along_the_segment(tmp_path):
 
 
 def test_a_hit_and_nobody_can_be_drawn():
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
-    history.record(0)
+    _, _, history = one_limb_history(AT_REST)
     hit = history.explain_miss([0.5, -1, 0], [0.5, 1, 0], 0).plot().axes[0]
     assert [line.get_color() for line in hit.lines if line.get_marker() == "o" and len(line.get_xdata())] == [HIT]
     nobody = history.explain_miss([0.5, -1, 0], [0.5, 1, 0], 0, mask=0).plot()

@@ -10,7 +10,7 @@ from math import ulp
 import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import AT_REST, one_limb_history
 from support.oracle import interpolation as oracle
 
 import cylcollide as cc
@@ -165,11 +165,7 @@ FROM_SLERP = {5: 0.00015, 10: 0.0012, 20: 0.0098, 30: 0.033, 45: 0.112, 60: 0.26
 @pytest.mark.parametrize("turn", FROM_SLERP)
 def test_nearly_spherical(turn: int):
     """The turn about the same axis, at a speed that is not constant: how far the angle is from alpha times the turn."""
-    world, _, ids = one_limb_world()
-    history = PoseHistory(world)
-    for tick in range(2):
-        world.set_poses(ids, [[0, 0, 0]], [about_z(np.radians(turn * tick))])
-        history.record(tick)
+    _, _, history = one_limb_history(AT_REST, (0, 0, 0, np.radians(turn)))
     alphas, angles = np.linspace(0, 1, 101), []
     for alpha in alphas:
         end = history.limbs_at(alpha).p2[0]

@@ -2,29 +2,14 @@
 
 import numpy as np
 import pytest
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import one_limb_history, two_people
 
 import cylcollide as cc
 
 
-def two_people() -> tuple[cc.PoseHistory, np.ndarray]:
-    """Return the history of one who walks along y, and of one who stands behind, and their ids."""
-    world, rig = cc.HitWorld(), cc.Rig.humanoid()
-    ids, joints = world.spawn(rig, 2), np.tile(rig.rest_orientations, (2, 1, 1))
-    history = cc.PoseHistory(world)
-    for k in range(11):
-        world.set_poses(ids, *rig.forward([[0, 0.2 * k - 1.0, 0.95], [3, 0, 0.95]], [[0, 0, 0, 1]] * 2, joints))
-        history.record(k / 10)
-    return history, ids
-
-
 def test_the_asked_time_is_searched():
     """A rod that turns through a point between two of the searched times: hit at the asked time, and said so."""
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    for k in range(3):
-        world.set_poses(ids, [[0, 0, 0]], [about_z(1.5 * k)])
-        history.record(k)
+    _, _, history = one_limb_history(*((0, 0, 0, 1.5 * k) for k in range(3)))
     time = 0.5670001
     limbs = history.limbs_at(time)
     far = limbs.p1[0] + 0.999 * (limbs.p2[0] - limbs.p1[0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import one_limb_history, one_limb_world, two_people
 from support.oracle import distance as oracle
 
 import cylcollide as cc
@@ -26,11 +26,7 @@ def lived(seed: int, bare: int, ticks: int = 12) -> tuple[Life, cc.PoseHistory]:
 
 def walker(**labels) -> tuple[cc.HitWorld, cc.PoseHistory, int]:
     """Return the history of a rod of radius 0.1 along x, from 0 to 1, that moves by 1 along z each tick: -4 to 4."""
-    world, _, ids = one_limb_world(**labels)
-    history = cc.PoseHistory(world)
-    for k in range(9):
-        world.set_poses(ids, [[0, 0, k - 4.0]], [about_z(0.0)])
-        history.record(k)
+    world, ids, history = one_limb_history(*((0, 0, k - 4.0, 0) for k in range(9)), **labels)
     return world, history, int(ids[0])
 
 
@@ -142,11 +138,7 @@ def test_where_there_is_nobody():
 
 
 def test_of_many_intervals_the_nearest_are_printed():
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    for k in range(12):
-        world.set_poses(ids, [[0, 0, -1.0 if k % 2 else 1.0]], [about_z(0.0)])
-        history.record(k)
+    _, _, history = one_limb_history(*((0, 0, -1.0 if k % 2 else 1.0, 0) for k in range(12)))
     why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 6.0)
     assert len(why.intervals) == 11
     line = str(why).splitlines()[2]
@@ -157,11 +149,7 @@ def test_of_many_intervals_the_nearest_are_printed():
 
 def test_a_hit_of_less_than_a_step_needs_a_finer_resolution():
     """A rod that crosses within 0.02 of a tick is found with steps of 0.01, and what was searched is said."""
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    for k, z in enumerate((-4.3, 5.7)):
-        world.set_poses(ids, [[0, 0, z]], [about_z(0.0)])
-        history.record(k)
+    _, _, history = one_limb_history((0, 0, -4.3, 0), (0, 0, 5.7, 0))
     coarse, fine = (history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 0.0, resolution=step) for step in (None, 0.01))
     assert len(coarse.intervals) == 0
     assert fine.intervals == pytest.approx(np.array([[0.42, 0.44]]), abs=1e-15)
@@ -171,28 +159,13 @@ def test_a_hit_of_less_than_a_step_needs_a_finer_resolution():
 
 
 def test_a_teleport_ends_an_interval_at_its_tick():
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world, teleport_distance=5.0)
-    for k, z in enumerate((0.0, 0.0, 20.0, 20.0)):
-        world.set_poses(ids, [[0, 0, z]], [about_z(0.0)])
-        history.record(k)
+    _, _, history = one_limb_history(*((0, 0, z, 0) for z in (0.0, 0.0, 20.0, 20.0)), teleport_distance=5.0)
     why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 2.5)
     assert why.intervals.tolist() == [[0.0, np.nextafter(2.0, 0.0)]]
     assert why.gap == pytest.approx(19.9)
 
 
 # The question -------------------------------------------------------------------------------------------------------
-
-
-def two_people() -> tuple[cc.PoseHistory, np.ndarray]:
-    """Return the history of one who walks along y, and of one who stands behind, and their ids."""
-    world, rig = cc.HitWorld(), cc.Rig.humanoid()
-    ids, joints = world.spawn(rig, 2), np.tile(rig.rest_orientations, (2, 1, 1))
-    history = cc.PoseHistory(world)
-    for k in range(11):
-        world.set_poses(ids, *rig.forward([[0, 0.2 * k - 1.0, 0.95], [3, 0, 0.95]], [[0, 0, 0, 1]] * 2, joints))
-        history.record(k / 10)
-    return history, ids
 
 
 def test_when_would_it_have_hit_the_head():

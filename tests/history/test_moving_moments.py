@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import AT_REST, one_limb_history, one_limb_world
 
 import cylcollide as cc
 from cylcollide._types import Face
@@ -56,11 +56,7 @@ def test_a_fast_limb_that_crosses_between_two_ticks_is_hit(interpolate: str):
 
 
 def test_ends_move_on_straight_lines_even_where_bones_turn():
-    world, _, who = one_limb_world()
-    history = PoseHistory(world)
-    for k in range(2):
-        world.set_poses(who, [[[0.0, 0.0, 0.0]]], [[about_z(k * np.pi / 2)]])
-        history.record(float(k))
+    _, _, history = one_limb_history(AT_REST, (0, 0, 0, np.pi / 2))
     # the far end goes from (1, 0) to (0, 1) on the chord, through (½, ½): its cap is reached there from outside
     hit = history.cast_moving([1.0, 1.0, 0.0], [0.0, 0.0, 0.0], 0.5, 0.5)[0]
     assert hit.face == Face.CAP2

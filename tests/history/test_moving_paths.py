@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.one_limb import one_limb_world
+from support.one_limb import one_limb_history
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
@@ -13,12 +13,7 @@ pytestmark = pytest.mark.plain_python
 @pytest.fixture
 def history() -> PoseHistory:
     """A limb along x from 0 to 1 that rises by 1 a second, five ticks a second apart."""
-    world, _, who = one_limb_world()
-    history = PoseHistory(world)
-    for k in range(5):
-        world.set_poses(who, [[[0.0, 0.0, float(k)]]], [[[0, 0, 0, 1]]])
-        history.record(float(k))
-    return history
+    return one_limb_history(*((0, 0, float(k), 0) for k in range(5)))[2]
 
 
 def test_a_path_is_its_pieces_one_after_another(history: PoseHistory):

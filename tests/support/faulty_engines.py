@@ -41,6 +41,19 @@ class ExactEngine:
         pass
 
 
+def flipped_world(every):
+    """A HitWorld, one of so many of whose hits is told as a miss."""
+
+    class Flipped(cc.HitWorld):
+        def cast_segments(self, starts, ends, **options):
+            hits = super().cast_segments(starts, ends, **options)
+            limb = hits._row
+            limb[np.flatnonzero(limb >= 0)[::every]] = -1
+            return hits
+
+    return Flipped
+
+
 class InflatedEngine(ExactEngine):
     """Every limb is 1 % thicker and longer."""
 

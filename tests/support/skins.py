@@ -92,6 +92,15 @@ def rotation(rng):
     return rotation_matrix(q), q / np.linalg.norm(q)
 
 
+def rest_matrices(given):
+    """Where the bones of these arguments are at rest, in the world."""
+    rest = []
+    for bone, parent in enumerate(given["parents"]):
+        own = matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
+        rest.append(own if parent < 0 else rest[parent] @ own)
+    return rest
+
+
 def matrix(position, q):
     """The transform of a bone, 4 by 4."""
     m = np.eye(4)

@@ -1,15 +1,13 @@
 """Characters and statics that come, move and go: the world answers as one of their limbs, and snapshots keep theirs."""
 
 import copy
-import gc
 import pickle
-import tracemalloc
 import weakref
 
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
-from support.character_life import Life, all_shapes_rig, answers, check_equal
+from support.character_life import Life, all_shapes_rig, answers, check_equal, memory_taken
 from support.check_cylinders import IS_COMPILED, same_bits
 
 import cylcollide as cc
@@ -133,17 +131,7 @@ def test_memory_is_that_of_those_who_live():
         world.set_poses(ids[:3], *life.pose(rig, 3))
         world.despawn(ids)
 
-    for _ in range(3):
-        generation()
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(30 if IS_COMPILED else 3):
-            generation()
-        gc.collect()
-        assert tracemalloc.get_traced_memory()[0] - before < 100_000
-    finally:
-        tracemalloc.stop()
+    assert memory_taken(generation, 30 if IS_COMPILED else 3) < 100_000
     assert len(world) == 0
     assert world.spawn(rig).tolist() == [40 * (33 if IS_COMPILED else 6)]
 

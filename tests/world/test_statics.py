@@ -1,15 +1,14 @@
 """Solids that nobody owns: handles, rows, masks, what is refused; and readers while they move."""
 
 import copy
-import gc
 import pickle
 import re
 import threading
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.character_life import memory_taken
 from support.check_cylinders import IS_COMPILED, same_bits
 from support.one_limb import about_z, one_limb_world
 
@@ -236,17 +235,7 @@ def test_memory_is_that_of_those_that_stand():
         world.cast_segments(*THROUGH)
         world.remove_static(handle)
 
-    for _ in range(3):
-        build()
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(50 if IS_COMPILED else 3):
-            build()
-        gc.collect()
-        assert tracemalloc.get_traced_memory()[0] - before < 100_000
-    finally:
-        tracemalloc.stop()
+    assert memory_taken(build, 50 if IS_COMPILED else 3) < 100_000
     assert len(world) == 0
 
 

@@ -26,10 +26,7 @@ def test_posed_vertices_are_blends_of_what_each_bone_does():
     rng = np.random.default_rng(2)
     given = three_bones(rng)
     skin = Skin(**given)
-    rest = []
-    for bone, parent in enumerate(given["parents"]):
-        own = skins.matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
-        rest.append(own if parent < 0 else rest[parent] @ own)
+    rest = skins.rest_matrices(given)
     positions, turns = rng.normal(size=(3, 3)), rng.normal(size=(3, 4))
     moved = skin.posed(positions, turns)
     for vertex in range(0, len(moved), 7):

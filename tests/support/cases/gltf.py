@@ -67,10 +67,7 @@ def primitive(writer, mesh, bone, **more):
 def document(given, joints=(2, 3, 4), scale=1.0, stride=None, weight_code=USHORT, indexed=True):
     """Nodes 0 and 1 are the mesh and an armature; the joints' nodes come in any order, one node lies between two."""
     writer, order = Writer(), [joints.index(node) for node in (2, 3, 4)]  # rank of low, mid, high among the joints
-    rest = []
-    for bone, parent in enumerate(given["parents"]):
-        own = skins.matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
-        rest.append(own if parent < 0 else rest[parent] @ own)
+    rest = skins.rest_matrices(given)
     bind = np.zeros((3, 16))
     for bone in range(3):
         bind[order[bone]] = np.linalg.inv(rest[bone] @ np.diag([scale] * 3 + [1])).T.ravel()

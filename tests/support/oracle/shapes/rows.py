@@ -45,9 +45,13 @@ class Shapes:
         """Return the limbs for the oracle. Of the library only a box's axes are asked: they define the box."""
         axes = box_axes(self.orientation)
         axes[self.kind != BOX] = 0.0
-        columns = (self.kind, self.p1, self.p2, self.radius, self.radius2, axes, self.half)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return [Solid(k, tuple(p), tuple(q), r, s, tuple(map(tuple, m)), tuple(h)) for k, p, q, r, s, m, h in rows]
+        return solids_of(self.kind, self.p1, self.p2, self.radius, self.radius2, axes, self.half)
+
+
+def solids_of(*columns: Array | Whole) -> list[Solid]:
+    """Return limbs for the oracle, from their columns in the order of a `Solid`."""
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [Solid(k, tuple(p), tuple(q), r, s, tuple(map(tuple, m)), tuple(h)) for k, p, q, r, s, m, h in rows]
 
 
 def box_axes(orientation: Array) -> Array:
