@@ -4,13 +4,13 @@ The core of a ball is its centre, that of a capsule its axis segment. With k the
 x, a segment is hit at fraction 0 if (end - x)·(x - k) < 0, with the normal (x - k) / |x - k|. The sign is exact.
 """
 
-from fractions import Fraction
-
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Shape
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.constants import UNIT_ROUNDOFF
+from cylcollide.exact.foot import difference, dot_of
+from cylcollide.exact.line import Triple
 from cylcollide.world import Snapshot
 
 ROUND = (int(Shape.SPHERE), int(Shape.CAPSULE))
@@ -55,23 +55,14 @@ def _towards_core(
     return towards, normal
 
 
-def _exactly(*points: list[float]) -> tuple[bool, Float64Array]:
-    """The same of one segment: start, end, p1, p2."""
-    start, end, p1, p2 = ([Fraction(x) for x in point] for point in points)
-    out, axis = _difference(start, p1), _difference(p2, p1)
-    along, square = _dot(out, axis), _dot(axis, axis)
+def _exactly(start: Triple, end: Triple, p1: Triple, p2: Triple) -> tuple[bool, Float64Array]:
+    """The same of one segment."""
+    out, axis = list(difference(start, p1)), difference(p2, p1)
+    along, square = dot_of(out, axis), dot_of(axis, axis)
     if along >= square:
-        out = _difference(start, p2)
+        out = list(difference(start, p2))
     elif along > 0:
         out = [square * x - along * a for x, a in zip(out, axis, strict=True)]
     largest = max(map(abs, out))
     normal = np.array([float(x / largest) for x in out]) if largest else np.zeros(3)
-    return _dot(_difference(end, start), out) < 0, normal / (np.linalg.norm(normal) or 1.0)
-
-
-def _difference(a: list[Fraction], b: list[Fraction]) -> list[Fraction]:
-    return [x - y for x, y in zip(a, b, strict=True)]
-
-
-def _dot(a: list[Fraction], b: list[Fraction]) -> Fraction:
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction())
+    return dot_of(difference(end, start), out) < 0, normal / (np.linalg.norm(normal) or 1.0)

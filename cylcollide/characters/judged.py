@@ -185,8 +185,7 @@ class Judged(HitFields):
     damage = Field[Float64Array]("Damage done, summed over impacts in the order of the flight; (n,).")
     energy_left = Field[Float64Array]("Energy at the end of the flight, 0 for a shot that ends in a limb; (n,).")
     victim = Field[Int32Array](
-        "The first character on the way whose limb counts or is passed through, or -1; int32 (n,).",
-        "_victims",
+        "The first character on the way whose limb counts or is passed through, or -1; int32 (n,).", "_victims"
     )
     shot = Field[Int64Array](
         "Id of the shot that each ray belongs to, its row if none was given; int64 (n,).", "_own_shots"

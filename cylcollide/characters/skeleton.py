@@ -56,11 +56,7 @@ class Skeleton(Immutable):
     rest_orientations: Float64Array
 
     def __init__(
-        self,
-        bone_names: Sequence[str],
-        parents: ArrayLike,
-        rest_positions: ArrayLike,
-        rest_orientations: ArrayLike,
+        self, bone_names: Sequence[str], parents: ArrayLike, rest_positions: ArrayLike, rest_orientations: ArrayLike
     ) -> None:
         names = checked_names(bone_names)
         rows = _parents(parents, names)

@@ -80,7 +80,5 @@ def _foot_from(way: Rational, normal: Rational, face: Face) -> Foot:
     """The foot from which the way to the point is a vector."""
     square = dot_of(way, way)
     return Foot(
-        lambda: QuadraticNumber(square.numerator, square.denominator),
-        face,
-        lambda: (digits_of(way), unit_of(normal)),
+        lambda: QuadraticNumber(square.numerator, square.denominator), face, lambda: (digits_of(way), unit_of(normal))
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import frexp
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -157,10 +158,7 @@ class MissExplanation(metaclass=Shown):
             )
         title = f"{str(self).split(chr(10), 1)[0]}\n{self._when_it_hits()}"
         scene = Scene(self._limbs, self._statics)
-
-        def timeline(axes: Any) -> None:
-            _draw_timeline(axes, self, time_unit)
-
+        timeline = partial(_draw_timeline, miss=self, unit=time_unit)
         return shot_figure("MissExplanation.plot", scene, shot, title, path, unit, below=timeline)
 
 

@@ -63,11 +63,7 @@ class PoseHistory(PastQueries):
     """
 
     def __init__(
-        self,
-        world: HitWorld,
-        ticks: int = 64,
-        interpolate: Interpolation = "bones",
-        teleport_distance: float = np.inf,
+        self, world: HitWorld, ticks: int = 64, interpolate: Interpolation = "bones", teleport_distance: float = np.inf
     ) -> None:
         if not isinstance(world, HitWorld):
             raise ValueError(f"world: expected a HitWorld, got {type(world).__name__}")

@@ -205,13 +205,7 @@ def _map_view(shot: DrawnShot, up: int, unit: str) -> View:
 
 
 def _draw(
-    axes: Any,
-    view: View,
-    scene: Scene,
-    shot: DrawnShot,
-    about: Int64Array,
-    points: Float64Array,
-    corners: int = AROUND,
+    axes: Any, view: View, scene: Scene, shot: DrawnShot, about: Int64Array, points: Float64Array, corners: int = AROUND
 ) -> None:
     """One view of the shot, in a window around points (n, 3)."""
     window(axes, view, points)

@@ -114,11 +114,7 @@ def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Arra
 
 
 def checked_ends(
-    kind: Int8Array,
-    p1: ArrayLike,
-    p2: ArrayLike,
-    limbs: Int64Array | None,
-    names: tuple[str, str] = ("p1", "p2"),
+    kind: Int8Array, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None, names: tuple[str, str] = ("p1", "p2")
 ) -> tuple[Float64Array, Float64Array]:
     """Ends, (n, 3) each, of limbs of these kinds (n,), or of those of the given indices, (m, 3); checked."""
     kind = kind if limbs is None else kind[limbs]

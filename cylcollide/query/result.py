@@ -209,8 +209,7 @@ class TimedResult(Result):
 
     time = Field[Float64Array]("The time that was judged; (n,).", "_times")
     tick = Field[Int64Array](
-        "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).",
-        "_times",
+        "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).", "_times"
     )
     alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_times")
     clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_times")

@@ -89,8 +89,7 @@ class LimbFields(TimedResult):
         return gather(self._limbs._labels.rig_limb, self._row, NO_LIMB)
 
     local_position = Field[Float64Array](
-        "The position in the frame of the bone or static, NaN for a miss or a bare limb; (n, 3).",
-        "_local",
+        "The position in the frame of the bone or static, NaN for a miss or a bare limb; (n, 3).", "_local"
     )
     local_normal = Field[Float64Array]("The normal in the same frame, NaN for a miss or a bare limb; (n, 3).", "_local")
 

@@ -10,17 +10,7 @@ from cylcollide._types import Shape
 from cylcollide.exact.line import RayNumbers
 from cylcollide.kernels.about_limb import FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import (
-    BOX_AXES,
-    CENTRE,
-    EXTENT,
-    HALF_LENGTH,
-    P1,
-    P2,
-    Limb,
-    LimbTable,
-    plain_limb,
-)
+from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, EXTENT, HALF_LENGTH, P1, P2, Limb, LimbTable, plain_limb
 
 
 class SegmentAboutLimb(NamedTuple):

@@ -38,7 +38,7 @@ class ShotExplanation(NamedTuple):
 def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, call: Values, row: int) -> ShotExplanation:
     """Why this shot was judged so: a row of a call, judged again as `judged`, of what it asked."""
     is_past = isinstance(asked, PoseHistory)
-    if (is_past and judged.tick[0] < 0) or _of_row(call["radius"], row) > 0.0:
+    if (is_past and judged.tick[0] < 0) or of_row(call["radius"], row) > 0.0:
         return ShotExplanation(judged, None)
     time = float(judged.time[0]) if is_past else 0.0
     history = asked if isinstance(asked, PoseHistory) else _history_of(asked)
@@ -46,7 +46,7 @@ def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, cal
     start, end = ends_of(judged, 0, limbs)
     if judged.hit[0]:
         return ShotExplanation(judged, limbs.explain_segment(start, end, limb=int(judged.limb[0])))
-    filters: Any = {"mask": _of_row(call["mask"], row), "ignore_character": _of_row(call["ignored"], row)}
+    filters: Any = {"mask": of_row(call["mask"], row), "ignore_character": of_row(call["ignored"], row)}
     if is_past and call["protected"]:
         filters["protected_since"] = dict(zip(*(column.tolist() for column in call["protected"]), strict=True))
     return ShotExplanation(judged, history.explain_miss(start, end, time, **filters))
@@ -59,6 +59,7 @@ def _history_of(state: HitWorld | Snapshot) -> PoseHistory:
     return history
 
 
-def _of_row(value: Any, row: int) -> Any:
+def of_row(value: Any, row: int) -> Any:
     """What a row has of a column, or of a number for all."""
-    return value[row].item() if isinstance(value, np.ndarray) else value
+    array = None if value is None else np.asarray(value).reshape(-1)
+    return None if array is None else array.item(row if len(array) > 1 else 0)

@@ -21,7 +21,7 @@ from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.contents import KnownContents
-from cylcollide.shotlog.explained import ShotExplanation, explanation_of
+from cylcollide.shotlog.explained import ShotExplanation, explanation_of, of_row
 from cylcollide.shotlog.pages import NO_STATE, PageReader
 from cylcollide.shotlog.rejudged import PageSpan, Rejudged, SpanResult, joined, judge_span, spans_of
 from cylcollide.shotlog.replay import MOST_RINGS, Replay
@@ -174,8 +174,8 @@ class LoggedShots(metaclass=Shown):
         time, energy, policy = arguments.get("time"), arguments["energy"], arguments["policy"]
         return [
             LoggedShot(
-                first + row, row, n, tick, note, start[row], end[row], _of_row(time, row),
-                policy if isinstance(policy, Policy) else policy[row], _of_row(energy, row), call["limb"].item(row),
+                first + row, row, n, tick, note, start[row], end[row], of_row(time, row),
+                policy if isinstance(policy, Policy) else policy[row], of_row(energy, row), call["limb"].item(row),
             )
             for row in range(n)
         ]  # fmt: skip
@@ -277,9 +277,3 @@ class LoggedShots(metaclass=Shown):
 def _moment(judged: Judged, asked: Any, call: Values, row: int) -> Moment:
     limbs = asked.limbs_at(float(judged.time[0])) if isinstance(asked, PoseHistory) else asked.snapshot().limbs
     return Moment(asked, explanation_of(judged, asked, call, row), *ends_of(judged, 0, limbs))
-
-
-def _of_row(value: Any, row: int) -> Any:
-    """What a row has of a column, or of a number for all."""
-    array = None if value is None else np.asarray(value).reshape(-1)
-    return None if array is None else array.item(row if len(array) > 1 else 0)

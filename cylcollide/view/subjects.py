@@ -14,14 +14,7 @@ from cylcollide.characters.rig import Rig
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.logged import LoggedShots, Moment
-from cylcollide.view.frames import (
-    Frame,
-    frame_at,
-    frame_of_limbs,
-    frame_of_rig,
-    frame_of_state,
-    frame_of_tick,
-)
+from cylcollide.view.frames import Frame, frame_at, frame_of_limbs, frame_of_rig, frame_of_state, frame_of_tick
 from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
 from cylcollide.view.stage import usual_size
 from cylcollide.world.hit_world import HitWorld
@@ -198,10 +191,7 @@ def _told_case(case: "Case", sentence: str) -> Told:
     named = Limbs.cylinders(case.p1, case.p2, case.radius, name=[case.name(i) for i in range(len(limbs))])
     start, end = np.array(case.start), np.array(case.end)
     places, normals, size = [], [], float(np.median(limbs.radius))
-    for fraction, normal in (
-        (case.fraction_true, case.normal_true),
-        (case.fraction_engine, case.normal_engine),
-    ):
+    for fraction, normal in ((case.fraction_true, case.normal_true), (case.fraction_engine, case.normal_engine)):
         at = [] if fraction is None else [start + fraction * (end - start)]
         places.append(np.array(at).reshape(-1, 3))
         normals += [] if fraction is None or normal is None else [[at[0], at[0] + 2.0 * size * np.array(normal)]]

@@ -57,13 +57,7 @@ class WorldLayout:
     """
 
     def __init__(
-        self,
-        bare: Limbs,
-        rigs: tuple[Rig, ...],
-        ids: Int32Array,
-        rig: Int32Array,
-        layers: Int64Array,
-        statics: Statics,
+        self, bare: Limbs, rigs: tuple[Rig, ...], ids: Int32Array, rig: Int32Array, layers: Int64Array, statics: Statics
     ) -> None:
         self.bare, self.rigs, self.ids, self.rig, self.layers, self.statics = bare, rigs, ids, rig, layers, statics
         self.bare_counts = len(bare), len(bare._table.boxes), 0

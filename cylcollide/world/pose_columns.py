@@ -141,12 +141,7 @@ class Draft(PoseMemory):
 
 @compiled_loop
 def refit_limbs(
-    table: LimbTable,
-    child: Rows[np.int32],
-    low: Vectors,
-    high: Vectors,
-    numbers: Column[np.float64],
-    bounds: NodeBoxes,
+    table: LimbTable, child: Rows[np.int32], low: Vectors, high: Vectors, numbers: Column[np.float64], bounds: NodeBoxes
 ) -> float:
     """Write all that follows from the ends of n > 0 limbs; the `tree_cost` of it.
 

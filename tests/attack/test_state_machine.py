@@ -154,12 +154,7 @@ class Worlds(RuleBasedStateMachine):
     def ask_snapshot(self, snapshot, rays, inside):
         self.ask(*snapshot, rays, inside, 3, None)
 
-    @rule(
-        query=st.sampled_from(QUERIES),
-        value=bad_numbers,
-        argument=st.integers(0, 1),
-        n=st.sampled_from([1, 5, 70]),
-    )
+    @rule(query=st.sampled_from(QUERIES), value=bad_numbers, argument=st.integers(0, 1), n=st.sampled_from([1, 5, 70]))
     def ask_badly(self, query, value, argument, n):
         rows = [np.zeros((n, 3)).tolist(), np.ones((n, 3)).tolist()]
         rows[argument][n // 2][n % 3] = value

@@ -88,10 +88,7 @@ def test_numbers_of_any_kind():
 NAN, INF = float("nan"), float("inf")
 WRONG: dict[str, tuple[Any, str]] = {
     "no mapping": (lambda: P.first_surface([("head", 2)]), "damage: expected a mapping"),
-    "negative": (
-        lambda: P.first_surface({"head": -1}),
-        r"damage: .* 0 to 2\*\*500 for 'head', got -1",
-    ),
+    "negative": (lambda: P.first_surface({"head": -1}), r"damage: .* 0 to 2\*\*500 for 'head', got -1"),
     "nan": (lambda: P.first_surface({1: NAN}), "damage: expected a number .* for 1, got nan"),
     "one inf": (lambda: P.penetration(INF), "loss: expected a number .* for 'default', got inf"),
     "huge": (lambda: P.penetration(10**400), "loss: expected a number .*\\.\\.\\."),
@@ -104,15 +101,9 @@ WRONG: dict[str, tuple[Any, str]] = {
     "order, twice": (lambda: P.most_important(["head", 2, "head"]), "order: .* once, got 'head' in place 2"),
     "order, default": (lambda: P.most_important(["default"]), "order: .* come last, got 'default' in place 0"),
     "groups": (lambda: P.first_surface(groups=["head"]), "groups: expected a mapping"),
-    "groups, number": (
-        lambda: P.first_surface(groups={1: 2}),
-        "groups: .* other than 'default' .* got 1: 2",
-    ),
+    "groups, number": (lambda: P.first_surface(groups={1: 2}), "groups: .* other than 'default' .* got 1: 2"),
     "groups, default": (lambda: P.first_surface(groups={"default": 2}), "groups: expected a name .* got 'default'"),
-    "groups, float": (
-        lambda: P.first_surface(groups={"head": 1.0}),
-        "groups: .* an integer .* got 'head': 1.0",
-    ),
+    "groups, float": (lambda: P.first_surface(groups={"head": 1.0}), "groups: .* an integer .* got 'head': 1.0"),
     "kind": (lambda: P("nearest"), "kind: expected one of first_surface, .* got 'nearest'"),
 }
 

@@ -4,10 +4,7 @@ import pytest
 
 TOO_MUCH = ("99999999999999999999", "-1", "-99999999999999999999", "1e3", "nan", "", "ten", "0x10", "\u0663\u0663" * 12)
 NUMBERS = {"crosscheck": ("--rays", "--seed", "--jobs"), "bench": ("--rays", "--rounds")}
-NAMES = {
-    "crosscheck": ("--families", "--engines", "--motion"),
-    "bench": ("--engines", "--workloads"),
-}
+NAMES = {"crosscheck": ("--families", "--engines", "--motion"), "bench": ("--engines", "--workloads")}
 
 
 @pytest.fixture

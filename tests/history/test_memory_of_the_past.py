@@ -37,11 +37,7 @@ class Crowd:
         self.world.set_layers(self.rng.choice(self.ids, 1), int(self.rng.integers(1, 8)))
 
 
-CHANGES = [
-    Crowd.stay,
-    Crowd.change_layers,
-    Crowd.replace_one,
-]
+CHANGES = [Crowd.stay, Crowd.change_layers, Crowd.replace_one]
 
 
 @pytest.mark.parametrize("change", CHANGES)

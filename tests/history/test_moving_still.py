@@ -46,8 +46,7 @@ SLOW = {"one place"}
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in HARD if name != "piled"],
+    "name", [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in HARD if name != "piled"]
 )
 def test_hard_worlds(name: str):
     limbs = HARD[name]()

@@ -85,11 +85,7 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
         for name, value in {**WAYS.get(way, {}), **more}.items():
             set_threshold(patch, name, value)
         patch.setattr(scratch, "_kept", type(scratch._kept)())  # scratch memory is as large as these thresholds say
-        for name, loop in (
-            (SINGLE, single.cast_single_rays),
-            (BRUTE_FORCE, cast_brute_force),
-            (STREAMS, cast_stream),
-        ):
+        for name, loop in ((SINGLE, single.cast_single_rays), (BRUTE_FORCE, cast_brute_force), (STREAMS, cast_stream)):
             replace_loop(patch, loop, counted(name, loop))
         patch.setattr(cc.RayHits, "__init__", watched)
         yield seen

@@ -48,8 +48,7 @@ SCORED_CASES = "scoreboard-cases.json"
 
 def crosscheck(
     rays: Annotated[
-        int | None,
-        typer.Option(min=1, max=MOST_RAYS, help="Bullets to fire. Default: 200000, by families a million."),
+        int | None, typer.Option(min=1, max=MOST_RAYS, help="Bullets to fire. Default: 200000, by families a million.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Of all chance: equal seeds fire equal bullets.")] = 0,
     motion: Annotated[

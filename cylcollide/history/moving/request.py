@@ -174,12 +174,7 @@ def _resolution(resolution: float) -> float:
 
 
 def _checked_pieces(
-    ring: Ring,
-    starts: ArrayLike | FlightPath,
-    ends: ArrayLike | None,
-    times: Times,
-    target_times: Times,
-    on_old: OnOld,
+    ring: Ring, starts: ArrayLike | FlightPath, ends: ArrayLike | None, times: Times, target_times: Times, on_old: OnOld
 ) -> tuple[FlightRows, Int64Array, Float64Array, BoolArray, BoolArray]:
     """The pieces of flights, in the order of bullets and, of each, in the order of time.
 

@@ -121,12 +121,7 @@ def sorted_by_tick(raw: Rays, rays: Rays, place: Int32Array, alpha: Float64Array
 
 @compiled_loop
 def fill_order(
-    raw: Rays,
-    rays: Rays,
-    place: Column[np.int32],
-    alpha: Column[np.float64],
-    key: Column[np.int32],
-    order: Order,
+    raw: Rays, rays: Rays, place: Column[np.int32], alpha: Column[np.float64], key: Column[np.int32], order: Order
 ) -> bool:
     """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch, `rays` are the copies."""
     if not copy_checked(raw, rays, 0, place.size):

@@ -97,10 +97,9 @@ def gauge(m: Motion, s: np.ndarray) -> np.ndarray:
         return np.linalg.norm(y - np.clip(u, 0, 1)[:, None] * a, axis=1) / m.radius
     off = np.linalg.norm(y - u[:, None] * a, axis=1)
     within = np.maximum(u * (1 - u), 0)
-    rho = {
-        Shape.TAPERED: m.radius + (m.radius2 - m.radius) * u,
-        Shape.ELLIPSOID: 2 * m.radius * np.sqrt(within),
-    }.get(m.shape, np.full_like(u, m.radius))
+    rho = {Shape.TAPERED: m.radius + (m.radius2 - m.radius) * u, Shape.ELLIPSOID: 2 * m.radius * np.sqrt(within)}.get(
+        m.shape, np.full_like(u, m.radius)
+    )
     with np.errstate(divide="ignore"):
         return np.where((u >= 0) & (u <= 1) & (rho > 0), off / np.maximum(rho, 1e-300), np.inf)
 
