@@ -85,7 +85,7 @@ def _packed(values: ArrayLike, name: str) -> Float64Array:
     if isinstance(values, (list, tuple)) and values:
         rows = values if isinstance(values[0], (list, tuple)) else (values,)
         found = np.empty((len(rows), 3))
-        if read_rows(rows, found, 0, 0):
+        if read_rows(rows, found):
             return found
     return validate.as_vectors(values, name)
 

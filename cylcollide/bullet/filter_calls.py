@@ -19,14 +19,16 @@ class AsBuiltin(partial[Any]):
 
 
 _serial = count(1)  # numbers never repeat, so that none is lost between threads
-_last = [0]
+LAST_CALL = [0]
+"""A number that any call changes, once they are counted."""
+
 _replaced: list[Any] = []
 
 
 def filter_calls() -> int:
-    """A number that any call changes."""
+    """Count calls from now on; a number that any call changes."""
     if _replaced:
-        return _last[0]
+        return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
     own = getattr(OWN, NAME)
@@ -35,10 +37,10 @@ def filter_calls() -> int:
         try:
             return own(*arguments, **keywords)
         finally:
-            _last[0] = next(_serial)
+            LAST_CALL[0] = next(_serial)
 
     _replaced.append(update_wrapper(AsBuiltin(counted), own))
     if getattr(pybullet, NAME) is own:  # else a program has put its own there
         setattr(pybullet, NAME, _replaced[0])
     setattr(OWN, NAME, _replaced[0])
-    return _last[0]
+    return LAST_CALL[0]

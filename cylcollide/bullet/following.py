@@ -4,7 +4,7 @@ from typing import Any
 
 from cylcollide.bullet.arguments import MirrorInside, RayOptions
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.filter_calls import filter_calls
+from cylcollide.bullet.filter_calls import LAST_CALL, filter_calls
 from cylcollide.bullet.near import NearBodies, are_few
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.tuples import RayTestResult
@@ -66,26 +66,27 @@ class Follower:
         return self.scene
 
     def near_answers(self, starts: Any, ends: Any, request: RayOptions) -> list[RayTestResult] | None:
-        """PyBullet's tuples for a few segments, if nothing but poses has changed since the last scene; else None."""
+        """PyBullet's tuples for a few segments, if nothing but poses has changed since the last scene; else None.
+
+        Also None after several ray tests since one change.
+        """
         _threads, mask, number = request
-        if number >= 0 or not are_few(starts, len(self.scene.reading.bodies)) or not self._needs_near():
+        if number >= 0 or not are_few(starts, len(self.scene.reading.bodies)):
             return None
+        noted, before, same_filters = self._noted, self._seen, LAST_CALL[0] == self._filter_calls
+        if noted is None:
+            if not (self._follow and same_filters and self._reader.bodies_are_those_of(self.scene)):
+                return None
+        else:
+            poses, scene, filters = noted.poses, noted.scene, noted.filters
+            if before is None or poses == before[0] or scene != before[1] or filters != before[2]:
+                return None
+            tests = self._near_tests[1] if self._near_tests[0] == poses else 0
+            self._near_tests = poses, tests + 1
+            if tests >= NEAR_TESTS or not same_filters or not self._client.is_direct:
+                return None
         if self._near is None or not self._near.suits(self.scene):
-            self._near = NearBodies(self._client, self.scene, self._inside, sees_shapes=self._noted is not None)
+            self._near = NearBodies(self._client, self.scene, self._inside, sees_shapes=noted is not None)
         answers = self._near.answers(starts, ends, mask)
         self._is_behind = self._is_behind or answers is not None
         return answers
-
-    def _needs_near(self) -> bool:
-        """Whether poses may have changed, but nothing else, and few ray tests have been answered since."""
-        if self._noted is None:
-            are_same = self._follow and filter_calls() == self._filter_calls
-            return are_same and self._reader.bodies_are_those_of(self.scene)
-        now, before = self._noted.last(), self._seen
-        if before is None or now[1:] != before[1:] or now == before or not self._client.is_direct:
-            return False
-        if filter_calls() != self._filter_calls:
-            return False
-        tests = self._near_tests[1] if self._near_tests[0] == now[0] else 0
-        self._near_tests = now[0], tests + 1
-        return tests < NEAR_TESTS

@@ -15,13 +15,13 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
 from cylcollide.bullet.client import BASE, BodyLink, Client
-from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes, mark_near
+from cylcollide.bullet.near_loops import SLACK, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes, mark_near
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
-from cylcollide.bullet.poses import link_frames, write_states
-from cylcollide.bullet.read_shapes import ball_radii
+from cylcollide.bullet.poses import link_frames
+from cylcollide.bullet.read_shapes import Row, ball_radii
 from cylcollide.bullet.scene import MirrorScene
-from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples, read_rows
+from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
@@ -79,12 +79,14 @@ class NearBodies:
         link_of_shape = [shapes.body_links[k] for k in shapes.body_link.tolist()]
         wrapped = [shapes.body_links[k] for k in shapes.wrapped]
         bodies = sorted({link.body for link in [*link_of_shape, *wrapped]})
-        radius = ball_radii(shapes.kind, shapes.size)
-        beyond = (np.linalg.norm(shapes.position, axis=1) + radius).tolist()
+        beyond = np.linalg.norm(shapes.position, axis=1) + ball_radii(shapes.kind, shapes.size)
         self._bodies, first_link, at = bodies, [len(bodies)], list[int]()
         body_reach, link_reach = list[float](), list[float]()
-        self._sliding, self._links = list[tuple[int, list[int]]](), list[tuple[int, list[int], int]]()
-        self._boxes, first_box, box_reach = list[tuple[list[BodyLink], int]](), [0], list[float]()
+        self._sliding, first_box, box_reach = list[tuple[int, list[int]]](), [0], list[float]()
+        api, number = client.api, client.number
+        self._places, self._base_boxes = list[tuple[Call | None, Call]](), list[tuple[Call | None, None]]()
+        self._links, self._boxes = list[list[Call | None]](), list[list[Call]]()
+        bare = np.zeros(len(bodies), bool)
         for b, body in enumerate(bodies):
             length, sliding = arms_of(client, body)
             own = [s for s, link in enumerate(link_of_shape) if link.body == body]
@@ -93,7 +95,7 @@ class NearBodies:
             for s in own:
                 if shapes.kind[s] != PLANE:
                     link = link_of_shape[s].link
-                    farthest[link] = max(farthest.get(link, 0.0), length[link] + beyond[s])
+                    farthest[link] = max(farthest.get(link, 0.0), length[link] + float(beyond[s]))
             links = sorted({link_of_shape[s].link for s in own} - {BASE}, key=lambda link: -farthest.get(link, 0.0))
             row = {BASE: b} | {link: first_link[b] + k for k, link in enumerate(links)}
             at += [row[link_of_shape[s].link] for s in own]
@@ -108,31 +110,39 @@ class NearBodies:
             order = sorted(range(len(own_wrapped)), key=lambda k: -distances[k])
             box_reach += [distances[k] for k in order]
             self._sliding += [(b, sliding)] if sliding else []
-            self._links.append((body, links, first_link[b]))
-            self._boxes.append(([own_wrapped[k] for k in order], first_box[b]))
+            of_links = [
+                (api.getLinkStates, (body, links[: k + 1], 0, 1, number), first_link[b]) for k in range(len(links))
+            ]
+            self._links.append([None, *of_links])
+            self._boxes.append([(api.getAABB, (*own_wrapped[k], number), first_box[b] + row)
+                                for row, k in enumerate(order)])  # fmt: skip
+            bare[b] = bool(links) and not own_wrapped and _is_bare(client, body, scene.reading.bodies[body].rows[BASE])
+            base, box = (api.getBasePositionAndOrientation, (body, number), b), (api.getAABB, (body, BASE, number), b)
+            self._places.append((None, of_links[-1]) if bare[b] else (base, base))
+            self._base_boxes.append((box if bare[b] else None, None))
             first_box.append(first_box[b] + len(own_wrapped))
             first_link.append(first_link[b] + len(links))
         is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
         body_of = np.array([link.body for link in link_of_shape], np.int64)
         self._at = np.array(at, np.int64)
         self._shapes = NearShapes(
-            np.array(first_link, np.int64), np.searchsorted(body_of, [*bodies, inf]),
+            bare, np.array(first_link, np.int64), np.searchsorted(body_of, [*bodies, inf]),
             np.array(first_box, np.int64), np.array(body_reach + link_reach), np.array(box_reach),
             self._at[~is_limb], scene.frames.take(scene.fixed.of_planes, axis=0).view(np.int64), self._at,
-            np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, radius,
+            np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, beyond,
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
             state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
         self._packed = pack(self._shapes)
-        self._kept = deque[tuple[NearMemory, Any, memoryview, memoryview]](maxlen=2)
+        self._kept = deque[tuple[NearMemory, Any]](maxlen=2)
 
     def suits(self, scene: MirrorScene) -> bool:
         """Whether the scene has these shapes, these filters, and these planes in their places."""
         own = self._scene
         return own is scene or (own.shapes is scene.shapes and own.state.sheets is scene.state.sheets)
 
-    def _memory(self) -> tuple[NearMemory, Any, memoryview, memoryview]:
-        """Memory for one ray test, the same for loops, its `links` and `wrapped`.
+    def _memory(self) -> tuple[NearMemory, Any]:
+        """Memory for one ray test, and the same for loops.
 
         What a thread has taken, no other one finds.
         """
@@ -147,18 +157,18 @@ class NearBodies:
             frames[self._shapes.plane_at] = nan  # no plane is here before it was read
             made = posed_memory(len(self._at), columns)
             boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, few, 3))
-            numbers = np.empty((3, few))
             segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
             batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
             memory = NearMemory(
-                frames, frames.view(np.int64), boxes, np.zeros(count), np.empty(count, bool),
+                frames, frames.view(np.int64), boxes, np.zeros(count), np.empty((count, 3)), np.empty(count),
+                np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty(count, bool),
                 np.empty((few, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
-                np.empty(count, np.int64), made, table, table.kernel_rows, batch, empty_hits(few),
-                np.empty(few, np.int32), numbers[0], rays[2], rays[3], numbers[1], numbers[2],
-                np.empty(few, np.int64), np.empty((few, 2), np.int32), make_surface_queue(),
-                np.empty(BLOCK, np.int32),
+                np.empty(count, np.int64), np.empty(count, np.int64), np.empty(len(self._at), bool),
+                made, table, table.kernel_rows, batch, empty_hits(few),
+                np.empty(few, np.int32), np.empty(few), rays[2], rays[3], np.empty(few, np.int64),
+                np.empty((few, 2), np.int32), make_surface_queue(), np.empty(BLOCK, np.int32),
             )  # fmt: skip
-            return memory, pack(memory), memory.links.data, memory.wrapped.data
+            return memory, pack(memory)
 
     def answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments.
@@ -175,28 +185,24 @@ class NearBodies:
         finally:
             self._kept.append(memory)
 
-    def _answers(
-        self, n: int, mask: int, memory: NearMemory, packed: Any, links_of: memoryview, boxes_of: memoryview
-    ) -> list[RayTestResult] | None:
+    def _answers(self, n: int, mask: int, memory: NearMemory, packed: Any) -> list[RayTestResult] | None:
         """The answers to the n segments in memory. No array is made: after a step that takes longer than all loops."""
         api, number, shapes = self._client.api, self._client.number, self._packed
         if api.getNumBodies(number) != len(self._scene.reading.bodies):
             return None
-        base_of, states_of, position_of = api.getBasePositionAndOrientation, api.getLinkStates, api.getJointState
-        write_states([base_of(body, number) for body in self._bodies], memory.frames, 0)
+        read_states(self._places, memory.frames, memory.read)
+        read_states(self._base_boxes, memory.around, memory.read)
         for b, joints in self._sliding:
-            memory.out[b] = sum([abs(position_of(self._bodies[b], joint, number)[0]) for joint in joints])
+            memory.out[b] = sum([abs(api.getJointState(self._bodies[b], k, number)[0]) for k in joints])
         if mark_near(shapes, packed, n) == UNDECIDED:
             return None
-        for (body, links, row), count in zip(self._links, links_of, strict=True):
-            if count:
-                write_states(states_of(body, links[:count], 0, 1, number), memory.frames, row)
+        read_states(self._links, memory.frames, memory.unread)
         if cast_near(shapes, packed, n, mask, self._cores) == UNDECIDED:
             return None
         found = hit_tuples(n, memory.body_link, memory.fraction, memory.position, memory.normal, MISS)
         if len(memory.boxes):
-            for (wrapped, row), count in zip(self._boxes, boxes_of, strict=True):
-                write_states([api.getAABB(body, link, number) for body, link in wrapped[:count]], memory.boxes, row)
+            wrapped = zip(self._boxes, memory.wrapped.data, strict=True)
+            read_states([call for calls, count in wrapped for call in calls[:count]], memory.boxes)
             count = enter_meshes(shapes, packed, n, PADDING)
             if count == UNDECIDED:
                 return None
@@ -209,9 +215,20 @@ class NearBodies:
         return found
 
 
+def _is_bare(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool:
+    """Whether a base, with these shapes, has none, and is at the centre of its box, which is read in half the time.
+
+    A base at the origin, where PyBullet reports a box for want of one, does not count if the box is a point.
+    """
+    low, high = np.array(client.getAABB(body, BASE))
+    place = np.array(client.getBasePositionAndOrientation(body)[0])
+    is_centre = np.abs((low + high) / 2.0 - place) <= SLACK * np.maximum(np.abs(low), np.abs(high))
+    return rows == () and bool(is_centre.all() and (place.any() or (low < high).all()))
+
+
 def _written(values: Any, array: Float64Array) -> int:
     """Write vectors into the rows of an array; how many, 0 if they are too many or none."""
-    if isinstance(values, (list, tuple)) and read_rows(values, array, 0, 0):
+    if isinstance(values, (list, tuple)) and read_rows(values, array):
         return len(values)
     try:
         found = vectors(values, "")

@@ -1,7 +1,7 @@
 """Loops of a ray test on the bodies that its rays come near, without a tree: for a few rays after a step."""
 
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from cylcollide.bullet.box_loops import enters
 from cylcollide.bullet.pose_loops import EVERY_SHAPE_FITS, Posed, pose_shapes
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import fill_sheets, first_sheets
+from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import EXTENT, LimbRows, LimbTable, fill_row, is_considered, limb_at
 from cylcollide.kernels.ray import Rays, ray_at
@@ -21,8 +22,13 @@ from cylcollide.query.loops.single import write_hit
 from cylcollide.query.loops.surface import write_surface
 from cylcollide.runtime.compile import compiled_loop, inlined
 
+STEEPEST = 1e300
+
 SLACK = 1e-12
 """Share of the coordinates by which a ball is larger, far above the rounding of a distance."""
+
+OFTEN = 4
+"""After so many ray tests near a body, all its links are read without a look at its base, which takes longer."""
 
 UNDECIDED = -1
 """In place of a count: all limbs are to be read, or exact arithmetic decides."""
@@ -34,6 +40,7 @@ class NearShapes(NamedTuple):
     Of a body, links and wrapped links each come by descending reach. Frames are those of all bases, then of all links.
     """
 
+    bare: Column[np.bool_]  # (B,): whether the base has no shape, and is at the centre of its box
     first_link: Column[np.int64]  # (B + 1,): of each body, the frame of its first link
     first_shape: Column[np.int64]  # (B + 1,)
     first_box: Column[np.int64]  # (B + 1,): of wrapped links
@@ -45,7 +52,7 @@ class NearShapes(NamedTuple):
     limb: Column[np.int64]  # (n,): the limb that each shape is, or the one behind it if it is a plane
     box: Column[np.int64]  # (n,): the same of boxes
     is_limb: Column[np.bool_]  # (n,)
-    radius: Column[np.float64]  # (n,): of a ball about the centre of each shape
+    beyond: Column[np.float64]  # (n,): so near to the centre of mass of its link is all of a shape
     kind: Column[np.int64]  # (n,): this and the next ones as in `Shapes`
     size: Vectors
     position: Vectors
@@ -63,11 +70,17 @@ class NearMemory(NamedTuple):
     bits: Rows[np.int64]  # (frames, 7): their bits
     boxes: Rows[np.float64]  # (boxes, 6): of wrapped links, as read
     out: Column[np.float64]  # (B,): how far the sliding joints of a body are out
+    place: Vectors  # (B, 3): about where a body is, and
+    square: Column[np.float64]  # (B,): the least squared distance of a ray from there
+    often: Column[np.int64]  # (B,): of how many of the last tests a ray came near
+    read: Column[np.int64]  # (B,): 1 for a bare body that is near so often that all its links are read at once; else 0
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
     pairs: Rows[np.bool_]  # (r, B): whether ray and body are a near pair
-    around: Rows[np.float64]  # (B, 6): corners of a box around the limbs of a near body
-    links: Column[np.int64]  # (B,): how many of its links, and
+    around: Rows[np.float64]  # (B, 6): corners of a bare base's box, then of one around the limbs of a near body
+    links: Column[np.int64]  # (B,): how many of its links,
+    unread: Column[np.int64]  # (B,): how many of these are still to be read, and
     wrapped: Column[np.int64]  # (B,): of its wrapped links a ray may come near
+    placed: Column[np.bool_]  # (n,): whether a shape of a near body is in `made` and in the table
     made: Posed
     table: LimbTable  # its ends and boxes are those of `made`
     rows: LimbRows  # of the table
@@ -77,20 +90,10 @@ class NearMemory(NamedTuple):
     fraction: Column[np.float64]  # (r,)
     position: Vectors  # (r, 3)
     normal: Vectors  # (r, 3)
-    inverse: Column[np.float64]  # (r,): 1 over the squared length of each ray, and
-    size: Column[np.float64]  # (r,): a number as large as any coordinate of its start and its way
     entering: Column[np.int64]  # (r,): rays that enter a box of a wrapped link
     body_link: Rows[np.int32]  # (r, 2): of the first shape, -1 for a miss
     queue: PairQueue  # this and the next one: buffers of `write_surface`
     surfaces: Column[np.int32]
-
-
-@inlined
-def _inverse_square(starts: Float64Array, ends: Float64Array, i: int) -> float:
-    """1 over the squared length of segment i; 0 for a point."""
-    u, v, w = ends[i, 0] - starts[i, 0], ends[i, 1] - starts[i, 1], ends[i, 2] - starts[i, 2]
-    square = u * u + v * v + w * w
-    return 1.0 / square if square > 0.0 else 0.0
 
 
 @inlined
@@ -99,18 +102,45 @@ def _size(x: float, y: float, z: float) -> float:
     return abs(x) + abs(y) + abs(z)
 
 
+Segment: TypeAlias = tuple[Vector, Vector, float, float]
+"""Start and way of a segment, 1 over its squared length (0 for a point), and a number as large as any coordinate."""
+
+
 @inlined
-def _square_distance(
-    starts: Float64Array, ends: Float64Array, i: int, inverse: float, x: float, y: float, z: float
-) -> float:
-    """The squared distance of segment i from a point."""
-    a, b, c = starts[i, 0], starts[i, 1], starts[i, 2]
-    u, v, w = ends[i, 0] - a, ends[i, 1] - b, ends[i, 2] - c
-    p, q, r = x - a, y - b, z - c
+def _segment(starts: Float64Array, ends: Float64Array, i: int) -> Segment:
+    """Segment i."""
+    x, y, z = starts[i, 0], starts[i, 1], starts[i, 2]
+    u, v, w = ends[i, 0] - x, ends[i, 1] - y, ends[i, 2] - z
+    square, size = u * u + v * v + w * w, _size(x, y, z) + _size(ends[i, 0], ends[i, 1], ends[i, 2])
+    return (x, y, z), (u, v, w), 1.0 / square if square > 0.0 else 0.0, 2.0 * size
+
+
+@inlined
+def _square_distance(segment: Segment, place: Float64Array) -> float:
+    """The squared distance of a segment from a point."""
+    (a, b, c), (u, v, w), inverse, _size_of_it = segment
+    p, q, r = place[0] - a, place[1] - b, place[2] - c
     time = min(max((p * u + q * v + r * w) * inverse, 0.0), 1.0)
     p, q, r = p - time * u, q - time * v, r - time * w
     square: float = p * p + q * q + r * r
     return square
+
+
+@inlined
+def _slope(way: float) -> float:
+    """1 over a coordinate of the way of a segment, finite: so large a number times 0 is 0."""
+    return min(max(1.0 / way, -STEEPEST), STEEPEST) if way != 0.0 else STEEPEST
+
+
+@inlined
+def _crosses(segment: Segment, slopes: Vector, box: Float64Array) -> bool:
+    """Whether a segment enters a box that is large enough for all rounding; True for an empty one."""
+    first, last = 0.0, 1.0
+    for axis in range(3):
+        start, slope = segment[0][axis], slopes[axis]
+        one, other = (box[axis] - start) * slope, (box[3 + axis] - start) * slope
+        first, last = max(first, min(one, other)), min(last, max(one, other))
+    return not first > last
 
 
 @inlined
@@ -122,31 +152,35 @@ def _is_within(square: float, largest: float, radius: float) -> bool:
 
 @compiled_loop
 def mark_near(shapes: NearShapes, memory: NearMemory, n: int) -> int:
-    """Mark what the first n segments come near, by bodies' bases in `memory.frames`; returns how many bodies.
+    """Mark what the first n segments come near, by bodies' bases; returns UNDECIDED if a plane has moved, else 0.
 
-    UNDECIDED if a plane has moved. A wrapped link is where it is once any link of its body was read.
+    A base is in `memory.frames`, or is the centre of a box in `memory.around`. A body whose links were read counts as
+    near. A wrapped link is where it is once any link of its body was read.
     """
-    count, starts, ends = 0, memory.batch.rays.origin, memory.batch.rays.second
+    starts, ends, longest, places = memory.batch.rays.origin, memory.batch.rays.second, 0.0, memory.place
     for k in range(len(shapes.plane_at)):
         for axis in range(shapes.plane_bits.shape[1]):
             if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
                 return UNDECIDED
-    longest = 0.0
+    for body in range(len(memory.near)):
+        box, is_read = memory.around[body], memory.read[body] > 0  # a link that was read is about where the base is
+        frame, by_box = memory.frames[shapes.first_link[body] if is_read else body], shapes.bare[body] and not is_read
+        for axis in range(3):
+            places[body, axis] = 0.5 * (box[axis] + box[3 + axis]) if by_box else frame[axis]
+        memory.square[body] = inf
     for i in range(n):
-        memory.inverse[i] = _inverse_square(starts, ends, i)
-        size = _size(starts[i, 0], starts[i, 1], starts[i, 2]) + _size(ends[i, 0], ends[i, 1], ends[i, 2])
-        memory.size[i], longest = 2.0 * size, max(longest, 2.0 * size)  # that of start and way
+        segment = _segment(starts, ends, i)
+        longest = max(longest, segment[3])
+        for body in range(len(memory.near)):
+            place, square = places[body], _square_distance(segment, places[body])
+            memory.square[body] = min(memory.square[body], square if square >= 0.0 else 0.0)
+            largest, reach = segment[3] + _size(place[0], place[1], place[2]), shapes.reach[body] + memory.out[body]
+            memory.pairs[i, body] = memory.read[body] > 0 or _is_within(square, largest, reach)
     for body in range(len(memory.near)):
         link, end, out = shapes.first_link[body], shapes.first_link[body + 1], memory.out[body]
-        base, square, near = memory.frames[body], inf, False
-        own = _size(base[0], base[1], base[2])
-        for i in range(n):
-            distance = _square_distance(starts, ends, i, memory.inverse[i], base[0], base[1], base[2])
-            square = min(square, distance if distance >= 0.0 else 0.0)
-            is_near = _is_within(distance, memory.size[i] + own, shapes.reach[body] + out)
-            memory.pairs[i, body], near = is_near, near or is_near
-        links, largest = 0, longest + own
-        while link + links < end and _is_within(square, largest, shapes.reach[link + links] + out):
+        square, largest = memory.square[body], longest + _size(places[body, 0], places[body, 1], places[body, 2])
+        is_read, is_near, links = memory.read[body] > 0, _is_within(square, largest, shapes.reach[body] + out), 0
+        while link + links < end and (is_read or _is_within(square, largest, shapes.reach[link + links] + out)):
             links += 1
         box, wrapped = shapes.first_box[body], 0
         while box + wrapped < shapes.first_box[body + 1] and _is_within(
@@ -155,9 +189,11 @@ def mark_near(shapes: NearShapes, memory: NearMemory, n: int) -> int:
             wrapped += 1
         if wrapped > 0 and links == 0 and link < end:
             links = 1
-        memory.near[body], memory.links[body], memory.wrapped[body] = near, links, wrapped
-        count += near
-    return count
+        memory.unread[body] = 0 if is_read else links
+        memory.often[body] = memory.often[body] + 1 if is_near else 0
+        memory.read[body] = shapes.bare[body] and memory.often[body] >= OFTEN
+        memory.near[body], memory.links[body], memory.wrapped[body] = is_near or is_read, links, wrapped
+    return 0
 
 
 @inlined
@@ -167,31 +203,48 @@ def _is_read(shapes: NearShapes, memory: NearMemory, body: int, s: int) -> bool:
 
 
 @inlined
-def _place(shapes: NearShapes, body: int, memory: NearMemory) -> bool:
-    """Write poses and rows of the shapes of a body, and a box around them; returns whether all fit."""
-    first, end, made, around = shapes.first_shape[body], shapes.first_shape[body + 1], memory.made, memory.around[body]
+def _surround(shapes: NearShapes, body: int, memory: NearMemory, longest: float) -> bool:
+    """Write a box around the limbs of a body that are read, of which none is placed yet; whether they are finite.
+
+    It is larger by the slack for segments whose coordinates are at most `longest`.
+    """
+    around, total = memory.around[body], 0.0
     for axis in range(3):
         around[axis], around[3 + axis] = inf, -inf
-    if first == end:
+    for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
+        memory.placed[s] = False
+        if _is_read(shapes, memory, body, s):
+            frame = memory.frames[shapes.at[s]]
+            for axis in range(3):
+                around[axis] = min(around[axis], frame[axis] - shapes.beyond[s])
+                around[3 + axis] = max(around[3 + axis], frame[axis] + shapes.beyond[s])
+            total += abs(frame[0] + frame[1] + frame[2] + frame[3] + frame[4] + frame[5] + frame[6])
+    for axis in range(3):
+        slack = SLACK * (longest + abs(around[axis]) + abs(around[3 + axis]))
+        around[axis], around[3 + axis] = around[axis] - slack, around[3 + axis] + slack
+    return total < inf
+
+
+@inlined
+def _place(shapes: NearShapes, memory: NearMemory, s: int) -> bool:
+    """Write pose and row of a limb, if they are not written; returns whether it fits."""
+    if memory.placed[s]:
         return True
-    limb, box = shapes.limb[first], shapes.box[first]
+    made, limb, end = memory.made, shapes.limb[s], s + 1
     part = Posed(
-        made.position[first:end],
-        made.rotation[first:end],
-        made.turn[first:end],
+        made.position[s:end],
+        made.rotation[s:end],
+        made.turn[s:end],
         made.p1[limb:],
         made.p2[limb:],
-        made.boxes[box:],
+        made.boxes[shapes.box[s] :],
     )
-    of_shapes = shapes.at[first:end], shapes.kind[first:end], shapes.size[first:end]
-    bad = pose_shapes(memory.frames, *of_shapes, shapes.position[first:end], shapes.rotation[first:end], part)
-    for i in range(first, end):
-        if _is_read(shapes, memory, body, i):
-            fill_row(memory.table, shapes.limb[i])
-            for axis in range(3):
-                around[axis] = min(around[axis], made.position[i, axis] - shapes.radius[i])
-                around[3 + axis] = max(around[3 + axis], made.position[i, axis] + shapes.radius[i])
-    return bad == EVERY_SHAPE_FITS
+    of_shape = shapes.at[s:end], shapes.kind[s:end], shapes.size[s:end], shapes.position[s:end], shapes.rotation[s:end]
+    if pose_shapes(memory.frames, *of_shape, part) != EVERY_SHAPE_FITS:
+        return False
+    fill_row(memory.table, limb)
+    memory.placed[s] = True
+    return True
 
 
 @compiled_loop
@@ -200,7 +253,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: 
 
     Bits are those of `MirrorHits`. `cores`: whether a start in a limb is left undecided, as `core_hits` has to see it.
     """
-    rows, largest, undecided = memory.rows, 0.0, 0
+    rows, largest, longest, undecided = memory.rows, 0.0, 0.0, 0
     origin, second, is_segment, distance, radius = memory.batch.rays
     memory.batch.mask[0] = mask
     rays = Rays(origin[:n], second[:n], is_segment, distance, radius)
@@ -210,15 +263,17 @@ def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: 
     shape, fraction, position, normal = memory.shape[:n], memory.fraction[:n], memory.position[:n], memory.normal[:n]
     if not copy_checked(rays, rays, 0, n):
         return UNDECIDED
+    for i in range(n):
+        longest = max(longest, _segment(rays.origin, rays.second, i)[3])
     for body in range(len(memory.near)):
-        if memory.near[body]:
-            if not _place(shapes, body, memory):
-                return UNDECIDED
-            for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
-                if _is_read(shapes, memory, body, s):
-                    largest = max(largest, rows.rows[shapes.limb[s], EXTENT])
+        if memory.near[body] and not _surround(shapes, body, memory, longest):
+            return UNDECIDED
     for i in range(n):
         undecided += _cast_one(shapes, batch, memory, i, hits) or (cores and hits.inside[i])
+    for body in range(len(memory.near)):
+        for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
+            if memory.near[body] and memory.placed[s]:
+                largest = max(largest, rows.rows[shapes.limb[s], EXTENT])
     undecided += first_sheets(
         shapes.sheets, shapes.sheet_rank, rows, shapes.limb_rank, rays.origin, rays.second, mask, largest,
         hits.limb, hits.fraction, hits.face, shape, fraction, 0, n,
@@ -259,18 +314,23 @@ def enter_meshes(shapes: NearShapes, memory: NearMemory, n: int, padding: float)
 @inlined
 def _cast_one(shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, hits: HitColumns) -> bool:
     """Write the first limb along ray i; returns whether it is undecided."""
-    ray, rows, made, rays = ray_at(batch.rays, i), memory.rows, memory.made, batch.rays
-    best, mask, inverse = no_hit(ray.limit), int(batch.mask[0]), memory.inverse[i]
+    ray, rows, rays, fit = ray_at(batch.rays, i), memory.rows, batch.rays, True
+    best, mask, segment = no_hit(ray.limit), int(batch.mask[0]), _segment(rays.origin, rays.second, i)
+    slopes = _slope(segment[1][0]), _slope(segment[1][1]), _slope(segment[1][2])
     for body in range(len(memory.near)):
-        if not memory.pairs[i, body] or not enters(memory.around[body], 0.0, rays.origin, rays.second, i, 1.0):
+        if not memory.pairs[i, body] or not _crosses(segment, slopes, memory.around[body]):
             continue
         for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
-            k, x = shapes.limb[s], made.position[s]
-            if _is_read(shapes, memory, body, s) and is_considered(rows.character[k], rows.mask[k], mask, -1):
-                square = _square_distance(rays.origin, rays.second, i, inverse, x[0], x[1], x[2])
-                if _is_within(square, memory.size[i] + _size(x[0], x[1], x[2]), shapes.radius[s]):
-                    bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
-                    best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True)
-    undecided = is_undecided(best) or ray.extent == inf
+            k, place = shapes.limb[s], memory.frames[shapes.at[s]]
+            largest = segment[3] + _size(place[0], place[1], place[2])
+            if (
+                _is_read(shapes, memory, body, s)
+                and _is_within(_square_distance(segment, place), largest, shapes.beyond[s])
+                and is_considered(rows.character[k], rows.mask[k], mask, -1)
+            ):
+                fit = fit and _place(shapes, memory, s)
+                bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
+                best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True)
+    undecided = is_undecided(best) or ray.extent == inf or not fit
     write_hit(hits, i, ray, best, undecided, batch, rows)
     return undecided

@@ -3,8 +3,8 @@
 PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to float32, so they are not used here.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,15 +22,12 @@ from cylcollide.bullet.pose_loops import (
     pose_shapes,
 )
 from cylcollide.bullet.read_shapes import Shapes
-from cylcollide.bullet.tuples import read_rows
+from cylcollide.bullet.tuples import Call, read_states
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shapes import rotation_matrices
 
 FRAME = 7
 """Numbers of a frame: a position and a quaternion."""
-
-Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], int]
-"""A function of PyBullet that returns a state, or a tuple of states, its arguments, and the row of the first state."""
 
 
 def by_body(body_links: Iterable[BodyLink]) -> dict[int, list[int]]:
@@ -57,23 +54,10 @@ def frame_calls(client: Client, links: Mapping[int, list[int]]) -> tuple[Call, .
     return tuple(calls)
 
 
-def write_states(states: Sequence[Any], numbers: Float64Array, row: int) -> None:
-    """Write the first two tuples of each state of PyBullet's into rows of `numbers`, from one on."""
-    if not read_rows(states, numbers, row, 2):
-        raise AssertionError(f"expected two tuples of {numbers.shape[1]} floats, got {states}")
-
-
-def read_frames(calls: Iterable[Call], frames: Float64Array) -> None:
-    """Make calls, and write position and quaternion of each state into `frames` (m, 7)."""
-    for function, arguments, row in calls:
-        found = function(*arguments)
-        write_states((found,) if isinstance(found[0][0], float) else found, frames, row)
-
-
 def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:
     """The frames of the centres of mass of these links of each body, base first: positions and quaternions, (m, 7)."""
     frames = np.empty((sum(map(len, links.values())), FRAME))
-    read_frames(frame_calls(client, links), frames)
+    read_states(frame_calls(client, links), frames)
     return frames
 
 

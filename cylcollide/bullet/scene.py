@@ -14,9 +14,10 @@ from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
 from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_links
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
-from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, placement, pose, read_frames, sheets_of
+from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, placement, pose, sheets_of
 from cylcollide.bullet.read_shapes import MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
+from cylcollide.bullet.tuples import read_states
 from cylcollide.world import Snapshot
 from cylcollide.world.pose_columns import Draft, PoseMemory
 
@@ -80,7 +81,7 @@ class SceneReader:
             return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
         shapes, fixed = before.shapes, before.fixed
         frames = np.empty_like(before.frames)
-        read_frames(fixed.calls, frames)
+        read_states(fixed.calls, frames)
         boxes = wrapped_boxes(client, shapes)
         wrapped = before.state.wrapped
         if not _same_bits(boxes, before.boxes):

@@ -1,6 +1,6 @@
 /* PyBullet's lists and tuples, the machine code of `tuples.py`; the build includes it (native/module.c).
 
-None of this runs Python, so nothing changes a list meanwhile. */
+But for `read_states`, none of this runs Python, so nothing changes a list meanwhile. */
 
 #include <limits.h>
 
@@ -8,6 +8,12 @@ None of this runs Python, so nothing changes a list meanwhile. */
     (PyArray_Check(given) && PyArray_TYPE((PyArrayObject *)(given)) == (type) &&                                       \
      PyArray_NDIM((PyArrayObject *)(given)) == (dimensions) && PyArray_ISCARRAY_RO((PyArrayObject *)(given)))
 #define EXACT (1LL << 53) /* whole numbers up to here are float64 */
+#define AHEAD 8 /* rows: memory is slow after a step */
+#ifdef __GNUC__
+#define FETCH(address) __builtin_prefetch(address)
+#else
+#define FETCH(address) (void)(address)
+#endif
 #define LENGTH(given, axis) PyArray_DIM((PyArrayObject *)(given), axis)
 
 static Py_ssize_t length_of(PyObject *given) {
@@ -36,26 +42,72 @@ static Py_ssize_t read_floats(PyObject *given, double *to, Py_ssize_t room) {
     return count;
 }
 
+/* Writes the numbers of a row, or of its first `parts` parts, into `width` places; whether these are as many. */
+static int read_row(PyObject *row, double *to, Py_ssize_t width, Py_ssize_t parts) {
+    Py_ssize_t read = parts > 0 ? 0 : read_floats(row, to, width);
+    if (length_of(row) < parts) return 0;
+    for (Py_ssize_t part = 0; part < parts; part++) {
+        const Py_ssize_t more = read_floats(item_of(row, part), to + read, width - read);
+        if (more < 0) return 0;
+        read += more;
+    }
+    return read == width;
+}
+
+static int are_rows(PyObject *array) {
+    if (AN_ARRAY(array, NPY_DOUBLE, 2) && PyArray_ISWRITEABLE((PyArrayObject *)array)) return 1;
+    PyErr_Format(PyExc_TypeError, "expected rows of floats that can be written, got %R", array);
+    return 0;
+}
+
 static PyObject *read_rows(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    if (count != 4 || !AN_ARRAY(given[1], NPY_DOUBLE, 2) || !PyArray_ISWRITEABLE((PyArrayObject *)given[1]))
-        return PyErr_Format(PyExc_TypeError, "read_rows: rows, array, first, parts");
-    const Py_ssize_t first = PyLong_AsSsize_t(given[2]), parts = PyLong_AsSsize_t(given[3]);
-    if (PyErr_Occurred()) return NULL;
+    if (count != 2 || !are_rows(given[1])) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "rows, array");
     const Py_ssize_t rows = length_of(given[0]), width = LENGTH(given[1], 1);
-    if (rows < 0 || first < 0 || first + rows > LENGTH(given[1], 0)) Py_RETURN_FALSE;
-    double *to = (double *)PyArray_DATA((PyArrayObject *)given[1]) + first * width;
+    if (rows < 0 || rows > LENGTH(given[1], 0)) Py_RETURN_FALSE;
+    double *to = PyArray_DATA((PyArrayObject *)given[1]);
     for (Py_ssize_t k = 0; k < rows; k++, to += width) {
-        PyObject *row = item_of(given[0], k);
-        Py_ssize_t read = parts > 0 ? 0 : read_floats(row, to, width);
-        if (length_of(row) < parts) Py_RETURN_FALSE;
-        for (Py_ssize_t part = 0; part < parts; part++) {
-            const Py_ssize_t more = read_floats(item_of(row, part), to + read, width - read);
-            if (more < 0) Py_RETURN_FALSE;
-            read += more;
-        }
-        if (read != width) Py_RETURN_FALSE;
+        if (k + 2 * AHEAD < rows) FETCH(item_of(given[0], k + 2 * AHEAD));
+        PyObject *next = k + AHEAD < rows ? item_of(given[0], k + AHEAD) : NULL;
+        if (next != NULL && length_of(next) > 0) FETCH(item_of(next, 0));
+        if (!read_row(item_of(given[0], k), to, width, 0)) Py_RETURN_FALSE;
     }
     Py_RETURN_TRUE;
+}
+
+/* Writes the states that a call of (function, arguments, row) returns, a tuple of them or one. */
+static int read_call(PyObject *call, double *to, Py_ssize_t room, Py_ssize_t width) {
+    if (!PyTuple_Check(call) || PyTuple_Size(call) != 3) return PyErr_BadArgument(), 0;
+    const Py_ssize_t first = PyLong_AsSsize_t(PyTuple_GetItem(call, 2));
+    PyObject *states = PyErr_Occurred() ? NULL : PyObject_CallObject(PyTuple_GetItem(call, 0), PyTuple_GetItem(call, 1));
+    if (states == NULL) return 0;
+    PyObject *part = length_of(states) > 0 ? item_of(states, 0) : states;
+    const int is_one = length_of(part) > 0 && PyFloat_Check(item_of(part, 0));
+    const Py_ssize_t rows = is_one ? 1 : length_of(states);
+    int fit = rows >= 0 && first >= 0 && first + rows <= room;
+    for (Py_ssize_t k = 0; fit && k < rows; k++)
+        fit = read_row(is_one ? states : item_of(states, k), to + (first + k) * width, width, 2);
+    if (!fit) PyErr_Format(PyExc_AssertionError, "expected states of two tuples with %zd floats, got %R", width, states);
+    Py_DECREF(states);
+    return fit;
+}
+
+static PyObject *read_states(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    const int chooses = count == 3;
+    if (count < 2 || count > 3 || !are_rows(given[1]) || (chooses && !AN_ARRAY(given[2], NPY_INT64, 1)) ||
+        length_of(given[0]) < 0 || (chooses && LENGTH(given[2], 0) != length_of(given[0])))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "read_states: calls, array, chosen");
+    const int64_t *chosen = chooses ? PyArray_DATA((PyArrayObject *)given[2]) : NULL;
+    for (Py_ssize_t k = 0; k < length_of(given[0]); k++) {
+        PyObject *call = item_of(given[0], k);
+        if (chooses) call = item_of(call, chosen[k]);
+        if (call == NULL) return NULL;
+        if (call == Py_None) continue;
+        Py_INCREF(call);
+        const int fit = read_call(call, PyArray_DATA((PyArrayObject *)given[1]), LENGTH(given[1], 0), LENGTH(given[1], 1));
+        Py_DECREF(call);
+        if (!fit) return NULL;
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *triple(const double *numbers) {
@@ -102,4 +154,5 @@ static PyObject *hit_tuples(PyObject *module, PyObject *const *given, Py_ssize_t
 
 #define TUPLES                                                                                                         \
     {"hit_tuples", FAST(hit_tuples), "A tuple a hit, as PyBullet has it, of columns; the last argument for a miss."},  \
-    {"read_rows", FAST(read_rows), "Lists or tuples of floats into the rows of an array."},
+    {"read_rows", FAST(read_rows), "Lists or tuples of floats into the rows of an array."},                            \
+    {"read_states", FAST(read_states), "States that calls return into the rows of an array."},

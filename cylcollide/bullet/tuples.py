@@ -4,11 +4,14 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
-from cylcollide._types import Float64Array, Int32Array
+from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.runtime.levels import MACHINE_CODE
 
 RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
 """What PyBullet reports of a ray: body, link, fraction, position, normal."""
+
+Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], int]
+"""A function of PyBullet that returns a state, or a tuple of states, its arguments, and the row of the first state."""
 
 MISS: RayTestResult = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
@@ -20,13 +23,26 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float) or (type(value) is int and abs(value) <= EXACT)
 
 
-def _read_rows(rows: Sequence[Any], array: Float64Array, first: int, parts: int) -> bool:
-    for k, row in enumerate(rows, first):
-        numbers = list(chain.from_iterable(row[:parts])) if parts else row
-        if not isinstance(row, (list, tuple)) or len(numbers) != array.shape[1] or not all(map(_is_number, numbers)):
-            return False
-        array[k] = numbers
+def _read_row(row: Any, array: Float64Array, k: int) -> bool:
+    if not isinstance(row, (list, tuple)) or len(row) != array.shape[1] or not all(map(_is_number, row)):
+        return False
+    array[k] = row
     return True
+
+
+def _read_rows(rows: Sequence[Any], array: Float64Array) -> bool:
+    return all(_read_row(row, array, k) for k, row in enumerate(rows))
+
+
+def _read_states(calls: Sequence[Any], array: Float64Array, chosen: Int64Array | None = None) -> None:
+    for k, entry in enumerate(calls):
+        call = entry if chosen is None else entry[chosen[k]]
+        if call is not None:
+            function, arguments, first = call
+            found = function(*arguments)
+            for row, state in enumerate((found,) if found and isinstance(found[0][0], float) else found, first):
+                if not _read_row([*chain.from_iterable(state[:2])], array, row):
+                    raise AssertionError(f"expected states of two tuples with {array.shape[1]} floats, got {found}")
 
 
 def _hit_tuples(
@@ -44,11 +60,16 @@ def _hit_tuples(
     ]
 
 
-read_rows: Callable[[Any, Float64Array, int, int], bool] = getattr(MACHINE_CODE, "read_rows", _read_rows)
-"""Write lists or tuples of floats and small ints into rows of an array (n, w) from one on; False where they are others.
+read_rows: Callable[[Any, Float64Array], bool] = getattr(MACHINE_CODE, "read_rows", _read_rows)
+"""Write lists or tuples of floats and small ints into the first rows of an array (n, w); False where they are others.
 
-Arguments: rows, array, the first row, and how many parts of a row, lists or tuples, hold its w numbers: 0 for the row
-itself. After False some are written.
+After False some are written.
+"""
+
+read_states: Callable[..., None] = getattr(MACHINE_CODE, "read_states", _read_states)
+"""Make calls, and write the first two tuples of each state into rows of an array (n, w).
+
+Arguments: m of `Call`, the array, and, int64 (m,), which of several calls is made in place of each: None for none.
 """
 
 hit_tuples: Callable[..., list[RayTestResult]] = getattr(MACHINE_CODE, "hit_tuples", _hit_tuples)

@@ -7,7 +7,7 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS, NearBodies, arms_of
+from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS, NearBodies, _is_bare, arms_of
 from cylcollide.bullet.poses import link_frames
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
@@ -27,7 +27,7 @@ def asked(monkeypatch):
 
     def answers(self, n, mask, memory, *more):
         found = own(self, n, mask, memory, *more)
-        links = np.array([len(of_body) for _, of_body, _ in self._links])[memory.near]
+        links = np.array([len(calls) - 1 for calls in self._links])[memory.near]
         seen.append((found, int(memory.near.sum()), len(memory.near), memory.links.sum(), links.sum()))
         return found
 
@@ -35,12 +35,12 @@ def asked(monkeypatch):
     return seen
 
 
-def chain(c, rng, mass=1.0):
-    """A body of five capsules with a joint of each kind between them, and centres of mass of their own."""
+def chain(c, rng, mass=1.0, bare=False):
+    """Five capsules, or four on a bare base, a joint of each kind between them, and centres of mass of their own."""
     made = [p.createCollisionShape(p.GEOM_CAPSULE, radius=0.1, height=0.4, physicsClientId=c) for _ in range(5)]
     return p.createMultiBody(
         mass,
-        made[0],
+        -1 if bare else made[0],
         basePosition=rng.uniform(-3, 3, 3).tolist(),
         baseInertialFramePosition=[0.3, 0.1, 0.2],
         baseInertialFrameOrientation=scenes.quaternion(rng),
@@ -61,7 +61,7 @@ def chain(c, rng, mass=1.0):
 def crowd(c, rng):
     """Bodies with and without joints and meshes, about a plane."""
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
-    bodies = [chain(c, rng, mass) for mass in (1.0, 0.0, 1.0)]
+    bodies = [chain(c, rng, mass, bare) for mass, bare in ((1.0, False), (0.0, True), (1.0, True))]
     bodies += [
         p.loadURDF(name, rng.uniform(-3, 3, 3).tolist(), flags=IMPLICIT, useFixedBase=fixed, physicsClientId=c)
         for name, fixed in (("r2d2.urdf", False), ("duck_vhacd.urdf", False), ("husky/husky.urdf", True))
@@ -140,6 +140,57 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
     skipped = 1 - found[:, 0] / found[:, 1]
     assert skipped.mean() > (0.1 if way == "follow" else 0.2), "most single rays leave most bodies alone"
     assert (found[:, 2] < found[:, 3]).mean() > 0.1, "and links that are nearer to the base than the ray"
+
+
+def bare_bodies(c, rng):
+    """Bodies whose bases have no shape."""
+    bodies = [chain(c, rng, mass, bare=True) for mass in (1.0, 0.0)]
+    for fixed in (False, True):
+        position = rng.uniform(-3, 3, 3).tolist()
+        given = {"globalScaling": 0.25, "flags": IMPLICIT, "physicsClientId": c}
+        bodies.append(p.loadURDF("humanoid/humanoid.urdf", position, useFixedBase=fixed, **given))
+    return bodies
+
+
+def test_links_of_bare_bodies_are_read_at_once_where_rays_stay(c, asked):
+    rng = np.random.default_rng(3)
+    bodies, at_once, hits = bare_bodies(c, rng), [], 0
+    mirror = Mirror(c, follow=False)
+    watched, saved = mirror.watch(), p.saveState(physicsClientId=c)
+    for k in range(32):
+        change(c, bodies, rng, watched)
+        if k % 12 == 11:
+            watched.restoreState(saved)
+        center = np.array(p.getBasePositionAndOrientation(bodies[k // 8], c)[0])
+        starts = center + rng.normal(size=(31, 3))
+        near = mirror._follower._near
+        at_once.append(0 if near is None else int(near._kept[-1][0].read.sum()))
+        answers = mirror.rayTestBatch(starts, 2 * center - starts)
+        assert answers == Mirror(c, follow=False).rayTestBatch(starts, 2 * center - starts), k
+        hits += sum(answer[0] >= 0 for answer in answers)
+    assert hits > 100
+    assert 0 in at_once[10:] or 1 in at_once[10:], "a body that rays have left is looked at first"
+    assert max(at_once) >= 2
+    assert sum(answers is not None for answers, *_ in asked) > 25
+
+
+def test_a_bare_base_is_at_the_centre_of_its_box(c):
+    rng = np.random.default_rng(6)
+    bodies, client = bare_bodies(c, rng), Client(c)
+    assert all(_is_bare(client, body, ()) for body in bodies)
+    assert not _is_bare(client, bodies[0], None)
+    p.resetBasePositionAndOrientation(bodies[0], [0, 0, 0], [0, 0, 0, 1], c)
+    assert not _is_bare(client, bodies[0], ()), "what PyBullet reports without a box"
+    shaped = p.loadURDF("r2d2.urdf", [5, 5, 5], physicsClientId=c)
+    assert not _is_bare(client, shaped, Mirror(c, mesh="wrap")._scene.reading.bodies[shaped].rows[-1])
+    saved = p.saveState(physicsClientId=c)
+    for k in range(60):
+        change(c, bodies, rng)
+        if k % 12 == 11:
+            p.restoreState(saved, physicsClientId=c)
+        for body in bodies:
+            place, box = p.getBasePositionAndOrientation(body, c)[0], np.array(p.getAABB(body, -1, c))
+            assert np.allclose(box.mean(axis=0), place, rtol=1e-14, atol=1e-15), "at once, without a step"
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cylcollide.bullet import tuples
-from cylcollide.bullet.tuples import MISS, hit_tuples, read_rows
+from cylcollide.bullet.tuples import MISS, hit_tuples, read_rows, read_states
 
 COMPILED = tuples.MACHINE_CODE is not None
 
@@ -38,30 +38,60 @@ ROWS = [
 @pytest.mark.parametrize("rows", ROWS, ids=repr)
 def test_rows_are_read_as_by_plain_python(rows):
     read, expected = np.full((2, 4, 3), 7.0)
-    done = read_rows(rows, read, 1, 0)
-    assert done is tuples._read_rows(rows, expected, 1, 0)
+    done = read_rows(rows, read)
+    assert done is tuples._read_rows(rows, expected)
     if done:
         assert np.array_equal(read, expected, equal_nan=True)
         assert (np.signbit(read) == np.signbit(expected)).all()
-    else:
-        assert (read[[0, 3]] == 7.0).all(), "no row but those that are given"
+    assert (read[len(rows) :] == 7.0).all(), "no row but those that are given"
 
 
 STATE = (1.0, 2.0, 3.0), (4.0, 5.0, 6.0, 7.0)
 
 
-@pytest.mark.parametrize("rows", [
-    [STATE], [(*STATE, STATE[0], STATE[1])] * 2, [list(STATE)], [STATE[:1]], [STATE[::-1]], [(STATE[0], STATE[0])],
-    [(STATE[1], STATE[1])], [STATE[0]], [(STATE[0], 1.0)],
+@pytest.mark.parametrize("states", [
+    STATE, (STATE,), (STATE, STATE), ((*STATE, STATE[0], STATE[1]),) * 2, [list(STATE)], (*STATE, 5.0), (),
+    STATE[:1], (STATE[:1],), STATE[::-1][:1], (STATE[0], STATE[0]), ((STATE[1], STATE[1]),), ((STATE[0], (1.0, "2")),),
 ], ids=repr)  # fmt: skip
-def test_states_are_read_as_by_plain_python(rows):
-    read, expected = np.zeros((2, 2, 7))
+def test_states_are_read_as_by_plain_python(states):
+    read, expected = np.full((2, 4, 7), 7.0)
+    calls = [(lambda *_: states, (1, 2), 1), None, (lambda first, second: STATE, (1, 2), 3)]
+    plain = failure(tuples._read_states, calls, expected)
+    assert failure(read_states, calls, read) is plain
+    assert plain is None or plain is AssertionError
+    assert (read[0] == 7.0).all()
+    assert plain or ((read == expected).all() and (read[3] == np.concatenate(STATE)).all())
+
+
+def failure(function, *given):
+    """The type of the error, None without one."""
     try:
-        plain = tuples._read_rows(rows, expected, 0, 2)
-    except TypeError:  # a number in place of a tuple
-        plain = False
-    assert read_rows(rows, read, 0, 2) is plain
-    assert not plain or (read == expected).all()
+        function(*given)
+    except Exception as error:
+        return type(error)
+    return None
+
+
+def test_one_of_several_calls_is_chosen():
+    def state(k):
+        return (float(k), 0.0, 0.0), (0.0,) * 4
+
+    for function in (read_states, tuples._read_states):
+        read = np.full((3, 7), 7.0)
+        calls = [(None, (state, (1,), 0)), ((state, (2,), 1), (state, (3,), 1)), [None, (state, (4,), 2)]]
+        assert function(calls, read, np.array([1, 0, 0])) is None
+        assert read[:, 0].tolist() == [1.0, 2.0, 7.0]
+        with pytest.raises(IndexError):
+            function(calls, read, np.array([1, 2, 0]))
+
+
+def test_an_error_of_a_call_is_its_callers():
+    def fails(*_):
+        raise KeyError("gone")
+
+    for function in (read_states, tuples._read_states):
+        with pytest.raises(KeyError, match="gone"):
+            function([(fails, (), 0)], np.zeros((1, 7)))
 
 
 @pytest.mark.skipif(not COMPILED, reason="plain Python")
@@ -70,9 +100,18 @@ def test_arrays_that_cannot_take_rows_are_refused():
     frozen.flags.writeable = False
     for array in (frozen, np.zeros((3, 2)).T, np.zeros((2, 3), np.float32), np.zeros(6), [[0.0] * 3]):
         with pytest.raises(TypeError):
-            read_rows([[1.0] * 3], array, 0, 0)
-    for rows, first in (([[1.0] * 3] * 3, 0), ([[1.0] * 3], 2), ([[1.0] * 3], -1), ("abc", 0), (None, 0)):
-        assert read_rows(rows, np.zeros((2, 3)), first, 0) is False
+            read_rows([[1.0] * 3], array)
+        with pytest.raises(TypeError):
+            read_states([], array)
+    for rows in ([[1.0] * 3] * 3, "abc", None):
+        assert read_rows(rows, np.zeros((2, 3))) is False
+    call, array = (lambda: STATE, (), 0), np.zeros((1, 7))
+    for calls, *chosen in ((None,), ([call], np.zeros(2, np.int64)), ([call], np.zeros(1)), ([call[:2]],), ([[call]],)):
+        with pytest.raises((TypeError, SystemError)):
+            read_states(calls, array, *chosen)
+    for first in (1, -1):
+        with pytest.raises(AssertionError, match="states of two tuples with 7 floats"):
+            read_states([(lambda: STATE, (), first)], array)
 
 
 def columns(n):
@@ -108,8 +147,8 @@ def test_references_are_counted():
     row, before = [0.5, 1.5, 2.5], sys.getrefcount(MISS)
     counts = [sys.getrefcount(x) for x in (row, *row)]
     for _ in range(100):
-        assert read_rows([row] * 3, np.empty((3, 3)), 0, 0)
-        assert not read_rows([row, [row]], np.empty((3, 3)), 0, 0)
+        assert read_rows([row] * 3, np.empty((3, 3)))
+        assert not read_rows([row, [row]], np.empty((3, 3)))
         hits = hit_tuples(10, np.full((10, 2), -1, np.int32), *columns(10)[1:], MISS)
     assert len(hits) == 10
     del hits
