@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy
+from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.tuples import read_rows
 from cylcollide.query.request import as_pairs
 
@@ -25,11 +26,30 @@ RayOptions: TypeAlias = tuple[int, int, int]
 """Of a ray test: threads, below 1 the number of processors; 32 layers; number of the hit, from 0, below 0 the first."""
 
 
+NO_EPSILON: Final = -1.0
+LEFT_OUT: Final = 1, -1, -1, -1, -1, NO_EPSILON, None
+"""The options of `rayTestBatch` that are not given: these very objects need no check, which takes a while."""
+
+PLAIN: Final[RayOptions] = 1, ALL_LAYERS, -1
+BASE_OF_NONE: Final = BodyLink(-1, -1)
+"""What they mean."""
+
+
 def ray_options(threads: int, mask: int, number: int, client: int | None, own: int) -> RayOptions:
     """The options of both of PyBullet's ray tests, checked; `client` must be the mirror's own, or None."""
     if client is not None and client != own:
         raise ValueError(f"physicsClientId: expected {own}, got {client}; make it a Mirror")
     return integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
+
+
+def batch_options(
+    threads: int, body: int, link: int, number: int, mask: int, epsilon: float, client: int | None, own: int
+) -> tuple[RayOptions, BodyLink]:
+    """The options of a batch, and body and link in whose frame the rays are, checked."""
+    options = ray_options(threads, mask, number, client, own)
+    parent = BodyLink(integer(body, "parentObjectUniqueId"), integer(link, "parentLinkIndex"))
+    real(epsilon, "fractionEpsilon")
+    return options, parent
 
 
 def integer(value: Any, name: str, largest: int = LARGEST) -> int:

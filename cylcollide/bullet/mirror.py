@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import is_
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array
+from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
-from cylcollide.bullet.arguments import BULLET, MirrorInside, RayOptions, ray_options, vectors
+from cylcollide.bullet.arguments import BULLET, PLAIN, MirrorInside, RayOptions, ray_options, vectors
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
@@ -29,15 +29,6 @@ from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
 from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
-
-NO_EPSILON: Final = -1.0
-LEFT_OUT: Final = 1, -1, -1, -1, -1, NO_EPSILON, None
-"""The options of `rayTestBatch` where they are not given: these very objects need no check, which takes a while."""
-
-PLAIN: Final = 1, ALL_LAYERS, -1
-"""What they mean, and"""
-
-BASE_OF_NONE: Final = BodyLink(-1, -1)
 
 
 class Mirror(MirrorPoints):
@@ -174,7 +165,7 @@ class Mirror(MirrorPoints):
         found = self._follower.near_answers([rayFromPosition], [rayToPosition], request)
         if found is None:
             starts, ends = vectors(rayFromPosition, names[0], 1), vectors(rayToPosition, names[1], 1)
-            found = self._answers(starts, ends, request, BASE_OF_NONE, names)
+            found = self._answers(starts, ends, request, arguments.BASE_OF_NONE, names)
         return (found[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
@@ -186,7 +177,7 @@ class Mirror(MirrorPoints):
         parentLinkIndex: int = -1,
         reportHitNumber: int = -1,
         collisionFilterMask: int = -1,
-        fractionEpsilon: float = NO_EPSILON,
+        fractionEpsilon: float = arguments.NO_EPSILON,
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult, ...]:
         """As `pybullet.rayTestBatch`: the first shape along each segment, any number of them, exactly.
@@ -221,17 +212,10 @@ class Mirror(MirrorPoints):
             On NaN, infinity, a wrong shape, a number that is none or does not fit, another client,
             or a parent that does not exist.
         """
-        given = numThreads, parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
-        request, parent = PLAIN, BASE_OF_NONE
-        if not all(map(is_, (*given, fractionEpsilon, physicsClientId), LEFT_OUT)):
-            request = ray_options(
-                numThreads, collisionFilterMask, reportHitNumber, physicsClientId, self._client.number
-            )
-            parent = BodyLink(
-                arguments.integer(parentObjectUniqueId, "parentObjectUniqueId"),
-                arguments.integer(parentLinkIndex, "parentLinkIndex"),
-            )
-            arguments.real(fractionEpsilon, "fractionEpsilon")
+        given = numThreads, parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask, fractionEpsilon
+        request, parent = PLAIN, arguments.BASE_OF_NONE
+        if not all(map(is_, (*given, physicsClientId), arguments.LEFT_OUT)):
+            request, parent = arguments.batch_options(*given, physicsClientId, self._client.number)
         rays, names = (rayFromPositions, rayToPositions), ("rayFromPositions", "rayToPositions")
         found = self._follower.near_answers(*rays, request) if parent.body < 0 else None
         if found is None:

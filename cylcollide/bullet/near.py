@@ -16,7 +16,8 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
 from cylcollide.bullet.client import BASE, BodyLink, Client
-from cylcollide.bullet.near_loops import SLACK, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes, mark_near
+from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes, mark_near
+from cylcollide.bullet.near_segments import SLACK
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
 from cylcollide.bullet.poses import link_frames

@@ -1,16 +1,24 @@
 """Loops of a ray test on the bodies that its rays come near, without a tree: for a few rays after a step."""
 
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Column, Float64Array, Rows, Vectors
+from cylcollide._types import Column, Rows, Vectors
 from cylcollide.bullet.box_loops import enters
+from cylcollide.bullet.near_segments import (
+    SLACK,
+    crosses,
+    is_within,
+    segment_at,
+    size_of,
+    slope_of,
+    square_distance,
+)
 from cylcollide.bullet.pose_loops import EVERY_SHAPE_FITS, Posed, pose_shapes
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import fill_sheets, first_sheets
-from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import EXTENT, LimbRows, LimbTable, fill_row, is_considered, limb_at
 from cylcollide.kernels.ray import Rays, ray_at
@@ -21,11 +29,6 @@ from cylcollide.query.loops.packets import PairQueue
 from cylcollide.query.loops.single import write_hit
 from cylcollide.query.loops.surface import write_surface
 from cylcollide.runtime.compile import compiled_loop, inlined
-
-STEEPEST = 1e300
-
-SLACK = 1e-12
-"""Share of the coordinates by which a ball is larger, far above the rounding of a distance."""
 
 OFTEN = 4
 """After so many ray tests near a body, all its links are read without a look at its base, which takes longer."""
@@ -96,60 +99,6 @@ class NearMemory(NamedTuple):
     surfaces: Column[np.int32]
 
 
-@inlined
-def _size(x: float, y: float, z: float) -> float:
-    """A number as large as any coordinate."""
-    return abs(x) + abs(y) + abs(z)
-
-
-Segment: TypeAlias = tuple[Vector, Vector, float, float]
-"""Start and way of a segment, 1 over its squared length (0 for a point), and a number as large as any coordinate."""
-
-
-@inlined
-def _segment(starts: Float64Array, ends: Float64Array, i: int) -> Segment:
-    """Segment i."""
-    x, y, z = starts[i, 0], starts[i, 1], starts[i, 2]
-    u, v, w = ends[i, 0] - x, ends[i, 1] - y, ends[i, 2] - z
-    square, size = u * u + v * v + w * w, _size(x, y, z) + _size(ends[i, 0], ends[i, 1], ends[i, 2])
-    return (x, y, z), (u, v, w), 1.0 / square if square > 0.0 else 0.0, 2.0 * size
-
-
-@inlined
-def _square_distance(segment: Segment, place: Float64Array) -> float:
-    """The squared distance of a segment from a point."""
-    (a, b, c), (u, v, w), inverse, _size_of_it = segment
-    p, q, r = place[0] - a, place[1] - b, place[2] - c
-    time = min(max((p * u + q * v + r * w) * inverse, 0.0), 1.0)
-    p, q, r = p - time * u, q - time * v, r - time * w
-    square: float = p * p + q * q + r * r
-    return square
-
-
-@inlined
-def _slope(way: float) -> float:
-    """1 over a coordinate of the way of a segment, finite: so large a number times 0 is 0."""
-    return min(max(1.0 / way, -STEEPEST), STEEPEST) if way != 0.0 else STEEPEST
-
-
-@inlined
-def _crosses(segment: Segment, slopes: Vector, box: Float64Array) -> bool:
-    """Whether a segment enters a box that is large enough for all rounding; True for an empty one."""
-    first, last = 0.0, 1.0
-    for axis in range(3):
-        start, slope = segment[0][axis], slopes[axis]
-        one, other = (box[axis] - start) * slope, (box[3 + axis] - start) * slope
-        first, last = max(first, min(one, other)), min(last, max(one, other))
-    return not first > last
-
-
-@inlined
-def _is_within(square: float, largest: float, radius: float) -> bool:
-    """Whether a distance is at most the radius; True if float64 does not tell. No coordinate exceeds `largest`."""
-    reach = radius + SLACK * (radius + largest)
-    return not square > reach * reach
-
-
 @compiled_loop
 def mark_near(shapes: NearShapes, memory: NearMemory, n: int) -> int:
     """Mark what the first n segments come near, by bodies' bases; returns UNDECIDED if a plane has moved, else 0.
@@ -169,21 +118,21 @@ def mark_near(shapes: NearShapes, memory: NearMemory, n: int) -> int:
             places[body, axis] = 0.5 * (box[axis] + box[3 + axis]) if by_box else frame[axis]
         memory.square[body] = inf
     for i in range(n):
-        segment = _segment(starts, ends, i)
+        segment = segment_at(starts, ends, i)
         longest = max(longest, segment[3])
         for body in range(len(memory.near)):
-            place, square = places[body], _square_distance(segment, places[body])
+            place, square = places[body], square_distance(segment, places[body])
             memory.square[body] = min(memory.square[body], square if square >= 0.0 else 0.0)
-            largest, reach = segment[3] + _size(place[0], place[1], place[2]), shapes.reach[body] + memory.out[body]
-            memory.pairs[i, body] = memory.read[body] > 0 or _is_within(square, largest, reach)
+            largest, reach = segment[3] + size_of(place[0], place[1], place[2]), shapes.reach[body] + memory.out[body]
+            memory.pairs[i, body] = memory.read[body] > 0 or is_within(square, largest, reach)
     for body in range(len(memory.near)):
         link, end, out = shapes.first_link[body], shapes.first_link[body + 1], memory.out[body]
-        square, largest = memory.square[body], longest + _size(places[body, 0], places[body, 1], places[body, 2])
-        is_read, is_near, links = memory.read[body] > 0, _is_within(square, largest, shapes.reach[body] + out), 0
-        while link + links < end and (is_read or _is_within(square, largest, shapes.reach[link + links] + out)):
+        square, largest = memory.square[body], longest + size_of(places[body, 0], places[body, 1], places[body, 2])
+        is_read, is_near, links = memory.read[body] > 0, is_within(square, largest, shapes.reach[body] + out), 0
+        while link + links < end and (is_read or is_within(square, largest, shapes.reach[link + links] + out)):
             links += 1
         box, wrapped = shapes.first_box[body], 0
-        while box + wrapped < shapes.first_box[body + 1] and _is_within(
+        while box + wrapped < shapes.first_box[body + 1] and is_within(
             square, largest, shapes.box_reach[box + wrapped] + out
         ):
             wrapped += 1
@@ -264,7 +213,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: 
     if not copy_checked(rays, rays, 0, n):
         return UNDECIDED
     for i in range(n):
-        longest = max(longest, _segment(rays.origin, rays.second, i)[3])
+        longest = max(longest, segment_at(rays.origin, rays.second, i)[3])
     for body in range(len(memory.near)):
         if memory.near[body] and not _surround(shapes, body, memory, longest):
             return UNDECIDED
@@ -315,17 +264,17 @@ def enter_meshes(shapes: NearShapes, memory: NearMemory, n: int, padding: float)
 def _cast_one(shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, hits: HitColumns) -> bool:
     """Write the first limb along ray i; returns whether it is undecided."""
     ray, rows, rays, fit = ray_at(batch.rays, i), memory.rows, batch.rays, True
-    best, mask, segment = no_hit(ray.limit), int(batch.mask[0]), _segment(rays.origin, rays.second, i)
-    slopes = _slope(segment[1][0]), _slope(segment[1][1]), _slope(segment[1][2])
+    best, mask, segment = no_hit(ray.limit), int(batch.mask[0]), segment_at(rays.origin, rays.second, i)
+    slopes = slope_of(segment[1][0]), slope_of(segment[1][1]), slope_of(segment[1][2])
     for body in range(len(memory.near)):
-        if not memory.pairs[i, body] or not _crosses(segment, slopes, memory.around[body]):
+        if not memory.pairs[i, body] or not crosses(segment, slopes, memory.around[body]):
             continue
         for s in range(shapes.first_shape[body], shapes.first_shape[body + 1]):
             k, place = shapes.limb[s], memory.frames[shapes.at[s]]
-            largest = segment[3] + _size(place[0], place[1], place[2])
+            largest = segment[3] + size_of(place[0], place[1], place[2])
             if (
                 _is_read(shapes, memory, body, s)
-                and _is_within(_square_distance(segment, place), largest, shapes.beyond[s])
+                and is_within(square_distance(segment, place), largest, shapes.beyond[s])
                 and is_considered(rows.character[k], rows.mask[k], mask, -1)
             ):
                 fit = fit and _place(shapes, memory, s)

@@ -3,11 +3,12 @@
 import numpy as np
 import pybullet as p
 import pytest
+import support.pybullet_chains as chains
 import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS, NearBodies, _is_bare, arms_of
+from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS, NearBodies, arms_of
 from cylcollide.bullet.poses import link_frames
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
@@ -35,33 +36,10 @@ def asked(monkeypatch):
     return seen
 
 
-def chain(c, rng, mass=1.0, bare=False):
-    """Five capsules, or four on a bare base, a joint of each kind between them, and centres of mass of their own."""
-    made = [p.createCollisionShape(p.GEOM_CAPSULE, radius=0.1, height=0.4, physicsClientId=c) for _ in range(5)]
-    return p.createMultiBody(
-        mass,
-        -1 if bare else made[0],
-        basePosition=rng.uniform(-3, 3, 3).tolist(),
-        baseInertialFramePosition=[0.3, 0.1, 0.2],
-        baseInertialFrameOrientation=scenes.quaternion(rng),
-        linkMasses=[1] * 4,
-        linkCollisionShapeIndices=made[1:],
-        linkVisualShapeIndices=[-1] * 4,
-        linkPositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
-        linkOrientations=[scenes.quaternion(rng) for _ in range(4)],
-        linkInertialFramePositions=(0.2 * rng.normal(size=(4, 3))).tolist(),
-        linkInertialFrameOrientations=[scenes.quaternion(rng) for _ in range(4)],
-        linkParentIndices=[0, 1, 2, 3],
-        linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC, p.JOINT_SPHERICAL, p.JOINT_FIXED],
-        linkJointAxis=[[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        physicsClientId=c,
-    )
-
-
 def crowd(c, rng):
     """Bodies with and without joints and meshes, about a plane."""
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
-    bodies = [chain(c, rng, mass, bare) for mass, bare in ((1.0, False), (0.0, True), (1.0, True))]
+    bodies = [chains.chain(c, rng, mass, bare) for mass, bare in ((1.0, False), (0.0, True), (1.0, True))]
     bodies += [
         p.loadURDF(name, rng.uniform(-3, 3, 3).tolist(), flags=IMPLICIT, useFixedBase=fixed, physicsClientId=c)
         for name, fixed in (("r2d2.urdf", False), ("duck_vhacd.urdf", False), ("husky/husky.urdf", True))
@@ -70,24 +48,6 @@ def crowd(c, rng):
         position = rng.uniform(-4, 4, 3).tolist()
         bodies.append(scenes.body(c, i % 4, position, rng, mass=float(i % 2), inertial=True))
     return bodies
-
-
-def change(c, bodies, rng, api=p):
-    """Move something, by a step or at once, near or far."""
-    body = int(rng.choice(bodies))
-    joints = p.getNumJoints(body, c)
-    kind = rng.integers(5)
-    given = {} if api is not p else {"physicsClientId": c}
-    if kind == 0:
-        api.resetBaseVelocity(body, (80 * rng.normal(size=3)).tolist(), (80 * rng.normal(size=3)).tolist(), **given)
-        api.stepSimulation(**given)
-    elif kind == 1:
-        api.resetBasePositionAndOrientation(body, rng.uniform(-4, 4, 3).tolist(), scenes.quaternion(rng), **given)
-    elif kind == 2 and joints:
-        api.resetJointState(body, int(rng.integers(joints)), float(2 * rng.normal()), **given)
-    else:
-        for _ in range(rng.integers(1, 4)):
-            api.stepSimulation(**given)
 
 
 def rays(rng, n):
@@ -119,7 +79,7 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
     saved = p.saveState(physicsClientId=c)
     with patched(**options):
         for k in range(30):
-            change(c, bodies, rng, api)
+            chains.change(c, bodies, rng, api)
             if k % 15 == 14:
                 api.restoreState(saved, **({} if way == "watch" else {"physicsClientId": c}))
             starts, ends = rays(rng, int(rng.choice([1, 2, 31, 4 * FEW_RAYS])))
@@ -142,57 +102,6 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
     assert (found[:, 2] < found[:, 3]).mean() > 0.1, "and links that are nearer to the base than the ray"
 
 
-def bare_bodies(c, rng):
-    """Bodies whose bases have no shape."""
-    bodies = [chain(c, rng, mass, bare=True) for mass in (1.0, 0.0)]
-    for fixed in (False, True):
-        position = rng.uniform(-3, 3, 3).tolist()
-        given = {"globalScaling": 0.25, "flags": IMPLICIT, "physicsClientId": c}
-        bodies.append(p.loadURDF("humanoid/humanoid.urdf", position, useFixedBase=fixed, **given))
-    return bodies
-
-
-def test_links_of_bare_bodies_are_read_at_once_where_rays_stay(c, asked):
-    rng = np.random.default_rng(3)
-    bodies, at_once, hits = bare_bodies(c, rng), [], 0
-    mirror = Mirror(c, follow=False)
-    watched, saved = mirror.watch(), p.saveState(physicsClientId=c)
-    for k in range(32):
-        change(c, bodies, rng, watched)
-        if k % 12 == 11:
-            watched.restoreState(saved)
-        center = np.array(p.getBasePositionAndOrientation(bodies[k // 8], c)[0])
-        starts = center + rng.normal(size=(31, 3))
-        near = mirror._follower._near
-        at_once.append(0 if near is None else int(near._kept[-1][0].read.sum()))
-        answers = mirror.rayTestBatch(starts, 2 * center - starts)
-        assert answers == Mirror(c, follow=False).rayTestBatch(starts, 2 * center - starts), k
-        hits += sum(answer[0] >= 0 for answer in answers)
-    assert hits > 100
-    assert 0 in at_once[10:] or 1 in at_once[10:], "a body that rays have left is looked at first"
-    assert max(at_once) >= 2
-    assert sum(answers is not None for answers, *_ in asked) > 25
-
-
-def test_a_bare_base_is_at_the_centre_of_its_box(c):
-    rng = np.random.default_rng(6)
-    bodies, client = bare_bodies(c, rng), Client(c)
-    assert all(_is_bare(client, body, ()) for body in bodies)
-    assert not _is_bare(client, bodies[0], None)
-    p.resetBasePositionAndOrientation(bodies[0], [0, 0, 0], [0, 0, 0, 1], c)
-    assert not _is_bare(client, bodies[0], ()), "what PyBullet reports without a box"
-    shaped = p.loadURDF("r2d2.urdf", [5, 5, 5], physicsClientId=c)
-    assert not _is_bare(client, shaped, Mirror(c, mesh="wrap")._scene.reading.bodies[shaped].rows[-1])
-    saved = p.saveState(physicsClientId=c)
-    for k in range(60):
-        change(c, bodies, rng)
-        if k % 12 == 11:
-            p.restoreState(saved, physicsClientId=c)
-        for body in bodies:
-            place, box = p.getBasePositionAndOrientation(body, c)[0], np.array(p.getAABB(body, -1, c))
-            assert np.allclose(box.mean(axis=0), place, rtol=1e-14, atol=1e-15), "at once, without a step"
-
-
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", range(4))
@@ -209,7 +118,7 @@ def test_a_life_of_10_000_steps(c, way, seed, asked):
         for k in range(10_000):
             api.stepSimulation(**given)
             if k % 7 == 0:
-                change(c, bodies, rng, api)
+                chains.change(c, bodies, rng, api)
             if k % 500 == 499:
                 api.removeBody(bodies.pop(int(rng.integers(4, len(bodies)))), **given)
                 bodies.append(scenes.body(c, k % 4, rng.uniform(-4, 4, 3).tolist(), rng, mass=1.0))
@@ -231,7 +140,7 @@ def test_a_life_of_10_000_steps(c, way, seed, asked):
 @pytest.mark.parametrize("name", [*ROBOTS, None])
 def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
     rng = np.random.default_rng(2)
-    body = chain(c, rng) if name is None else p.loadURDF(name, flags=IMPLICIT, physicsClientId=c)
+    body = chains.chain(c, rng) if name is None else p.loadURDF(name, flags=IMPLICIT, physicsClientId=c)
     client, links = Client(c), range(p.getNumJoints(body, c))
     length, sliding = arms_of(client, body)
     kinds = [p.getJointInfo(body, link, c)[2] for link in links]
@@ -254,7 +163,7 @@ def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
 
 
 def test_a_link_far_out_on_a_sliding_joint(c, asked):
-    body = chain(c, np.random.default_rng(5))
+    body = chains.chain(c, np.random.default_rng(5))
     mirror = Mirror(c)
     for out in (50.0, -80.0):
         p.resetJointState(body, 1, out, physicsClientId=c)

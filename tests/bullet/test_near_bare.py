@@ -1,0 +1,69 @@
+"""Bodies whose bases have no shape: near rays that stay, their links are read at once; else their boxes are."""
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_chains as chains
+import support.pybullet_scenes as scenes
+
+from cylcollide.bullet import Mirror
+from cylcollide.bullet.client import Client
+from cylcollide.bullet.near import NearBodies, _is_bare
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as number:
+        yield number
+
+
+def bare_bodies(c, rng):
+    """Bodies whose bases have no shape."""
+    bodies = [chains.chain(c, rng, mass, bare=True) for mass in (1.0, 0.0)]
+    for fixed in (False, True):
+        position = rng.uniform(-3, 3, 3).tolist()
+        given = {"globalScaling": 0.25, "flags": p.URDF_USE_IMPLICIT_CYLINDER, "physicsClientId": c}
+        bodies.append(p.loadURDF("humanoid/humanoid.urdf", position, useFixedBase=fixed, **given))
+    return bodies
+
+
+def test_links_of_bare_bodies_are_read_at_once_where_rays_stay(c, monkeypatch):
+    rng, own, answered = np.random.default_rng(3), NearBodies.answers, []
+    bodies, at_once, hits = bare_bodies(c, rng), [], 0
+    monkeypatch.setattr(NearBodies, "answers", lambda *given: answered.append(own(*given)) or answered[-1])
+    mirror = Mirror(c, follow=False)
+    watched, saved = mirror.watch(), p.saveState(physicsClientId=c)
+    for k in range(32):
+        chains.change(c, bodies, rng, watched)
+        if k % 12 == 11:
+            watched.restoreState(saved)
+        center = np.array(p.getBasePositionAndOrientation(bodies[k // 8], c)[0])
+        starts = center + rng.normal(size=(31, 3))
+        near = mirror._follower._near
+        at_once.append(0 if near is None else int(near._kept[-1][0].read.sum()))
+        answers = mirror.rayTestBatch(starts, 2 * center - starts)
+        assert answers == Mirror(c, follow=False).rayTestBatch(starts, 2 * center - starts), k
+        hits += sum(answer[0] >= 0 for answer in answers)
+    assert hits > 100
+    assert 0 in at_once[10:] or 1 in at_once[10:], "a body that rays have left is looked at first"
+    assert max(at_once) >= 2
+    assert sum(answers is not None for answers in answered) > 25
+
+
+def test_a_bare_base_is_at_the_centre_of_its_box(c):
+    rng = np.random.default_rng(6)
+    bodies, client = bare_bodies(c, rng), Client(c)
+    assert all(_is_bare(client, body, ()) for body in bodies)
+    assert not _is_bare(client, bodies[0], None)
+    p.resetBasePositionAndOrientation(bodies[0], [0, 0, 0], [0, 0, 0, 1], c)
+    assert not _is_bare(client, bodies[0], ()), "what PyBullet reports without a box"
+    shaped = p.loadURDF("r2d2.urdf", [5, 5, 5], physicsClientId=c)
+    assert not _is_bare(client, shaped, Mirror(c, mesh="wrap")._scene.reading.bodies[shaped].rows[-1])
+    saved = p.saveState(physicsClientId=c)
+    for k in range(60):
+        chains.change(c, bodies, rng)
+        if k % 12 == 11:
+            p.restoreState(saved, physicsClientId=c)
+        for body in bodies:
+            place, box = p.getBasePositionAndOrientation(body, c)[0], np.array(p.getAABB(body, -1, c))
+            assert np.allclose(box.mean(axis=0), place, rtol=1e-14, atol=1e-15), "at once, without a step"

@@ -1,0 +1,45 @@
+"""Bodies with joints of every kind, and what moves them, for the tests of `cylcollide.bullet`."""
+
+import pybullet as p
+from support.pybullet_scenes import quaternion
+
+
+def chain(c, rng, mass=1.0, bare=False):
+    """Five capsules, or four on a bare base, a joint of each kind between them, and centres of mass of their own."""
+    made = [p.createCollisionShape(p.GEOM_CAPSULE, radius=0.1, height=0.4, physicsClientId=c) for _ in range(5)]
+    return p.createMultiBody(
+        mass,
+        -1 if bare else made[0],
+        basePosition=rng.uniform(-3, 3, 3).tolist(),
+        baseInertialFramePosition=[0.3, 0.1, 0.2],
+        baseInertialFrameOrientation=quaternion(rng),
+        linkMasses=[1] * 4,
+        linkCollisionShapeIndices=made[1:],
+        linkVisualShapeIndices=[-1] * 4,
+        linkPositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
+        linkOrientations=[quaternion(rng) for _ in range(4)],
+        linkInertialFramePositions=(0.2 * rng.normal(size=(4, 3))).tolist(),
+        linkInertialFrameOrientations=[quaternion(rng) for _ in range(4)],
+        linkParentIndices=[0, 1, 2, 3],
+        linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC, p.JOINT_SPHERICAL, p.JOINT_FIXED],
+        linkJointAxis=[[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        physicsClientId=c,
+    )
+
+
+def change(c, bodies, rng, api=p):
+    """Move something, by a step or at once, near or far."""
+    body = int(rng.choice(bodies))
+    joints = p.getNumJoints(body, c)
+    kind = rng.integers(5)
+    given = {} if api is not p else {"physicsClientId": c}
+    if kind == 0:
+        api.resetBaseVelocity(body, (80 * rng.normal(size=3)).tolist(), (80 * rng.normal(size=3)).tolist(), **given)
+        api.stepSimulation(**given)
+    elif kind == 1:
+        api.resetBasePositionAndOrientation(body, rng.uniform(-4, 4, 3).tolist(), quaternion(rng), **given)
+    elif kind == 2 and joints:
+        api.resetJointState(body, int(rng.integers(joints)), float(2 * rng.normal()), **given)
+    else:
+        for _ in range(rng.integers(1, 4)):
+            api.stepSimulation(**given)
