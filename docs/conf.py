@@ -156,8 +156,14 @@ def without_fields_numbers(_app: Sphinx, _what: str, _name: str, _: Any, __: Any
         lines.clear()
 
 
+def without_constructors_of_tuples(_app: Sphinx, _what: str, name: str, _: Any, __: bool, ___: Any) -> bool | None:
+    """Leave out how a namedtuple is made: only the library makes them."""
+    return True if name == "__new__" else None
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-skip-member", without_constructors_of_tuples)
     app.connect("autodoc-process-docstring", without_fields_numbers)
     app.connect("builder-inited", write_sections)
     app.connect("source-read", prepare_source)
