@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,6 +105,21 @@ def test_an_actor_that_moves_is_hit_where_it_is_and_comes_and_goes(base, rig):
     actors.update()
     with pytest.raises(KeyError):
         actors.remove(character)
+
+
+def test_joints_are_posed_in_a_microsecond_each(base, rig):
+    """64 x 67 joints in 5 ms; Panda3D's own calls for each joint take five times as long."""
+    actors, all_of_them = Actors(cc.HitWorld()), [panda(base) for _ in range(12)]
+    for actor in all_of_them:
+        actors.add(actor, rig)
+    took = []
+    for frame in range(60):
+        for actor in all_of_them:
+            actor.pose("walk", frame % 24)
+        begun = time.perf_counter()
+        actors.update()
+        took.append(time.perf_counter() - begun)
+    assert min(took) < 5e-3 / (64 * 67) * 12 * len(rig.bone_names)
 
 
 def test_the_mouse_ray_hits_what_is_under_it(base, rig):
