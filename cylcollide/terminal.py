@@ -19,6 +19,21 @@ def stop(message: str, status: int = 2) -> NoReturn:
     raise typer.Exit(status)
 
 
+@contextmanager
+def errors_in_one_line(*others: type[Exception]) -> Iterator[None]:
+    """End the command with status 2 and a line at a file that cannot be opened, a ValueError, and these errors."""
+    expected: tuple[type[Exception], ...] = (ValueError, *others)
+    try:
+        yield
+    except typer.Exit:  # a RuntimeError
+        raise
+    except OSError as error:
+        named = error.filename and f"cannot open {error.filename}: {error.strerror or error}; name another file"
+        stop(named or " ".join(str(error).split()))
+    except expected as error:
+        stop(" ".join(str(error).split()))
+
+
 def make_writable(out: Path) -> None:
     """Make a folder, and end the command if it cannot be written."""
     try:

@@ -17,7 +17,7 @@ from cylcollide.crosscheck.workers import executor_of
 from cylcollide.shotlog.export import write_parquet
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.rejudged import PolicyTally, Rejudged
-from cylcollide.terminal import bars, stop, table
+from cylcollide.terminal import bars, errors_in_one_line, stop, table
 
 TASKS = {"shots": "judging again", "export": "exporting"}
 MOST_JOBS = 1024
@@ -62,16 +62,12 @@ def rejudge(
 
 @contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        named = error.filename and f"cannot open {error.filename}: {error.strerror}; name another file"
-        stop(named or " ".join(str(error).split()))
-    except (ValueError, IndexError, sqlite3.Error) as error:
-        stop(" ".join(str(error).split()))
-    except ImportError as error:
-        text = " ".join(str(error).split())
-        stop(text if "pip install" in text else f"{text}; install it: {to_install('rejudge')}")
+    with errors_in_one_line(IndexError, sqlite3.Error):
+        try:
+            yield
+        except ImportError as error:
+            text = " ".join(str(error).split())
+            stop(text if "pip install" in text else f"{text}; install it: {to_install('rejudge')}")
 
 
 def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) -> None:

@@ -10,7 +10,7 @@ import typer
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.logged import LoggedShots
-from cylcollide.terminal import stop
+from cylcollide.terminal import errors_in_one_line, stop
 from cylcollide.view.server import PORT
 from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
 from cylcollide.view.viewer import Viewer, view
@@ -19,6 +19,7 @@ SQLITE = b"SQLite format 3\0"
 EXPECTED = "limbs (.npz), a rig (.json), a shot log, or cases of `cylcollide crosscheck`"
 
 
+@errors_in_one_line(RuntimeError, sqlite3.Error)
 def view_file(
     file: Annotated[
         Path, typer.Argument(help=f"{EXPECTED[0].upper()}{EXPECTED[1:]}.", metavar="FILE", show_default=False)
@@ -33,18 +34,13 @@ def view_file(
     """Show limbs, a rig, a shot log or cases of the cross-check in the browser: local, without a network."""
     if up not in ("auto", "y", "z"):
         stop(f"--up: expected y, z or auto, got {up!r}")
-    try:
-        subject = read_subject(file)
-        if shot is not None and shot >= len(subject.shots):
-            stop(f"--shot: expected less than {len(subject.shots)}, the shots of {file}, got {shot}")
-        viewer = view(subject, up=up, port=port, open_browser=browser and html is None and png is None)  # type: ignore[arg-type]
-        if shot is not None:
-            viewer.choose(shot)
-        _show_or_write(viewer, html, png)
-    except OSError as error:
-        stop(f"cannot open {error.filename or file}: {error.strerror or error}; name another file")
-    except (ValueError, RuntimeError, TimeoutError, sqlite3.Error) as error:
-        stop(" ".join(str(error).split()))
+    subject = read_subject(file)
+    if shot is not None and shot >= len(subject.shots):
+        stop(f"--shot: expected less than {len(subject.shots)}, the shots of {file}, got {shot}")
+    viewer = view(subject, up=up, port=port, open_browser=browser and html is None and png is None)  # type: ignore[arg-type]
+    if shot is not None:
+        viewer.choose(shot)
+    _show_or_write(viewer, html, png)
 
 
 def _show_or_write(viewer: Viewer, html: Path | None, png: Path | None) -> None:

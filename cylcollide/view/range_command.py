@@ -8,7 +8,7 @@ import typer
 
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
-from cylcollide.terminal import stop
+from cylcollide.terminal import errors_in_one_line
 from cylcollide.view.firing import POLICY, WALLS, Firing
 from cylcollide.view.people import People, clips_for, range_rig
 from cylcollide.view.range import Range
@@ -30,14 +30,10 @@ def open_range(
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
 ) -> None:
     """Shoot at people in motion by a click: limb, distance, damage, PyBullet's answer, and latency as a slider."""
-    try:
+    with errors_in_one_line():
         own = range_rig() if rig is None else Rig.load(rig)
         chosen = POLICY if policy is None else Policy.load(policy)
         shown = Range(make_firing(own, motion or [], people, seed, chosen, energy), port)
-    except OSError as error:
-        stop(f"cannot open {error.filename or 'a file'}: {error.strerror or error}; name another file")
-    except ValueError as error:
-        stop(" ".join(str(error).split()))
     typer.echo(f"{shown.url}  (Ctrl-C ends it)")
     if browser and has_display():
         webbrowser.open(shown.url)

@@ -239,7 +239,8 @@ def test_the_command_reads_every_kind_of_file(match, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    "words", [("none.npz",), ("text.txt",), ("bad.npz",), ("bad.json",), ("good.npz", "--up", "x")]
+    "words",
+    [("none.npz",), ("text.txt",), ("bad.npz",), ("bad.json",), ("good.npz", "--up", "x"), ("good.npz", "--shot", "5")],
 )
 def test_bad_files_end_in_one_line(command, words, tmp_path: Path):
     for name in ("text.txt", "bad.npz", "bad.json"):

@@ -19,11 +19,12 @@ from cylcollide.crosscheck.cases.mirror_ray import ask_again, is_reproduced, rea
 from cylcollide.crosscheck.cases.recast import Replayed, Witness, engine_title, recast
 from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
-from cylcollide.crosscheck.records import JsonObject, one_line
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.page import repro_source
-from cylcollide.terminal import stop, table
+from cylcollide.terminal import errors_in_one_line, stop, table
 
 
+@errors_in_one_line(ImportError)
 def replay(
     case: Annotated[
         Path, typer.Argument(help="cases.json, a single case, rays.npz, or a saved `mirror.explain`.", metavar="CASE")
@@ -40,44 +41,39 @@ def replay(
     Exit status 0 if the disagreement is reproduced, 1 if it is not, 2 for a bad file or a missing engine.
     """
     console = Console(highlight=False, quiet=as_json)
+    if (ray := read_ray(case)) is not None:
+        if row is not None or place is not None or smaller or out or repro:
+            stop(f"{case}: expected no options but --json for the ray of a mirror, got others; leave them out")
+        _replay_ray(console, ray, as_json=as_json)
+        return
+    cases = read_chosen(case, row, place)
+    if len(cases) > 1 and (smaller or out or repro):
+        stop(f"--minimise, --out and --repro take one case, got {len(cases)}; choose one with --row or --place")
+    if repro is not None and cases[0].engine != BULLET:
+        stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
+    found: list[Replayed] = []
     try:
-        if (ray := read_ray(case)) is not None:
-            if row is not None or place is not None or smaller or out or repro:
-                stop(f"{case}: expected no options but --json for the ray of a mirror, got others; leave them out")
-            _replay_ray(console, ray, as_json=as_json)
-            return
-        cases = read_chosen(case, row, place)
-        if len(cases) > 1 and (smaller or out or repro):
-            stop(f"--minimise, --out and --repro take one case, got {len(cases)}; choose one with --row or --place")
-        if repro is not None and cases[0].engine != BULLET:
-            stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
-        found: list[Replayed] = []
-        try:
-            # Show the bar on a terminal only.
-            terminal = Console(stderr=True)
-            hidden = len(cases) == 1 or not terminal.is_terminal
-            for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
-                found.append(recast(one))
-        except KeyboardInterrupt:
-            _show(console, found, whole=False, as_json=as_json)
-            raise
-        if smaller and found[0].reproduced:
-            before = found[0].case
-            small = minimise(before, found[0].engine_of)
-            console.print(f"Minimised: {smaller_by(before, small)}.")
-            found = [recast(small)]
-        # Two kinds of one segment, at one place, are explained in full.
-        _show(console, found, whole=len({one.case.address for one in found}) == 1, as_json=as_json)
-        if out is not None:
-            write_cases(out, found[0].case)
-            console.print(f"Case: {escape(str(out))}", soft_wrap=True)
-        if repro is not None:
-            repro.write_text(repro_source(found[0].case), encoding="utf-8")
-            console.print(f"Script: {escape(str(repro))}", soft_wrap=True)
-    except OSError as error:
-        stop(f"cannot open {error.filename or 'a file'}: {error.strerror}; name another file")
-    except (ValueError, ImportError) as error:
-        stop(one_line(error))
+        # Show the bar on a terminal only.
+        terminal = Console(stderr=True)
+        hidden = len(cases) == 1 or not terminal.is_terminal
+        for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
+            found.append(recast(one))
+    except KeyboardInterrupt:
+        _show(console, found, whole=False, as_json=as_json)
+        raise
+    if smaller and found[0].reproduced:
+        before = found[0].case
+        small = minimise(before, found[0].engine_of)
+        console.print(f"Minimised: {smaller_by(before, small)}.")
+        found = [recast(small)]
+    # Two kinds of one segment, at one place, are explained in full.
+    _show(console, found, whole=len({one.case.address for one in found}) == 1, as_json=as_json)
+    if out is not None:
+        write_cases(out, found[0].case)
+        console.print(f"Case: {escape(str(out))}", soft_wrap=True)
+    if repro is not None:
+        repro.write_text(repro_source(found[0].case), encoding="utf-8")
+        console.print(f"Script: {escape(str(repro))}", soft_wrap=True)
     if not all(one.reproduced for one in found):
         raise typer.Exit(1)
 
