@@ -28,13 +28,14 @@ from cylcollide.limbs.constructors import Constructors
 from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
 from cylcollide.query.arguments import arguments_of
-from cylcollide.query.boxes import BoxRequest, box_request, rows_of, touching
+from cylcollide.query.boxes import BoxRequest, box_request, touching
 from cylcollide.query.clearance import OwnLimbs
+from cylcollide.query.farthest import rows_of
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
-from cylcollide.query.overlaps import capsule_request
+from cylcollide.query.overlaps import capsule_request, settled
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.query.result import chosen_rows
 from cylcollide.shapes import Solids
@@ -260,8 +261,12 @@ class Limbs(Constructors, PointQueries):
 
         Where `HitWorld.overlap_capsules` says undecided, it is True.
         """
-        hits = self._cast(request)
-        return hits.hit | hits.undecided
+        hits, rays = self._cast(request), request.batch.rays
+        touch: BoolArray = hits.hit | hits.undecided
+        if (open_ := np.flatnonzero(hits.undecided)).size:
+            query, row = (np.minimum(open_, n - 1) for n in (len(rays.origin), len(self)))
+            touch[open_] = ~settled(rays, query, self, row.astype(np.int32))[0]
+        return touch
 
     @arguments_of(own_boxes)
     def overlap_boxes(self, request: BoxRequest) -> BoolArray:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import shapes
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Shape
 from cylcollide.exact.boxes import boxes_touch
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.query import exact_fallback
+from cylcollide.query.farthest import any_across, direction, dot, farthest, parts, rows_of
 from cylcollide.query.hits import named_columns
 from cylcollide.query.loops.columns import CompressedRows, empty_hits, offsets_of, ray_of_each
 from cylcollide.query.loops.single import cast_rows
@@ -69,11 +70,6 @@ def overlaps_among(limbs: LabelledLimbs, request: BoxRequest, lists: CompressedR
     query = ray_of_each(offsets)
     touch, undecided = touching(request.near.points[query], request.boxes[query], rows_of(limbs._table, row))
     return Overlaps(limbs, offsets_of(query[touch], len(request.boxes)), row[touch], undecided[touch])
-
-
-def rows_of(table: LimbTable, row: Int32Array | Int64Array) -> LimbTable:
-    """Some rows of a table; its `boxes` stay."""
-    return LimbTable._make(column if column is table.boxes else column[row] for column in table)
 
 
 def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tuple[BoolArray, BoolArray]:
@@ -129,7 +125,7 @@ class BoxPairs(NamedTuple):
         met = _exact_hits(segment_request(first, last), rows_of(self.table, rows)).reshape(n, -1).any(axis=1)
         tube = self.table.kind == Shape.TUBE
         for k in range(3):
-            low, high = (_farthest(sign * self.axes[:, k], self.table) for sign in (-1.0, 1.0))
+            low, high = (farthest(sign * self.axes[:, k], self.table) for sign in (-1.0, 1.0))
             boxes = _box_table(np.zeros((n, 3)), np.hstack([self.axes.reshape(-1, 9), half]))
             met |= ~tube & _exact_hits(segment_request(low, high), boxes)
         for point in _points_of_tubes(self.axes, half, self.table):
@@ -155,66 +151,19 @@ def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:
     return np.asarray(hits.limb >= 0)
 
 
-def _dot(a: Float64Array, b: Float64Array) -> Float64Array:
-    """Scalar products of rows, (k, 1); the same numbers wherever they are computed."""
-    return np.asarray(a[:, :1] * b[:, :1] + a[:, 1:2] * b[:, 1:2] + a[:, 2:] * b[:, 2:])
-
-
-def _unit(v: Float64Array) -> Float64Array:
-    length = np.sqrt(_dot(v, v))
-    return np.asarray(v / np.where(length > 0.0, length, 1.0))
-
-
-def _parts(n: Float64Array, table: LimbTable) -> tuple[Float64Array, ...]:
-    """Of unit vectors: their share along the axes of limbs, and the unit vectors across; and middles, half lengths."""
-    way = table.p2 - table.p1
-    w, h = _unit(way), 0.5 * np.sqrt(_dot(way, way))
-    along = _dot(n, w)
-    return along, n - along * w, w, h, table.p1 + 0.5 * way
-
-
-def _direction(across: Float64Array, w: Float64Array) -> Float64Array:
-    """Unit vectors along vectors that are at right angles to w up to rounding, and may be no more than that."""
-    e = _unit(across)
-    e = e - _dot(e, w) * w
-    return np.asarray(np.where(_dot(e, e) > 0.25, _unit(e), _any_across(w)))
-
-
-def _farthest(n: Float64Array, table: LimbTable) -> Float64Array:
-    """The point of limb i that is farthest along unit vector i, up to rounding; a tube counts as a cylinder."""
-    along, across, w, h, middle = _parts(n, table)
-    e, kind, r = _direction(across, w), table.kind[:, None], table.radius[:, None]
-    r2 = np.where(kind == Shape.TAPERED, table.radius2[:, None], r)
-    size = np.sqrt(_dot(across, across))
-    first, last = size * r - along * h, size * r2 + along * h
-    end = np.where(last >= first, middle + h * w + r2 * e, middle - h * w + r * e)
-    stretch = np.sqrt(along * along * (h * h) + size * size * (r * r))
-    pole = middle + (along * (h * h) * w + size * (r * r) * e) / np.where(stretch > 0.0, stretch, 1.0)
-    corner = table.p1.copy()
-    for k in range(3):
-        axis, half = table.boxes[:, 3 * k : 3 * k + 3], table.boxes[:, 9 + k, None]
-        corner += np.where(_dot(n, axis) > 0.0, half, -half) * axis
-    return np.asarray(np.where(kind == Shape.BOX, corner, np.where(kind == Shape.ELLIPSOID, pole, end)))
-
-
 def _points_of_tubes(axes: Float64Array, half: Float64Array, table: LimbTable) -> list[NDArray[np.float64]]:
     """Points of outer walls, of which each part of a tube has one that a face's plane cuts out; NaN where none does."""
     r, points = table.radius[:, None], []
     for k in range(3):
         for sign in (-1.0, 1.0):
             n = sign * axes[:, k]
-            along, across, w, h, middle = _parts(n, table)
-            e, size, beyond = _direction(across, w), np.sqrt(_dot(across, across)), half[:, k, None] - _dot(n, middle)
+            along, across, w, h, middle = parts(n, table)
+            e, size, beyond = direction(across, w), np.sqrt(dot(across, across)), half[:, k, None] - dot(n, middle)
             ends = (beyond - r * size) / along, (beyond + r * size) / along
             low, high = np.fmax(np.fmin(*ends), -h), np.fmin(np.fmax(*ends), h)
             z = np.where(low <= high, 0.5 * (low + high), np.nan)
             out = np.clip((beyond - along * z) / np.where(size > 0.0, size, 1.0), -r, r)
-            side = np.sqrt(r * r - out * out) * np.cross(w, np.where(size > 0.0, e, _any_across(w)))
+            side = np.sqrt(r * r - out * out) * np.cross(w, np.where(size > 0.0, e, any_across(w)))
             points += [middle + z * w + out * e + side, middle + z * w + out * e - side]
-    w, middle = _parts(axes[:, 0], table)[2::2]
-    return [*points, middle + r * _any_across(w)]
-
-
-def _any_across(w: Float64Array) -> Float64Array:
-    """A unit vector at right angles to each."""
-    return _unit(np.cross(w, np.eye(3)[np.abs(w).argmin(axis=1)]))
+    w, middle = parts(axes[:, 0], table)[2::2]
+    return [*points, middle + r * any_across(w)]

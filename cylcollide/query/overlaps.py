@@ -9,10 +9,13 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Int32Array, Int64Array
+from cylcollide.kernels.ray import Rays
 from cylcollide.query.chords import Chords, chords
+from cylcollide.query.farthest import dot, farthest, rows_of
+from cylcollide.query.loops.approach import PAD
 from cylcollide.query.loops.columns import chords_of_rays, offsets_of
 from cylcollide.query.near_requests import as_radii
-from cylcollide.query.nearest import LimbLists
+from cylcollide.query.nearest import LimbLists, places_of
 from cylcollide.query.request import LabelledLimbs, RayRequest, State, as_pairs, segment_request
 from cylcollide.runtime.memory import frozen
 
@@ -65,7 +68,48 @@ def overlap_capsules(state: State, request: RayRequest) -> Overlaps:
 def overlaps_of(thick: Chords) -> Overlaps:
     """The limbs that thick segments touch, from their chords."""
     query, row, undecided = limbs_of_chords(thick)
+    if (rows := np.flatnonzero(undecided)).size:
+        apart, undecided[rows] = settled(thick._rays, query[rows], thick._judged[0], row[rows])
+        kept = np.ones(len(row), np.bool_)
+        kept[rows] = ~apart
+        query, row, undecided = query[kept], row[kept], undecided[kept]
     return Overlaps(thick._judged[0], offsets_of(query, len(thick._rays.origin)), row, undecided)
+
+
+MOST_POINTS = 60
+"""Of a segment, whose distances from a limb are asked: both ends, then middles."""
+
+
+def settled(rays: Rays, query: Int64Array, limbs: LabelledLimbs, row: Int32Array) -> tuple[BoolArray, BoolArray]:
+    """Of k thick segments and convex limbs: which are apart, and which are so close to touching that this is open.
+
+    The distance from a limb is convex along the segment, and its slope is the share of the normal along it. The point
+    where that is zero shows that both touch, or else a plane at right angles to the normal there that they do not.
+    """
+    first, last, radius = rays.origin[query], rays.second[query], np.broadcast_to(rays.radius, len(rays.origin))[query]
+    along, table = last - first, rows_of(limbs._table, row)._replace(boxes=np.zeros((len(row), 12)))
+    ends = np.hstack([first, last, table.p1, table.p2])
+    pad = PAD * (np.abs(ends).max(axis=1) + table.radius + table.radius2 + radius)
+    normal, distance, going = np.empty_like(first), np.empty(len(row)), np.arange(len(row))
+    low, high = np.zeros(len(row)), np.ones(len(row))
+    for k in range(MOST_POINTS):
+        share = low[going] if k == 0 else high[going] if k == 1 else 0.5 * (low[going] + high[going])
+        places = places_of(first[going] + share[:, None] * along[going], limbs, row[going])
+        normal[going], distance[going] = places.normal, places.distance
+        slope = dot(places.normal, along[going])[:, 0]
+        if k > 1:
+            low[going], high[going] = (
+                np.where(slope > 0.0, low[going], share),
+                np.where(slope > 0.0, share, high[going]),
+            )
+        is_least = (slope == 0.0) | ((slope > 0.0) & (k == 0)) | ((slope < 0.0) & (k == 1))
+        going = going[~is_least & (distance[going] > (radius - pad)[going])]
+        if not going.size:
+            break
+    behind = farthest(normal, table)
+    height = np.minimum(dot(first - behind, normal), dot(last - behind, normal))[:, 0]
+    apart: BoolArray = height > radius + pad
+    return apart, ~apart & (distance > radius - pad)
 
 
 def limbs_of_chords(found: Chords) -> tuple[Int64Array, Int32Array, BoolArray]:

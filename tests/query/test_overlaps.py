@@ -166,3 +166,22 @@ def test_what_is_undecided_nearly_touches(ask, shape):
     assert max(case.worst for case in cases) <= 1.0
     assert len(cases) > 20 * len(chunks)
     assert ask is soak.boxes or 0.3 < np.mean([case.undecided for case in cases]) < 0.8
+
+
+@pytest.mark.parametrize("chunk", [370, 411])
+def test_grazes_of_needles_are_decided_row_by_row_and_in_the_past(chunk: int):
+    """Thick rays leave these open farther than 2⁻⁴⁰ from touching, on both sides."""
+    seed = [chunk, 4, 2]
+    cases = list(soak.capsules(soak.group("ellipsoid", np.random.default_rng(seed))))
+    assert any(case.undecided for case in cases)
+    assert not any(case.wrong for case in cases)
+    assert max(case.worst for case in cases) < 0.25
+    g = soak.group("ellipsoid", np.random.default_rng(seed))
+    given = soak.graze(g)
+    capsules = given.start, given.end, given.radius
+    found, history = g.world.overlap_capsules(*capsules, mask=g.mask), cc.PoseHistory(g.world)
+    history.record(0.0)
+    past = history.overlap_capsules(*capsules, 0.0, mask=g.mask)
+    assert g.limbs.overlap_capsules(*capsules).tolist() == [len(limbs) > 0 for limbs in found]
+    for name in ("offsets", "limb", "undecided"):
+        assert np.array_equal(getattr(past, name), getattr(found, name))

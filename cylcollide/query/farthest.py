@@ -1,0 +1,62 @@
+"""The points of limbs that are farthest along given directions: planes through these have the limbs behind them."""
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide.kernels.limb_table import LimbTable
+
+
+def rows_of(table: LimbTable, row: Int32Array | Int64Array) -> LimbTable:
+    """Some rows of a table; its `boxes` stay."""
+    return LimbTable._make(column if column is table.boxes else column[row] for column in table)
+
+
+def dot(a: Float64Array, b: Float64Array) -> Float64Array:
+    """Scalar products of rows, (k, 1); the same numbers wherever they are computed."""
+    return np.asarray(a[:, :1] * b[:, :1] + a[:, 1:2] * b[:, 1:2] + a[:, 2:] * b[:, 2:])
+
+
+def unit(v: Float64Array) -> Float64Array:
+    """Unit vectors along rows, zero for a zero."""
+    length = np.sqrt(dot(v, v))
+    return np.asarray(v / np.where(length > 0.0, length, 1.0))
+
+
+def parts(n: Float64Array, table: LimbTable) -> tuple[Float64Array, ...]:
+    """Of unit vectors: their share along the axes of limbs, and the unit vectors across; and middles, half lengths."""
+    way = table.p2 - table.p1
+    w, h = unit(way), 0.5 * np.sqrt(dot(way, way))
+    along = dot(n, w)
+    return along, n - along * w, w, h, table.p1 + 0.5 * way
+
+
+def direction(across: Float64Array, w: Float64Array) -> Float64Array:
+    """Unit vectors along vectors that are at right angles to w up to rounding, and may be no more than that."""
+    e = unit(across)
+    e = e - dot(e, w) * w
+    return np.asarray(np.where(dot(e, e) > 0.25, unit(e), any_across(w)))
+
+
+def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
+    """The point of limb i that is farthest along unit vector i, up to rounding; a tube counts as a cylinder.
+
+    The table's `boxes` have a row a limb.
+    """
+    along, across, w, h, middle = parts(n, table)
+    e, kind, r = direction(across, w), table.kind[:, None], table.radius[:, None]
+    r2 = np.where(kind == Shape.TAPERED, table.radius2[:, None], r)
+    size = np.sqrt(dot(across, across))
+    first, last = size * r - along * h, size * r2 + along * h
+    end = np.where(last >= first, middle + h * w + r2 * e, middle - h * w + r * e)
+    stretch = np.sqrt(along * along * (h * h) + size * size * (r * r))
+    pole = middle + (along * (h * h) * w + size * (r * r) * e) / np.where(stretch > 0.0, stretch, 1.0)
+    corner = table.p1.copy()
+    for k in range(3):
+        axis, half = table.boxes[:, 3 * k : 3 * k + 3], table.boxes[:, 9 + k, None]
+        corner += np.where(dot(n, axis) > 0.0, half, -half) * axis
+    return np.asarray(np.where(kind == Shape.BOX, corner, np.where(kind == Shape.ELLIPSOID, pole, end)))
+
+
+def any_across(w: Float64Array) -> Float64Array:
+    """A unit vector at right angles to each."""
+    return unit(np.cross(w, np.eye(3)[np.abs(w).argmin(axis=1)]))
