@@ -235,19 +235,19 @@ def is_integer(value: object) -> TypeGuard[SupportsIndex]:
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
-def list_of_integers(values: ArrayLike, name: str, low: int, high: int) -> Int64Array:
-    """Integers from low to high, (m,) of int64; one stands for itself."""
-    if is_integer(values) and low <= operator.index(values) <= high:
+def list_of_integers(values: ArrayLike, name: str, high: int) -> Int64Array:
+    """Integers from 0 to high, (m,) of int64; one stands for itself."""
+    if is_integer(values) and 0 <= operator.index(values) <= high:
         return np.array([values], np.int64)
     array = _as_integers(values, name)
     if array.ndim > 1:
         raise ValueError(f"{name}: expected one integer or shape (m,), got shape {array.shape}")
-    return _within(array.reshape(-1), name, low, high)
+    return _within(array.reshape(-1), name, 0, high)
 
 
 def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
     """Distinct indices below `size`, (m,) of int64."""
-    array = list_of_integers(values, name, 0, size - 1)
+    array = list_of_integers(values, name, size - 1)
     unique, first = np.unique(array, return_index=True)
     if len(unique) != len(array):
         row = int(np.setdiff1d(np.arange(len(array)), first)[0])

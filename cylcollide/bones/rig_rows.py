@@ -10,7 +10,7 @@ from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.ray import as_vector, largest_component
+from cylcollide.kernels.ray import as_vector, largest_component, subtract
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.simd import LANES, Truth, broadcast, lane, movemask, select
@@ -36,7 +36,7 @@ def is_placed(local1: Vector, local2: Vector, a: Vector, b: Vector) -> Truth:
     """
     has_none = (local1[0] == local2[0]) & (local1[1] == local2[1]) & (local1[2] == local2[2])
     least = select(has_none, 0.0, SMALLEST_SIZE)
-    return in_range(a) & in_range(b) & (largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2])) >= least)
+    return in_range(a) & in_range(b) & (largest_component(subtract(b, a)) >= least)
 
 
 class Parts(NamedTuple):

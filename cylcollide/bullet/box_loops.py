@@ -5,7 +5,7 @@ import numpy as np
 from cylcollide._types import Column, Float64Array, Rows, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import NO_FURTHER, local_ray, stack_in, visit_on_ray
-from cylcollide.kernels.ray import as_vector, make_ray
+from cylcollide.kernels.ray import as_vector, make_ray, subtract
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 
@@ -32,7 +32,7 @@ def entering_rows(
     stack, count = stack_in(memory, tree.stack_size), 0
     for i in range(len(starts)):
         origin, end = as_vector(starts, i), as_vector(ends, i)
-        ray = make_ray(origin, (end[0] - origin[0], end[1] - origin[1], end[2] - origin[2]), True, 0.0, 0.0)
+        ray = make_ray(origin, subtract(end, origin), True, 0.0, 0.0)
         limit = ray.limit * min(until[i], 1.0)
         local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, limit)
         if local.untrusted or visit_on_ray(tree, stack, local, _stop, None, False):

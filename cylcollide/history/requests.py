@@ -187,7 +187,7 @@ def protected_by(since: ProtectedSince | None) -> Protected:
         return NOBODY
     if not isinstance(since, Mapping):
         raise ValueError(f"protected_since: expected a mapping from characters to times, got {type(since).__name__}")
-    ids = validate.list_of_integers([*since] or np.empty(0, np.int64), "protected_since", 0, 2**31 - 1)
+    ids = validate.list_of_integers([*since] or np.empty(0, np.int64), "protected_since", 2**31 - 1)
     order, times = np.argsort(ids), [*since.values()]
     if any(getattr(time, "ndim", 0) for time in times):
         raise ValueError("protected_since: expected one time for each character, got an array; give one mapping")

@@ -13,7 +13,7 @@ from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.ray import as_vector, dot
+from cylcollide.kernels.ray import as_vector, dot, subtract
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
@@ -118,7 +118,7 @@ def touching_growth(
     to the axis: with the distance from there the bore's wall only comes nearer and the rest only recedes.
     """
     w, c = limb.axis, limb.centre
-    x = (place[0] - c[0], place[1] - c[1], place[2] - c[2])
+    x = subtract(place, c)
     height, rate = dot(x, w), dot(direction, w)
     p = (direction[0] - rate * w[0], direction[1] - rate * w[1], direction[2] - rate * w[2])
     q = (x[0] - height * w[0], x[1] - height * w[1], x[2] - height * w[2])

@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import Column, Float64Array, Int8Array, Int32Array, LayerMasks, Rows, Shape, Uint32Array, Vectors
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.ray import as_vector, dot, largest_component
+from cylcollide.kernels.ray import as_vector, dot, largest_component, subtract
 from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import Real, larger, select, square_root
@@ -135,7 +135,7 @@ def write_row(
 @inlined
 def limb_between(shape: int, a: Vector, b: Vector, radius: Real, radius2: Real) -> Limb:
     """The limb with these ends, which is no box; or eight limbs."""
-    axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
+    axis = subtract(b, a)
     longest, size = largest_component(axis), larger(radius, radius2)
     is_point = longest == 0.0
     extent = larger(largest_component(a), largest_component(b)) + size

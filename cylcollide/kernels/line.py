@@ -11,7 +11,7 @@ from cylcollide.constants import ROUNDING_BOUND, SLOPE_FLOOR
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Interval, Span, centred_interval, intersect_brackets
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.ray import Ray, dot
+from cylcollide.kernels.ray import Ray, dot, subtract
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, Truth, absolute, fused_multiply_add, larger, select, with_sign
 
@@ -42,7 +42,7 @@ def rounding_bound(ray: Ray, extent: Real) -> Real:
 def closest_approach(ray: Ray, centre: Vector) -> tuple[Real, Vector]:
     """Metres from the start to the line's closest approach to a point, and the vector from the point to there."""
     d = ray.direction
-    o = (ray.origin[0] - centre[0], ray.origin[1] - centre[1], ray.origin[2] - centre[2])
+    o = subtract(ray.origin, centre)
     shift = -dot(o, d)
     return shift, along(o, d, shift)
 

@@ -47,6 +47,12 @@ def largest_component(v: Vector) -> Real:
 
 
 @inlined
+def subtract(a: Vector, b: Vector) -> Vector:
+    """A - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@inlined
 def dot(a: Vector, b: Vector) -> Real:
     """Scalar product."""
     return fused_multiply_add(a[2], b[2], fused_multiply_add(a[1], b[1], a[0] * b[0]))
@@ -110,6 +116,6 @@ def ray_at(rays: Rays, i: int) -> Ray:
     """Ray i, prepared."""
     origin, second = as_vector(rays.origin, i), as_vector(rays.second, i)
     if rays.is_segment:
-        second = (second[0] - origin[0], second[1] - origin[1], second[2] - origin[2])
+        second = subtract(second, origin)
     distance = rays.distance[broadcast_index(rays.distance, i)]
     return make_ray(origin, second, rays.is_segment, distance, radius_of(rays, i))

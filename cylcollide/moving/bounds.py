@@ -23,7 +23,7 @@ from cylcollide.kernels.double_double import DoubleDoubleVector, Vector
 from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Interval
 from cylcollide.kernels.line import along
-from cylcollide.kernels.ray import dot
+from cylcollide.kernels.ray import dot, subtract
 from cylcollide.moving.bernstein import NO_CROSSING
 from cylcollide.moving.solids import Affine, Errors, Window, is_outside, window_crossing
 from cylcollide.runtime.compile import compiled, inlined
@@ -114,7 +114,7 @@ def relative_motion(bullet: Affine, limb: MovingLimb) -> RelativeMotion[Vector]:
     """The bullet from the middle of the limb's axis, and half the axis."""
     y, y_end = from_middle(bullet[0], limb.p1, limb.p2), from_middle(bullet[1], limb.p1_end, limb.p2_end)
     h, h_end = half_difference(limb.p1, limb.p2), half_difference(limb.p1_end, limb.p2_end)
-    return RelativeMotion(y, vector_to(y, y_end), h, vector_to(h, h_end))
+    return RelativeMotion(y, subtract(y_end, y), h, subtract(h_end, h))
 
 
 @inlined
@@ -127,12 +127,6 @@ def from_middle(x: Vector, a: Vector, b: Vector) -> Vector:
 def half_difference(a: Vector, b: Vector) -> Vector:
     """Half the vector from a to b."""
     return 0.5 * (b[0] - a[0]), 0.5 * (b[1] - a[1]), 0.5 * (b[2] - a[2])
-
-
-@inlined
-def vector_to(a: Vector, b: Vector) -> Vector:
-    """The vector from a to b."""
-    return b[0] - a[0], b[1] - a[1], b[2] - a[2]
 
 
 @inlined

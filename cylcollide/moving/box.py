@@ -20,7 +20,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.hit_bounds import INSIDE, HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, intersect_brackets
 from cylcollide.kernels.line import along, slab_about, within
-from cylcollide.kernels.ray import cross, dot, largest_component
+from cylcollide.kernels.ray import cross, dot, largest_component, subtract
 from cylcollide.runtime.compile import compiled, inlined
 
 RESOLUTION = 2.0**-10
@@ -142,7 +142,7 @@ def place_in_box(flight: RelativeFlight, u: float) -> Vector:
 def _part(flight: RelativeFlight, a: float, b: float) -> _Part:
     """The part of an interval between two times."""
     begin, end, half = place_in_box(flight, a), place_in_box(flight, b), flight.half
-    rates = (end[0] - begin[0], end[1] - begin[1], end[2] - begin[2])
+    rates = subtract(end, begin)
     delta = flight.delta + flight.bend * ((b - a) * (b - a))
     return _Part(
         slab_about(begin[0], rates[0], half[0], 0.0, delta),

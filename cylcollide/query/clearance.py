@@ -68,7 +68,7 @@ class ConsideredNow(NamedTuple):
 
     def nearest(self, rows: Int64Array) -> Cleared:
         """The limb that needs the least growth to touch each of these rays, or OPEN."""
-        state, cleared, fastest = self.state, nothing_cleared(len(rows)), fastest_corner(*columns_of(self.state._table))
+        state, cleared, fastest = self.state, nothing_cleared(len(rows)), fastest_corner(*sizes_of(self.state._table))
 
         def task(begin: int, end: int) -> None:
             memory = make_stack(state._tree), np.empty(TERMS)
@@ -162,7 +162,7 @@ def corner_speeds(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> F
     return np.where(kind == int(Shape.TAPERED), 2.0 * (1.0 + slope) * (1.0 + CULL_PAD), CORNERS[kind])
 
 
-def columns_of(table: LimbTable) -> tuple[Int8Array, Float64Array, Float64Array]:
+def sizes_of(table: LimbTable) -> tuple[Int8Array, Float64Array, Float64Array]:
     """Shapes, ends and radii."""
     return table.kind, np.column_stack([table.p1, table.p2]), np.column_stack([table.radius, table.radius2])
 
@@ -192,7 +192,7 @@ def holds(table: LimbTable, limb: int, point: Triple) -> bool:
 
 def least_growths(table: LimbTable, ray: RayNumbers) -> Float64Array:
     """Lower bounds of the growths at which limbs touch a ray, (n,): distances of balls, over how fast corners move."""
-    return np.maximum(least_distances(table, ray), 0.0) / corner_speeds(*columns_of(table))
+    return np.maximum(least_distances(table, ray), 0.0) / corner_speeds(*sizes_of(table))
 
 
 def least_distances(table: LimbTable, ray: RayNumbers) -> Float64Array:

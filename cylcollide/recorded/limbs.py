@@ -13,7 +13,7 @@ from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, LimbRows, write_row
-from cylcollide.kernels.ray import largest_component
+from cylcollide.kernels.ray import largest_component, subtract
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import Records, entries_at
 
@@ -196,7 +196,7 @@ def place_by_ends(
     """Write limb k, whose ends were recorded; returns whether it has the axis that it needs. If not, it stays."""
     model, far, numbers = model_of(here, row), next_row(here, row), rows[k]
     a, b = end_between(here.p1, row, there.p1, far, alpha), end_between(here.p2, row, there.p2, far, alpha)
-    axis = largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2]))
+    axis = largest_component(subtract(b, a))
     has_axis = axis >= SMALLEST_SIZE or (axis == 0.0 and model["needs_axis"] == 0)
     if not has_axis:
         a, b = triple(here.p1, row), triple(here.p2, row)

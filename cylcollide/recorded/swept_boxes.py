@@ -13,7 +13,7 @@ from cylcollide._types import Column, Quaternions, Rows, Vectors
 from cylcollide.bones.bone import per_length
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX
-from cylcollide.kernels.ray import dot
+from cylcollide.kernels.ray import dot, subtract
 from cylcollide.recorded.limbs import (
     PER_LENGTH,
     Recorded,
@@ -107,7 +107,7 @@ def axes_apart(here: TickRows, a: int, there: TickRows, b: int) -> float:
             square += (here.axes[i + k] - there.axes[j + k]) * (here.axes[i + k] - there.axes[j + k])
         return float(square_root(square))
     u, v = unit_axis(here, a), unit_axis(there, b)
-    apart = (v[0] - u[0], v[1] - u[1], v[2] - u[2])
+    apart = subtract(v, u)
     return float(square_root(dot(apart, apart)))
 
 
@@ -115,6 +115,6 @@ def axes_apart(here: TickRows, a: int, there: TickRows, b: int) -> float:
 def unit_axis(tick: TickRows, row: int) -> Vector:
     """The direction of a limb that has an axis, whose ends were recorded."""
     p, q = triple(tick.p1, row), triple(tick.p2, row)
-    axis = (q[0] - p[0], q[1] - p[1], q[2] - p[2])
+    axis = subtract(q, p)
     length = square_root(dot(axis, axis))
     return axis[0] / length, axis[1] / length, axis[2] / length

@@ -117,11 +117,11 @@ class Roster(NamedTuple):
     def index_of(self, ids: ArrayLike) -> Int64Array:
         """The rows of these characters, one or (k,); ValueError for an id that is unknown, despawned or named twice."""
         plain = type(ids) in (np.ndarray, np.int32, np.int64) and ids.dtype in IDS and ids.ndim < 2  # type: ignore
-        given = np.atleast_1d(ids) if plain else validate.list_of_integers(ids, "ids", 0, LARGEST_ID)
+        given = np.atleast_1d(ids) if plain else validate.list_of_integers(ids, "ids", LARGEST_ID)
         index: Int64Array = self.ids.searchsorted(given)
         known = self.ids.take(index, mode="clip") == given if len(self.ids) else np.zeros(len(given), np.bool_)
         if not known.all():
-            validate.list_of_integers(ids, "ids", 0, LARGEST_ID)
+            validate.list_of_integers(ids, "ids", LARGEST_ID)
             row = int(known.argmin())
             self._raise_unknown(int(given[row]), row)
         if len(given) > 1 and (given[1:] <= given[:-1]).any():

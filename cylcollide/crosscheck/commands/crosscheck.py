@@ -25,7 +25,7 @@ from cylcollide.crosscheck.report.tables import (
 from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
 from cylcollide.crosscheck.run.run import FinishedRun, run_plan, write_numbers, wrong_count
-from cylcollide.crosscheck.run.scoreboard import ALL, ASKED, Score, check_names, scoreboard
+from cylcollide.crosscheck.run.scoreboard import ALL, Score, check_names, scoreboard
 from cylcollide.crosscheck.run.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 from cylcollide.crosscheck.workers import executor_of
 from cylcollide.terminal import bars, make_writable, stop, table
@@ -139,7 +139,7 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     with _errors_in_one_line():
         write_json(out / "scoreboard.json", about | {"scoreboard": rows, "distances": told})
         write_cases(out / SCORED_CASES, [case for score in scores for case in score.cases])
-        write_score_csv(rows, ASKED, out / "scoreboard.csv")
+        write_score_csv(rows, out / "scoreboard.csv")
     _print_tables(console, [*score_tables(rows, wide=False), *distance_tables(told)])
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
     if any(score.cases for score in scores):

@@ -19,6 +19,7 @@ from cylcollide.crosscheck.generate.bullets import AIMED
 from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun
+from cylcollide.crosscheck.run.scoreboard import ASKED
 from cylcollide.crosscheck.run.tally import COUNTED, Tally
 
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
@@ -215,12 +216,12 @@ def _disagreements(tally: Tally) -> Iterator[str]:
             yield ",".join([*map(str, place), *said]) + "\n"
 
 
-def write_score_csv(scores: Sequence[JsonObject], families: Sequence[str], path: Path) -> None:
+def write_score_csv(scores: Sequence[JsonObject], path: Path) -> None:
     """Write the scoreboard's records; what is not known is left empty."""
     rows = []
     for score in scores:
         row = {name: value for name, value in score.items() if name != "families"}
         row |= {"versions": _versions(score), "limits": "; ".join(score["limits"])}
         row = with_figures_apart(row, ("distance_mm", "normal_deg", "position_mm"))
-        rows.append(row | {f"wrong in {family}": score["families"].get(family, "") for family in families})
+        rows.append(row | {f"wrong in {family}": score["families"].get(family, "") for family in ASKED})
     write_csv(path, rows)

@@ -12,7 +12,7 @@ from cylcollide._types import Column, Vectors
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
-from cylcollide.kernels.ray import as_vector, dot, largest_component
+from cylcollide.kernels.ray import as_vector, dot, largest_component, subtract
 from cylcollide.runtime.compile import compiled, compiled_loop
 
 FAR, OPEN, NEAR = 0, 1, 2
@@ -69,6 +69,6 @@ def find_deep(
     """Write whether some point of a segment is certainly this deep in a limb, k pairs of both; depths are above 0."""
     for k in range(query.size):
         start, end = as_vector(starts, query[k]), as_vector(ends, query[k])
-        along = (end[0] - start[0], end[1] - start[1], end[2] - start[2])
+        along = subtract(end, start)
         one = limb_at(table.rows, table.kernel_shape, limb[k])
         deep[k] = approach(start, along, -depth[k], -depth[k], one)[0] == NEAR

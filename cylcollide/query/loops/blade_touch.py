@@ -14,7 +14,7 @@ from cylcollide._types import Shape, Vectors
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.ray import as_vector, dot, largest_component
+from cylcollide.kernels.ray import as_vector, dot, largest_component, subtract
 from cylcollide.kernels.support import support, way_from
 from cylcollide.query.loops.approach import FAR, NEAR, OPEN, PAD, approach
 from cylcollide.runtime.compile import compiled, inlined
@@ -50,14 +50,8 @@ def blade_of(ends: tuple[Vectors, Vectors, Vectors, Vectors], radius: float, i: 
     """Blade i."""
     p, q, u, v = as_vector(ends[0], i), as_vector(ends[1], i), as_vector(ends[2], i), as_vector(ends[3], i)
     size = max(largest_component(p), largest_component(q), largest_component(u), largest_component(v)) + radius
-    by_p, by_q = minus(u, p), minus(v, q)
+    by_p, by_q = subtract(u, p), subtract(v, q)
     return Blade(p, q, by_p, by_q, radius, 4.0 * size, sqrt(max(dot(by_p, by_p), dot(by_q, by_q))) * (1.0 + PAD))
-
-
-@inlined
-def minus(a: Vector, b: Vector) -> Vector:
-    """A - b."""
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @inlined
@@ -78,7 +72,7 @@ def free_times(
     first, last = -inf, inf
     for end in range(2):
         place, by = (a, blade.by_p) if end == 0 else (b, blade.by_q)
-        height, rate = dot(n, minus(place, limb.centre)) - beyond, dot(n, by)
+        height, rate = dot(n, subtract(place, limb.centre)) - beyond, dot(n, by)
         if not height > 0.0:
             return inf, -inf
         if rate < sway:
@@ -97,7 +91,7 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
     """
     pad = PAD * (blade.size + limb.extent)
     a, b = moved(blade.p, blade.by_p, t), moved(blade.q, blade.by_q, t)
-    u = minus(b, a)
+    u = subtract(b, a)
     square = dot(u, u)
     if limb.kind == TUBE:
         margin = (blade.speed + sway) * (t - since)
@@ -169,7 +163,7 @@ def first_touch(
     """
     begin, end, sway = course
     limb = place(query, begin)
-    along, out = minus(blade.q, blade.p), minus(limb.centre, blade.p)
+    along, out = subtract(blade.q, blade.p), subtract(limb.centre, blade.p)
     square = dot(along, along)
     s = min(max(dot(out, along) / square, 0.0), 1.0) if square > 0.0 else 0.0
     t, free, hit, where, is_open = begin, begin, inf, 0.0, inf  # free: there is no contact before, but where it is open

@@ -13,9 +13,9 @@ from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.nearest_place import nearest_place
-from cylcollide.kernels.ray import dot
+from cylcollide.kernels.ray import dot, subtract
 from cylcollide.query.loops.approach import PAD
-from cylcollide.query.loops.blade_touch import ALL_THE_TIME, Blade, blade_of, first_touch, minus, moved, standing
+from cylcollide.query.loops.blade_touch import ALL_THE_TIME, Blade, blade_of, first_touch, moved, standing
 from cylcollide.query.loops.inputs import PointFilters, filter_of
 from cylcollide.runtime.compile import compiled_loop, inlined
 
@@ -52,9 +52,9 @@ Touched: TypeAlias = tuple[float, float, int, float]
 def stroke_of(blade: Blade, resolution: float) -> Stroke:
     """The stroke of a blade."""
     p, q = moved(blade.p, blade.by_p, 0.5), moved(blade.q, blade.by_q, 0.5)
-    c = moved(p, minus(q, p), 0.5)
-    a, b = minus(blade.p, c), minus(blade.q, c)
-    u, v = minus(moved(blade.p, blade.by_p, 1.0), c), minus(moved(blade.q, blade.by_q, 1.0), c)
+    c = moved(p, subtract(q, p), 0.5)
+    a, b = subtract(blade.p, c), subtract(blade.q, c)
+    u, v = subtract(moved(blade.p, blade.by_p, 1.0), c), subtract(moved(blade.q, blade.by_q, 1.0), c)
     reach = sqrt(max(dot(a, a), dot(b, b), dot(u, u), dot(v, v))) + blade.radius + PAD * blade.size
     return Stroke(blade, c, reach, resolution)
 
@@ -92,7 +92,7 @@ def write_touched(swept: Swept, i: int, blade: Blade, found: Touched, resolution
     if limb < 0:
         return blade.p
     a, b = moved(blade.p, blade.by_p, t), moved(blade.q, blade.by_q, t)
-    return moved(a, minus(b, a), where)
+    return moved(a, subtract(b, a), where)
 
 
 @inlined

@@ -18,7 +18,7 @@ from cylcollide.kernels.double_double import (
     dd_multiply,
     two_difference,
 )
-from cylcollide.kernels.ray import as_vector, largest_component
+from cylcollide.kernels.ray import as_vector, largest_component, subtract
 from cylcollide.recorded.limbs import (
     Recorded,
     TickRows,
@@ -240,7 +240,7 @@ def recorded_ends(here: TickRows, row: int) -> tuple[Vector, Vector]:
 @inlined
 def axis_length(p: Vector, q: Vector) -> float:
     """The largest component of the vector from p to q."""
-    return largest_component((q[0] - p[0], q[1] - p[1], q[2] - p[2]))
+    return largest_component(subtract(q, p))
 
 
 @inlined

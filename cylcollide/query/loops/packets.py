@@ -11,7 +11,7 @@ from cylcollide._types import Column, Face, Float64Array, Int32Array, Rows, Shap
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, as_double_double, vector_difference
 from cylcollide.kernels.limb_table import ROW, Limb, eight_of, limb_of
-from cylcollide.kernels.ray import Ray, Rays, largest_component, make_ray
+from cylcollide.kernels.ray import Ray, Rays, largest_component, make_ray, subtract
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     LANES,
@@ -162,7 +162,7 @@ def rays_at(rays: Rays, number: Int32Array, k: int) -> Ray:
 def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
     """End - start of eight segments, rounded, or the directions of eight rays."""
     if is_segment:
-        return second[0] - origin[0], second[1] - origin[1], second[2] - origin[2]
+        return subtract(second, origin)
     return second
 
 

@@ -25,7 +25,7 @@ from cylcollide.bones.bone import into_bone, rotation_of
 from cylcollide.kernels.chord import face_crossing
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, vector_difference
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
-from cylcollide.kernels.ray import as_vector, exact_displacement, radius_of, ray_at
+from cylcollide.kernels.ray import as_vector, exact_displacement, radius_of, ray_at, subtract
 from cylcollide.kernels.surface import outward_normal, point_at, spot_near
 from cylcollide.kernels.thick_surface import contact_place, thick_crossing
 from cylcollide.query.loops.inputs import RayBatch
@@ -278,7 +278,7 @@ def write_local_surface(
             continue
         q, origin, place = bone_orientation[bone], as_vector(bone_position, bone), as_vector(position, i)
         rotation = rotation_of((q[0], q[1], q[2], q[3]))
-        here = into_bone(rotation, (place[0] - origin[0], place[1] - origin[1], place[2] - origin[2]))
+        here = into_bone(rotation, subtract(place, origin))
         outward = into_bone(rotation, as_vector(normal, i))
         for axis in range(3):
             local_position[i, axis], local_normal[i, axis] = here[axis], outward[axis]
