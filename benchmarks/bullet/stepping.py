@@ -44,20 +44,24 @@ def asked(test: Callable[..., object], batch: Callable[..., object], starts: lis
     return (time.perf_counter_ns() - begun) / 1e3
 
 
+CALLS: list[Callable[[], object]] = []
+
+
+def noted(function: Callable[..., object], *given: object, **named: object) -> object:
+    CALLS.append(partial(function, *given, **named))
+    return CALLS[-1]()
+
+
 def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
-    """The calls of PyBullet's getters that a ray test makes."""
-    calls, own = [], {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
-
-    def noted(function: Callable[..., object], *given: object, **named: object) -> object:
-        calls.append(partial(function, *given, **named))
-        return calls[-1]()
-
+    """The calls of PyBullet's getters that a ray test makes; a mirror keeps those that it has found here once."""
+    own = {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
+    CALLS.clear()
     vars(OWN).update({name: partial(noted, function) for name, function in own.items()})
     try:
         ask()
     finally:
         vars(OWN).update(own)
-    return calls
+    return CALLS
 
 
 def called(calls: list[Callable[[], object]]) -> float:
@@ -77,10 +81,8 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, fl
     for _ in range(SETTLING):
         p.stepSimulation()
     mirror = Mirror(c, mesh="wrap", follow=way == "follow=True")
-    beside = Mirror(
-        c, mesh="wrap", follow=way == "follow=True"
-    )  # whose getters are noted, while it has none of its own
-    noted = beside if way == "follow=True" else beside.watch()
+    beside = Mirror(c, mesh="wrap", follow=way == "follow=True")  # that has kept no getters but those noted
+    asking = beside if way == "follow=True" else beside.watch()
     theirs, ours, getters, settled = [], [], [], p.saveState()
     with ExitStack() as stack:
         test, batch, step, restore = mirror.rayTest, mirror.rayTestBatch, p.stepSimulation, p.restoreState
@@ -100,8 +102,8 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, fl
             theirs.append(asked(OWN_TEST, OWN_BATCH, starts, ends))
             step()
             ours.append(asked(test, batch, starts, ends))
-            (step if way == "follow=True" else noted.stepSimulation)()
-            calls = getters_of(lambda: asked(noted.rayTest, noted.rayTestBatch, starts, ends))  # noqa: B023
+            (step if way == "follow=True" else asking.stepSimulation)()
+            calls = getters_of(lambda: asked(asking.rayTest, asking.rayTestBatch, starts, ends))  # noqa: B023
             step()
             getters.append(called(calls))
     p.disconnect()
