@@ -7,7 +7,7 @@ from support.machine_code import interpreted
 from cylcollide.bones.frames import Followers, Frames, pose_frames
 from cylcollide.characters import quaternions
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 POSES, BONES = 23, 6
 
@@ -48,7 +48,6 @@ def by_numpy(frames, chosen, first, second, share):
     return positions, roots, joints
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("below_the_root", [False, True])
 def test_poses_have_the_bits_of_the_same_steps(below_the_root):
     rng = np.random.default_rng(3)

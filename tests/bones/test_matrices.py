@@ -8,7 +8,7 @@ from support.moving_boxes import matrices
 from cylcollide.bones.matrices import Arrangement, pose_matrices, turn_matrices
 from cylcollide.characters.quaternions import of_matrices
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 ROWS = Arrangement(16, 4, 1, True)
 
@@ -99,7 +99,6 @@ FAULTS = {
 }
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("row", [0, 5, 16, 18])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_first_fault_is_found(fault: str, row: int):

@@ -6,10 +6,9 @@ from support.character_life import all_shapes_rig
 
 import cylcollide as cc
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 
-@pytest.mark.coverage
 def test_each_has_the_bits_of_its_rig():
     """Also where rigs are renumbered: one that had no pose is gone when the others move again."""
     world, rng, rig = cc.HitWorld(cc.Limbs.spheres([9, 9, 9], 1.0)), np.random.default_rng(1), all_shapes_rig()

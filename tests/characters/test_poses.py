@@ -9,7 +9,7 @@ from support.oracle import pose
 
 import cylcollide as cc
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 STILL = [0.0, 0.0, 0.0, 1.0]
 
@@ -126,7 +126,6 @@ def put(array, where, value):
     return changed
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("case", POSES)
 def test_poses_that_place_nothing(rig, case):
     change, message = POSES[case]
@@ -174,7 +173,6 @@ def test_a_joint_carries_what_hangs_on_it(rig):
     assert orientations[0, 2] == pytest.approx([float(c) / 8**0.5 for c in want])
 
 
-@pytest.mark.coverage
 def test_one_row_stands_for_all(rig):
     roots = np.random.default_rng(1).normal(size=(12, 3))
     joints = np.random.default_rng(2).normal(size=(12, 4, 4))
@@ -206,7 +204,6 @@ JOINTS = {
 }
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("case", JOINTS)
 def test_joints_that_pose_nothing(rig, case):
     arguments, message = JOINTS[case]

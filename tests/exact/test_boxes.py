@@ -4,14 +4,13 @@ import pytest
 
 from cylcollide.exact.boxes import boxes_touch
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0)
 ROOF = (0.5, 0.5, 0.0, -0.5, 0.5, 0.0, 0.0, 0.0, 1.0, 0.5, 0.5, 1.0)  # its edges are at |x| + |y| = 1
 ACROSS = (0.5, 0.0, 0.5, 0.0, 1.0, 0.0, -0.5, 0.0, 0.5, 0.5, 1.0, 0.5)  # those at |x| + |z| = 1
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize(
     ("one", "other", "reach", "way"),
     [(UNIT, UNIT, 2.0, 0), (UNIT, UNIT, 2.0, 2), (UNIT, ROOF, 2.0, 1), (ROOF, ACROSS, 2.0, 0)],

@@ -16,12 +16,11 @@ from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.shapes import Ellipsoid, Sphere
 from cylcollide.query.exact_fallback import exact_limb
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 LAST = Decimal(10) ** -75  # the last digits of the oracle's squares
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("count", [1, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", MAKERS)
 def test_places_and_squares(shape: str, count: int):
@@ -53,7 +52,6 @@ def test_roots_and_rationals_are_one_order():
     assert compare(Algebraic.rational(Fraction(3, 2)), root) > 0
 
 
-@pytest.mark.coverage
 def test_points_on_the_axes_of_ellipses():
     """Where two places are equally near the squared distance is rational; beyond a centre of curvature there is one."""
     for a, b in ((25, 9), (9, 25)):
@@ -74,7 +72,6 @@ def test_points_on_the_axes_of_ellipses():
     assert nearest(Sphere((0.0, 0.0, 0.0), 1.0), (0.0, -1.0, 0.0)) == (0.0, (0, -1, 0), (0, -1, 0), cc.Face.SIDE)
 
 
-@pytest.mark.coverage
 def test_the_nearest_solid_and_what_is_within():
     balls = [Sphere((float(x), 0.0, 0.0), 1.0) for x in (4, -3, 3, 0)]
     assert nearest_solid((0.0, 0.0, 0.0), enumerate(balls[:3])) == 1

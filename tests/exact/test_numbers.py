@@ -11,7 +11,7 @@ from support.oracle import algebraic
 
 from cylcollide.exact.numbers import DIGITS, QuadraticNumber, scaled_integers
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 SMALL, LARGE = st.integers(-6, 6), st.integers(-(2**200), 2**200)
 
@@ -51,7 +51,6 @@ def test_approximations_are_good_to_their_digits(one):
     assert abs(Fraction(high) + Fraction(low) - near) <= abs(near) / 2**105 + Fraction(1, 2**1074)
 
 
-@pytest.mark.coverage
 def test_a_number_shows_what_it_is():
     assert repr(QuadraticNumber(1, -3, 1, 2)) == "(-1 -1*sqrt(2)) / 3"
 
@@ -64,7 +63,6 @@ def test_cancelling_roots_keep_their_digits():
     assert abs(near / Fraction(scaled, 1 << 2000) - 1) < Fraction(1, 2**139)
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_beyond_the_largest_float_is_infinite(sign):
     assert QuadraticNumber(sign * 10**400, 1).double_double() == (sign * inf, 0.0)

@@ -16,7 +16,7 @@ from cylcollide.kernels.places_of_eight import places_on_cylinders
 from cylcollide.query.loops.packets import one_limb
 from cylcollide.runtime.simd import LANES
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 FAR = (0.0, 1.0, 1e3)
 
@@ -110,7 +110,6 @@ def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_prop
     assert certain >= 0.5 * tried
 
 
-@pytest.mark.coverage
 def test_numbers_that_products_do_not_hold_are_left_to_exact_arithmetic():
     limbs = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e-20]], 1e-18)
     assert distance_bounds((1.0, 0.0, 0.0), limb_of(limbs)) == (-np.inf, np.inf)
@@ -153,7 +152,6 @@ CASES = [  # limb, point, distance, position, normal, face
 ]
 
 
-@pytest.mark.coverage
 @np.errstate(all="ignore")
 def test_cylinders_side_by_side_have_the_bits_of_one():
     rng, faces, tried = np.random.default_rng(20261126), [], 0
@@ -212,7 +210,6 @@ OPEN = [  # what rounding could reverse
 ]
 
 
-@pytest.mark.coverage
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("case", OPEN)
 def test_what_rounding_may_reverse_is_uncertain(case):

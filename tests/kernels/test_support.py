@@ -8,12 +8,11 @@ import cylcollide as cc
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.support import support, way_from
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 FAR = 1e7
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
 def test_a_limb_reaches_its_plane_and_not_beyond(shape: cc.Shape):
     limbs, rng = LIMBS[shape], np.random.default_rng(4)
@@ -24,7 +23,6 @@ def test_a_limb_reaches_its_plane_and_not_beyond(shape: cc.Shape):
         assert abs(support(tuple(n.tolist()), limb) - n @ (place - limb.centre)) < 1.0 / FAR
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
 def test_the_way_is_that_from_the_nearest_place(shape: cc.Shape):
     limb, rng, outside = plain_limb(LIMBS[shape]._table, 0), np.random.default_rng(5), 0

@@ -10,7 +10,7 @@ from support.labelled import carried, into_frame
 
 import cylcollide as cc
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 FEW, MANY = 40, sized(900)
 
@@ -74,7 +74,6 @@ def test_a_world_without_limbs_says_nothing():
         assert chords.local_position.shape == chords.entry_position.shape == chords.exit_normal.shape == (0, 3)
 
 
-@pytest.mark.coverage
 def test_local_places_are_those_of_rational_arithmetic():
     """Within 2 units in the last place of the largest number involved; a normal within as many of 1."""
     shapes = mixed(28)

@@ -11,7 +11,7 @@ from support.cases.hard_worlds import HARD, SHOTS, shots
 from support.cases.shape_rays import SHAPES
 from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
 from support.cases.shape_scenes import PLANS, scene
-from support.check_cylinders import same_bits, sized
+from support.check_cylinders import IS_COMPILED, same_bits, sized
 from support.check_shapes import Asked, compare_chords, compare_hits, row_truths, world_truths
 from support.force_loop import BRUTE_FORCE, POLICIES, SHORT_STREAMS, SINGLE, STREAMS, WAYS, Seen, cast_all_ways, forced
 from support.oracle.brute_force import check_row_by_row
@@ -58,7 +58,7 @@ def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
     each = len(s) / len(SHAPES)
     for kind in {int(k) for k in s.shapes.kind}:
         assert tally.seen[kind, "hit"] > 0.25 * each, kind
-        assert tally.seen[kind, "miss"] > 0.1 * each, kind
+        assert tally.seen[kind, "miss"] > (0.1 if IS_COMPILED else 0.05) * each, kind  # of a hundred
         assert tally.seen[kind, "touch"] > 0.01 * each, kind
     assert tally.started_inside > 0.1 * len(s)
     assert undecided[SINGLE] == undecided[STREAMS]

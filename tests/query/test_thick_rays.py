@@ -7,7 +7,7 @@ from support.oracle.thick import contacts, distance
 
 import cylcollide as cc
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 FIELDS = (
     "limb", "fraction", "face", "started_inside", "undecided", "position", "normal",
@@ -92,7 +92,6 @@ def test_exact_arithmetic_is_for_grazes(kind):
     assert rechecked <= 5  # of 5000; the touch of a bore's rim takes the most steps
 
 
-@pytest.mark.coverage
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_inside_policies(inside):
     limbs, starts, ends, _ = scene(3, 20)
@@ -113,7 +112,6 @@ def test_inside_policies(inside):
     assert hits.started_inside.any()
 
 
-@pytest.mark.coverage
 def test_rays_and_filters():
     limbs = cc.Limbs.cylinders([[0, 0, 0], [2, 0, 0]], [[0, 0, 1], [2, 0, 1]], 0.5, character=[0, 1], mask=[1, 2])
     world = cc.HitWorld(limbs)
@@ -172,7 +170,6 @@ def test_touches_are_hits():
         assert not world.cast_segments([2.0, 0.0, 9.0], [10.0, 0.0, 3.0], radius=np.nextafter(5.0, 0.0)).hit[0]
 
 
-@pytest.mark.coverage
 def test_bounded_shapes_say_where_they_are_open():
     # a ray that touches the grown cone's wall, up to rounding
     cone = cc.Limbs.cones([[0, 0, 0]], [[0, 0, 4]], 3.0)
