@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, NO_LIMB, Float64Array, Int64Array, Shape
+from cylcollide._types import ALL_LAYERS, NO_LIMB, Float64Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.history.doubts import length_of_rows, unit_rows
+from cylcollide.history.doubts import BOX, length_of_rows, unit_rows
 from cylcollide.history.requests import Protected, ProtectedSince, protected_by
 from cylcollide.history.rewound import RewoundLimbs, present_positions
 from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, sample_times
@@ -139,7 +139,7 @@ def _rates(here: Tick, there: Tick) -> Float64Array:
         at = np.clip(-(axis * by).sum(axis=1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
         shortest = length_of_rows(axis + at[:, None] * by)
         turn = np.where(rim > 0.0, rim * np.sqrt(square) / np.where(shortest > 0.0, shortest, 1e-300), 0.0)
-        turn[models.codes["kind"][model[own]] == Shape.BOX] = 0.0  # its axes stay until the next tick
+        turn[models.codes["kind"][model[own]] == BOX] = 0.0  # its axes stay until the next tick
         rate[own] = np.maximum(length_of_rows(u - p), length_of_rows(v - q)) + turn
     if (own := np.flatnonzero((rows >= len(here.ends[0])) & ~stays)).size:
         bone = models.codes["bone"][model[own]]

@@ -12,18 +12,20 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import ALL_LAYERS, Doubt, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import ALL_LAYERS, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.history.past import Past
 from cylcollide.history.requests import PastRequest, Protected, ProtectedSince, protected_by, repeated
 from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.sample_times import NO_TICK, OnOld, SampleTimes
 from cylcollide.history.ticks import Ring, Tick
-from cylcollide.query.doubts import Doubts, are_certain, doubts_with
+from cylcollide.query.doubts import DEPENDS, EXCLUDED, Doubts, are_certain, doubts_with
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.overlaps import limbs_of_chords
 from cylcollide.query.request import radii_of, segment_request
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
+
+BOX = int(Shape.BOX)
 
 PAD = 2.0**-44
 """Times the largest coordinate: far above the rounding of placed limbs."""
@@ -64,14 +66,14 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
     ((rays, asked, protected), time_radius), radius = request, radii_of(request[0][0])
     past = Past(world, ring, request[0])
     times = past.times
-    least = np.where(times.tick == NO_TICK, Doubt.DEPENDS, Doubt.EXCLUDED).astype(np.int8)
+    least = np.where(times.tick == NO_TICK, DEPENDS, EXCLUDED).astype(np.int8)
     if not time_radius.any():
         found = past.chords()
         query, row, _ = limbs_of_chords(found)
         certain = are_certain(found, query, row, radius[query])
         return doubts_with(found._judged[0], query, row, certain, least)._rewound(times, past.present)
     spread = Spread(ring, times, time_radius, protected)
-    least[spread.is_open] = Doubt.DEPENDS
+    least[spread.is_open] = DEPENDS
     grown = copy(rays)
     grown.radius = radius + spread.most
     if not grown.radius.any():
@@ -158,7 +160,7 @@ def _motion(here: Tick, there: Tick, row: Int32Array, first: Float64Array, last:
         axes = [unit_rows(_between(ways[1], at[own]) - _between(ways[0], at[own])) for at in (first, last)]
         turn, rim = length_of_rows(axes[1] - axes[0]), models.rim[model[own]]
         far[own] += np.where(rim > 0.0, np.where(turn < MOST_TURN, turn * rim, np.inf), 0.0)
-        boxes = own[(models.codes["kind"][model[own]] == Shape.BOX) & (last[own] == 1.0)]
+        boxes = own[(models.codes["kind"][model[own]] == BOX) & (last[own] == 1.0)]
         box = models.codes["box"][model[boxes]]
         box += np.where(owner[boxes] >= 0, here.characters["first_box"][owner[boxes]] if len(here.characters) else 0, 0)
         for k in range(3):  # axes change only at ticks

@@ -159,4 +159,4 @@ def _fastest_corner(structure: Structure) -> float:
     """`fastest_corner` at any time until the next tick: axes between recorded ends may be short."""
     kind, numbers = structure.models.codes["kind"], structure.models.numbers
     by_ends = kind[structure.limb["model"][: structure.ends]]
-    return np.inf if (by_ends == Shape.TAPERED).any() else fastest_corner(kind, numbers[:, :6], numbers[:, 6:])
+    return np.inf if (by_ends == int(Shape.TAPERED)).any() else fastest_corner(kind, numbers[:, :6], numbers[:, 6:])

@@ -28,6 +28,8 @@ from cylcollide.query.nearest import candidates
 from cylcollide.query.overlaps import Overlaps
 from cylcollide.query.request import LabelledLimbs, RayRequest, State, segment_request
 
+BOX, TUBE, ROUND = int(Shape.BOX), int(Shape.TUBE), (int(Shape.CAPSULE), int(Shape.SPHERE))
+
 WIDTH = 2.0**-43
 """Of the size of both: how much larger and smaller boxes are that must agree."""
 
@@ -75,7 +77,7 @@ def overlaps_among(limbs: LabelledLimbs, request: BoxRequest, lists: CompressedR
 def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tuple[BoolArray, BoolArray]:
     """Whether box i touches limb i, or may, and whether that is undecided; (k,) each."""
     touch, undecided = np.zeros(len(centre), np.bool_), np.zeros(len(centre), np.bool_)
-    is_round = np.isin(table.kind, (Shape.CAPSULE, Shape.SPHERE))
+    is_round = np.isin(table.kind, ROUND)
     if (rows := np.flatnonzero(is_round)).size:
         thick = segment_request(table.p1[rows], table.p2[rows], radius=table.radius[rows])
         touch[rows] = _exact_hits(thick, _box_table(centre[rows], boxes[rows]))
@@ -85,7 +87,7 @@ def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tup
             pairs = BoxPairs.of(centre[rows], own, some)
             touch[rows], certain = pairs.meet(True), pairs.meet(False)
         undecided[rows] = touch[rows] & ~certain
-        for k in rows[undecided[rows] & (some.kind == Shape.BOX)].tolist():
+        for k in rows[undecided[rows] & (some.kind == BOX)].tolist():
             other = tuple(table.p1[k].tolist()), tuple(table.boxes[table.box[k]].tolist())
             touch[k], undecided[k] = boxes_touch((tuple(centre[k].tolist()), tuple(boxes[k].tolist())), other), False
     return touch, undecided
@@ -123,7 +125,7 @@ class BoxPairs(NamedTuple):
         rows, n = np.repeat(np.arange(len(half)), len(EDGES)), len(half)
         first, last = (corners[:, EDGES[:, k]].reshape(-1, 3) for k in range(2))
         met = _exact_hits(segment_request(first, last), rows_of(self.table, rows)).reshape(n, -1).any(axis=1)
-        tube = self.table.kind == Shape.TUBE
+        tube = self.table.kind == TUBE
         for k in range(3):
             low, high = (farthest(sign * self.axes[:, k], self.table) for sign in (-1.0, 1.0))
             boxes = _box_table(np.zeros((n, 3)), np.hstack([self.axes.reshape(-1, 9), half]))
@@ -137,7 +139,7 @@ class BoxPairs(NamedTuple):
 def _box_table(centre: Float64Array, boxes: Float64Array) -> LimbTable:
     """The table of boxes."""
     n = len(centre)
-    kind, character, mask = np.full(n, Shape.BOX, np.int8), np.full(n, -1, np.int32), np.ones(n, np.uint32)
+    kind, character, mask = np.full(n, BOX, np.int8), np.full(n, -1, np.int32), np.ones(n, np.uint32)
     rows, zeros = np.arange(n, dtype=np.int32), np.zeros(n)
     return make_table(kind, centre, centre, zeros, zeros, rows, np.ascontiguousarray(boxes), character, mask)
 

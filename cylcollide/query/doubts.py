@@ -19,6 +19,8 @@ from cylcollide.query.overlaps import limbs_of_chords
 from cylcollide.query.request import LabelledLimbs, RayRequest, State, radii_of, segment_request
 from cylcollide.runtime.memory import frozen
 
+EXCLUDED, DEPENDS, CERTAIN = int(Doubt.EXCLUDED), int(Doubt.DEPENDS), int(Doubt.CERTAIN)
+
 
 def doubt_request(
     starts: ArrayLike,
@@ -81,7 +83,7 @@ def doubts_of(thick: Chords, radius: Float64Array) -> Doubts:
     """Doubts from the chords of the segments, which are this thick, (n,)."""
     limbs, (query, row, _) = thick._judged[0], limbs_of_chords(thick)
     certain = are_certain(thick, query, row, radius[query])
-    return doubts_with(limbs, query, row, certain, np.full(len(radius), Doubt.EXCLUDED, np.int8))
+    return doubts_with(limbs, query, row, certain, np.full(len(radius), EXCLUDED, np.int8))
 
 
 def are_certain(thick: Chords, query: Int64Array, row: Int32Array, radius: Float64Array) -> BoolArray:
@@ -99,6 +101,6 @@ def doubts_with(
     limbs: LabelledLimbs, query: Int64Array, row: Int32Array, certain: BoolArray, least: Int8Array
 ) -> Doubts:
     """Doubts from k pairs of a segment and a limb, and the least verdict of each segment, (n,)."""
-    of_limb, verdict = np.where(certain, Doubt.CERTAIN, Doubt.DEPENDS).astype(np.int8), least.copy()
+    of_limb, verdict = np.where(certain, CERTAIN, DEPENDS).astype(np.int8), least.copy()
     np.maximum.at(verdict, query, of_limb)
     return Doubts(limbs, offsets_of(query, len(least)), row, of_limb, verdict)

@@ -5,6 +5,8 @@ import numpy as np
 from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.kernels.limb_table import LimbTable
 
+BOX, TAPERED, ELLIPSOID = int(Shape.BOX), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+
 
 def rows_of(table: LimbTable, row: Int32Array | Int64Array) -> LimbTable:
     """Some rows of a table; its `boxes` stay."""
@@ -44,7 +46,7 @@ def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
     """
     along, across, w, h, middle = parts(n, table)
     e, kind, r = direction(across, w), table.kind[:, None], table.radius[:, None]
-    r2 = np.where(kind == Shape.TAPERED, table.radius2[:, None], r)
+    r2 = np.where(kind == TAPERED, table.radius2[:, None], r)
     size = np.sqrt(dot(across, across))
     first, last = size * r - along * h, size * r2 + along * h
     end = np.where(last >= first, middle + h * w + r2 * e, middle - h * w + r * e)
@@ -54,7 +56,7 @@ def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
     for k in range(3):
         axis, half = table.boxes[:, 3 * k : 3 * k + 3], table.boxes[:, 9 + k, None]
         corner += np.where(dot(n, axis) > 0.0, half, -half) * axis
-    return np.asarray(np.where(kind == Shape.BOX, corner, np.where(kind == Shape.ELLIPSOID, pole, end)))
+    return np.asarray(np.where(kind == BOX, corner, np.where(kind == ELLIPSOID, pole, end)))
 
 
 def any_across(w: Float64Array) -> Float64Array:

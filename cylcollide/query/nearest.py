@@ -5,6 +5,7 @@ Float64 bounds find limbs, double-doubles the places on them. Exact arithmetic d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, SupportsIndex, overload
 
@@ -13,7 +14,8 @@ import numpy as np
 from cylcollide._types import NO_LIMB, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.exact.nearest import is_within, nearest, nearest_solid
-from cylcollide.kernels.limb_table import LimbTable
+from cylcollide.exact.solid import Solid
+from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.signatures import Shown
 from cylcollide.query.exact_fallback import exact_limb
@@ -35,10 +37,15 @@ from cylcollide.runtime.threads import in_chunks
 
 def places_of(points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> PlaceColumns:
     """The place of each limb, -1 for none, that is nearest to its point."""
+    return places_on(points, limbs._kernel_rows, row, lambda limb: exact_limb(limbs._table, limb))
+
+
+def places_on(points: Float64Array, rows: LimbRows, row: Int32Array, solid: Callable[[int], Solid]) -> PlaceColumns:
+    """`places_of` limbs given by their rows, and exactly, each if it is needed."""
     places, uncertain = empty_places(len(row)), np.empty(len(row), bool)
-    if write_places(points, limbs._kernel_rows, row, scratch_for_surface()[0], places, uncertain):
+    if write_places(points, rows, row, scratch_for_surface()[0], places, uncertain):
         for i in np.flatnonzero(uncertain).tolist():
-            found = nearest(exact_limb(limbs._table, row.item(i)), tuple(points[i].tolist()))
+            found = nearest(solid(row.item(i)), tuple(points[i].tolist()))
             places.distance[i], places.position[i], places.normal[i], places.face[i] = found
     return places
 

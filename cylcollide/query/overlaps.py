@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -9,13 +10,15 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Int32Array, Int64Array
+from cylcollide.kernels.limb_table import make_table
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.chords import Chords, chords
+from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.farthest import dot, farthest, rows_of
 from cylcollide.query.loops.approach import PAD
 from cylcollide.query.loops.columns import chords_of_rays, offsets_of
 from cylcollide.query.near_requests import as_radii
-from cylcollide.query.nearest import LimbLists, places_of
+from cylcollide.query.nearest import LimbLists, places_on
 from cylcollide.query.request import LabelledLimbs, RayRequest, State, as_pairs, segment_request
 from cylcollide.runtime.memory import frozen
 
@@ -87,14 +90,20 @@ def settled(rays: Rays, query: Int64Array, limbs: LabelledLimbs, row: Int32Array
     where that is zero shows that both touch, or else a plane at right angles to the normal there that they do not.
     """
     first, last, radius = rays.origin[query], rays.second[query], np.broadcast_to(rays.radius, len(rays.origin))[query]
-    along, table = last - first, rows_of(limbs._table, row)._replace(boxes=np.zeros((len(row), 12)))
-    ends = np.hstack([first, last, table.p1, table.p2])
-    pad = PAD * (np.abs(ends).max(axis=1) + table.radius + table.radius2 + radius)
-    normal, distance, going = np.empty_like(first), np.empty(len(row)), np.arange(len(row))
-    low, high = np.zeros(len(row)), np.ones(len(row))
+    table, count = rows_of(limbs._table, row), len(row)
+    lengths = np.column_stack([first, last, table.p1, table.p2, radius, table.radius, table.radius2])
+    lengths *= np.ldexp(1.0, -np.frexp(np.abs(lengths).max(axis=1))[1])[:, None]  # kernels trust all of them then
+    (first, last, p1, p2), (radius, *radii) = np.hsplit(lengths[:, :12], 4), lengths[:, 12:].T
+    p1, p2, radius1, radius2 = (np.ascontiguousarray(x) for x in (p1, p2, *radii))
+    boxes = np.full(count, -1, np.int32), np.zeros((count, 12))
+    table = make_table(table.kind, p1, p2, radius1, radius2, *boxes, table.character, table.mask)
+    rows, along, pad = table.kernel_rows, last - first, PAD * (1.0 + radius1 + radius2 + radius)
+    normal, distance, going = np.empty_like(first), np.empty(count), np.arange(count, dtype=np.int32)
+    low, high = np.zeros(count), np.ones(count)
     for k in range(MOST_POINTS):
         share = low[going] if k == 0 else high[going] if k == 1 else 0.5 * (low[going] + high[going])
-        places = places_of(first[going] + share[:, None] * along[going], limbs, row[going])
+        points = first[going] + share[:, None] * along[going]
+        places = places_on(points, rows, going, partial(exact_limb, table))
         normal[going], distance[going] = places.normal, places.distance
         slope = dot(places.normal, along[going])[:, 0]
         if k > 1:

@@ -69,6 +69,11 @@ JOBS = {{
     "thick": lambda: world.cast_segments(start[:900], end[:900], radius=0.05).position,
     "thick chords": lambda: world.chords_segments(start[:300], end[:300], radius=0.05).thickness,
     "clearance": lambda: world.cast_segments(start[:5], end[:5]).clearance,
+    "balls": lambda: world.overlap_spheres(start[:900], 0.5).limb,
+    "capsules": lambda: world.overlap_capsules(start[:300], end[:300], 0.05).undecided,
+    "boxes": lambda: world.overlap_boxes(start[:100], [0, 0, 0, 1], [0.5, 0.4, 0.3]).undecided,
+    "blades": lambda: world.sweep_capsules(start[:20], end[:20], start[:20] + 0.5, end[:20] + 0.5, 0.05).position,
+    "doubts": lambda: world.doubt_segments(start[:100], end[:100], 0.05).verdict,
     "occluded": lambda: world.occluded_segments(start, end),
     "exact": lambda: cc.HitWorld(limbs[:1]).cast_segments(limbs.p1[:1] - 1, limbs.p1[:1]).limb,
     "load": lambda: cc.Limbs.load(file),
@@ -164,6 +169,12 @@ def past_jobs():
         "past points": lambda: history.contains_points(first, when).limb,
         "past closest points": lambda: history.closest_points(first, when).position,
         "past near": lambda: history.points_within(first, 0.5, when).distance,
+        "past capsules": lambda: history.overlap_capsules(first[:99], last[:99], 0.05, when[:99]).undecided,
+        "past boxes": lambda: history.overlap_boxes(first[:30], [0, 0, 0, 1], [0.5, 0.4, 0.3], when[:30]).undecided,
+        "past blades": lambda: history.sweep_capsules(
+            first[:9], last[:9], first[:9] + 0.5, last[:9] + 0.5, 0.05, 1.0, 2.0
+        ).position,
+        "past doubts": lambda: history.doubt_segments(first[:50], last[:50], 0.05, when[:50], time_radius=0.2).verdict,
         "limbs at": lambda: history.limbs_at(2.5),
         "moving": lambda: history.cast_moving(first[:40], last[:40], 0.5, when[-40:]).exit_time,
         "moving path": lambda: history.cast_moving(path).position,
@@ -240,14 +251,28 @@ for kind in kinds:
 """
 
 KINDS = (
-    "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "closest points", "near",
-    "occluded", "exact", "load", "save", "explain", "rebuild", "move people",
-)  # fmt: skip
+    *(
+        "build",
+        "move",
+        "move some",
+        "cast",
+        "few",
+        "fields",
+        "chords",
+        "few chords",
+        "points",
+        "closest points",
+        "near",
+    ),
+    *("balls", "capsules", "boxes", "thick", "thick chords", "blades", "doubts", "clearance", "occluded", "exact"),
+    *("load", "save", "explain", "rebuild", "move people"),
+)
 PAST_KINDS = (
-    "record", "past", "past chords", "past points", "past closest points", "past near", "limbs at", "moving",
-    "moving path", "flight", "miss", "judge", "past judge", "poses", "poses of some", "layers", "spawn", "despawn",
-    "place", "rig file", "policy file",
-)  # fmt: skip
+    *("record", "past", "past thick", "past chords", "past points", "past closest points", "past near"),
+    *("past capsules", "past boxes", "past blades", "past doubts", "limbs at", "moving", "moving path", "flight"),
+    *("miss", "judge", "past judge", "poses", "poses of some", "layers", "spawn", "despawn"),
+    *("place", "rig file", "policy file"),
+)
 MIRROR_KINDS = ("mirror sync", "mirror filters", "mirror bodies", "mirror rays", "mirror few rays", "mirror numbered")
 
 LOOKUPS = """

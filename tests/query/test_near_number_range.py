@@ -1,0 +1,92 @@
+"""Distances, overlaps, blades and doubts of any numbers that are accepted, and refusals of others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.check_cylinders import sized
+from support.oracle.shapes.rows import Shapes
+
+import cylcollide as cc
+
+LARGEST, SMALLEST = 2.0**500, 2.0**-500
+BEYOND, BELOW = np.nextafter(LARGEST, np.inf), np.nextafter(SMALLEST, 0.0)
+LENGTHS = ("p1", "p2", "radius", "radius2", "half")
+POWERS = (-490, -300, -60, 60, 300, 490)
+GOOD = np.arange(15.0).reshape(5, 3)
+UP = GOOD + np.array([0.0, 0.0, 5.0])
+
+
+def times(limbs: Shapes, power: int) -> Shapes:
+    """Return the limbs in a unit 2**power times as small."""
+    return replace(limbs, **{name: np.ldexp(getattr(limbs, name), power) for name in LENGTHS})
+
+
+@pytest.fixture(scope="module")
+def world() -> cc.HitWorld:
+    return cc.HitWorld(mixed(20).limbs())
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_distances_at_any_power_of_two(power: int):
+    """What is near is the same at each power; what capsules, boxes and blades meet is, unless bounds leave it open."""
+    shapes, rng = mixed(sized(14, 14), seed=9), np.random.default_rng(9)
+    worlds = cc.HitWorld(shapes.limbs()), cc.HitWorld(times(shapes, power).limbs())
+    p, q = shots_at(shapes, 14, seed=9)
+    radius, still = rng.choice([0.0, 0.01, 0.5], len(p)), [0, 0, 0, 1]
+
+    def both(query: str, *given: np.ndarray, **more: object) -> list:
+        return [
+            getattr(w, query)(*(np.ldexp(x, k) for x in given), **more) for w, k in zip(worlds, (0, power), strict=True)
+        ]
+
+    here, there = both("closest_points", p)
+    size = np.maximum(np.abs(p).max(axis=1), np.abs(here.position).max(axis=1))
+    assert np.array_equal(here.limb, there.limb)
+    assert np.array_equal(here.face, there.face)
+    for name in ("distance", "position"):
+        off = np.abs(np.ldexp(getattr(there, name), -power) - getattr(here, name)).reshape(len(p), -1).max(axis=1)
+        assert (off <= 8.0 * np.spacing(size)).all()
+    for query in ("points_within", "overlap_spheres"):
+        here, there = both(query, p, radius)
+        assert here.offsets.tolist() == there.offsets.tolist()
+        assert here.limb.tolist() == there.limb.tolist()
+        assert len(here) > 3
+    half = rng.uniform(0.3, 1.0, (len(p), 3))
+    boxes = [w.overlap_boxes(np.ldexp(p, k), still, np.ldexp(half, k)) for w, k in zip(worlds, (0, power), strict=True)]
+    for here, there in (both("overlap_capsules", p, q, radius), boxes):
+        sure = [
+            {*zip(x.query[~x.undecided].tolist(), x.limb[~x.undecided].tolist(), strict=True)} for x in (here, there)
+        ]
+        every = [{*zip(x.query.tolist(), x.limb.tolist(), strict=True)} for x in (here, there)]
+        assert sure[0] <= every[1]
+        assert sure[1] <= every[0]
+        assert len(sure[0]) > 3
+    here, there = both("doubt_segments", p, q, radius)
+    opposed = np.sort([here.verdict, there.verdict], axis=0)
+    assert not ((opposed[0] == cc.Doubt.EXCLUDED) & (opposed[1] == cc.Doubt.CERTAIN)).any()
+    here, there = both("sweep_capsules", p, q, p + half, q + half, radius)
+    decided = ~here.undecided & ~there.undecided
+    assert np.array_equal(here.hit[decided], there.hit[decided])
+    met = decided & here.hit
+    assert (np.abs(here.fraction[met] - there.fraction[met]) <= 2.0**-10).all()
+
+
+@pytest.mark.parametrize("value", [-1.0, BELOW, BEYOND, np.nan, np.inf])
+def test_sizes_of_what_is_near_outside_of_the_range(world: cc.HitWorld, value: float):
+    many = np.where(np.arange(5) == 3, value, 1.0)
+    for name, ask in {
+        "radius": lambda radii: world.points_within(GOOD, radii),
+        "radii": lambda radii: world.overlap_spheres(GOOD, radii),
+        "half_extents": lambda radii: world.overlap_boxes(GOOD, [0, 0, 0, 1], np.column_stack([radii] * 3)),
+    }.items():
+        with pytest.raises(ValueError, match=rf"{name}: .*row 3\b"):
+            ask(many)
+    for ask in (
+        lambda radii: world.overlap_capsules(GOOD, UP, radii),
+        lambda radii: world.sweep_capsules(GOOD, UP, GOOD, UP, radii),
+        lambda radii: world.doubt_segments(GOOD, UP, radii),
+    ):
+        with pytest.raises(ValueError, match=r"radi(us|i): .*row 3\b"):
+            ask(many)
