@@ -46,9 +46,10 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=100_000, help="of each query")
     parser.add_argument("--seconds", type=float, default=inf, help="end after that")
     parser.add_argument("--shapes", nargs="+", choices=MAKERS, default=list(MAKERS))
+    parser.add_argument("--queries", nargs="+", choices=QUERIES, default=list(QUERIES))
     options = parser.parse_args()
     table, end = read(), time.monotonic() + options.seconds
-    works = [(name, shape) for name in QUERIES for shape in options.shapes]
+    works = [(name, shape) for name in options.queries for shape in options.shapes]
     while works and time.monotonic() < end:
         done = {work: sum(row[0] for row in table[work].values()) for work in works}
         works = [work for work in works if done[work] < options.cases / len(MAKERS)]
