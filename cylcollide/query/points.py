@@ -18,6 +18,7 @@ from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import points as point_loops
+from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.inputs import INVALID, PointFilters, filter_of
 from cylcollide.query.loops.points import PointColumns, limbs_near_point
 from cylcollide.query.loops.ray_sort import sorted_by_tick
@@ -81,7 +82,7 @@ def contains(state: State, request: PointRequest) -> PointHits:
         points, columns, status = locate_single(state, raw, filters)
         statuses = [status]
     else:
-        points, columns = memory.rows(raw.shape), memory.columns_of(PointColumns, n)
+        points, columns = memory.rows(raw.shape), columns_of(PointColumns, n)
 
         def task(begin: int, end: int) -> int:
             scratch = scratch_for_points(tree)

@@ -6,32 +6,21 @@ Returning memory to the system and mapping it again, page by page, costs more th
 import ctypes
 from collections import deque
 from collections.abc import Callable
-from functools import cache
 from math import prod
-from typing import Any, TypeAlias, TypeVar, get_type_hints
+from typing import Any, TypeAlias, TypeVar
 from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
 from cylcollide.constants import MOST_KEPT, SMALLEST_KEPT
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-Fields = TypeVar("Fields", bound=tuple[Any, ...])
 
 Records: TypeAlias = NDArray[np.void]
 """An array of records."""
 
 FLOAT64 = np.dtype(np.float64)
-DTYPES: dict[Any, np.dtype[Any]] = {
-    Float64Array: FLOAT64,
-    Int32Array: np.dtype(np.int32),
-    Int64Array: np.dtype(np.int64),
-    Int8Array: np.dtype(np.int8),
-    Uint32Array: np.dtype(np.uint32),
-    BoolArray: np.dtype(np.bool_),
-}
 
 LINE = 64
 """Bytes of a cache line, to which buffers are aligned."""
@@ -92,20 +81,6 @@ def acquire(size: int) -> NDArray[np.uint8]:
     if capacity <= MOST_KEPT:
         _pool.setdefault(capacity, deque()).append(lender)
     return lent
-
-
-def columns_of(kind: type[Fields], n: int, *first: NDArray[Any]) -> Fields:
-    """A named tuple: its first fields as given, the others uninitialised columns (n,), of the dtypes they declare."""
-    dtypes = _dtypes(kind)[len(first) :]
-    if n * FLOAT64.itemsize < SMALLEST_KEPT:
-        return kind(*first, *[np.empty(n, dtype) for dtype in dtypes])
-    return kind(*first, *[rows((n,), dtype) for dtype in dtypes])
-
-
-@cache
-def _dtypes(kind: type[Any]) -> list[np.dtype[Any]]:
-    """The dtypes of its fields; what an array type consists of is not the same in every version of Python and numpy."""
-    return [DTYPES[hint] for hint in get_type_hints(kind).values()]
 
 
 def rows(shape: tuple[int, ...], kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
 from cylcollide.process.files import Columns
+from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
 from cylcollide.query.loops.moving_exit import ExitRows, find_exits
 from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
@@ -54,8 +55,8 @@ def first_contacts(request: MovingRequest) -> MovingHits:
 def _bounded(request: MovingRequest) -> tuple[MovingColumns, ContactRows]:
     """The first contact of each bullet as far as float64 decides it."""
     n, query = request.bullets, request.query
-    hits = memory.columns_of(MovingColumns, n)
-    contacts = memory.columns_of(ContactRows, n, memory.rows((n, 2)))
+    hits = columns_of(MovingColumns, n)
+    contacts = columns_of(ContactRows, n, memory.rows((n, 2)))
     first_tick = request.ticks[0].number
 
     def task(begin: int, end: int) -> None:
@@ -85,7 +86,7 @@ def _exits(
 ) -> Columns:
     """Where bullets leave the limbs that they hit."""
     n = request.bullets
-    fraction, time, duration, piece, accurate = exits = memory.columns_of(ExitRows, n)
+    fraction, time, duration, piece, accurate = exits = columns_of(ExitRows, n)
     find_exits(request.query, bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
     for i in hit[~accurate[hit] | _may_be_protected(request, bounded.limb[hit], piece[hit], fraction[hit])].tolist():

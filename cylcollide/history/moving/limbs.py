@@ -9,6 +9,7 @@ from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
 from cylcollide.query.labels import NO_BONE, RowLabels
+from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.moving_rows import (
     AXES,
     CENTRE,
@@ -26,7 +27,6 @@ from cylcollide.query.loops.moving_rows import (
     MovingRows,
     fill_moving_rows,
 )
-from cylcollide.runtime import memory
 from cylcollide.runtime.memory import aligned, frozen
 
 
@@ -37,7 +37,7 @@ class MovingLimbs:
         self.ring, self.tick = ring, tick
         m = len(row)
         rows, no_paths = aligned((m, MOVING_ROW), np.float64), np.empty((0, PATH_ROW))
-        table = memory.columns_of(MovingRows, m, rows, no_paths, row)
+        table = columns_of(MovingRows, m, rows, no_paths, row)
         fill_moving_rows(ring.recorded, tick, table)
         self.here, self.there = (rows[:, first : first + 6].reshape(m, 2, 3) for first in (P1, P1_NEXT))
         """Ends at the tick, recorded, and at the next one, the same of a limb that stays; (m, 2, 3)."""

@@ -19,6 +19,7 @@ from cylcollide.history.sample_times import ON_OLD, OnOld, raise_not_kept
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.ray import Rays
 from cylcollide.moving.box import RESOLUTION
+from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
 from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
@@ -257,6 +258,6 @@ def _intervals_of(flights: FlightRows, offsets: Int64Array, kept: BoolArray) -> 
     before = np.zeros(len(first) + 1, np.int64)
     np.cumsum(np.where(kept, last - first + 1, 0), out=before[1:])
     n = int(before[-1])
-    intervals = memory.columns_of(IntervalRows, n, before[offsets], memory.rows((n, INTERVAL_ROW)))
+    intervals = columns_of(IntervalRows, n, before[offsets], memory.rows((n, INTERVAL_ROW)))
     fill_intervals(flights, first, last, before, intervals)
     return intervals

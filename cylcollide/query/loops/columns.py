@@ -1,15 +1,53 @@
 """What loops write, as columns: the hit of each ray, and chords and other numbers of each ray in compressed rows."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cylcollide._types import NO_LIMB, BoolArray, Column, Face, Float64Array, Int32Array, Int64Array, Rows
+from cylcollide._types import (
+    NO_LIMB,
+    BoolArray,
+    Column,
+    Face,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Rows,
+    Uint32Array,
+)
+from cylcollide.constants import SMALLEST_KEPT
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled_loop, inlined
 
+Fields = TypeVar("Fields", bound=tuple[Any, ...])
+
 NONE = int(Face.NONE)
+DTYPES: dict[Any, np.dtype[Any]] = {
+    Float64Array: memory.FLOAT64,
+    Int32Array: np.dtype(np.int32),
+    Int64Array: np.dtype(np.int64),
+    Int8Array: np.dtype(np.int8),
+    Uint32Array: np.dtype(np.uint32),
+    BoolArray: np.dtype(np.bool_),
+}
+
+
+def columns_of(kind: type[Fields], n: int, *first: NDArray[Any]) -> Fields:
+    """A named tuple: its first fields as given, the others uninitialised columns (n,), of the dtypes they declare."""
+    dtypes = _dtypes(kind)[len(first) :]
+    if n * memory.FLOAT64.itemsize < SMALLEST_KEPT:
+        return kind(*first, *[np.empty(n, dtype) for dtype in dtypes])
+    return kind(*first, *[memory.rows((n,), dtype) for dtype in dtypes])
+
+
+@cache
+def _dtypes(kind: type[Any]) -> list[np.dtype[Any]]:
+    """The dtypes of its fields; what an array type consists of is not the same in every version of Python and numpy."""
+    return [DTYPES[hint] for hint in get_type_hints(kind).values()]
 
 
 class HitColumns(NamedTuple):
@@ -24,7 +62,7 @@ class HitColumns(NamedTuple):
 
 def empty_hits(n: int) -> HitColumns:
     """Columns of n rows, not initialised."""
-    return memory.columns_of(HitColumns, n)
+    return columns_of(HitColumns, n)
 
 
 @inlined
@@ -67,7 +105,7 @@ class ChordColumns(NamedTuple):
 def empty_chords(n: int) -> ChordColumns:
     """Columns of n chords, not initialised."""
     ends = memory.rows((2, n, 2))
-    return memory.columns_of(ChordColumns, n, ends[0], ends[1])
+    return columns_of(ChordColumns, n, ends[0], ends[1])
 
 
 def missed_chords(n: int) -> ChordColumns:

@@ -11,6 +11,7 @@ from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.nearest_place import Place, nearest_place
 from cylcollide.kernels.places_of_eight import places_on_cylinders
 from cylcollide.kernels.ray import as_vector
+from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.packets import PairQueue, enqueue_pair, limbs_at, prefetch_limb, vectors_at
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -30,7 +31,7 @@ class PlaceColumns(NamedTuple):
 
 def empty_places(n: int) -> PlaceColumns:
     """Columns of n places, not initialised."""
-    return memory.columns_of(PlaceColumns, n, memory.rows((n, 3)), memory.rows((n, 3)))
+    return columns_of(PlaceColumns, n, memory.rows((n, 3)), memory.rows((n, 3)))
 
 
 AHEAD = 16
