@@ -191,3 +191,17 @@ def test_the_page_s_example_runs():
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert run.returncode == 0, run.stderr
     assert "Bone_" in run.stdout
+
+
+def test_the_demo_in_ursina_shoots_without_a_window():
+    pytest.importorskip("ursina")
+    demos = str(Path(__file__).parents[2] / "demos")
+    program = (
+        "import sys\nfrom panda3d.core import loadPrcFileData\n"
+        "loadPrcFileData('', 'load-display p3tinydisplay\\naudio-library-name null')\n"
+        f"sys.path.insert(0, {demos!r})\nsys.argv = ['', 'offscreen']\nimport panda_in_ursina as demo\n"
+        "demo.app.step()\ndemo.shoot((0.0, -0.15))\ndemo.shoot((0.9, 0.9))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split()[-2:] == ["Bone_skull", "missed"], run.stdout
