@@ -13,7 +13,8 @@ from cylcollide.panda3d import Actors, mouse_segment, rig_of
 
 app = Ursina(window_type=sys.argv[1] if len(sys.argv) > 1 else "onscreen")  # or offscreen
 panda = Actor("models/panda-model")
-panda.setPosHprScale((0, -2, 0), (0, 90, 0), 0.005)  # its z is up, y is in Ursina
+panda.setPosHprScale((0, -2, 0), (180, 90, 0), 0.005)  # its z is up, y is in Ursina
+panda.setTwoSided(True)  # its triangles wind the other way round in a left-handed frame
 panda.reparentTo(scene)
 camera.z = -15
 
