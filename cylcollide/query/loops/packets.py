@@ -99,11 +99,18 @@ def eight_rays(rays: Rays, origin: Vector, second: Vector, i: int) -> Ray:
 @inlined
 def copy_rays(raw: Rays, rays: Rays, i: int) -> tuple[Ray, Truth]:
     """Copy and load eight rays from row i on; also returns whose numbers are not allowed."""
+    origin, second, outside = copy_ray_vectors(raw, rays, i)
+    return eight_rays(rays, origin, second, i), outside
+
+
+@inlined
+def copy_ray_vectors(raw: Rays, rays: Rays, i: int) -> tuple[Vector, Vector, Truth]:
+    """Copy and load the vectors of eight rays from row i on; also returns whose numbers are not allowed."""
     origin, second = copy_vectors(raw.origin, rays.origin, i), copy_vectors(raw.second, rays.second, i)
     outside = logical_not(are_in_range(origin) & are_in_range(second))
     if not rays.is_segment:
         outside = outside | (largest_component(second) < SMALLEST_SIZE)
-    return eight_rays(rays, origin, second, i), outside
+    return origin, second, outside
 
 
 @inlined

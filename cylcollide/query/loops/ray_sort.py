@@ -10,15 +10,15 @@ import numpy as np
 from cylcollide._types import Column, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import MIXED
-from cylcollide.constants import BLOCK_RAYS, MANY_TO_SORT
+from cylcollide.constants import MANY_TO_SORT
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import Rays, as_vector
 from cylcollide.query.loops.inputs import copy_checked
 from cylcollide.query.loops.leaf import StreamScratch
-from cylcollide.query.loops.packets import displacement_of, vectors_from
+from cylcollide.query.loops.packets import copy_ray_vectors, displacement_of, vectors_from
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Real, larger, select, smaller, store, truncate, with_sign
+from cylcollide.runtime.simd import LANES, Real, larger, movemask, select, smaller, store, truncate, with_sign
 
 OCTANTS = MIXED
 SMALLEST_OCTANT = 64  # fewer rays of a tick are one group of all octants
@@ -35,11 +35,11 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: St
     cells = 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
     for first in range(begin, end, LANES):
-        if (first - begin) % BLOCK_RAYS == 0 and not copy_checked(raw, rays, first, min(first + BLOCK_RAYS, end)):
-            return False
         i = min(first, end - LANES)  # the last eight may overlap those before
-        origin = vectors_from(rays.origin, i)
-        code = octant_of(eight_displacements(rays, i))
+        origin, second, outside = copy_ray_vectors(raw, rays, i)
+        if movemask(outside) != 0:
+            return False
+        code = octant_of(displacement_of(origin, second, rays.is_segment))
         code = code * cells + cell(origin[0], frame.centre[0], frame.scale, cells)
         code = code * cells + cell(origin[1], frame.centre[1], frame.scale, cells)
         store(key, i - begin, code * cells + cell(origin[2], frame.centre[2], frame.scale, cells))
