@@ -15,7 +15,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import Rays, as_vector
 from cylcollide.query.loops.inputs import copy_checked
 from cylcollide.query.loops.leaf import StreamScratch
-from cylcollide.query.loops.packets import copy_ray_vectors, displacement_of, vectors_from
+from cylcollide.query.loops.packets import copy_ray_vectors, displacement_of
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, larger, movemask, select, smaller, store, truncate, with_sign
@@ -72,12 +72,6 @@ def number_rows(number: Int32Array, begin: int, first: int, last: int) -> None:
 
 
 @inlined
-def eight_displacements(rays: Rays, i: int) -> Vector:
-    """The displacements of eight rays from row i on."""
-    return displacement_of(vectors_from(rays.origin, i), vectors_from(rays.second, i), rays.is_segment)
-
-
-@inlined
 def octant_of(d: Vector) -> Real:
     """The octant of a direction, or of eight: bits of its minus signs."""
     return is_negative(d[0]) + 2.0 * is_negative(d[1]) + 4.0 * is_negative(d[2])
@@ -124,12 +118,16 @@ def fill_order(
     raw: Rays, rays: Rays, place: Column[np.int32], alpha: Column[np.float64], key: Column[np.int32], order: Order
 ) -> bool:
     """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch, `rays` are the copies."""
-    if not copy_checked(raw, rays, 0, place.size):
-        return False
     begins, n, buckets = order.begins, place.size, order.begins.size - 1
-    for i in range(0, n - LANES + 1, LANES):
-        store(key, i, octant_of(eight_displacements(rays, i)))
-    for i in range(n - n % LANES, n):
+    rest = n - n % LANES
+    for i in range(0, rest, LANES):
+        origin, second, outside = copy_ray_vectors(raw, rays, i)
+        if movemask(outside) != 0:
+            return False
+        store(key, i, octant_of(displacement_of(origin, second, rays.is_segment)))
+    if not copy_checked(raw, rays, rest, n):
+        return False
+    for i in range(rest, n):
         key[i] = int(octant_of(displacement_of(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)))
     for k in range(buckets + 1):
         begins[k] = 0
