@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 
 import numpy as np
 import pytest
@@ -193,6 +194,7 @@ def test_the_page_s_example_runs():
     assert "Bone_" in run.stdout
 
 
+@pytest.mark.skipif(which("which") is None, reason="Ursina calls it at import")
 def test_the_demo_in_ursina_shoots_without_a_window():
     pytest.importorskip("ursina")
     demos = str(Path(__file__).parents[2] / "demos")

@@ -53,7 +53,7 @@ def cast_brute_force(
             if not cast_sixteen(raw, batch, table, state, begin, row, last, hits):
                 return INVALID
         if aim == CLOSEST:
-            flush_refine(state.refine, batch, table, hits)
+            flush_refine(state.refine, batch, table, hits, False)
         first = last
     return 0
 

@@ -152,23 +152,26 @@ def enqueue_refine(state: StreamScratch, table: LimbRows, i: int, limb: int, fac
     enqueue_pair(state.refine, int(table.kernel_shape[limb]) * FACES + face, i, limb)
 
 
-@compiled
-def flush_refine(queue: PairQueue, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
-    """Refine the fractions of all queued hits, and empty the queue."""
+@inlined
+def flush_refine(queue: PairQueue, batch: RayBatch, table: LimbRows, hits: HitColumns, thick: bool) -> None:
+    """Refine the fractions of all queued hits, and empty the queue; `thick`: whether rays have radii."""
     for slot in range(queue.queued.size):
-        if queue.queued[slot] > 0:
-            refine_queued(queue, slot, batch, table, hits)
+        count = queue.queued[slot]
+        if count > 0:
+            queue.row[slot, count : count + PAIR_BATCH] = queue.row[slot, 0]  # padding: sixteen are read at a time
+            queue.limb[slot, count : count + PAIR_BATCH] = queue.limb[slot, 0]
+            if thick:
+                refine_thick(queue, slot, slot // FACES, slot % FACES, batch, table, hits)
+            else:
+                refine_queued(queue, slot, batch, table, hits)
+            queue.queued[slot] = 0
 
 
 @noinline
 def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
-    """Refine the fractions of the hits queued in one slot, and empty it."""
-    shape, face, count = slot // FACES, slot % FACES, queue.queued[slot]
-    queue.row[slot, count : count + PAIR_BATCH] = queue.row[slot, 0]  # padding: sixteen are read at a time
-    queue.limb[slot, count : count + PAIR_BATCH] = queue.limb[slot, 0]
-    if batch.rays.radius.size > 0:
-        refine_thick(queue, slot, shape, face, batch, table, hits)
-    elif shape == CYLINDER and face == SIDE:  # constants: no branch inside
+    """Refine the fractions of the hits queued in one slot."""
+    shape, face = slot // FACES, slot % FACES
+    if shape == CYLINDER and face == SIDE:  # constants: no branch inside
         if table.kernel_shape.size > 1:
             refine_face(queue, slot, CYLINDER, SIDE, batch, table, hits)
         elif batch.rays.is_segment:
@@ -177,7 +180,6 @@ def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows,
             refine_alone(queue, slot, with_kind(batch, False), table, hits)
     else:
         refine_face(queue, slot, shape, face, batch, table, hits)
-    queue.queued[slot] = 0
 
 
 @inlined

@@ -233,7 +233,7 @@ def finish_hits(
     batch: RayBatch, table: LimbRows, count: int, queue: PairQueue, scratch: RecordedScratch, hits: HitColumns
 ) -> None:
     """Refine the fractions of all hits in `scratch`, and name their limbs by the rows of their ticks."""
-    flush_refine(queue, batch, table, hits)
+    flush_refine(queue, batch, table, hits, batch.rays.radius.size > 0)
     for k in range(count):
         hits.limb[scratch.ray[k]] = scratch.row[k]
 

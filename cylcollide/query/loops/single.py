@@ -55,13 +55,14 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
 
 @noinline
 def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> None:
-    """Ray i against all limbs that it considers, as through the tree, without it."""
+    """Ray i, a line, against all limbs that it considers, as through the tree, without it."""
     ray, query = ray_at(batch.rays, i), filter_of(batch, i)
+    ray = Ray(ray.origin, ray.direction, ray.length, ray.per_length, ray.limit, ray.extent, 0.0)
     best = no_hit(ray.limit)
     for k in range(table.kernel_shape.size):
         if is_considered(table.character[k], table.mask[k], query[0], query[1]):
             bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), batch.policy)
-            best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, ray.radius == 0.0)
+            best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, True)
     write_hit(hits, i, ray, best, is_undecided(best) | (ray.extent == inf), batch, table)
 
 

@@ -229,5 +229,5 @@ def cast_stream(
                 write_in_order(table, number, first, count, state, hits)
             else:
                 write_hits(table, number, first, 0, count, state, hits)
-            flush_refine(state.refine, batch, table, hits)
+            flush_refine(state.refine, batch, table, hits, thick)
     return 0
