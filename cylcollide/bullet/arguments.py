@@ -28,11 +28,13 @@ RayOptions: TypeAlias = tuple[int, int, int]
 
 NO_EPSILON: Final = -1.0
 LEFT_OUT: Final = 1, -1, -1, -1, -1, NO_EPSILON, None
-"""The options of `rayTestBatch` that are not given: these very objects need no check, which takes a while."""
+"""The options of `rayTestBatch` that are not given: these very objects are not checked, which takes a while."""
 
 PLAIN: Final[RayOptions] = 1, ALL_LAYERS, -1
+"""The options of a ray test of which none is given."""
+
 BASE_OF_NONE: Final = BodyLink(-1, -1)
-"""What they mean."""
+"""No body: rays are in the frame of the world."""
 
 
 def ray_options(threads: int, mask: int, number: int, client: int | None, own: int) -> RayOptions:

@@ -80,7 +80,7 @@ def overlaps_of(thick: Chords) -> Overlaps:
 
 
 MOST_POINTS = 60
-"""Of a segment, whose distances from a limb are asked: both ends, then middles."""
+"""Points of a segment whose distances from a limb are computed, at most: both ends, then middles."""
 
 
 def settled(rays: Rays, query: Int64Array, limbs: LabelledLimbs, row: Int32Array) -> tuple[BoolArray, BoolArray]:

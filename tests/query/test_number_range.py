@@ -9,10 +9,11 @@ from support.cases.everyday_shape_worlds import mixed, segments_of, shots_at
 from support.cases.frames import Array
 from support.check_cylinders import FIELDS, sized
 from support.check_shapes import compare_chords, compare_hits, row_truths, world_truths
+from support.number_range import BELOW, BEYOND, GOOD, LARGEST, POWERS, SMALLEST, UP, times
 from support.oracle import any_shape
 from support.oracle.cylinder import ray
 from support.oracle.lines import BOX
-from support.oracle.shapes.rows import Shapes, Shots, shots
+from support.oracle.shapes.rows import Shots, shots
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
@@ -20,18 +21,6 @@ from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import Grown
 from cylcollide.query.exact_fallback import exact_limb
-
-LARGEST, SMALLEST = 2.0**500, 2.0**-500
-BEYOND, BELOW = np.nextafter(LARGEST, np.inf), np.nextafter(SMALLEST, 0.0)
-LENGTHS = ("p1", "p2", "radius", "radius2", "half")
-POWERS = (-490, -300, -60, 60, 300, 490)
-GOOD = np.arange(15.0).reshape(5, 3)
-UP = GOOD + np.array([0.0, 0.0, 5.0])
-
-
-def times(limbs: Shapes, power: int) -> Shapes:
-    """Return the limbs in a unit 2**power times as small."""
-    return replace(limbs, **{name: np.ldexp(getattr(limbs, name), power) for name in LENGTHS})
 
 
 def with_row(array: Array, row: int, value: object) -> Array:

@@ -124,10 +124,53 @@ def test_a_bad_row_of_many_is_named(bad: int, value: float, limbs: int):
                 ask(good, wrong)
         with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
             world.cast_rays(good, wrong)
-    still = good.copy()
-    still[bad] = 0.0
-    with pytest.raises(ValueError, match=rf"directions.*zero.*row {bad}\b"):
-        world.cast_rays(good, still)
+
+
+@pytest.mark.parametrize("bad", [0, 7, 1031, MANY - 1])
+@pytest.mark.parametrize("limbs", [1, 17])
+def test_a_still_row_of_many_is_named(bad: int, limbs: int):
+    world = cc.HitWorld(cc.Limbs.spheres(np.arange(3.0 * limbs).reshape(limbs, 3), 0.4))
+    good = np.random.default_rng(1).normal(size=(MANY, 3))
+    for short in (0.0, np.nextafter(2.0**-500, 0.0)):
+        still = good.copy()
+        still[bad] = short
+        with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
+            world.cast_rays(good, still)
+
+
+SORTED = 4101
+"""So many rays among so many limbs are sorted; not a multiple of eight."""
+
+
+@pytest.fixture(scope="module")
+def past() -> cc.PoseHistory:
+    """A world of 300 limbs at two ticks."""
+    history = cc.PoseHistory(cc.HitWorld(cc.Limbs.spheres(np.random.default_rng(2).normal(size=(300, 3)), 0.1)))
+    history.record(0.0)
+    history.record(1.0)
+    return history
+
+
+@pytest.mark.parametrize("bad", [0, 7, 1031, SORTED - 1])
+@pytest.mark.parametrize("tick", [None, 0])
+def test_a_bad_row_of_sorted_rays_is_named(past: cc.PoseHistory, bad: int, tick: int | None):
+    """Sorted by octant and cell, or by tick."""
+    queries, options = (past.world, {}) if tick is None else (past, {"tick": tick})
+    good = np.random.default_rng(1).normal(size=(SORTED, 3))
+    for column in range(3):
+        for value in (NAN, -INF, 2.0**501):
+            wrong = good.copy()
+            wrong[bad, column] = value
+            with pytest.raises(ValueError, match=rf"starts.*row {bad}\b"):
+                queries.cast_segments(wrong, good, **options)
+            with pytest.raises(ValueError, match=rf"ends.*row {bad}\b"):
+                queries.cast_segments(good, wrong, **options)
+            with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
+                queries.cast_rays(good, wrong, **options)
+    wrong = good.copy()
+    wrong[bad] = np.nextafter(2.0**-500, 0.0)
+    with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
+        queries.cast_rays(good, wrong, **options)
 
 
 def test_rays_that_change_while_they_are_read_are_no_answer():
