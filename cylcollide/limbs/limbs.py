@@ -27,6 +27,7 @@ from cylcollide.limbs import explain, files, meshes, tables
 from cylcollide.limbs.constructors import Constructors
 from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
+from cylcollide.process.signatures import NO_CONSTRUCTOR
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.boxes import BoxRequest, box_request, touching
 from cylcollide.query.clearance import OwnLimbs
@@ -87,6 +88,8 @@ class Limbs(Constructors, PointQueries):
     wrong shape, on NaN and numbers above 2**500 in magnitude, and on sizes (radii, half extents,
     axes) below 2**-500, naming the first bad row.
     """
+
+    __signature__ = NO_CONSTRUCTOR
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 

@@ -14,6 +14,10 @@ WIDTH = 88
 Thing = TypeVar("Thing")
 
 
+NO_CONSTRUCTOR = Signature()
+"""`__signature__` of a class of which only this package makes objects."""
+
+
 class Shown(ABCMeta):
     """A class of which `dir`, and so `help`, lists no attributes that Python or a decorator keeps for itself."""
 
@@ -24,6 +28,8 @@ class Shown(ABCMeta):
 def _is_internal(kind: type, name: str) -> bool:
     """Whether it is `__annotations__` or its like: a special name of what is no method of that name."""
     value = getattr(kind, name, None)
+    if name == "__init__" and hasattr(kind, "__signature__"):
+        return True
     return name[:2] == name[-2:] == "__" and not (callable(value) and getattr(value, "__name__", name) == name)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.process.files import Columns
-from cylcollide.process.signatures import Shown
+from cylcollide.process.signatures import NO_CONSTRUCTOR, Shown
 from cylcollide.query import tables
 from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
 from cylcollide.runtime.memory import frozen
@@ -85,6 +85,8 @@ class Result(metaclass=Shown):
 
     A slice, a mask or an array of indices chooses rows.
     """
+
+    __signature__ = NO_CONSTRUCTOR
 
     fields: ClassVar[tuple[str, ...]]
     """Names of the columns with an entry per row, as tables and files have them."""

@@ -23,6 +23,7 @@ from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
+from cylcollide.process.signatures import NO_CONSTRUCTOR
 from cylcollide.query.labels import RowLabels
 from cylcollide.runtime.compile import pack
 from cylcollide.runtime.memory import aligned, frozen
@@ -37,6 +38,8 @@ from cylcollide.world.roster import Roster
 
 class Snapshot(Queries):
     """Limbs at one moment, with their tree. Immutable; queries are safe from any thread."""
+
+    __signature__ = NO_CONSTRUCTOR
 
     _tree: Tree
     """The tree over the limbs' boxes."""

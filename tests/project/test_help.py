@@ -47,6 +47,13 @@ def test_help_has_short_lines_without_internals(thing):
     assert [line for line in lines if INTERNALS.search(line) and not re.search(expected, line)] == []
 
 
+@pytest.mark.parametrize("kind", ["RayHits", "ClosestPoints", "Judged", "LoggedShots", "Snapshot", "Limbs", "Rig"])
+def test_help_has_a_constructor_only_if_users_call_it(kind):
+    text = TEXT.document(PUBLIC[f"cylcollide.{kind}"])
+    called_by_users = kind in ("LoggedShots", "Rig")
+    assert (f" |  {kind}(" in text, " |  __init__(" in text) == (called_by_users, called_by_users)
+
+
 @pytest.mark.parametrize("thing", PUBLIC.values(), ids=PUBLIC.keys())
 def test_help_of_a_function_is_one_screen(thing):
     documented = methods_of(thing) if inspect.isclass(thing) else {thing.__name__: thing}
