@@ -6,13 +6,11 @@ the files, and asks what it takes for limbs everything.
 """
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.check_cylinders import sized
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by
 
 pytestmark = pytest.mark.attack
 
@@ -86,10 +84,6 @@ print(json.dumps(seen))
 )
 def test_bytes_behind_the_checksums(seed: int, count: int, tmp_path: Path):
     script = READER.format(tests=str(Path(__file__).parents[1]))
-    command = [sys.executable, "-X", "faulthandler", "-c", script, str(seed), str(count), str(tmp_path / "limbs.npz")]
-    run = subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, f"seed {seed}: {run.stdout}{run.stderr[-3000:]}"
-    assert run.stderr == ""
-    print(f"seed {seed}: {run.stdout}")
-    seen = json.loads(run.stdout)
+    seen = json.loads(printed_by("-X", "faulthandler", "-c", script, seed, count, tmp_path / "limbs.npz"))
+    print(f"seed {seed}: {seen}")
     assert min(seen["refused"], seen["other limbs"]) > count // 40, seen

@@ -4,14 +4,12 @@ A process of its own reads them, since parsers of other projects take part: it m
 """
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from support.check_cylinders import sized
-from support.package import ABOVE_PACKAGE
+from support.package import ABOVE_PACKAGE, run_python
 from support.spoiled_files import FORMATS
 
 pytestmark = pytest.mark.attack
@@ -70,8 +68,7 @@ def test_spoiled_files(names: Sequence[str], seed: int, count: int, tmp_path: Pa
         if name not in OWN:
             pytest.importorskip(EXTRAS[Path(name).suffix])
     script = READER.format(paths=[str(ABOVE_PACKAGE), str(Path(__file__).parents[1])])
-    command = [sys.executable, "-X", "faulthandler", "-c", script, " ".join(names), str(seed), str(count)]
-    run = subprocess.run([*command, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    run = run_python("-X", "faulthandler", "-c", script, " ".join(names), seed, count, tmp_path, cwd=tmp_path)
     left = {path.name: path.read_bytes()[:4000] for path in tmp_path.iterdir()} if run.returncode else ""
     assert run.returncode == 0, f"seed {seed}: {run.stdout}{run.stderr[-3000:]}\n{left}"
     assert run.stderr == ""

@@ -2,10 +2,9 @@
 
 import csv
 import os
-import subprocess
-import sys
 
 import pytest
+from support.package import run_command
 
 from cylcollide._version import to_install
 from cylcollide.runtime import levels
@@ -13,12 +12,8 @@ from cylcollide.runtime import levels
 pytestmark = pytest.mark.long  # half a minute of whole runs
 
 
-def bench(*arguments, hidden=()):
-    code = "".join(f"sys.modules[{name!r}] = None; " for name in hidden)
-    start = f"import sys; {code}sys.argv[0] = 'cylcollide'; import cylcollide.cli; cylcollide.cli.main()"
-    words = [sys.executable, "-c", start, *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "80"}
-    return subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+def bench(*words, hidden=()):
+    return run_command(*words, hidden=hidden, env={**os.environ, "COLUMNS": "80"})
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 """PyBullet's arguments and tuples: what `Mirror` takes, returns and refuses, and how it follows its client."""
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
 import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
 from pybullet_utils.bullet_client import BulletClient
+from support.package import run_python
 
 from cylcollide.bullet import Mirror
 
@@ -288,6 +287,6 @@ def test_a_shape_without_size_is_refused(c):
 
 def test_without_pybullet_the_error_names_the_extra():
     code = "import sys; sys.modules['pybullet'] = None; from cylcollide.bullet import Mirror; print('here'); Mirror(0)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = run_python("-c", code)
     assert done.stdout == "here\n", "the import alone needs no PyBullet"
     assert "pip install '.[crosscheck]' in a clone" in done.stderr.splitlines()[-1]

@@ -1,14 +1,13 @@
 """PyBullet's own module with exact ray tests: every client as itself, restored at the end, errors as PyBullet's own."""
 
 import inspect
-import subprocess
-import sys
 import threading
 
 import numpy as np
 import pybullet as p
 import pytest
 from pybullet_utils.bullet_client import BulletClient
+from support.package import run_python
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
@@ -239,5 +238,5 @@ def test_a_function_that_was_replaced_after_the_import_is_not_called(first):
     program = REPLACED_BEFORE_A_MIRROR_IS_MADE.format(
         imports=f"{first}\nimport pybullet\nfrom cylcollide.bullet import Mirror"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=100)
+    done = run_python("-c", program, timeout=100)
     assert done.stdout == "0\n", done.stderr[-300:]

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -14,7 +12,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_worlds import leap, make_crowd, shots
 from support.check_cylinders import same_bits, sized
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
@@ -268,8 +266,5 @@ def test_a_program_may_end_meanwhile(forever: bool):
     """Python waits until compiled code has returned, and for no more, however a daemon goes on leaping."""
     code = LEAP_AND_END.format(tests=str(Path(__file__).parents[1]), forever=forever)
     begun = time.monotonic()
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    assert done.stderr == b""
+    printed_by("-c", code, timeout=300)
     assert time.monotonic() - begun < 250

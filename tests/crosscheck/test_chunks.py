@@ -2,14 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from support.faulty_engines import ExactEngine, InflatedEngine
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by, run_command
 
 from cylcollide.crosscheck.cases.case import read_cases
 from cylcollide.crosscheck.engine import PlainEngine
@@ -241,23 +239,15 @@ def test_bad_plans(wrong, message):
 # The command ----------------------------------------------------------------------------------------------------------
 
 
-def command(*arguments):
-    start = [sys.executable, "-m", "cylcollide", "crosscheck"]
-    command = [*start, *map(str, arguments)]
-    return subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
-
-
 def test_the_command_runs_families_and_resumes(tmp_path):
     options = ["--families", "near-start", "--rays", 400, "--jobs", 1, "--out", tmp_path]
-    done = command(*options)
-    assert (done.returncode, done.stderr) == (0, "")
-    text = " ".join(done.stdout.split())
+    text = " ".join(printed_by("-m", "cylcollide", "crosscheck", *options).split())
     for word in ("near-start", "all", "termination tolerance", "disagreements are unexplained", "index.html"):
         assert word in text
     first = json.loads((tmp_path / "summary.json").read_text())
     chunk = next((tmp_path / "chunks").glob("near-start-*.npz"))
     chunk.write_bytes(chunk.read_bytes()[:-100])
-    done = command(*options)
+    done = run_command("crosscheck", *options)
     assert done.returncode == 0
     assert len(done.stderr.splitlines()) == 1
     assert "is damaged" in done.stderr

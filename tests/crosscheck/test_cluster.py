@@ -2,10 +2,9 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
+from support.package import run_command
 
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
@@ -46,8 +45,7 @@ def test_a_worker_killed_half_way_changes_nothing(tmp_path):
 def test_no_scheduler_there_is_one_line(tmp_path):
     environment = os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
     options = ["--families", "rim", "--rays", "100", "--scheduler", "tcp://127.0.0.1:9", "--out", str(tmp_path)]
-    start = [sys.executable, "-m", "cylcollide", "crosscheck"]
-    done = subprocess.run([*start, *options], capture_output=True, text=True, check=False, env=environment)
+    done = run_command("crosscheck", *options, env=environment)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "127.0.0.1:9" in done.stderr

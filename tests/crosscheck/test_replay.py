@@ -1,14 +1,13 @@
 """``cylcollide replay``: a saved case is asked again, explained, and what cannot be replayed is one line."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from support.faulty_engines import InflatedEngine
+from support.package import printed_by
 from support.runs.poses import swept
 from support.runs.replay import cases, made, of_each_kind_and_cause
 
@@ -85,8 +84,7 @@ def test_a_smaller_case_and_its_script(replay, saved, tmp_path):
     (case,) = read_cases(small)
     assert case.kind == "missed"
     assert case.address == cases("rim")[row].address
-    run = subprocess.run([sys.executable, "-I", script], capture_output=True, text=True, check=True)
-    assert "PyBullet: hits no limb" in run.stdout
+    assert "PyBullet: hits no limb" in printed_by("-I", script)
     assert replay(small)[0] == 0
 
 

@@ -2,12 +2,11 @@
 
 import ast
 import re
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.package import run_python
 from support.runs.poses import right_hits, swept
 from support.runs.replay import cases, of_each_kind_and_cause
 
@@ -61,7 +60,7 @@ def test_every_script_shows_the_wrong_answer_beside_the_right_one(result, tmp_pa
     assert paths == sorted((tmp_path / "repro").iterdir())
     assert len(paths) == len(worst) == 10
     for path, case in zip(paths, worst, strict=True):
-        run = subprocess.run([sys.executable, "-I", path], capture_output=True, text=True, timeout=60, check=False)
+        run = run_python("-I", path, timeout=60)
         assert run.returncode == 0, run.stderr
         source = path.read_text(encoding="utf-8")
         assert len(source.splitlines()) < 35  # short enough for a bug report
@@ -119,16 +118,10 @@ def test_scripts_of_every_family_say_what_the_case_says(family, tmp_path):
 
 def assert_shows(script, case):
     """The script runs with nothing but PyBullet, and prints both answers of the case."""
-    run = subprocess.run([sys.executable, "-I", script], capture_output=True, text=True, timeout=60, check=False)
+    run = run_python("-I", script, timeout=60)
     assert run.returncode == 0, run.stderr
-    assert imports(script.read_text(encoding="utf-8")) <= {
-        "fractions",
-        "math",
-        "pybullet",
-        "pathlib",
-        "tempfile",
-        "numpy",
-    }
+    allowed = {"fractions", "math", "pybullet", "pathlib", "tempfile", "numpy"}
+    assert imports(script.read_text(encoding="utf-8")) <= allowed
     if case.kind == "lost":
         assert f"{int(case.measured)} answers" in run.stdout
         return

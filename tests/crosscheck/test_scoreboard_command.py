@@ -4,13 +4,12 @@ import csv
 import io
 import json
 import os
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from support.package import run_python
 from support.runs.scoreboard import scoreboard_by_name
 
 from cylcollide import engines
@@ -118,8 +117,7 @@ def installed(tmp_path):
 
 
 def run(environment, *options):
-    command_line = [sys.executable, "-m", "cylcollide", "crosscheck", *map(str, options)]
-    return subprocess.run(command_line, capture_output=True, text=True, check=False, env=environment)
+    return run_python("-m", "cylcollide", "crosscheck", *options, env=environment)
 
 
 @pytest.mark.long

@@ -1,11 +1,9 @@
 """PyBullet as an engine: the same solids, asked within its limits."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pybullet
 import pytest
+from support.package import run_python
 
 import cylcollide as cc
 from cylcollide.engines import EngineHits
@@ -163,6 +161,6 @@ def test_unknown_construction_is_refused():
 
 def test_without_pybullet_the_error_names_the_extra():
     code = "import sys; sys.modules['pybullet'] = None; import cylcollide.engines.bullet"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = run_python("-c", code)
     assert done.returncode != 0
     assert "pip install '.[crosscheck]' in a clone" in done.stderr.splitlines()[-1]

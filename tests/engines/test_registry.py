@@ -1,7 +1,5 @@
 """Engines by name: ours, those of other packages, and those that are missing."""
 
-import subprocess
-import sys
 import tomllib
 from dataclasses import replace
 from importlib.metadata import EntryPoint
@@ -9,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.package import run_python
 
 import cylcollide as cc
 from cylcollide import engines
@@ -55,7 +54,7 @@ try:
 except ImportError as missing:
     print(missing)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python("-c", code)
     assert len(done.stdout.splitlines()) == 1
     assert f"pip install '.[{extra}]' in a clone" in done.stdout
 

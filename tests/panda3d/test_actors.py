@@ -1,8 +1,6 @@
 """Actors of Panda3D as characters: their limbs go where Panda3D's own skinning takes the skin."""
 
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +9,7 @@ from shutil import which
 import numpy as np
 import pytest
 from panda3d import core
+from support.package import run_python
 
 import cylcollide as cc
 from cylcollide.panda3d import Actors, mouse_segment, rig_of, wireframe
@@ -178,7 +177,7 @@ def test_what_is_no_actor_of_this_rig_is_refused(base, rig):
 def test_the_demo_plays_without_a_window(tmp_path):
     picture = tmp_path / "picture.png"
     figure = Path(__file__).parents[2] / "docs" / "figures" / "panda.py"  # it plays demos/panda.py
-    run = subprocess.run([sys.executable, figure, picture], capture_output=True, text=True, timeout=120, check=False)
+    run = run_python(figure, picture, timeout=120)
     assert run.returncode == 0, run.stderr
     assert re.search(r"0\.5 s ago: panda \d, Bone_skull: 40 damage, health 60", run.stdout), run.stdout
     assert picture.stat().st_size > 50_000
@@ -189,7 +188,7 @@ def test_the_page_s_example_runs():
     example = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     offscreen = "window-type offscreen\\nload-display p3tinydisplay\\naudio-library-name null"
     program = f"from panda3d.core import loadPrcFileData\nloadPrcFileData('', '{offscreen}')\n{example}"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    run = run_python("-c", program, timeout=120)
     assert run.returncode == 0, run.stderr
     assert "Bone_" in run.stdout
 
@@ -204,6 +203,6 @@ def test_the_demo_in_ursina_shoots_without_a_window():
         f"sys.path.insert(0, {demos!r})\nsys.argv = ['', 'offscreen']\nimport panda_in_ursina as demo\n"
         "demo.app.step()\ndemo.shoot((0.0, -0.15))\ndemo.shoot((0.9, 0.9))\n"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    run = run_python("-c", program, timeout=120)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split()[-2:] == ["Bone_skull", "missed"], run.stdout

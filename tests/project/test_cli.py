@@ -1,14 +1,13 @@
 """The command line as a user meets it: a process, its output and its exit status."""
 
 import json
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.package import ABOVE_PACKAGE
+from support.package import run_command, run_python
 
 import cylcollide as cc
 from cylcollide import cli
@@ -16,17 +15,11 @@ from cylcollide._version import to_install
 from cylcollide.crosscheck.compare import truth
 
 
-def run(*arguments, code=None):
-    start = ["-m", "cylcollide"] if code is None else ["-c", code]
-    command = [sys.executable, *start, *map(str, arguments)]
-    return subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     out = tmp_path_factory.mktemp("crosscheck") / ("a-long-name" * 10) / "report"
     options = ["--rays", 1200, "--seed", 3, "--motion", "walk", "--motion", "kick", "--jobs", 2]
-    return run("crosscheck", *options, "--out", out), out
+    return run_python("-m", "cylcollide", "crosscheck", *options, "--out", out), out
 
 
 def test_crosscheck_prints_the_table(finished):
@@ -54,7 +47,7 @@ def test_crosscheck_writes_the_folder(finished):
 
 
 def test_version():
-    done = run("--version")
+    done = run_command("--version")
     assert (done.returncode, done.stdout.strip()) == (0, f"cylcollide {cc.__version__}")
 
 
@@ -66,7 +59,7 @@ def test_help_names_the_command_and_its_options(command):
 
 
 def test_the_command_alone_says_what_one_can_do():
-    done = run()
+    done = run_command()
     assert (done.returncode, done.stderr) == (0, "")
     for name in set(cli.COMMANDS) - {"warm-up"}:
         assert cli.example_of(name) in done.stdout
@@ -107,8 +100,7 @@ def test_unknown_motion_names_the_known(command, tmp_path):
 
 @pytest.mark.parametrize("package", ["typer", "rich", "pybullet", "jinja2", "plotly"])
 def test_without_the_extra_one_line_names_it(package):
-    hidden = f"import sys; sys.modules[{package!r}] = None; sys.argv = ['x', 'crosscheck']"
-    done = run(code=f"{hidden}; import cylcollide.cli; cylcollide.cli.main()")
+    done = run_command("crosscheck", hidden=[package])
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"cylcollide: the command line needs {package}, which is missing: {to_install('crosscheck')}"

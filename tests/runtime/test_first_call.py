@@ -4,13 +4,11 @@ Once few limbs with many rays stayed in plain Python, some thousand times slower
 """
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.package import environment
+from support.package import environment, printed_by
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
 
@@ -64,10 +62,7 @@ print(json.dumps(found))
 
 def ten_of_each(measure: str) -> dict[str, list[Any]]:
     """What ten calls of each question take, in a fresh process."""
-    command = [sys.executable, "-c", ASK, measure]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, list[Any]] = json.loads(done.stdout)
+    found: dict[str, list[Any]] = json.loads(printed_by("-c", ASK, measure, env=environment(), timeout=300))
     assert len(found) == 42
     return found
 

@@ -3,14 +3,12 @@
 import enum
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by
 from support.storm import KINDS, LOOKUPS, MIRROR_KINDS, PAST_KINDS, STORM
 
 ROOT = Path(__file__).parents[2]
@@ -33,15 +31,7 @@ def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
     of that: an interrupt that falls into it is lost.
     """
     script = STORM.format(tests=str(ROOT / "tests"), past_kinds=PAST_KINDS).partition("want = answer()")[0] + LOOKUPS
-    run = subprocess.run(
-        [sys.executable, "-c", script, ",".join(kinds), "1"],
-        cwd=ABOVE_PACKAGE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines() == [f"{kind}: []" for kind in kinds]
+    assert printed_by("-c", script, ",".join(kinds), 1).splitlines() == [f"{kind}: []" for kind in kinds]
 
 
 @pytest.mark.skipif(not IS_COMPILED or not hasattr(signal, "setitimer"), reason="about machine code")
@@ -57,16 +47,8 @@ def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
 def test_a_storm_of_signals(kinds: Sequence[str], count: int):
     """The exception of the handler and nothing else, nothing on standard error, and the next answer bit-equal."""
     script = STORM.format(tests=str(ROOT / "tests"), past_kinds=PAST_KINDS)
-    run = subprocess.run(
-        [sys.executable, "-c", script, ",".join(kinds), str(count)],
-        cwd=ABOVE_PACKAGE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, f"{run.stdout}{run.stderr[-2000:]}"
-    assert run.stderr == ""
-    print(run.stdout)
-    delivered = dict(line.split(": ") for line in run.stdout.splitlines())
+    said = printed_by("-c", script, ",".join(kinds), count)
+    print(said)
+    delivered = dict(line.split(": ") for line in said.splitlines())
     assert list(delivered) == list(kinds)
     assert sum(map(int, delivered.values())) > len(kinds) * count / 5, "hardly any signal fell into a call"

@@ -3,12 +3,10 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.package import ABOVE_PACKAGE, environment
+from support.package import ABOVE_PACKAGE, environment, run_python
 
 import cylcollide as cc
 from cylcollide.runtime import levels
@@ -41,10 +39,7 @@ def test_the_best_level_is_chosen():
 def test_an_unknown_word_is_refused():
     with pytest.raises(ValueError, match=r"CYLCOLLIDE_LEVEL asks for fast: expected .* or plain"):
         levels.choose("fast")
-    given = environment(CYLCOLLIDE_LEVEL="fast")
-    done = subprocess.run(
-        [sys.executable, "-c", "import cylcollide"], env=given, capture_output=True, text=True, check=False
-    )
+    done = run_python("-c", "import cylcollide", env=environment(CYLCOLLIDE_LEVEL="fast"))
     assert done.stderr.splitlines()[-1].startswith("ValueError: CYLCOLLIDE_LEVEL"), done.stderr
 
 
@@ -112,9 +107,7 @@ print(json.dumps([cc.info().level, hits.fraction.tolist(), sorted({name.partitio
 def ask(root: Path, script: str = ASK, **how) -> tuple[list, list[str]]:
     """Ask the package that lies in a folder; the answer, and the lines of its warnings."""
     how.setdefault("env", environment(root))
-    done = subprocess.run(
-        [sys.executable, "-W", "always", "-c", script], capture_output=True, text=True, check=False, **how
-    )
+    done = run_python("-W", "always", "-c", script, **how)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), [line for line in done.stderr.splitlines() if "Warning: " in line]
 

@@ -1,15 +1,13 @@
 """Memory that queries pass on to each other."""
 
 import gc
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.check_cylinders import JIT
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by, run_python
 
 from cylcollide.constants import MOST_KEPT
 from cylcollide.runtime import memory
@@ -90,9 +88,7 @@ def test_threads_never_share_a_buffer_of_the_pool():
 def test_what_is_held_until_the_end_goes_in_silence():
     """By then the names of modules are gone, and what a destructor says of that cannot be caught."""
     script = "import numpy; from cylcollide.runtime import memory; numpy.held = memory, memory.rows((1 << 15,))"
-    root = Path(__file__).parents[2]
-    run = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
-    assert run.stderr == ""
+    printed_by("-c", script)
 
 
 CALLS = """
@@ -193,8 +189,7 @@ print(4 * count, before, resident(), things, objects())
 def test_calls_leave_nothing(warm: int, count: int):
     """Ten million of them as little as forty thousand: an object of 100 bytes each would be a gigabyte."""
     script = CALLS.format(tests=str(Path(__file__).parents[1]))
-    command = [sys.executable, "-c", script, str(warm), str(count)]
-    run = subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
+    run = run_python("-c", script, warm, count)
     assert run.returncode == 0, run.stderr
     print(f"calls, MB before, MB after, objects before, objects after: {run.stdout}{run.stderr}")
     _, before, after, things, objects = map(float, run.stdout.split())
