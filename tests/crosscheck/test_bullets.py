@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from support.oracle import cylinder as oracle
+from support.oracle.any_shape import all_chords, chords, credited, graze_depth
+from support.oracle.cylinder import segment
+from support.oracle.lines import CYLINDER, Solid
 
 import cylcollide as cc
 from cylcollide.bullet.humanoid import Humanoid
@@ -20,7 +22,7 @@ def shot():
 
 
 def oracle_limb(limbs, row):
-    return oracle.Limb(tuple(limbs.p1[row].tolist()), tuple(limbs.p2[row].tolist()), float(limbs.radius[row]))
+    return Solid(CYLINDER, tuple(limbs.p1[row].tolist()), tuple(limbs.p2[row].tolist()), float(limbs.radius[row]))
 
 
 # Bullets --------------------------------------------------------------------------------------------------------------
@@ -40,12 +42,12 @@ def test_bullets_do_what_they_intend_exactly(shot):
     counts = dict.fromkeys(BULLET_FAMILIES, 0)
     aimed, others = np.flatnonzero(bullets.family == AIMED), np.flatnonzero(bullets.family != AIMED)
     for row in [*others.tolist(), *aimed[:300].tolist()]:
-        query = oracle.segment(bullets.start[row].tolist(), bullets.end[row].tolist())
+        query = segment(bullets.start[row].tolist(), bullets.end[row].tolist())
         target, family = int(bullets.target[row]), int(bullets.family[row])
         if family == MISS:
-            assert not any(oracle.chord(oracle_limb(limbs, limb), query) for limb in range(len(limbs)))
+            assert not any(chords(oracle_limb(limbs, limb), query) for limb in range(len(limbs)))
         else:
-            meets = oracle.chord(oracle_limb(limbs, target), query) is not None
+            meets = bool(chords(oracle_limb(limbs, target), query))
             assert meets == (family == AIMED or bullets.depth[row] > 0), (BULLET_FAMILIES[family], bullets.depth[row])
         counts[BULLET_FAMILIES[family]] += 1
     assert min(counts.values()) >= 300
@@ -56,7 +58,7 @@ def test_graze_depth_is_the_exact_one(shot):
     rows = np.flatnonzero(bullets.family == GRAZE)
     for row in rows.tolist():
         limb = oracle_limb(limbs, int(bullets.target[row]))
-        depth = oracle.graze_depth(limb, oracle.segment(bullets.start[row].tolist(), bullets.end[row].tolist()))
+        depth = graze_depth(limb, segment(bullets.start[row].tolist(), bullets.end[row].tolist()))
         # Start and end round to half an ulp of 64 m, 7e-15 m a coordinate; the point itself was made with a few of 1 m.
         assert abs(depth - bullets.depth[row]) * limb.radius < 3e-14
     decades = np.floor(np.log10(np.abs(bullets.depth[rows])))
@@ -103,8 +105,8 @@ def test_exact_first_limb_equals_the_oracle(shot):
     found = exact_first_limbs(bullets.start[rows], bullets.end[rows], limbs.p1, limbs.p2, limbs.radius)
     numbered = [(limb, oracle_limb(limbs, limb)) for limb in range(len(limbs))]
     for row, limb in enumerate(found.tolist()):
-        query = oracle.segment(bullets.start[row].tolist(), bullets.end[row].tolist())
-        hit = oracle.credited(oracle.chords(numbered, query), "hit")
+        query = segment(bullets.start[row].tolist(), bullets.end[row].tolist())
+        hit = credited(all_chords(numbered, query), "hit")
         assert limb == (-1 if hit is None else hit.limb)
     assert 20 < np.sum(found < 0) < 200
 

@@ -30,6 +30,7 @@ from cylcollide.query.exact_fallback import exact_limb
 
 PIPE = tube.PIPE.solids()[0]
 EIGHTH = Fraction(1, 8)
+CAN = Solid(CYLINDER, (0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0)
 
 BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.chords.items()}
 
@@ -76,13 +77,16 @@ def test_roots_are_ordered_and_enclosed():
 
 
 def test_ties_go_to_the_lowest_limb_and_policies_pick():
-    can = oracle.Limb((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0)
-    twice = oracle.chords([(0, can), (1, can), (2, oracle.Limb(can.p2, can.p1, 1.0))], segment((-3, 0, 1), (3, 1, 1)))
-    hit = oracle.credited(reversed(twice), "hit")
+    twice = any_shape.all_chords(
+        [(0, CAN), (1, CAN), (2, Solid(CYLINDER, CAN.p2, CAN.p1, 1.0))], segment((-3, 0, 1), (3, 1, 1))
+    )
+    hit = any_shape.credited(reversed(twice), "hit")
     assert hit is not None
     assert ([i for i, _ in twice], hit.limb, hit.face) == ([0, 1, 2], 0, SIDE)
-    out = oracle.chords([(0, can), (1, oracle.Limb((2, 0, 0), (2, 0, 2), 0.5))], segment((0, 0, 1), (4, 0, 1)))
-    picked = [oracle.credited(out, inside) for inside in ("hit", "exit", "ignore")]
+    out = any_shape.all_chords(
+        [(0, CAN), (1, Solid(CYLINDER, (2, 0, 0), (2, 0, 2), 0.5))], segment((0, 0, 1), (4, 0, 1))
+    )
+    picked = [any_shape.credited(out, inside) for inside in ("hit", "exit", "ignore")]
     assert [(p.limb, p.at, p.face) for p in picked if p] == [
         (0, Fraction(0), INSIDE),
         (0, Fraction(1, 4), SIDE),
@@ -92,9 +96,9 @@ def test_ties_go_to_the_lowest_limb_and_policies_pick():
 
 @pytest.mark.parametrize("depth", [-0.5, -(2.0**-40), 0.0, 2.0**-40, 0.25])
 def test_the_depth_of_a_graze(depth: float):
-    can, graze = oracle.Limb((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0), segment((-2, 1 - depth, 1), (2, 1 - depth, 1.5))
-    assert oracle.graze_depth(can, graze) == pytest.approx(depth, abs=1e-15)
-    assert (oracle.chord(can, graze) is not None) == (depth >= 0)
+    graze = segment((-2, 1 - depth, 1), (2, 1 - depth, 1.5))
+    assert any_shape.graze_depth(CAN, graze) == pytest.approx(depth, abs=1e-15)
+    assert bool(chords(CAN, graze)) == (depth >= 0)
 
 
 # Against a second opinion -------------------------------------------------------------------------------------------

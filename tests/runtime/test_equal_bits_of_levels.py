@@ -19,7 +19,7 @@ if __name__ == "__main__":
 
 import numpy as np
 from support.cases.recorded_world import recorded_world
-from support.mixed_questions import HIT_FIELDS, NEAR_FIELDS, SWEPT_FIELDS, columns, digests
+from support.mixed_questions import HIT_FIELDS, NEAR_FIELDS, SWEPT_FIELDS, Answered, columns, digests
 from support.package import environment
 
 import cylcollide as cc
@@ -39,8 +39,8 @@ SIZES = {"small": (0.004, 48), "large": (0.015, 600)}
 MACHINE_CODE = [level for level in levels.installed() if levels.module_of(level).supported()]
 
 
-def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of each column about recorded ticks, about bullets that fly, and about shots that are judged."""
+def of_the_past(n: int) -> Iterator[Answered]:
+    """What is answered about recorded ticks, about bullets that fly, and about shots that are judged."""
     rng = np.random.default_rng(4)
     for interpolate in ("bones", "ends"):
         history = recorded_world(interpolate).history
@@ -58,37 +58,32 @@ def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:
         swept = history.sweep_capsules(here, here + 0.5, there, there + 0.5, 0.05, 0.9 * then, then)
         judged = [history.judge_segments(start, end, policy, time) for policy in POLICIES]
         assert min(hits.hit.sum(), flown.hit.sum(), (held.count > 0).sum(), *(one.hit.sum() for one in judged)) > n // 8
-        for name, data in (
-            *columns(hits, (*HIT_FIELDS, "local_position")),
-            *columns(thick, (*HIT_FIELDS, "undecided")),
-            *columns(flown, MOVING_FIELDS),
-            *columns(history.chords_segments(start, end, time), ("limb", "entry_position", "exit_normal")),
-            *columns(held, ("limb", "count", "axis_distance_squared")),
-            *columns(history.closest_points(start, time), NEAR_FIELDS),
-            *columns(hits[some], ("clearance", "clearance_limb")),
-            *columns(doubts, ("verdict", "offsets", "limb", "limb_verdict")),
-            *columns(history.overlap_capsules(here, there, 0.1, then), ("offsets", "limb", "undecided")),
-            *columns(history.overlap_boxes(here, [0, 0, 0.5, 1], [0.5, 1, 2], then), ("offsets", "limb", "undecided")),
-            *columns(swept, SWEPT_FIELDS),
-            *columns(history.points_within(end, 0.5, time), ("offsets", *NEAR_FIELDS)),
-            *(
-                column
-                for one in judged
-                for column in columns(one, ("limb", "damage", "energy_left", "position", "normal"))
-            ),
-            *columns(limbs, ("p1", "p2")),
+        for answer, fields in (
+            (hits, (*HIT_FIELDS, "local_position")),
+            (thick, (*HIT_FIELDS, "undecided")),
+            (flown, MOVING_FIELDS),
+            (history.chords_segments(start, end, time), ("limb", "entry_position", "exit_normal")),
+            (held, ("limb", "count", "axis_distance_squared")),
+            (history.closest_points(start, time), NEAR_FIELDS),
+            (hits[some], ("clearance", "clearance_limb")),
+            (doubts, ("verdict", "offsets", "limb", "limb_verdict")),
+            (history.overlap_capsules(here, there, 0.1, then), ("offsets", "limb", "undecided")),
+            (history.overlap_boxes(here, [0, 0, 0.5, 1], [0.5, 1, 2], then), ("offsets", "limb", "undecided")),
+            (swept, SWEPT_FIELDS),
+            (history.points_within(end, 0.5, time), ("offsets", *NEAR_FIELDS)),
+            *((one, ("limb", "damage", "energy_left", "position", "normal")) for one in judged),
+            (limbs, ("p1", "p2")),
         ):
-            yield f"{interpolate} {name}", data
+            yield interpolate, answer, fields
     flown = cc.flight(start, 30.0 * (end - start), 1.0, gravity=(0.0, 0.0, -9.8), drag=0.01)
-    for name, data in columns(flown, ("starts", "ends", "t0", "error")):
-        yield f"flight {name}", data
+    yield "flight", flown, ("starts", "ends", "t0", "error")
 
 
 def answered(size: str) -> dict[str, str]:
     """The level in use, and a digest of each column."""
     share, n = SIZES[size]
     found: dict[str, blake2b] = {}
-    for name, data in of_the_past(n):
+    for name, data in columns(of_the_past(n)):
         found.setdefault(name, blake2b(digest_size=8)).update(data)
     return {"level": levels.CHOICE.level, **digests(share), **{name: one.hexdigest() for name, one in found.items()}}
 

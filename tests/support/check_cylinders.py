@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from support.oracle.cylinder import Limb, Ray
+from support.oracle.cylinder import Ray
 from support.oracle.lines import Solid
 
 from cylcollide.runtime import levels
@@ -35,7 +35,7 @@ ExactPoint = Sequence[Fraction]
 """Three coordinates without rounding, or within 2^-160 relative."""
 
 
-def ulp_at(limb: Limb | Solid, query: Ray, point: ExactPoint) -> float:
+def ulp_at(limb: Solid, query: Ray, point: ExactPoint) -> float:
     """Return one ulp of the largest coordinate among ray ends, limb ends (a centre) and the point."""
     end = query.target if query.segment else ()
     return math.ulp(max(abs(float(x)) for x in (*query.origin, *end, *limb.p1, *limb.p2, *point)))

@@ -78,21 +78,25 @@ def whole_segments(rng: np.random.Generator, n: int) -> tuple[Vectors, Vectors]:
     return np.floor(24 * rng.random((n, 3))) / 2 - 1.0, np.floor(24 * rng.random((n, 3))) / 2 - 1.0
 
 
-def columns(answer: Any, fields: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
-    """Yield the bytes of each field."""
-    for name in fields:
-        column = np.ascontiguousarray(getattr(answer, name))
-        if column.dtype.kind == "f":
-            column = np.where(np.isnan(column), np.nan, column)  # one NaN for all
-        yield name, column.tobytes()
+Answered = tuple[str, Any, tuple[str, ...]]
+"""Name of a question, the answer, and its fields that count; none of an array."""
+
+
+def columns(asked: Iterator[Answered]) -> Iterator[tuple[str, bytes]]:
+    """Yield name and bytes of each field."""
+    for name, answer, fields in asked:
+        for label, column in [(f"{name} {field}", getattr(answer, field)) for field in fields] or [(name, answer)]:
+            given = np.ascontiguousarray(column)
+            yield label, (np.where(np.isnan(given), np.nan, given) if given.dtype.kind == "f" else given).tobytes()
 
 
 def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
-    """Ask everything, or a share of it, and yield name and bytes of each column."""
+    """Ask everything, or a share of it, and yield name and bytes of each column; one NaN stands for all."""
+    return columns(asked(lambda n: max(8, int(share * n))))
 
-    def count(n: int) -> int:
-        return max(8, int(share * n))
 
+def asked(count: Callable[[int], int]) -> Iterator[Answered]:
+    """Ask about worlds of five kinds."""
     rng = np.random.default_rng(13)
     for label, limbs, field, n in (
         ("one", mixed_limbs(1, rng, 1.0), 1.0, count(2000)),
@@ -105,76 +109,60 @@ def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
         for inside in POLICIES:
             start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
             name = f"{label} {inside}"
-            for field_name, data in columns(world.cast_segments(start, end, inside=inside), HIT_FIELDS):
-                yield f"{name} cast {field_name}", data
+            yield f"{name} cast", world.cast_segments(start, end, inside=inside), HIT_FIELDS
             shooter = np.arange(n) % 5
-            few = [
-                world.cast_segments(start[i : i + 7], end[i : i + 7], inside=inside) for i in range(0, min(n, 210), 7)
-            ]
-            for i, hits in enumerate(few):
-                for field_name, data in columns(hits, HIT_FIELDS):
-                    yield f"{name} few {i} {field_name}", data
+            for i, k in enumerate(range(0, min(n, 210), 7)):
+                yield (
+                    f"{name} few {i}",
+                    world.cast_segments(start[k : k + 7], end[k : k + 7], inside=inside),
+                    HIT_FIELDS,
+                )
             rays = world.cast_rays(
                 start, end - start + 1e-3, max_distance=3.0, inside=inside, mask=3, ignore_character=shooter
             )
-            for field_name, data in columns(rays, HIT_FIELDS):
-                yield f"{name} rays {field_name}", data
-            for field_name, data in columns(world.chords_segments(start, end, inside=inside), CHORD_FIELDS):
-                yield f"{name} chords {field_name}", data
-            yield f"{name} occluded", world.occluded_segments(start, end, inside=inside).tobytes()
-        for name, data in thick_answers(world, label, n, field):
-            yield name, data
-        for name, data in near_answers(world, label, n, field):
-            yield name, data
+            yield f"{name} rays", rays, HIT_FIELDS
+            yield f"{name} chords", world.chords_segments(start, end, inside=inside), CHORD_FIELDS
+            yield f"{name} occluded", world.occluded_segments(start, end, inside=inside), ()
+        yield from thick_answers(world, label, n, field)
+        yield from near_answers(world, label, n, field)
         points = whole_segments(rng, n)[0] if label == "grid" else 1.2 * field * rng.random((n, 3))
-        for field_name, data in columns(world.contains_points(points), ("limb", "count", "axis_distance_squared")):
-            yield f"{label} points {field_name}", data
+        yield f"{label} points", world.contains_points(points), ("limb", "count", "axis_distance_squared")
         few = points[: max(8, n // 8)]
-        for field_name, data in columns(world.closest_points(few, max_distance=field), NEAR_FIELDS):
-            yield f"{label} nearest {field_name}", data
-        for field_name, data in columns(world.points_within(few, 0.3, mask=5), ("offsets", *NEAR_FIELDS)):
-            yield f"{label} nearest within {field_name}", data
-        for field_name, data in columns(world.overlap_spheres(few, 0.3), ("offsets", *NEAR_FIELDS)):
-            yield f"{label} overlap {field_name}", data
+        yield f"{label} nearest", world.closest_points(few, max_distance=field), NEAR_FIELDS
+        yield f"{label} nearest within", world.points_within(few, 0.3, mask=5), ("offsets", *NEAR_FIELDS)
+        yield f"{label} overlap", world.overlap_spheres(few, 0.3), ("offsets", *NEAR_FIELDS)
         rows = cc.HitWorld(limbs[:1]).limbs if len(limbs) > 1 else limbs
-        yield f"{label} classify", np.ascontiguousarray(rows.classify_points(points)).tobytes()
+        yield f"{label} classify", rows.classify_points(points), ()
         world.set_endpoints(limbs.p1 + 0.5, limbs.p2 + 0.5)
-        moved = world.cast_segments(*(segments(rng, n, field)))
-        for field_name, data in columns(moved, HIT_FIELDS[:4]):
-            yield f"{label} moved {field_name}", data
+        yield f"{label} moved", world.cast_segments(*(segments(rng, n, field))), HIT_FIELDS[:4]
 
 
-def near_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of each column about clearances, doubts, capsules, boxes and blades."""
+def near_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[Answered]:
+    """Ask about clearances, doubts, capsules, boxes and blades."""
     rng, n = np.random.default_rng(19), max(8, n // 32)
     start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
     radius, half = rng.choice([0.0, 0.05, 0.25], n), 0.05 + 0.5 * rng.random((n, 3))
     turn = 2.0 * rng.random((n, 4)) - 1.0
-    for name, answer, fields in (
-        ("clearance", world.cast_segments(start, end, mask=5), ("clearance", "clearance_limb")),
-        ("doubts", world.doubt_segments(start, end, radius), ("verdict", "offsets", "limb", "limb_verdict")),
-        ("capsules", world.overlap_capsules(start, end, radius), ("offsets", "limb", "undecided")),
-        ("boxes", world.overlap_boxes(start, turn, half), ("offsets", "limb", "undecided")),
-        ("swept", world.sweep_capsules(start, start + half, end, end + half, radius), SWEPT_FIELDS),
-    ):
-        for field_name, data in columns(answer, fields):
-            yield f"{label} {name} {field_name}", data
+    yield f"{label} clearance", world.cast_segments(start, end, mask=5), ("clearance", "clearance_limb")
+    doubts = world.doubt_segments(start, end, radius)
+    yield f"{label} doubts", doubts, ("verdict", "offsets", "limb", "limb_verdict")
+    yield f"{label} capsules", world.overlap_capsules(start, end, radius), ("offsets", "limb", "undecided")
+    yield f"{label} boxes", world.overlap_boxes(start, turn, half), ("offsets", "limb", "undecided")
+    yield f"{label} swept", world.sweep_capsules(start, start + half, end, end + half, radius), SWEPT_FIELDS
 
 
-def thick_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of each column about thick segments, some of them lines, under each policy."""
+def thick_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[Answered]:
+    """Ask about thick segments, some of them lines, under each policy."""
     rng, n = np.random.default_rng(17), max(8, n // 8)
     start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
     radius = rng.choice([0.0, 0.01, 0.1, 0.25], n)
     for inside in POLICIES:
         name = f"{label} {inside} thick"
-        hits, few = (world.cast_segments(start[:k], end[:k], inside=inside, radius=radius[:k]) for k in (n, 7))
+        for part, k in (("many", n), ("seven", 7)):
+            hits = world.cast_segments(start[:k], end[:k], inside=inside, radius=radius[:k])
+            yield f"{name} {part}", hits, (*HIT_FIELDS, "undecided")
         chords = world.chords_segments(start, end, inside=inside, radius=radius)
-        for part, one in (("many", hits), ("seven", few)):
-            for field_name, data in columns(one, (*HIT_FIELDS, "undecided")):
-                yield f"{name} {part} {field_name}", data
-        for field_name, data in columns(chords, (*CHORD_FIELDS, "undecided")):
-            yield f"{name} crossed {field_name}", data
+        yield f"{name} crossed", chords, (*CHORD_FIELDS, "undecided")
 
 
 def digests(share: float = 1.0) -> dict[str, str]:

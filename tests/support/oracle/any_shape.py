@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import pairwise
+from math import sqrt
 
 from support.oracle.algebraic import Param, compare, enclosure
 from support.oracle.cylinder import INSIDE, SIDE, Chord, Hit, Ray, segment
@@ -161,3 +162,16 @@ def axis_distance_squared(solid: Solid, point: Iterable[float]) -> Fraction:
     a = [Fraction(c) for c in solid.axes[2]] if solid.kind == BOX else [v - u for u, v in zip(p1, p2, strict=True)]
     mm, ma, aa = (sum(map(Fraction.__mul__, *pair)) for pair in ((m, m), (m, a), (a, a)))
     return mm - Fraction(ma) ** 2 / aa if aa else Fraction(mm)
+
+
+def graze_depth(limb: Solid, query: Ray) -> float:
+    """Return 1 - dist/r for the distance of the whole line from the whole axis line: > 0 cuts, < 0 passes; about 1e-16.
+
+    Only for cylinders and lines that are not parallel to their axis.
+    """
+    p1, p2, origin = ([Fraction(x) for x in point] for point in (limb.p1, limb.p2, query.origin))
+    a, m = ([v - u for u, v in zip(p1, point, strict=True)] for point in (p2, origin))
+    n = [a[k - 2] * query.direction[k - 1] - a[k - 1] * query.direction[k - 2] for k in range(3)]
+    across, size = sum(x * y for x, y in zip(m, n, strict=True)), sum(x * x for x in n)
+    excess = across * across / (size * Fraction(limb.radius) ** 2) - 1  # dist²/r² - 1
+    return float(-excess) / (1 + sqrt(1 + excess))

@@ -1,4 +1,4 @@
-"""Rays, chords and hits of the oracles, and codes of faces and sides; cylinders by the oracle of all shapes.
+"""Rays, chords and hits of the oracles, and codes of faces and sides.
 
 Nothing is shared with the library, neither code nor formulation. `value` and positions are within 2^-160 relative of
 the true parameter; everything else that is returned is exact.
@@ -7,10 +7,10 @@ the true parameter; everything else that is returned is exact.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, cmp_to_key
+from functools import cached_property
 from math import sqrt
 
-from support.oracle.algebraic import Param, compare, value
+from support.oracle.algebraic import Param, value
 
 SIDE, CAP1, CAP2, INSIDE, NONE = 0, 1, 2, 10, 11
 """Face codes, spelled here again so that a wrong code in the library is seen."""
@@ -20,15 +20,6 @@ POINT_OUTSIDE, POINT_SURFACE, POINT_INSIDE = 0, 1, 2
 
 Point = tuple[float, float, float]
 Integers = Sequence[int]
-
-
-@dataclass(frozen=True)
-class Limb:
-    """One closed cylinder of radius `radius` about the segment p1 → p2, any length unit."""
-
-    p1: Point
-    p2: Point
-    radius: float
 
 
 @dataclass(frozen=True)
@@ -85,39 +76,6 @@ def position(query: Ray, t: Param) -> tuple[Fraction, ...]:
     return tuple(Fraction(o) + at * d for o, d in zip(query.origin, query.direction, strict=True))
 
 
-# Cylinders ------------------------------------------------------------------------------------------------------------
-
-
-def chord(limb: Limb, query: Ray) -> Chord | None:
-    """Return the chord of one cylinder along one ray by the oracle of all shapes, None for a miss."""
-    from support.oracle import any_shape, lines  # which are made of what stands above
-
-    found = any_shape.chords(lines.Solid(lines.CYLINDER, limb.p1, limb.p2, limb.radius), query)
-    return found[0] if found else None
-
-
-def chords(limbs: Iterable[tuple[int, Limb]], query: Ray) -> list[tuple[int, Chord]]:
-    """Return every cylinder crossed with its chord, sorted by entry, exact ties by limb index."""
-    found = [(i, c) for i, limb in limbs if (c := chord(limb, query)) is not None]
-    return sorted(found, key=cmp_to_key(lambda x, y: compare(x[1].entry, y[1].entry) or x[0] - y[0]))
-
-
-def graze_depth(limb: Limb, query: Ray) -> float:
-    """Return 1 - dist/r for the distance of the whole line from the whole axis line: > 0 cuts, < 0 passes; about 1e-16.
-
-    Only for lines that are not parallel to the axis.
-    """
-    p1, p2, origin = ([Fraction(x) for x in point] for point in (limb.p1, limb.p2, query.origin))
-    a, m = ([v - u for u, v in zip(p1, point, strict=True)] for point in (p2, origin))
-    n = [a[k - 2] * query.direction[k - 1] - a[k - 1] * query.direction[k - 2] for k in range(3)]
-    across, size = sum(x * y for x, y in zip(m, n, strict=True)), sum(x * x for x in n)
-    excess = across * across / (size * Fraction(limb.radius) ** 2) - 1  # dist²/r² - 1
-    return float(-excess) / (1 + sqrt(1 + excess))
-
-
-# Several limbs ------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Hit:
     """The hit that is credited: which limb, where along the ray, on what face, and the limb's chord."""
@@ -128,14 +86,7 @@ class Hit:
     chord: Chord
 
 
-def credited(found: Iterable[tuple[int, Chord]], inside: str) -> Hit | None:
-    """Return the first event along the ray under the policy `inside` ("hit", "exit", "ignore"), ties by limb index."""
-    from support.oracle import any_shape
-
-    return any_shape.credited(found, inside)
-
-
-def _integers(numbers: Iterable[float]) -> list[int]:
+def integers(numbers: Iterable[float]) -> list[int]:
     """Return the floats multiplied by the least power of two that makes all of them whole."""
     ratios = [float(x).as_integer_ratio() for x in numbers]
     common = max(den for _, den in ratios)

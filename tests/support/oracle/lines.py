@@ -7,8 +7,7 @@ from functools import cached_property
 from itertools import islice
 
 from support.oracle.algebraic import Param, root
-from support.oracle.cylinder import Point, Ray
-from support.oracle.cylinder import _integers as integers
+from support.oracle.cylinder import Point, Ray, integers
 
 CYLINDER, TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE, BOX = range(7)
 """Codes of the shapes, spelled here again so that a wrong code in the library is seen."""
