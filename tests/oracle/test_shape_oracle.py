@@ -5,8 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.cases import other_engines
-from support.cases.posed_shapes import rotation_rows
 from support.cases.shape_rays import EXACT, FLOAT, SHAPES, sample, sample_rays
 from support.cases.shape_scenes import PLANS, scene
 from support.check_cylinders import sized
@@ -16,7 +14,7 @@ from support.oracle import cylinder as oracle
 from support.oracle.algebraic import Param, Root, compare, enclosure, root, value
 from support.oracle.any_shape import chords, classify
 from support.oracle.cylinder import INSIDE, SIDE, segment
-from support.oracle.lines import BOX, CAPSULE, CYLINDER, NAMES, SPHERE, TAPERED, TUBE, Solid
+from support.oracle.lines import CYLINDER, NAMES, TAPERED, TUBE, Solid
 from support.oracle.shapes import tube
 from support.oracle.shapes.rows import Shots
 from support.oracle.shapes.table import SHAPE_ROWS
@@ -174,32 +172,6 @@ def test_a_cylinder_is_a_taper_of_equal_radii():
         assert classify(taper, query.origin) == classify(rod, query.origin)
         hits += bool(chords(rod, query))
     assert sized(900) / 3 < hits < len(s)
-
-
-def test_the_sources_agree():
-    seen: Counter[str] = Counter()
-    for name, case in other_engines.cases():
-        solid = solid_of(case["limb"])
-        seen[case["limb"]["kind"]] += 1
-        if "point" in case:
-            assert (classify(solid, case["point"].tolist()) != oracle.POINT_OUTSIDE) == case["inside"], name
-            continue
-        found, expect = [(0, c) for c in chords(solid, segment(case["start"], case["end"]))], case["expect"]
-        hit = any_shape.credited(found, case["inside"])
-        assert (hit is not None) == expect["hit"], name
-        if hit is not None and "fraction" in expect:
-            assert float(value(hit.at)) == pytest.approx(expect["fraction"], abs=case["tolerance"]), name
-    assert all(seen[k] > 50 for k in ("cylinder", "box", "sphere", "capsule", "tapered_cylinder", "cone"))
-
-
-def solid_of(limb: dict) -> Solid:
-    """Return the limb of a case."""
-    p1, p2 = (tuple(limb[name] if name in limb else limb["center"]) for name in ("p1", "p2"))
-    if limb["kind"] == "box":
-        axes = tuple(map(tuple, rotation_rows(np.array([limb["orientation_xyzw"]]))[0].tolist()))
-        return Solid(BOX, p1, p2, axes=axes, half=tuple(limb["half_extents"]))
-    kind = {"sphere": SPHERE, "capsule": CAPSULE, "cylinder": CYLINDER}.get(limb["kind"], TAPERED)
-    return Solid(kind, p1, p2, limb.get("radius", limb.get("radius1")), limb.get("radius2", 0.0))
 
 
 # The families -------------------------------------------------------------------------------------------------------

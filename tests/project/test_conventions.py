@@ -20,7 +20,7 @@ from support.conventions.paths import (
     python_files,
 )
 
-PAGES = sorted(name for name in files() if name.endswith(".md") and "/other_engines/" not in name)
+PAGES = sorted(name for name in files() if name.endswith(".md"))
 CONFIGURATION = [".ci/run", "pyproject.toml"]
 
 PLANNED = "**Planned:**"
