@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.policy_checks import KINDS
@@ -24,7 +24,7 @@ from cylcollide.query.loops.judge import (
     ShotColumns,
     judge_chords,
 )
-from cylcollide.query.request import RayRequest, State, ray_request, segment_request
+from cylcollide.query.request import CastOptions, RayRequest, State, ray_request, segment_request
 
 Policies: TypeAlias = Policy | Sequence[Policy]
 """One policy for all rows, or one per row."""
@@ -117,17 +117,10 @@ def segment_shots(
     *,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
-    inside: InsidePolicy = "hit",
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-    radius: ArrayLike = 0.0,
+    **options: Unpack[CastOptions],
 ) -> ShotRequest:
     """A request about shots along closed segments from starts to ends, (n, 3) each, or one for all."""
-    rays = segment_request(
-        starts, ends, inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius
-    )
-    return ShotRequest.of(rays, policy, energy, shot)
+    return ShotRequest.of(segment_request(starts, ends, **options), policy, energy, shot)
 
 
 def ray_shots(
@@ -138,23 +131,10 @@ def ray_shots(
     max_distance: ArrayLike = np.inf,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
-    inside: InsidePolicy = "hit",
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-    radius: ArrayLike = 0.0,
+    **options: Unpack[CastOptions],
 ) -> ShotRequest:
     """A request about shots from origins along directions, (n, 3) each, or one for all."""
-    rays = ray_request(
-        origins,
-        directions,
-        max_distance=max_distance,
-        inside=inside,
-        mask=mask,
-        ignore_character=ignore_character,
-        threads=threads,
-        radius=radius,
-    )
+    rays = ray_request(origins, directions, max_distance=max_distance, **options)
     return ShotRequest.of(rays, policy, energy, shot)
 
 

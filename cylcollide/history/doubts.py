@@ -7,21 +7,21 @@ uncertain time is treated as an uncertain place.
 from __future__ import annotations
 
 from copy import copy
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import ALL_LAYERS, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.history.past import Past
-from cylcollide.history.requests import PastRequest, Protected, ProtectedSince, protected_by, repeated
+from cylcollide.history.requests import PastOptions, PastRequest, Protected, past_segments
 from cylcollide.history.rewound import RewoundLimbs
-from cylcollide.history.sample_times import NO_TICK, OnOld, SampleTimes
+from cylcollide.history.sample_times import NO_TICK, SampleTimes
 from cylcollide.history.ticks import Ring, Tick
 from cylcollide.query.doubts import DEPENDS, EXCLUDED, Doubts, are_certain, doubts_with
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.overlaps import limbs_of_chords
-from cylcollide.query.request import radii_of, segment_request
+from cylcollide.query.request import radii_of
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
 
@@ -46,19 +46,11 @@ def past_doubts(
     time: ArrayLike | None = None,
     *,
     time_radius: ArrayLike = 0.0,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    **options: Unpack[PastOptions],
 ) -> PastDoubtRequest:
     """A request about closed segments at times that are uncertain by `time_radius`, (n,) or one for all."""
-    first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha))
-    rays = segment_request(first, ends, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius)
-    past = rays, (time, tick, alpha, on_old), protected_by(protected_since)
-    return past, as_radii(time_radius, "time_radius", len(rays.first))
+    past = past_segments(starts, ends, time, radius=radius, **options)
+    return past, as_radii(time_radius, "time_radius", len(past[0].first))
 
 
 def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts:

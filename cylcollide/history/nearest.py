@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import ALL_LAYERS, NO_LIMB, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, Int32Array, Int64Array
 from cylcollide.bvh.traverse import Stack, make_stack
-from cylcollide.history.requests import Protected, ProtectedSince, protected_by
+from cylcollide.history.requests import PastOptions, Protected, in_the_past, protected_by
 from cylcollide.history.rewound import RewoundLimbs, present_positions
-from cylcollide.history.sample_times import Asked, OnOld, placed_times
+from cylcollide.history.sample_times import Asked, placed_times
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.limb_table import ROW
 from cylcollide.query.boxes import BoxRequest, box_request, overlaps_among
@@ -36,55 +36,27 @@ def past_closest(
     time: ArrayLike | None = None,
     *,
     max_distance: ArrayLike = np.inf,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    **options: Unpack[PastOptions],
 ) -> PastNearRequest:
     """A request about the limb nearest to each point (n, 3) at its time."""
-    near = closest_request(
-        points, max_distance=max_distance, mask=mask, ignore_character=ignore_character, threads=threads
-    )
-    return near, (time, tick, alpha, on_old), protected_by(protected_since)
+    asked, protected, others = in_the_past(time, options)
+    return closest_request(points, max_distance=max_distance, **others), asked, protected_by(protected)
 
 
 def past_within(
-    points: ArrayLike,
-    radius: ArrayLike,
-    time: ArrayLike | None = None,
-    *,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    points: ArrayLike, radius: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastNearRequest:
     """A request about all limbs within a radius of each point (n, 3) at its time."""
-    near = within_request(points, radius, mask=mask, ignore_character=ignore_character, threads=threads)
-    return near, (time, tick, alpha, on_old), protected_by(protected_since)
+    asked, protected, others = in_the_past(time, options)
+    return within_request(points, radius, **others), asked, protected_by(protected)
 
 
 def past_spheres(
-    centers: ArrayLike,
-    radii: ArrayLike,
-    time: ArrayLike | None = None,
-    *,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    centers: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastNearRequest:
     """A request about all limbs that balls touch at their times; centers (n, 3)."""
-    near = sphere_request(centers, radii, mask=mask, ignore_character=ignore_character, threads=threads)
-    return near, (time, tick, alpha, on_old), protected_by(protected_since)
+    asked, protected, others = in_the_past(time, options)
+    return sphere_request(centers, radii, **others), asked, protected_by(protected)
 
 
 def past_boxes(
@@ -92,20 +64,11 @@ def past_boxes(
     orientation: ArrayLike,
     half_extents: ArrayLike,
     time: ArrayLike | None = None,
-    *,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    **options: Unpack[PastOptions],
 ) -> tuple[BoxRequest, Asked, Protected]:
     """A request about all limbs that boxes touch at their times."""
-    boxes = box_request(
-        center, orientation, half_extents, mask=mask, ignore_character=ignore_character, threads=threads
-    )
-    return boxes, (time, tick, alpha, on_old), protected_by(protected_since)
+    asked, protected, others = in_the_past(time, options)
+    return box_request(center, orientation, half_extents, **others), asked, protected_by(protected)
 
 
 class PastNear:

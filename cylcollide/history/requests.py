@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.judge import Policies, ShotRequest
 from cylcollide.history.sample_times import Asked, OnOld, count
 from cylcollide.query.overlaps import capsule_request
-from cylcollide.query.request import RayRequest, copies_of, ray_request, segment_request
+from cylcollide.query.request import CastOptions, Filters, RayRequest, copies_of, ray_request, segment_request
 
 ProtectedSince: TypeAlias = Mapping[int, float]
 """Maps characters to the time from which they are not hit."""
@@ -27,27 +27,39 @@ PastRequest: TypeAlias = tuple[RayRequest, Asked, Protected]
 """Rays, or points as segments without length; when each is judged; and the protected characters."""
 
 
+class Moments(TypedDict, total=False):
+    """Options of all queries in the past."""
+
+    tick: ArrayLike | None
+    alpha: ArrayLike | None
+    on_old: OnOld
+    protected_since: ProtectedSince | None
+
+
+class PastOptions(Moments, Filters, total=False):
+    """Those, and the options of all queries."""
+
+
+class PastCastOptions(Moments, CastOptions, total=False):
+    """Those, and the options of queries about rays."""
+
+
+def in_the_past(
+    time: ArrayLike | None, options: PastOptions | PastCastOptions
+) -> tuple[Asked, ProtectedSince | None, dict[str, Any]]:
+    """When each ray or point is judged, and which characters are protected; takes both out of the options."""
+    others: Any = options
+    tick, alpha, on_old = others.pop("tick", None), others.pop("alpha", None), others.pop("on_old", "error")
+    return (time, tick, alpha, on_old), others.pop("protected_since", None), others
+
+
 def past_segments(
-    starts: ArrayLike,
-    ends: ArrayLike,
-    time: ArrayLike | None = None,
-    *,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    inside: InsidePolicy = "hit",
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-    radius: ArrayLike = 0.0,
+    starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastCastOptions]
 ) -> PastRequest:
     """A request about closed segments at times; a single segment is repeated for all times."""
-    first = repeated(starts, ends, ("starts", "ends"), (time, tick, alpha))
-    request = segment_request(
-        first, ends, inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius
-    )
-    return request, (time, tick, alpha, on_old), protected_by(protected_since)
+    asked, protected, others = in_the_past(time, options)
+    first = repeated(starts, ends, ("starts", "ends"), asked[:3])
+    return segment_request(first, ends, **others), asked, protected_by(protected)
 
 
 def past_rays(
@@ -56,23 +68,13 @@ def past_rays(
     time: ArrayLike | None = None,
     *,
     max_distance: ArrayLike = np.inf,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    inside: InsidePolicy = "hit",
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-    radius: ArrayLike = 0.0,
+    **options: Unpack[PastCastOptions],
 ) -> PastRequest:
     """A request about rays at times, as `past_segments`."""
-    first = repeated(origins, directions, ("origins", "directions"), (time, tick, alpha))
-    request = ray_request(
-        first, directions, max_distance=max_distance,
-        inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius,
-    )  # fmt: skip
-    return request, (time, tick, alpha, on_old), protected_by(protected_since)
+    asked, protected, others = in_the_past(time, options)
+    first = repeated(origins, directions, ("origins", "directions"), asked[:3])
+    rays = ray_request(first, directions, max_distance=max_distance, **others)
+    return rays, asked, protected_by(protected)
 
 
 def past_segment_shots(
@@ -83,21 +85,10 @@ def past_segment_shots(
     *,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    inside: InsidePolicy = "hit",
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-    radius: ArrayLike = 0.0,
+    **options: Unpack[PastCastOptions],
 ) -> tuple[PastRequest, ShotRequest]:
     """A request about shots along closed segments at times."""
-    past = past_segments(
-        starts, ends, time, tick=tick, alpha=alpha, on_old=on_old, protected_since=protected_since,
-        inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius,
-    )  # fmt: skip
+    past = past_segments(starts, ends, time, **options)
     return past, ShotRequest.of(past[0], policy, energy, shot)
 
 
@@ -110,61 +101,27 @@ def past_ray_shots(
     max_distance: ArrayLike = np.inf,
     energy: ArrayLike = 1.0,
     shot: ArrayLike | None = None,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    inside: InsidePolicy = "hit",
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-    radius: ArrayLike = 0.0,
+    **options: Unpack[PastCastOptions],
 ) -> tuple[PastRequest, ShotRequest]:
     """A request about shots along rays at times."""
-    past = past_rays(
-        origins, directions, time, max_distance=max_distance,
-        tick=tick, alpha=alpha, on_old=on_old, protected_since=protected_since,
-        inside=inside, mask=mask, ignore_character=ignore_character, threads=threads, radius=radius,
-    )  # fmt: skip
+    past = past_rays(origins, directions, time, max_distance=max_distance, **options)
     return past, ShotRequest.of(past[0], policy, energy, shot)
 
 
-def past_points(
-    points: ArrayLike,
-    time: ArrayLike | None = None,
-    *,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-) -> PastRequest:
+def past_points(points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]) -> PastRequest:
     """A request about points (n, 3) at times."""
+    asked, protected, others = in_the_past(time, options)
     places = validate.as_vectors(points, "points")
-    request = RayRequest(places, places, True, validate.NO_LIMIT, "hit", mask, ignore_character, threads)
-    return request, (time, tick, alpha, on_old), protected_by(protected_since)
+    return RayRequest(places, places, True, validate.NO_LIMIT, "hit", **others), asked, protected_by(protected)
 
 
 def past_capsules(
-    p1: ArrayLike,
-    p2: ArrayLike,
-    radii: ArrayLike,
-    time: ArrayLike | None = None,
-    *,
-    tick: ArrayLike | None = None,
-    alpha: ArrayLike | None = None,
-    on_old: OnOld = "error",
-    protected_since: ProtectedSince | None = None,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    p1: ArrayLike, p2: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastRequest:
     """A request about capsules from p1 to p2, (n, 3) each, at times."""
-    first = repeated(p1, p2, ("p1", "p2"), (time, tick, alpha))
-    request = capsule_request(first, p2, radii, mask=mask, ignore_character=ignore_character, threads=threads)
-    return request, (time, tick, alpha, on_old), protected_by(protected_since)
+    asked, protected, others = in_the_past(time, options)
+    first = repeated(p1, p2, ("p1", "p2"), asked[:3])
+    return capsule_request(first, p2, radii, **others), asked, protected_by(protected)
 
 
 def repeated(

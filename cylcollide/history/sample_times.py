@@ -110,8 +110,9 @@ def _times_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int
 
 def count(values: ArrayLike | None, name: str) -> int:
     """How many numbers there are, as numpy's size says; ValueError for what is no array of numbers."""
-    known = values is None or isinstance(values, np.ndarray | float | int)
-    return np.size(values) if known else validate.as_numbers(values, name, "(n,) or one number").size  # type: ignore
+    if values is None or isinstance(values, float | int):
+        return 1
+    return (values if isinstance(values, np.ndarray) else validate.as_numbers(values, name, "(n,) or one number")).size
 
 
 def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:

@@ -82,7 +82,7 @@ def checked_columns(columns: Columns, names: Any) -> tuple[LimbTable, Int32Array
     box, boxes = _checked_boxes(columns["box"], columns["boxes"], kind == int(Shape.BOX))
     if not (isinstance(names, list) and len(names) == n and all(isinstance(name, str) for name in names)):
         _refuse(f"a column names that does not hold {n} strings")
-    labels = tables.Labels(name=names, **{name: columns[name] for name in LABELS})
+    labels = tables.Labels(name=names, **{name: columns[name] for name in LABELS})  # type: ignore[typeddict-item]
     character, mask, hit_group, checked_names = tables.label_columns(labels, n, "column ")
     table = make_table(kind, p1, p2, radius, radius2, box, boxes, character, mask)
     return table, hit_group, checked_names

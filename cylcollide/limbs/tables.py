@@ -1,7 +1,9 @@
 """Tables of limbs of mixed shapes: constructed, concatenated, selected, moved and grown."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +23,7 @@ from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres, first_beyond_range
 
 
-class Labels(NamedTuple):
+class Labels(TypedDict, total=False):
     """The labels that every constructor takes, not yet checked: each one for all limbs, or one per limb."""
 
     character: ArrayLike
@@ -45,10 +47,10 @@ def label_columns(
 ) -> tuple[Int32Array, Uint32Array, Int32Array, tuple[str, ...]]:
     """Columns of n limbs: character, mask, hit group (n,) each, and n names; checked. Messages prefix their names."""
     return (
-        validate.integers(labels.character, f"{prefix}character", n, NO_CHARACTER, 2**31 - 1).astype(np.int32),
-        validate.integers(labels.mask, f"{prefix}mask", n, 0, ALL_LAYERS).astype(np.uint32),
-        validate.integers(labels.hit_group, f"{prefix}hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
-        _names(labels.name, n),
+        validate.integers(labels["character"], f"{prefix}character", n, NO_CHARACTER, 2**31 - 1).astype(np.int32),
+        validate.integers(labels["mask"], f"{prefix}mask", n, 0, ALL_LAYERS).astype(np.uint32),
+        validate.integers(labels["hit_group"], f"{prefix}hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
+        _names(labels["name"], n),
     )
 
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from inspect import Parameter, Signature, isclass, isfunction, signature
 from types import MappingProxyType
-from typing import Any, ForwardRef, TypeVar
+from typing import Any, Final, ForwardRef, TypeVar
+
+from cylcollide._types import ALL_LAYERS, NO_CHARACTER
 
 WIDTH = 88
 """Characters of a line, without the margin that `help` sets before the methods of a class."""
 
+DEFAULTS: Final[dict[str, Any]] = {
+    **{"inside": "hit", "mask": ALL_LAYERS, "ignore_character": None, "threads": None, "radius": 0.0},
+    **{"tick": None, "alpha": None, "on_old": "error", "protected_since": None},
+    **{"character": NO_CHARACTER, "name": "", "hit_group": 0},
+}
+"""Of options that many functions share, by `**options: Unpack[...]` of a TypedDict."""
+
 Thing = TypeVar("Thing")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 NO_CONSTRUCTOR = Signature()
@@ -68,6 +79,40 @@ def short_signature(parameters: Iterable[Parameter], returned: Any) -> ShortSign
         ],
         return_annotation=_as_written(returned),
     )
+
+
+def written_parameters(function: Callable[..., Any]) -> list[Parameter]:
+    """The parameters of a function; those of `**options: Unpack[...]` one by one."""
+    given = list(signature(function).parameters.values())
+    if given[-1].kind is Parameter.VAR_KEYWORD:
+        options = eval(given.pop().annotation, function.__globals__).__args__[0]
+        for name, hint in options.__annotations__.items():
+            written = hint.__forward_arg__
+            given.append(Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=written))
+    return given
+
+
+def as_text(parameters: list[Parameter]) -> tuple[str, str]:
+    """Parameters as a function declares them, with `defaults` by name, and as a call passes them on."""
+    by_name = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    declared = [one.name if one.default is one.empty else f"{one.name}=defaults['{one.name}']" for one in parameters]
+    if by_name:
+        declared.insert(len(parameters) - len(by_name), "*")
+    passed = [f"{one.name}={one.name}" if one.name in by_name else one.name for one in parameters]
+    return ", ".join(declared), ", ".join(passed)
+
+
+def with_options(function: Function) -> Function:
+    """The same function with the parameters of its `**options: Unpack[...]` one by one."""
+    parameters = written_parameters(function)
+    declared, passed = as_text(parameters)
+    defaults = {one.name: one.default for one in parameters}
+    text = f"lambda {declared}: function({passed})"
+    made: Any = wraps(function)(eval(text, {"function": function, "defaults": defaults}))
+    returned = signature(function).return_annotation
+    made.__signature__ = short_signature(parameters, returned)
+    made.__annotations__ = {one.name: one.annotation for one in parameters if one.name != "cls"} | {"return": returned}
+    return made  # type: ignore[no-any-return]
 
 
 def shown_short(thing: Thing) -> Thing:

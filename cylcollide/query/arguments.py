@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide import validate
-from cylcollide.process.signatures import short_signature
+from cylcollide.process.signatures import as_text, short_signature, written_parameters
 from cylcollide.query.request import ARE_VECTORS
 from cylcollide.query.result import Result
 
@@ -43,27 +43,20 @@ def arguments_of(
     returns its object. The method is compiled from text, as those of dataclasses are: to pass on `*args` and
     `**kwargs` would add 7 % to a query of one ray.
     """
-    taken = signature(make)
-    given = taken.parameters.values()
-    defaults = {one.name: one.default for one in given if one.default is not one.empty}
-    names = [one.name for one in given]
-    declared = [f"{name}=defaults['{name}']" if name in defaults else name for name in names]
-    by_name = [one.name for one in given if one.kind is one.KEYWORD_ONLY]
-    if by_name:
-        declared.insert(names.index(by_name[0]), "*")
-    passed = [f"{name}={name}" if name in by_name else name for name in names]
+    given = written_parameters(make)
+    names, (declared, passed) = [one.name for one in given], as_text(given)
     owner = f"self.{before}()" if before else "self"
     vectors = [name for name in names if name in VECTORS]
     pairs = [(vectors[k], vectors[min(k + 1, len(vectors) - 1)]) for k in range(0, len(vectors), 2)]
     are_rows = [f"ARE_VECTORS({one}, {other})" for one, other in pairs]
     are_rows += [f"getattr({name}, 'ndim', 0) < 2" for name in names if name in TIMES]
     every = ", ".join(f"'{name}': {name}" for name in names)
-    by_row = [name for name in names if "ArrayLike" in str(make.__annotations__[name])]
+    by_row = [one.name for one in given if "ArrayLike" in str(one.annotation)]
     text = (
-        f"lambda self, {', '.join(declared)}: answer({owner}, make({', '.join(passed)})) "
+        f"lambda self, {declared}: answer({owner}, make({passed})) "
         f"if {' and '.join(are_rows)} else of_any_shape(answer, {owner}, make, {{{every}}}, by_row)"
     )
-    known = {"make": make, "defaults": defaults, "by_row": by_row}
+    known = {"make": make, "defaults": {one.name: one.default for one in given}, "by_row": by_row}
     known |= {"ARE_VECTORS": ARE_VECTORS, "of_any_shape": of_any_shape}
 
     def decorate(answer: Callable[[Owner, Request], Answer]) -> Callable[Concatenate[Owner, P], Answer]:
@@ -71,7 +64,7 @@ def arguments_of(
         returned = signature(answer).return_annotation
         first = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
         method.__signature__ = short_signature([first, *given], returned)
-        method.__annotations__ = {**make.__annotations__, "return": returned}
+        method.__annotations__ = {one.name: one.annotation for one in given} | {"return": returned}
         return method  # type: ignore[no-any-return]
 
     return decorate

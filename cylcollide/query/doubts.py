@@ -5,36 +5,26 @@ A limb may be hit if a thick segment touches it. It is hit for certain if some p
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import ALL_LAYERS, BoolArray, Doubt, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide._types import BoolArray, Doubt, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.loops.approach import find_deep
 from cylcollide.query.loops.columns import chords_of_rays, offsets_of
 from cylcollide.query.nearest import LimbLists
 from cylcollide.query.overlaps import limbs_of_chords
-from cylcollide.query.request import LabelledLimbs, RayRequest, State, radii_of, segment_request
+from cylcollide.query.request import Filters, LabelledLimbs, RayRequest, State, radii_of, segment_request
 from cylcollide.runtime.memory import frozen
 
 EXCLUDED, DEPENDS, CERTAIN = int(Doubt.EXCLUDED), int(Doubt.DEPENDS), int(Doubt.CERTAIN)
 
 
-def doubt_request(
-    starts: ArrayLike,
-    ends: ArrayLike,
-    radius: ArrayLike,
-    *,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-) -> RayRequest:
+def doubt_request(starts: ArrayLike, ends: ArrayLike, radius: ArrayLike, **options: Unpack[Filters]) -> RayRequest:
     """A request about closed segments as thick as limbs may be away; `radius` is one, or (n,)."""
-    return segment_request(
-        starts, ends, inside="hit", mask=mask, ignore_character=ignore_character, threads=threads, radius=radius
-    )
+    return segment_request(starts, ends, radius=radius, **options)
 
 
 class Doubts(LimbLists):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self, SupportsIndex, cast, overload
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, 
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, State, take_rays
 from cylcollide.query.result import Computed, Field
-from cylcollide.query.results import HitFields, Surface, distances, is_one, plain_row, ray_lengths, surface_at
+from cylcollide.query.results import HitFields, Surface, distances, ray_lengths, surface_at
 from cylcollide.runtime.memory import frozen
 
 
@@ -62,6 +62,7 @@ class RayHits(HitFields):
     `RayHits`.
     """
 
+    _kind_of_row = RayHit
     fields: ClassVar[tuple[str, ...]] = tuple(RayHit.__annotations__)
 
     exit_fraction = Field[Float64Array](
@@ -83,14 +84,6 @@ class RayHits(HitFields):
         "_clearances",
     )
     clearance_limb = Field[Int32Array]("The limb that `clearance` is about, -1 without any; int32 (n,).", "_clearances")
-
-    @overload
-    def __getitem__(self, rows: SupportsIndex) -> RayHit: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Self: ...
-    def __getitem__(self, rows: Any) -> RayHit | Self:
-        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
-        return plain_row(self, RayHit, rows) if is_one(rows) else super().__getitem__(rows)
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, SupportsIndex, overload
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from cylcollide.query.loops.within import NearPairs, find_within
 from cylcollide.query.near_requests import NearRequest
 from cylcollide.query.request import LabelledLimbs, State
 from cylcollide.query.result import Computed, Field
-from cylcollide.query.results import HitFields, LimbFields, Surface, is_one, plain_row
+from cylcollide.query.results import HitFields, LimbFields, Surface
 from cylcollide.query.scratch import scratch_for_near_points, scratch_for_surface
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
@@ -79,20 +79,13 @@ class ClosestPoints(HitFields):
     """
 
     _what = "points"
+    _kind_of_row = ClosestPoint
     fields: ClassVar[tuple[str, ...]] = tuple(ClosestPoint.__annotations__)
 
     distance = Field[Float64Array](
         "Distance from the surface of the limb, negative inside it, inf for a miss; (n,).", "_spots"
     )
     face = Field[Int8Array]("`Face` of the nearest place, NONE for a miss; int8 (n,).", "_spots")
-
-    @overload
-    def __getitem__(self, rows: SupportsIndex) -> ClosestPoint: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Self: ...
-    def __getitem__(self, rows: Any) -> ClosestPoint | Self:
-        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
-        return plain_row(self, ClosestPoint, rows) if is_one(rows) else super().__getitem__(rows)
 
     def __init__(self, points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> None:
         self._points, self._limbs, self._row, self._columns = points, limbs, row, {}

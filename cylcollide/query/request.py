@@ -6,7 +6,7 @@ A pass over all rays of its own would cost as much as a limb; and threads that s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn, Protocol, TypeVar
+from typing import NamedTuple, NoReturn, Protocol, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,6 +148,24 @@ def copies_of(vector: Float64Array, n: int) -> Float64Array:
     rows = memory.rows((n, 3))
     rows[:, 0], rows[:, 1], rows[:, 2] = vector[0]
     return rows
+
+
+class Filters(TypedDict, total=False):
+    """Options of all queries, as `Queries` explains them."""
+
+    mask: ArrayLike
+    ignore_character: ArrayLike | None
+    threads: int | None
+
+
+class CastOptions(TypedDict, total=False):
+    """Options of all queries about rays."""
+
+    inside: InsidePolicy
+    mask: ArrayLike
+    ignore_character: ArrayLike | None
+    threads: int | None
+    radius: ArrayLike
 
 
 def segment_request(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import cached_property
 from operator import index
-from typing import Any, SupportsIndex, TypeAlias, TypeVar
+from typing import Any, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,15 @@ NO_HIT_GROUP = -1
 Surface: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and unit outward normals; (n, 3) each."""
 
-Row = TypeVar("Row")
+Row_co = TypeVar("Row_co", covariant=True)
+
+
+class HasRows(Protocol[Row_co]):
+    """Results of which an index chooses one row, as plain values."""
+
+    @property
+    def _kind_of_row(self) -> type[Row_co]:
+        """The class of a row, whose fields are names of columns."""
 
 
 class LimbFields(TimedResult):
@@ -136,16 +144,17 @@ class HitFields(LimbFields):
         """Whether there is a hit; bool (n,)."""
         return frozen(self._row >= 0)
 
-
-def is_one(rows: Any) -> bool:
-    """Whether that chooses one row, and not an array of one."""
-    return isinstance(rows, SupportsIndex) and getattr(rows, "ndim", 0) == 0
-
-
-def plain_row(hits: HitFields, kind: type[Row], row: SupportsIndex) -> Row:
-    """A row as one of `kind`, whose fields are names of columns, with plain values."""
-    columns = {name: getattr(hits, name)[index(row)] for name in kind.__annotations__}
-    return kind(**{name: value.item() if isinstance(value, np.generic) else value for name, value in columns.items()})
+    @overload
+    def __getitem__(self: HasRows[Row_co], rows: SupportsIndex) -> Row_co: ...
+    @overload
+    def __getitem__(self, rows: Any) -> Self: ...
+    def __getitem__(self, rows: Any) -> Any:
+        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
+        kind = getattr(self, "_kind_of_row", None)
+        if kind is None or not isinstance(rows, SupportsIndex) or getattr(rows, "ndim", 0) != 0:
+            return super().__getitem__(rows)
+        row = [getattr(self, name)[index(rows)] for name in kind.__annotations__]
+        return kind(*(value.item() if isinstance(value, np.generic) else value for value in row))
 
 
 def gather(column: NDArray[Any], index: Int32Array | Int64Array, missing: Any) -> NDArray[Any]:

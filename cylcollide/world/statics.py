@@ -75,7 +75,8 @@ def labelled(limbs: Limbs, mask: ArrayLike | None, hit_group: ArrayLike | None) 
             "leave character= out, or spawn a rig"
         )
     layer, group = limbs.mask if mask is None else mask, limbs.hit_group if hit_group is None else hit_group
-    _, layers, groups, _ = label_columns(Labels(NO_CHARACTER, layer, "", group), len(limbs))
+    labels = Labels(character=NO_CHARACTER, mask=layer, name="", hit_group=group)
+    _, layers, groups, _ = label_columns(labels, len(limbs))
     return Limbs(limbs._table._replace(mask=layers), groups, limbs.names)
 
 

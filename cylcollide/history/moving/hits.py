@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self, SupportsIndex, overload
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from cylcollide.query.loops.moving_rows import FlightRows
 from cylcollide.query.loops.surface import write_exactly
 from cylcollide.query.request import LabelledLimbs
 from cylcollide.query.result import Field
-from cylcollide.query.results import HitFields, is_one, plain_row
+from cylcollide.query.results import HitFields
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
 
@@ -63,6 +63,7 @@ class MovingHits(HitFields):
     `hits[i]` is one row, as a `MovingHit`; a slice, a mask or an array of indices chooses rows, as `MovingHits`.
     """
 
+    _kind_of_row = MovingHit
     fields: ClassVar[tuple[str, ...]] = tuple(MovingHit.__annotations__)
 
     fraction = Field[Float64Array](
@@ -97,14 +98,6 @@ class MovingHits(HitFields):
     duration = Field[Float64Array](
         "How long the bullet is in the limb, in its own time; 0 for a touch, nan for a miss; (n,).", "_exits"
     )
-
-    @overload
-    def __getitem__(self, rows: SupportsIndex) -> MovingHit: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Self: ...
-    def __getitem__(self, rows: Any) -> MovingHit | Self:
-        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
-        return plain_row(self, MovingHit, rows) if is_one(rows) else super().__getitem__(rows)
 
     def __init__(
         self, flights: FlightRows, limbs: LabelledLimbs, contacts: Columns, exits: Callable[[], Columns]
