@@ -1,6 +1,5 @@
 """The tables that a run prints, and its CSV files, which name the machine and the versions."""
 
-import csv
 import math
 import os
 import platform
@@ -18,6 +17,7 @@ from rich.table import Table
 from cylcollide.bench.runner import Row
 from cylcollide.bench.scaling import PastPoint, Point
 from cylcollide.bench.tasks import TaskRow
+from cylcollide.crosscheck.records import write_csv as write_rows
 from cylcollide.process.info import info
 from cylcollide.runtime.levels import CHOICE
 from cylcollide.terminal import table
@@ -40,11 +40,7 @@ def write_csv(rows: Sequence[Row | TaskRow | Point | PastPoint], path: Path) -> 
         "numpy": version("numpy"),
         "level": CHOICE.level,
     }
-    lines = [{**front, **{key: _exact(value) for key, value in asdict(row).items()}} for row in rows]
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    write_rows(path, [{**front, **{key: _exact(value) for key, value in asdict(row).items()}} for row in rows])
 
 
 def _exact(value: Any) -> Any:

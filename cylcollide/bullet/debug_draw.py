@@ -12,6 +12,7 @@ from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.limbs.wireframe import across, outlines
 
 Color: TypeAlias = tuple[float, float, float]
+"""Red, green and blue, 0 to 1."""
 
 CROSS = 0.02  # half length of a hit's cross, in metres
 FIELD = 1.0  # half width of the square drawn for a plane, in metres

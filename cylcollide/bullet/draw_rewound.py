@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.debug_draw import outlines
+from cylcollide.bullet.debug_draw import Color, outlines
 from cylcollide.history.pose_history import PoseHistory
-
-Color: TypeAlias = tuple[float, float, float]
-"""Red, green and blue, 0 to 1."""
 
 
 def draw_rewound(

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -25,8 +25,9 @@ from cylcollide.crosscheck.report.tables import (
 from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
 from cylcollide.crosscheck.run.run import FinishedRun, run_plan, write_numbers, wrong_count
-from cylcollide.crosscheck.run.scoreboard import ALL, Score, check_names, scoreboard
 from cylcollide.crosscheck.run.scoreboard import DEFAULT_RAYS as SCORED_RAYS
+from cylcollide.crosscheck.run.scoreboard import Score, check_names, scoreboard
+from cylcollide.crosscheck.run.tally import ALL
 from cylcollide.crosscheck.workers import executor_of
 from cylcollide.terminal import bars, make_writable, stop, table
 
@@ -44,6 +45,7 @@ TASKS = {
 SCORE_SCHEMA = 1
 """Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
 SCORED_CASES = "scoreboard-cases.json"
+WRONG_SIGNS = "signs of this library's distances"
 
 
 def crosscheck(
@@ -104,11 +106,10 @@ def crosscheck(
             progress("files", done, len(writers))
     _print_result(console, result)
     console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
-    if result.unproved:
-        file = "cases.json" if plan.finds_causes else "rays.npz"
-        _fail(f"{result.unproved} of {result.summary['families'][-1]['disagreements']} disagreements", out / file)
+    file, every = "cases.json" if plan.finds_causes else "rays.npz", result.summary["families"][-1]["disagreements"]
+    _fail_if(result.unproved, f"of {every} disagreements", out / file)
     _fail_if_unproved(scores, out)
-    _fail_if_signs_are_wrong(result.summary["distances"]["unproved"], out / "summary.json")
+    _fail_if(result.summary["distances"]["unproved"], WRONG_SIGNS, out / "summary.json")
 
 
 @contextmanager
@@ -144,7 +145,7 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
     if any(score.cases for score in scores):
         console.print(f"The worst of each: cylcollide replay {escape(str(out / SCORED_CASES))}", soft_wrap=True)
-    _fail_if_signs_are_wrong(told["unproved"], out / "scoreboard.json")
+    _fail_if(told["unproved"], WRONG_SIGNS, out / "scoreboard.json")
     return scores
 
 
@@ -178,17 +179,11 @@ def _print_result(console: Console, result: FinishedRun) -> None:
 
 def _fail_if_unproved(scores: list[Score], out: Path) -> None:
     for score in scores:
-        if score.unproved:
-            _fail(f"{score.unproved} disagreements with {score.engine}", out / "scoreboard.json")
+        _fail_if(score.unproved, f"disagreements with {score.engine}", out / "scoreboard.json")
 
 
-def _fail_if_signs_are_wrong(count: int, file: Path) -> None:
+def _fail_if(count: int, what: str, file: Path) -> None:
+    """End the command if exact arithmetic contradicts this library so often."""
     if count:
-        _fail(f"{count} signs of this library's distances", file)
-
-
-def _fail(what: str, file: Path) -> NoReturn:
-    stop(
-        f"{what} are NOT confirmed by rational arithmetic. This is a bug in cylcollide: please report it with {file}",
-        status=1,
-    )
+        said = "are NOT confirmed by rational arithmetic. This is a bug in cylcollide: please report it with"
+        stop(f"{count} {what} {said} {file}", status=1)

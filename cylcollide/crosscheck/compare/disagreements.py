@@ -66,6 +66,10 @@ class Kind(IntEnum):
 VERDICTS = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB)
 """The kinds that exact arithmetic settles."""
 
+COUNTED = (*VERDICTS, Kind.LOST)
+"""The kinds that are counted by group, and against an engine: the verdicts, and no answer at all."""
+COUNTED_FIELDS = tuple(kind.field for kind in COUNTED)
+
 ERRORS = (Kind.EARLY, Kind.LATE, Kind.NORMAL, Kind.POSITION)
 """The kinds whose amount is an error: one of 0 is none."""
 

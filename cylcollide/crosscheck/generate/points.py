@@ -1,11 +1,12 @@
 """Points near limbs of one shape: anywhere around it, just beside its surface, and beside its rims or edges."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters.quaternions import of_matrices
+from cylcollide.crosscheck.generate.shots import directions, where
 from cylcollide.limbs.limbs import Limbs
 
 SHAPES = (Shape.SPHERE, Shape.CAPSULE, Shape.CYLINDER, Shape.BOX, Shape.ELLIPSOID)
@@ -17,16 +18,11 @@ NEAR, FAR = 1e-8, 0.1
 """Metres beside a surface or an edge."""
 
 
-class Points(NamedTuple):
-    """Limbs of one shape, and points (n, 3), each about one of them (n,)."""
+def draw_points(shape: Shape, n: int, seed: int) -> tuple[Limbs, Float64Array, Int32Array]:
+    """Draw limbs of a shape, n points (n, 3) about them, and the limb of each (n,).
 
-    limbs: Limbs
-    points: Float64Array
-    limb: Int32Array
-
-
-def draw_points(shape: Shape, n: int, seed: int) -> Points:
-    """Draw n points about limbs of a shape: a third each around, beside the surface, and beside rims or edges."""
+    A third of the points each lie around a limb, beside its surface, and beside its rims or edges.
+    """
     rng = np.random.default_rng([seed, int(shape)])
     limbs = _limbs(shape, rng)
     limb = rng.integers(len(limbs), size=n).astype(np.int32)
@@ -34,30 +30,25 @@ def draw_points(shape: Shape, n: int, seed: int) -> Points:
     middle = 0.5 * (of_each.p1 + of_each.p2)
     size = 0.5 * np.linalg.norm(of_each.p2 - of_each.p1, axis=1) + np.linalg.norm(of_each.half_extents, axis=1)
     size += of_each.radius
-    way = _directions(n, rng)
+    way = directions(rng, n)
     around = middle + (1.5 * size * rng.random(n))[:, None] * way
     offset = _log_uniform((NEAR, FAR), n, rng) * rng.choice([-1.0, 1.0], n)
     nearest = of_each.closest_points(middle + 1.5 * size[:, None] * way)
     thin = np.where(of_each.radius > 0.0, of_each.radius, of_each.half_extents.min(axis=1))
     beside = nearest.position + np.maximum(offset, -0.5 * thin)[:, None] * nearest.normal
-    edge = _edges(of_each, nearest.position, rng) + offset[:, None] * _directions(n, rng)
-    return Points(limbs, np.where((third == 0)[:, None], around, np.where((third == 1)[:, None], beside, edge)), limb)
+    edge = _edges(of_each, nearest.position, rng) + offset[:, None] * directions(rng, n)
+    return limbs, where(third == 0, around, where(third == 1, beside, edge)), limb
 
 
 def _log_uniform(between: tuple[float, float], shape: Any, rng: np.random.Generator) -> Float64Array:
     return np.asarray(np.exp(rng.uniform(np.log(between[0]), np.log(between[1]), shape)))
 
 
-def _directions(n: int, rng: np.random.Generator) -> Float64Array:
-    way = rng.normal(size=(n, 3))
-    return np.asarray(way / np.linalg.norm(way, axis=1)[:, None])
-
-
 def _limbs(shape: Shape, rng: np.random.Generator) -> Limbs:
     grid = APART * (np.stack(np.meshgrid(*[np.arange(ACROSS)] * 3), axis=-1).reshape(-1, 3) - 0.5 * (ACROSS - 1))
     n = len(grid)
     radius, half = (_log_uniform(sizes, n, rng) for sizes in (RADIUS, HALF_LENGTH))
-    axis = half[:, None] * _directions(n, rng)
+    axis = half[:, None] * directions(rng, n)
     if shape == Shape.SPHERE:
         return Limbs.spheres(grid, radius)
     if shape == Shape.BOX:
@@ -76,7 +67,7 @@ def _edges(limbs: Limbs, otherwise: Float64Array, rng: np.random.Generator) -> F
     if shape != Shape.CYLINDER:
         return otherwise
     axis = limbs.p2 - limbs.p1
-    across = np.cross(axis, _directions(n, rng))
+    across = np.cross(axis, directions(rng, n))
     across *= (limbs.radius / np.linalg.norm(across, axis=1))[:, None]
     return np.asarray(np.where(rng.random(n)[:, None] < 0.5, limbs.p1, limbs.p2) + across)
 

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.wording import CAUSES, length, power, scale_words
-from cylcollide.crosscheck.compare.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import COUNTED, Cause, Kind
 from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.chart_style import (
@@ -29,7 +29,7 @@ from cylcollide.crosscheck.report.chart_style import (
 )
 from cylcollide.crosscheck.report.drawn_case import HUMAN
 from cylcollide.crosscheck.run.run import FinishedRun
-from cylcollide.crosscheck.run.tally import ALL, COUNTED, GRAZES, Tally
+from cylcollide.crosscheck.run.tally import ALL, GRAZES, Tally
 
 ARM = 0.05
 """Metres: where limbs of several sizes were grazed, the figures show the size nearest to this radius."""

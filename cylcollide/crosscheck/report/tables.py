@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from cylcollide.crosscheck.cases.wording import NOTHING, digits, percent, scale_words
-from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import COUNTED_FIELDS, VERDICTS, Cause, Kind
 from cylcollide.crosscheck.generate.bullets import AIMED
 from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun
 from cylcollide.crosscheck.run.scoreboard import ASKED
-from cylcollide.crosscheck.run.tally import COUNTED, Tally
+from cylcollide.crosscheck.run.tally import Tally
 
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
 """Columns of that table."""
@@ -137,9 +137,6 @@ def distance_tables(found: JsonObject) -> list[ReportTable]:
         heads_of_causes = ("shape and cause", "points", "largest error, mm", "smaller with half the margin")
         tables.append(ReportTable(title, heads_of_causes, cells, note))
     return tables
-
-
-COUNTED_FIELDS = tuple(kind.field for kind in COUNTED)
 
 
 def _counts(title: str, name: str, fields: Sequence[str], rows: Sequence[JsonObject], note: str = "") -> ReportTable:

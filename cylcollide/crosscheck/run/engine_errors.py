@@ -20,9 +20,6 @@ from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.records import plain
 
-COUNTED = ("missed", "phantom", "wrong_limb", "lost")
-"""What counts against an engine. Besides these are counted `unproved`, `moved` and the ERRORS."""
-
 PEOPLE = 0.5
 """Metres: the greatest radius for which `Capabilities.accuracy` is stated, and for which errors are measured."""
 NEAR = 100.0

@@ -17,11 +17,12 @@ import numpy as np
 from cylcollide._types import Float64Array, Shape
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.compare.comparison import Comparison
-from cylcollide.crosscheck.compare.disagreements import ERRORS, Figures, median_99_max
+from cylcollide.crosscheck.compare.disagreements import COUNTED_FIELDS, ERRORS, Figures, median_99_max
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.generate.families import OF_ANY_ENGINE, ChunkKey, draw_chunk
 from cylcollide.crosscheck.records import JsonObject, one_line, plain
-from cylcollide.crosscheck.run.engine_errors import COUNTED, EngineErrors
+from cylcollide.crosscheck.run.engine_errors import EngineErrors
+from cylcollide.crosscheck.run.tally import ALL, MM_PER_METRE
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
@@ -30,12 +31,10 @@ IN_MOTION = "humanoid"
 ASKED = (*OF_ANY_ENGINE, IN_MOTION)
 """The families that any engine can be asked."""
 DEFAULT_RAYS = 2000 * len(ASKED)
-ALL = "all"
 
 TIMED_RAYS, ROUNDS = 4000, 9
 """Bullets a call at the humanoid, and how often an engine and this library take turns, to compare speeds."""
 
-MM_PER_METRE = 1000.0
 NONE: Figures = (math.nan, math.nan, math.nan)
 
 Progress = Callable[[str, int, int], None]
@@ -156,7 +155,7 @@ def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: 
             _close()
             return Score(f"{label}, {words}" if words else label, versions, f"{what}: {said}", limits=limits)
     wrong, off = errors.wrong, errors.off
-    counts = (*COUNTED, "unproved", "moved", *(kind.field for kind in ERRORS))
+    counts = (*COUNTED_FIELDS, "unproved", "moved", *(kind.field for kind in ERRORS))
     return Score(
         f"{label}, {words}" if words else label,
         versions,
@@ -169,7 +168,7 @@ def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: 
         inside=errors.inside,
         limits=limits,
         speed=speed,
-        families={family: sum(row[count] for count in COUNTED) for family, row in wrong.items()},
+        families={family: sum(row[count] for count in COUNTED_FIELDS) for family, row in wrong.items()},
         cases=tuple(case for _, case in errors.worst.values()),
     )
 

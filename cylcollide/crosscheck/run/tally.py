@@ -15,6 +15,8 @@ from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.trials import Trial, is_proved
 from cylcollide.crosscheck.compare.disagreements import (
+    COUNTED,
+    COUNTED_FIELDS,
     ERRORS,
     NOT_SOUGHT,
     VERDICTS,
@@ -33,9 +35,6 @@ ALL = "all"
 """The family of the row of all."""
 
 MM_PER_METRE = 1000.0
-
-COUNTED = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB, Kind.LOST)
-"""The kinds that are counted by group: the verdicts, and no answer at all."""
 
 GRAZES = "side-graze"
 """The family whose depth is that of the cut below the side, and the same for limbs of all sizes."""
@@ -139,7 +138,7 @@ class Tally:
         groups: dict[str, JsonObject] = {}
         for family, about, kinds in self._scenes():
             of = {"family": family, "setup": about["setup"], "radius": about["radius"]}
-            new = {**of, "rays": 0, "hits": 0, **{kind.field: 0 for kind in COUNTED}}
+            new = {**of, "rays": 0, "hits": 0, **dict.fromkeys(COUNTED_FIELDS, 0)}
             row = groups.setdefault(json.dumps(of, sort_keys=True), new)
             counts = {kind.field: int(np.sum(kinds == kind)) for kind in COUNTED}
             for name, count in ({"rays": about["rays"], "hits": about["hits"]} | counts).items():
