@@ -24,19 +24,10 @@ GOOD = {maker: good for row in SHAPE_ROWS.values() for maker, good in row.argume
 KIND = {maker: kind for kind, row in SHAPE_ROWS.items() for maker in row.arguments}
 AXIS = [m for m, k in KIND.items() if "p2" in SHAPE_ROWS[k].takes and not SHAPE_ROWS[k].ends_may_meet]
 ARGUMENTS = [(maker, name) for maker, good in GOOD.items() for name in good]
-SIZES = [(m, n) for m, n in ARGUMENTS if n in ("radius", "inner_radius", "half_extents")]
 
 
 def make(maker: str, **changed: object) -> cc.Limbs:
     return getattr(cc.Limbs, maker)(**GOOD[maker] | changed)
-
-
-def spoiled(maker: str, name: str, value: float) -> np.ndarray:
-    """Return the argument with rows 2 and 3 bad in one place."""
-    array = GOOD[maker][name].copy()
-    rows = [2, 3]
-    array[rows if array.ndim == 1 else (rows, [1, 0])] = value
-    return array
 
 
 # What goes in -------------------------------------------------------------------------------------------------------
@@ -96,20 +87,6 @@ def test_box_axes_are_the_rotation_of_the_quaternion():
     assert quarter.box_axes[0, 0] == pytest.approx([0, 1, 0], abs=1e-15)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize(("maker", "name"), ARGUMENTS)
-def test_numbers_that_are_none(maker: str, name: str, value: float):
-    with pytest.raises(ValueError, match=rf"{name}.*row 2\b"):
-        make(maker, **{name: spoiled(maker, name, value)})
-
-
-@pytest.mark.parametrize("value", [0.0, -0.0, -1.0, -1e-300])
-@pytest.mark.parametrize(("maker", "name"), SIZES)
-def test_sizes_that_are_not_positive(maker: str, name: str, value: float):
-    with pytest.raises(ValueError, match=rf"{name}.*> 0.*row 2\b"):
-        make(maker, **{name: spoiled(maker, name, value)})
-
-
 @pytest.mark.parametrize(("maker", "name"), ARGUMENTS)
 def test_wrong_shapes(maker: str, name: str):
     array = GOOD[maker][name]
@@ -144,8 +121,7 @@ def test_tubes_and_tapers_of_impossible_radii():
 
 @pytest.mark.parametrize("maker", GOOD)
 def test_wrong_labels(maker: str):
-    wrong = ({"character": 0.5}, {"character": [0, 1, -2, 3]}, {"mask": -1}, {"mask": [1] * 5}, {"hit_group": 2**40})
-    for keywords in (*wrong, {"name": ["a"]}):
+    for keywords in ({"character": [0, 1, -2, 3]}, {"mask": -1}, {"mask": [1] * 5}, {"name": ["a"]}):
         with pytest.raises(ValueError, match=next(iter(keywords))):
             make(maker, **keywords)
     with pytest.raises(TypeError, match="layer"):

@@ -1,17 +1,12 @@
-"""Distances, overlaps, blades and doubts of any numbers that are accepted, and refusals of others."""
+"""Distances, overlaps, blades and doubts of any numbers that are accepted."""
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.check_cylinders import sized
-from support.number_range import BELOW, BEYOND, GOOD, POWERS, UP, times
+from support.number_range import POWERS, times
 
 import cylcollide as cc
-
-
-@pytest.fixture(scope="module")
-def world() -> cc.HitWorld:
-    return cc.HitWorld(mixed(20).limbs())
 
 
 @pytest.mark.parametrize("power", POWERS)
@@ -57,22 +52,3 @@ def test_distances_at_any_power_of_two(power: int):
     assert np.array_equal(here.hit[decided], there.hit[decided])
     met = decided & here.hit
     assert (np.abs(here.fraction[met] - there.fraction[met]) <= 2.0**-10).all()
-
-
-@pytest.mark.parametrize("value", [-1.0, BELOW, BEYOND, np.nan, np.inf])
-def test_sizes_of_what_is_near_outside_of_the_range(world: cc.HitWorld, value: float):
-    many = np.where(np.arange(5) == 3, value, 1.0)
-    for name, ask in {
-        "radius": lambda radii: world.points_within(GOOD, radii),
-        "radii": lambda radii: world.overlap_spheres(GOOD, radii),
-        "half_extents": lambda radii: world.overlap_boxes(GOOD, [0, 0, 0, 1], np.column_stack([radii] * 3)),
-    }.items():
-        with pytest.raises(ValueError, match=rf"{name}: .*row 3\b"):
-            ask(many)
-    for ask in (
-        lambda radii: world.overlap_capsules(GOOD, UP, radii),
-        lambda radii: world.sweep_capsules(GOOD, UP, GOOD, UP, radii),
-        lambda radii: world.doubt_segments(GOOD, UP, radii),
-    ):
-        with pytest.raises(ValueError, match=r"radi(us|i): .*row 3\b"):
-            ask(many)

@@ -218,25 +218,6 @@ def test_rows_and_fields_of_results():
     assert len(cc.HitWorld().overlap_spheres(np.zeros((0, 3)), 1.0)) == len(world.closest_points(np.zeros((0, 3)))) == 0
 
 
-@pytest.mark.parametrize("value", [-1.0, np.nan, -0.5])
-def test_bad_radii_name_their_row(value: float):
-    world, points = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)), np.zeros((5, 3))
-    many = np.where(np.arange(5) == 3, value, 1.0)
-    for call, name in (
-        (lambda: world.closest_points(points, max_distance=many), "max_distance"),
-        (lambda: world.limbs.closest_points(points, max_distance=many), "max_distance"),
-        (lambda: world.points_within(points, many), "radius"),
-        (lambda: world.overlap_spheres(points, many), "radii"),
-        (lambda: world.limbs.overlap_spheres(points, many), "radii"),
-    ):
-        with pytest.raises(ValueError, match=rf"{name}: .*row 3\b"):
-            call()
-    with pytest.raises(ValueError, match=r"radius: .*row 0\b"):
-        world.points_within(points, 1e-200)
-    with pytest.raises(ValueError, match=r"radii: expected one number or shape \(5,\)"):
-        world.overlap_spheres(points, [1.0, 2.0])
-
-
 # The whole range ----------------------------------------------------------------------------------------------------
 
 

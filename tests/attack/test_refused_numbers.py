@@ -1,0 +1,83 @@
+"""One number that no argument takes, in one row of each array argument of each public call: the message names both."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from support.awkward_calls import ROWS, Call, calls, world
+from support.number_range import BELOW, BEYOND
+
+pytestmark = pytest.mark.attack
+
+ROW = 3
+TAKES_ALL = {("RewindLimits.admit", "claimed"), ("RewindLimits.admit", "bound")}
+"""What a client claims may be anything."""
+SIZES = {"radius", "radii", "inner_radius", "half_extents"}
+NEVER_NEGATIVE = {*SIZES, "radius1", "radius2", "by", "max_distance", "energy", "alpha", "time_radius", "duration"}
+
+
+def check_refused(call: Call, name: str, value: float, column: Any = slice(None)) -> None:
+    """Fail unless a call refuses a value in row 3 of an argument, or in the last of fewer rows, and changes nothing."""
+    given, before = np.array(call.arguments[name], float), world().snapshot()
+    row = ROW if given.ndim and len(given) == ROWS else -1
+    given.reshape(len(given) if given.ndim else 1, -1)[row, column] = value
+    said = "time" if call.function == "PoseHistory.sweep_capsules" and name in ("t0", "t1") else name
+    with pytest.raises(ValueError, match=rf"^{said}: expected ") as refused:
+        call.call(**{**call.arguments, name: given})
+    flat = {("Clip", "orientations"): [k + ROW * ROWS for k in range(ROWS)]}.get((call.function, name), [ROW])
+    if row == ROW:
+        assert re.search(rf"\b(row|bone) ({'|'.join(map(str, flat))})\b", str(refused.value)), (
+            call.function,
+            name,
+            value,
+        )
+    assert world().snapshot() is before
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf, BEYOND])
+def test_no_number_is_refused(value: float):
+    count = 0
+    for call in calls().values():
+        for name, array in call.arguments.items():
+            if array.dtype.kind == "f" and (call.function, name) not in TAKES_ALL:
+                check_refused(call, name, value, column=-1)
+                count += 1
+    assert count > 250
+
+
+@pytest.mark.parametrize("value", [0.5, True, np.float64(1), "1", b"1", None, 1j, [1], 2**40, -(2**40), 2**70])
+def test_what_is_no_integer_of_32_bits_is_refused(value: Any):
+    """A shot has any number of 64 bits."""
+    count = 0
+    for call in calls().values():
+        for name, array in call.arguments.items():
+            if array.dtype.kind == "i" and (name, value) != ("shot", 2**40) and (name, value) != ("shot", -(2**40)):
+                with pytest.raises(ValueError, match=rf"^{name}: expected "):
+                    call.call(**{**call.arguments, name: [*array.tolist()[:ROW], value, *array.tolist()[ROW + 1 :]]})
+                count += 1
+    assert count > 100
+
+
+@pytest.mark.parametrize(
+    ("value", "names"), [(BELOW, SIZES | {"directions"}), (-1.0, NEVER_NEGATIVE), (-1e-300, SIZES)]
+)
+def test_sizes_that_are_none_are_refused(value: float, names: set[str]):
+    seen = set()
+    for call in calls().values():
+        for name in names & set(call.arguments):
+            check_refused(call, name, value)
+            seen.add(name)
+    assert seen == names
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0])
+def test_limbs_have_a_size(value: float):
+    makers = [call for call in calls().values() if call.function in {f"Limbs.{name}" for name in MAKERS}]
+    for call in makers:
+        for name in SIZES & set(call.arguments):
+            check_refused(call, name, value)
+    assert len(makers) == len(MAKERS)
+
+
+MAKERS = ("cylinders", "tubes", "cones", "ellipsoids", "capsules", "spheres", "boxes")
