@@ -26,9 +26,8 @@ RayOptions: TypeAlias = tuple[int, int, int]
 """Of a ray test: threads, below 1 the number of processors; 32 layers; number of the hit, from 0, below 0 the first."""
 
 
-NO_EPSILON: Final = -1.0
-LEFT_OUT: Final = 1, -1, -1, -1, -1, NO_EPSILON, None
-"""The options of `rayTestBatch` that are not given: these very objects are not checked, which takes a while."""
+ONE, NOT_GIVEN, NO_EPSILON = 1, -1, -1.0
+"""Options of `rayTestBatch` that are not given: these very objects are not checked, which takes a while."""
 
 PLAIN: Final[RayOptions] = 1, ALL_LAYERS, -1
 """The options of a ray test of which none is given."""

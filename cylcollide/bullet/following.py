@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from cylcollide.bullet.arguments import MirrorInside, RayOptions
+import numpy as np
+
+from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.filter_calls import LAST_CALL, filter_calls
-from cylcollide.bullet.near import NearBodies, are_few
+from cylcollide.bullet.near import FEW_RAYS, NearBodies, few_rays
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bullet.watch import Changed, Changes
@@ -27,7 +29,7 @@ class Follower:
         self._near: NearBodies | None = None
         self._near_tests = 0, 0  # the last change of poses that was noted, and how many tests since then read no more
         self._is_behind = False  # whether a query has read some bodies alone
-        self._filter_calls = filter_calls()
+        self._filter_calls, self._is_direct = filter_calls(), client.is_direct
         self.scene: MirrorScene = self._reader.read(None, True)
         """As it was last read."""
 
@@ -50,7 +52,7 @@ class Follower:
                 self.sync()
             return
         now, before = self._noted.last(), self._seen
-        is_old = filter_calls() != self._filter_calls or not self._client.is_direct
+        is_old = filter_calls() != self._filter_calls or not self._is_direct
         if before is None or now[1:] != before[1:] or is_old:
             self.sync(filters=before is None or now[2] != before[2])
         elif now != before:
@@ -65,28 +67,29 @@ class Follower:
             self.sync_if_due()
         return self.scene
 
-    def near_answers(self, starts: Any, ends: Any, request: RayOptions) -> list[RayTestResult] | None:
+    def near_answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments, if nothing but poses has changed since the last scene; else None.
 
         Also None after several ray tests since one change.
         """
-        _threads, mask, number = request
-        if number >= 0 or not are_few(starts, len(self.scene.reading.bodies)):
+        scene, noted, before, near = self.scene, self._noted, self._seen, self._near
+        n = len(starts) if isinstance(starts, (list, tuple)) else np.size(starts) // 3
+        if LAST_CALL[0] != self._filter_calls or (n > FEW_RAYS and n > few_rays(len(scene.reading.bodies))):
             return None
-        noted, before, same_filters = self._noted, self._seen, LAST_CALL[0] == self._filter_calls
         if noted is None:
-            if not (self._follow and same_filters and self._reader.bodies_are_those_of(self.scene)):
+            if not (self._follow and self._reader.bodies_are_those_of(scene)):
                 return None
         else:
-            poses, scene, filters = noted.poses, noted.scene, noted.filters
-            if before is None or poses == before[0] or scene != before[1] or filters != before[2]:
+            poses, (tested, tests) = noted.poses, self._near_tests
+            if before is None or poses == before[0] or noted.scene != before[1] or noted.filters != before[2]:
                 return None
-            tests = self._near_tests[1] if self._near_tests[0] == poses else 0
+            if tested != poses:
+                tests = 0
             self._near_tests = poses, tests + 1
-            if tests >= NEAR_TESTS or not same_filters or not self._client.is_direct:
+            if tests >= NEAR_TESTS or not self._is_direct:
                 return None
-        if self._near is None or not self._near.suits(self.scene):
-            self._near = NearBodies(self._client, self.scene, self._inside, sees_shapes=noted is not None)
-        answers = self._near.answers(starts, ends, mask)
+        if near is None or (near.scene is not scene and not near.suits(scene)):
+            near = self._near = NearBodies(self._client, scene, self._inside, sees_shapes=noted is not None)
+        answers = near.answers(starts, ends, mask)
         self._is_behind = self._is_behind or answers is not None
         return answers

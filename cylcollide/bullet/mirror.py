@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import is_
 from typing import Any, get_args
 
 import numpy as np
@@ -12,7 +11,18 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
-from cylcollide.bullet.arguments import BULLET, PLAIN, MirrorInside, RayOptions, ray_options, vectors
+from cylcollide.bullet.arguments import (
+    BASE_OF_NONE,
+    BULLET,
+    NO_EPSILON,
+    NOT_GIVEN,
+    ONE,
+    PLAIN,
+    MirrorInside,
+    RayOptions,
+    ray_options,
+    vectors,
+)
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
@@ -153,31 +163,33 @@ class Mirror(MirrorPoints):
         self,
         rayFromPosition: ArrayLike,
         rayToPosition: ArrayLike,
-        collisionFilterMask: int = -1,
-        reportHitNumber: int = -1,
+        collisionFilterMask: int = NOT_GIVEN,
+        reportHitNumber: int = NOT_GIVEN,
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
         names = "rayFromPosition", "rayToPosition"
         request = PLAIN
-        if not all(map(is_, (collisionFilterMask, reportHitNumber, physicsClientId), (-1, -1, None))):
+        if not (NOT_GIVEN is collisionFilterMask is reportHitNumber and physicsClientId is None):
             request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self._client.number)
-        found = self._follower.near_answers([rayFromPosition], [rayToPosition], request)
+        found = None
+        if request[2] < 0:
+            found = self._follower.near_answers([rayFromPosition], [rayToPosition], request[1])
         if found is None:
             starts, ends = vectors(rayFromPosition, names[0], 1), vectors(rayToPosition, names[1], 1)
-            found = self._answers(starts, ends, request, arguments.BASE_OF_NONE, names)
+            found = self._answers(starts, ends, request, BASE_OF_NONE, names)
         return (found[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
         self,
         rayFromPositions: ArrayLike,
         rayToPositions: ArrayLike,
-        numThreads: int = 1,
-        parentObjectUniqueId: int = -1,
-        parentLinkIndex: int = -1,
-        reportHitNumber: int = -1,
-        collisionFilterMask: int = -1,
-        fractionEpsilon: float = arguments.NO_EPSILON,
+        numThreads: int = ONE,
+        parentObjectUniqueId: int = NOT_GIVEN,
+        parentLinkIndex: int = NOT_GIVEN,
+        reportHitNumber: int = NOT_GIVEN,
+        collisionFilterMask: int = NOT_GIVEN,
+        fractionEpsilon: float = NO_EPSILON,
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult, ...]:
         """As `pybullet.rayTestBatch`: the first shape along each segment, any number of them, exactly.
@@ -212,15 +224,18 @@ class Mirror(MirrorPoints):
             On NaN, infinity, a wrong shape, a number that is none or does not fit, another client,
             or a parent that does not exist.
         """
-        given = numThreads, parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask, fractionEpsilon
-        request, parent = PLAIN, arguments.BASE_OF_NONE
-        if not all(map(is_, (*given, physicsClientId), arguments.LEFT_OUT)):
-            request, parent = arguments.batch_options(*given, physicsClientId, self._client.number)
-        rays, names = (rayFromPositions, rayToPositions), ("rayFromPositions", "rayToPositions")
-        found = self._follower.near_answers(*rays, request) if parent.body < 0 else None
+        request, parent, found = PLAIN, BASE_OF_NONE, None
+        given = parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
+        are_given = not (numThreads is ONE and fractionEpsilon is NO_EPSILON and physicsClientId is None)
+        if are_given or not NOT_GIVEN is given[0] is given[1] is given[2] is given[3]:
+            client = physicsClientId, self._client.number
+            request, parent = arguments.batch_options(numThreads, *given, fractionEpsilon, *client)
+        if parent[0] < 0 and request[2] < 0:
+            found = self._follower.near_answers(rayFromPositions, rayToPositions, request[1])
         if found is None:
-            starts = vectors(rays[0], names[0])
-            found = self._answers(starts, vectors(rays[1], names[1], len(starts)), request, parent, names)
+            names = "rayFromPositions", "rayToPositions"
+            starts = vectors(rayFromPositions, names[0])
+            found = self._answers(starts, vectors(rayToPositions, names[1], len(starts)), request, parent, names)
         return tuple(found)
 
     def _answers(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Vectors
 from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
 from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes, mark_near
@@ -35,10 +35,9 @@ FEW_RAYS, MOST_RAYS, PAIRS = 128, 1024, 20_000
 """To test so many rays, or so many pairs of a ray and a body up to the second number, takes less time than a tree."""
 
 
-def are_few(starts: Any, bodies: int) -> bool:
-    """Whether these, vectors or not, are few rays among so many bodies."""
-    n = len(starts) if isinstance(starts, (list, tuple)) else np.size(starts) // 3
-    return n <= FEW_RAYS or (n <= MOST_RAYS and n * bodies <= PAIRS)
+def few_rays(bodies: int) -> int:
+    """How many rays are few among so many bodies."""
+    return max(FEW_RAYS, min(MOST_RAYS, PAIRS // max(bodies, 1)))
 
 
 REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE and so on
@@ -76,7 +75,7 @@ class NearBodies:
     """
 
     def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, sees_shapes: bool) -> None:
-        shapes, state, self._client, self._scene = scene.shapes, scene.state, client, scene
+        shapes, state, self._client, self.scene = scene.shapes, scene.state, client, scene
         self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
         link_of_shape = [shapes.body_links[k] for k in shapes.body_link.tolist()]
         wrapped = [shapes.body_links[k] for k in shapes.wrapped]
@@ -135,85 +134,86 @@ class NearBodies:
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
             state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
-        self._packed = pack(self._shapes)
-        self._kept = deque[tuple[NearMemory, Any]](maxlen=2)
+        self._packed, self._has_boxes, self._count = pack(self._shapes), bool(box_reach), len(scene.reading.bodies)
+        self._kept = deque[tuple[NearMemory, Any, Vectors, Vectors]](maxlen=2)
 
     def suits(self, scene: MirrorScene) -> bool:
         """Whether the scene has these shapes, these filters, and these planes in their places."""
-        own = self._scene
+        own = self.scene
         return own is scene or (own.shapes is scene.shapes and own.state.sheets is scene.state.sheets)
 
-    def _memory(self) -> tuple[NearMemory, Any]:
-        """Memory for one ray test, and the same for loops.
-
-        What a thread has taken, no other one finds.
-        """
-        try:
-            return self._kept.pop()
-        except IndexError:
-            layout, count = self._scene.state.world._layout, len(self._links)
-            few = max(FEW_RAYS, min(MOST_RAYS, PAIRS // max(count, 1)))
-            columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
-            table = columns.table(layout)
-            frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.reach), 1))
-            frames[self._shapes.plane_at] = nan  # no plane is here before it was read
-            made = posed_memory(len(self._at), columns)
-            boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, few, 3))
-            segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
-            batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
-            memory = NearMemory(
-                frames, frames.view(np.int64), boxes, np.zeros(count), np.empty((count, 3)), np.empty(count),
-                np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty(count, bool),
-                np.empty((few, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
-                np.empty(count, np.int64), np.empty(count, np.int64), np.empty(len(self._at), bool),
-                made, table, table.kernel_rows, batch, empty_hits(few),
-                np.empty(few, np.int32), np.empty(few), rays[2], rays[3], np.empty(few, np.int64),
-                np.empty((few, 2), np.int32), make_surface_queue(), np.empty(BLOCK, np.int32),
-            )  # fmt: skip
-            return memory, pack(memory)
+    def _memory(self) -> tuple[NearMemory, Any, Vectors, Vectors]:
+        """New memory for one ray test, the same for loops, and where starts and ends are written."""
+        layout, count = self.scene.state.world._layout, len(self._links)
+        few = few_rays(self._count)
+        columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
+        table = columns.table(layout)
+        frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.reach), 1))
+        frames[self._shapes.plane_at] = nan  # no plane is here before it was read
+        made = posed_memory(len(self._at), columns)
+        boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, few, 3))
+        segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
+        batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
+        memory = NearMemory(
+            frames, frames.view(np.int64), boxes, np.zeros(count), np.empty((count, 3)), np.empty(count),
+            np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty(count, bool),
+            np.empty((few, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
+            np.empty(count, np.int64), np.empty(count, np.int64), np.empty(len(self._at), bool),
+            made, table, table.kernel_rows, batch, empty_hits(few),
+            np.empty(few, np.int32), np.empty(few), rays[2], rays[3], np.empty(few, np.int64),
+            np.empty((few, 2), np.int32), make_surface_queue(), np.empty(BLOCK, np.int32),
+        )  # fmt: skip
+        return memory, pack(memory), rays[0], rays[1]
 
     def answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments.
 
-        None if they are no such segments, if more has to be read, or if exact arithmetic decides.
+        None if they are no such segments, if more has to be read, or if exact arithmetic decides. No array is made, and
+        no other function of ours is called: after a step, each takes longer than a loop.
         """
-        memory = self._memory()
+        api, number, shapes = self._client.api, self._client.number, self._packed
         try:
-            rays = memory[0].batch.rays
-            n = _written(starts, rays.origin)
-            return self._answers(n, mask, *memory) if n > 0 and _written(ends, rays.second) == n else None
-        except self._client.api.error:  # a body is gone
+            kept = self._kept.pop()  # what a thread has taken, no other one finds
+        except IndexError:
+            kept = self._memory()
+        memory, packed, origin, second = kept
+        try:
+            n = read_rows(starts, origin) or _written(starts, origin)
+            if n == 0 or n != (read_rows(ends, second) or _written(ends, second)):
+                return None
+            if api.getNumBodies(number) != self._count:
+                return None
+            read_states(self._places, memory.frames, memory.read)
+            read_states(self._base_boxes, memory.around, memory.read)
+            for b, joints in self._sliding:
+                memory.out[b] = sum([abs(api.getJointState(self._bodies[b], k, number)[0]) for k in joints])
+            if mark_near(shapes, packed, n) == UNDECIDED:
+                return None
+            read_states(self._links, memory.frames, memory.unread)
+            if cast_near(shapes, packed, n, mask, self._cores) == UNDECIDED:
+                return None
+            found = hit_tuples(n, memory.body_link, memory.fraction, memory.position, memory.normal, MISS)
+            return self._before_meshes(found, n, mask, memory, packed) if self._has_boxes else found
+        except api.error:  # a body is gone
             return None
         finally:
-            self._kept.append(memory)
+            self._kept.append(kept)
 
-    def _answers(self, n: int, mask: int, memory: NearMemory, packed: Any) -> list[RayTestResult] | None:
-        """The answers to the n segments in memory. No array is made: after a step that takes longer than all loops."""
-        api, number, shapes = self._client.api, self._client.number, self._packed
-        if api.getNumBodies(number) != len(self._scene.reading.bodies):
+    def _before_meshes(
+        self, found: list[RayTestResult], n: int, mask: int, memory: NearMemory, packed: Any
+    ) -> list[RayTestResult] | None:
+        """The answers to the n segments in memory, where wrapped links may be hit before what was found."""
+        wrapped = zip(self._boxes, memory.wrapped.data, strict=True)
+        read_states([call for calls, count in wrapped for call in calls[:count]], memory.boxes)
+        count = enter_meshes(self._packed, packed, n, PADDING)
+        if count == UNDECIDED:
             return None
-        read_states(self._places, memory.frames, memory.read)
-        read_states(self._base_boxes, memory.around, memory.read)
-        for b, joints in self._sliding:
-            memory.out[b] = sum([abs(api.getJointState(self._bodies[b], k, number)[0]) for k in joints])
-        if mark_near(shapes, packed, n) == UNDECIDED:
-            return None
-        read_states(self._links, memory.frames, memory.unread)
-        if cast_near(shapes, packed, n, mask, self._cores) == UNDECIDED:
-            return None
-        found = hit_tuples(n, memory.body_link, memory.fraction, memory.position, memory.normal, MISS)
-        if len(memory.boxes):
-            wrapped = zip(self._boxes, memory.wrapped.data, strict=True)
-            read_states([call for calls, count in wrapped for call in calls[:count]], memory.boxes)
-            count = enter_meshes(shapes, packed, n, PADDING)
-            if count == UNDECIDED:
-                return None
-            if count:
-                meshes = self._scene.state.wrapped.moved(memory.boxes.reshape(-1, 2, 3))
-                rays, fraction, entering = memory.batch.rays, memory.fraction[:n], memory.entering[:count]
-                hits = meshes.first_hits(rays.origin[:n], rays.second[:n], mask, fraction, entering)
-                for row, hit in hits.items():
-                    found[row] = hit
+        if count:
+            meshes = self.scene.state.wrapped.moved(memory.boxes.reshape(-1, 2, 3))
+            rays, fraction, entering = memory.batch.rays, memory.fraction[:n], memory.entering[:count]
+            hits = meshes.first_hits(rays.origin[:n], rays.second[:n], mask, fraction, entering)
+            for row, hit in hits.items():
+                found[row] = hit
         return found
 
 
@@ -229,9 +229,7 @@ def _is_bare(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool:
 
 
 def _written(values: Any, array: Float64Array) -> int:
-    """Write vectors into the rows of an array; how many, 0 if they are too many or none."""
-    if isinstance(values, (list, tuple)) and read_rows(values, array):
-        return len(values)
+    """Write vectors that `read_rows` does not take into the rows of an array; how many, 0 if too many or none."""
     try:
         found = vectors(values, "")
         array[: len(found)] = found

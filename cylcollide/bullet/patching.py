@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from inspect import signature
 from threading import RLock
 from typing import Any, NamedTuple, TypeAlias
@@ -44,8 +44,9 @@ class Options(NamedTuple):
 
 
 _lock = RLock()
-_patches: list[Options] = []
-_mirrors: dict[tuple[int, Options], Mirror] = {}
+_mirrors: dict[Options, dict[int, Mirror]] = {}
+_patches: list[tuple[Options, dict[int, Mirror]]] = []
+"""Of each patch its options and the mirrors that these have made, by client."""
 _changes = Changes()
 """Of all clients: the calls that may have changed bodies or filters; poses count as changed at every ray test."""
 
@@ -75,7 +76,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     if mesh is not None:
         validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
     with _lock:
-        _patches.append(options)
+        _patches.append((options, _mirrors.setdefault(options, {})))
         for name, function in _replacements().items():
             setattr(pybullet, name, function)
 
@@ -130,9 +131,9 @@ def _disconnecting(*arguments: Any, **keywords: Any) -> Any:
         return OWN.disconnect(*arguments, **keywords)
     finally:
         with _lock:
-            for client, options in list(_mirrors):
-                if not OWN.isConnected(client):
-                    del _mirrors[client, options]
+            for mirrors in _mirrors.values():
+                for client in [client for client in mirrors if not OWN.isConnected(client)]:
+                    del mirrors[client]
 
 
 RAYS = "rayFromPositions", "rayToPositions"
@@ -145,11 +146,18 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
     is_one, known = name == "rayTest", set(names)
 
     def ask(*arguments: Any, **keywords: Any) -> tuple[RayTestResult, ...]:
-        own, given = partial(test, *arguments, **keywords), dict(zip(names, arguments, strict=False)) | keywords
-        fit = len(given) == len(arguments) + len(keywords) and known.issuperset(given)
-        starts, ends = given.pop(names[0], None), given.pop(names[1], None)
-        if not fit or starts is None or ends is None:
-            return own()  # PyBullet's own error
+        def own() -> tuple[RayTestResult, ...]:
+            return test(*arguments, **keywords)
+
+        rays, given = arguments, dict[str, Any]()
+        if keywords or len(rays) != 2:  # else starts and ends alone, as in most calls
+            given = dict(zip(names, arguments, strict=False)) | keywords
+            if len(given) != len(arguments) + len(keywords) or not known.issuperset(given):
+                return own()  # PyBullet's own error
+            rays = given.pop(names[0], None), given.pop(names[1], None)
+        starts, ends = rays
+        if starts is None or ends is None:
+            return own()
         return _answer(own, [starts] if is_one else starts, [ends] if is_one else ends, given)
 
     return ask
@@ -162,7 +170,7 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
         return own()
     client = options.pop("physicsClientId", 0)
     try:
-        mirror = _mirror_of(client, innermost[0])
+        mirror = _mirror_of(client, *innermost[0])
     except ValueError as error:
         return _meanwhile(own, error)
     try:
@@ -192,15 +200,19 @@ def _meanwhile(own: _Own, error: ValueError) -> tuple[RayTestResult, ...]:
     return answer
 
 
-def _mirror_of(client: int, options: Options) -> Mirror:
+def _mirror_of(client: int, options: Options, made: dict[int, Mirror]) -> Mirror:
     """The mirror of a client, which follows the calls that are noted; ValueError if the client cannot be mirrored."""
-    with _lock:
-        if not isinstance(client, int) or (client, options) not in _mirrors:
-            since = _changes.last()
-            mirror = _mirrors[client, options] = Mirror(client, **options._asdict(), follow=False)
-            mirror._follow_calls(_changes, since)
-        _changes.note(Effect.POSES)
-        return _mirrors[client, options]
+    mirror = made.get(client) if isinstance(client, int) else None
+    if mirror is None:
+        with _lock:
+            mirror = made.get(client) if isinstance(client, int) else None
+            if mirror is None:
+                since = _changes.last()
+                mirror = Mirror(client, **options._asdict(), follow=False)
+                mirror._follow_calls(_changes, since)
+                made[client] = mirror
+    _changes.note_poses()
+    return mirror
 
 
 def _as_rays(starts: Any, ends: Any) -> Float64Array | None:

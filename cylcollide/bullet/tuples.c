@@ -26,10 +26,11 @@ static PyObject *item_of(PyObject *given, Py_ssize_t k) {
 
 /* Writes the numbers of a list or tuple, at most `room`; how many, -1 if it is none or holds what is no float64. */
 static Py_ssize_t read_floats(PyObject *given, double *to, Py_ssize_t room) {
-    const Py_ssize_t count = length_of(given);
+    const int is_list = PyList_Check(given);
+    const Py_ssize_t count = is_list ? PyList_Size(given) : length_of(given);
     if (count > room) return -1;
     for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *item = item_of(given, k);
+        PyObject *item = is_list ? PyList_GetItem(given, k) : PyTuple_GetItem(given, k);
         int beyond = 0;
         if (PyFloat_Check(item)) {
             to[k] = PyFloat_AsDouble(item);
@@ -63,15 +64,15 @@ static int are_rows(PyObject *array) {
 static PyObject *read_rows(PyObject *module, PyObject *const *given, Py_ssize_t count) {
     if (count != 2 || !are_rows(given[1])) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "rows, array");
     const Py_ssize_t rows = length_of(given[0]), width = LENGTH(given[1], 1);
-    if (rows < 0 || rows > LENGTH(given[1], 0)) Py_RETURN_FALSE;
+    if (rows < 0 || rows > LENGTH(given[1], 0)) return PyLong_FromLong(0);
     double *to = PyArray_DATA((PyArrayObject *)given[1]);
     for (Py_ssize_t k = 0; k < rows; k++, to += width) {
         if (k + 2 * AHEAD < rows) FETCH(item_of(given[0], k + 2 * AHEAD));
         PyObject *next = k + AHEAD < rows ? item_of(given[0], k + AHEAD) : NULL;
         if (next != NULL && length_of(next) > 0) FETCH(item_of(next, 0));
-        if (!read_row(item_of(given[0], k), to, width, 0)) Py_RETURN_FALSE;
+        if (!read_row(item_of(given[0], k), to, width, 0)) return PyLong_FromLong(0);
     }
-    Py_RETURN_TRUE;
+    return PyLong_FromSsize_t(rows);
 }
 
 /* Writes the states that a call of (function, arguments, row) returns, a tuple of them or one. */

@@ -30,8 +30,9 @@ def _read_row(row: Any, array: Float64Array, k: int) -> bool:
     return True
 
 
-def _read_rows(rows: Sequence[Any], array: Float64Array) -> bool:
-    return all(_read_row(row, array, k) for k, row in enumerate(rows))
+def _read_rows(rows: Any, array: Float64Array) -> int:
+    are_rows = isinstance(rows, (list, tuple)) and len(rows) <= len(array)
+    return len(rows) if are_rows and all(_read_row(row, array, k) for k, row in enumerate(rows)) else 0
 
 
 def _read_states(calls: Sequence[Any], array: Float64Array, chosen: Int64Array | None = None) -> None:
@@ -60,10 +61,10 @@ def _hit_tuples(
     ]
 
 
-read_rows: Callable[[Any, Float64Array], bool] = getattr(MACHINE_CODE, "read_rows", _read_rows)
-"""Write lists or tuples of floats and small ints into the first rows of an array (n, w); False where they are others.
+read_rows: Callable[[Any, Float64Array], int] = getattr(MACHINE_CODE, "read_rows", _read_rows)
+"""Write lists or tuples of floats and small ints into the first rows of an array (n, w); how many, 0 for others.
 
-After False some are written.
+After 0 some may be written.
 """
 
 read_states: Callable[..., None] = getattr(MACHINE_CODE, "read_states", _read_states)

@@ -38,7 +38,11 @@ class Changes:
         elif effect == Effect.SCENE:
             self.scene = next(self._serial)
         else:
-            self.poses = next(self._serial)
+            self.note_poses()
+
+    def note_poses(self) -> None:
+        """Record a call with the effect POSES."""
+        self.poses = next(self._serial)
 
 
 _changes: dict[int, Changes] = {}

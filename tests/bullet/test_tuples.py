@@ -39,7 +39,7 @@ ROWS = [
 def test_rows_are_read_as_by_plain_python(rows):
     read, expected = np.full((2, 4, 3), 7.0)
     done = read_rows(rows, read)
-    assert done is tuples._read_rows(rows, expected)
+    assert done == tuples._read_rows(rows, expected) in (0, len(rows))
     if done:
         assert np.array_equal(read, expected, equal_nan=True)
         assert (np.signbit(read) == np.signbit(expected)).all()
@@ -104,7 +104,7 @@ def test_arrays_that_cannot_take_rows_are_refused():
         with pytest.raises(TypeError):
             read_states([], array)
     for rows in ([[1.0] * 3] * 3, "abc", None):
-        assert read_rows(rows, np.zeros((2, 3))) is False
+        assert read_rows(rows, np.zeros((2, 3))) == tuples._read_rows(rows, np.zeros((2, 3))) == 0
     call, array = (lambda: STATE, (), 0), np.zeros((1, 7))
     for calls, *chosen in ((None,), ([call], np.zeros(2, np.int64)), ([call], np.zeros(1)), ([call[:2]],), ([[call]],)):
         with pytest.raises((TypeError, SystemError)):
@@ -147,7 +147,7 @@ def test_references_are_counted():
     row, before = [0.5, 1.5, 2.5], sys.getrefcount(MISS)
     counts = [sys.getrefcount(x) for x in (row, *row)]
     for _ in range(100):
-        assert read_rows([row] * 3, np.empty((3, 3)))
+        assert read_rows([row] * 3, np.empty((3, 3))) == 3
         assert not read_rows([row, [row]], np.empty((3, 3)))
         hits = hit_tuples(10, np.full((10, 2), -1, np.int32), *columns(10)[1:], MISS)
     assert len(hits) == 10
