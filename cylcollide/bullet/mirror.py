@@ -11,18 +11,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
-from cylcollide.bullet.arguments import (
-    BASE_OF_NONE,
-    BULLET,
-    NO_EPSILON,
-    NOT_GIVEN,
-    ONE,
-    PLAIN,
-    MirrorInside,
-    RayOptions,
-    ray_options,
-    vectors,
-)
+from cylcollide.bullet.arguments import BULLET, NOT_GIVEN, ONE, PLAIN, MirrorInside, RayOptions, ray_options, vectors
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
@@ -168,16 +157,14 @@ class Mirror(MirrorPoints):
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
-        names = "rayFromPosition", "rayToPosition"
-        request = PLAIN
+        names, request = ("rayFromPosition", "rayToPosition"), PLAIN
         if not (NOT_GIVEN is collisionFilterMask is reportHitNumber and physicsClientId is None):
             request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self._client.number)
-        found = None
-        if request[2] < 0:
-            found = self._follower.near_answers([rayFromPosition], [rayToPosition], request[1])
+        rays = [rayFromPosition], [rayToPosition], request[1]
+        found = self._follower.near_answers(*rays) if request[2] < 0 else None
         if found is None:
             starts, ends = vectors(rayFromPosition, names[0], 1), vectors(rayToPosition, names[1], 1)
-            found = self._answers(starts, ends, request, BASE_OF_NONE, names)
+            found = self._answers(starts, ends, request, arguments.BASE_OF_NONE, names)
         return (found[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
@@ -189,7 +176,7 @@ class Mirror(MirrorPoints):
         parentLinkIndex: int = NOT_GIVEN,
         reportHitNumber: int = NOT_GIVEN,
         collisionFilterMask: int = NOT_GIVEN,
-        fractionEpsilon: float = NO_EPSILON,
+        fractionEpsilon: float = arguments.NO_EPSILON,
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult, ...]:
         """As `pybullet.rayTestBatch`: the first shape along each segment, any number of them, exactly.
@@ -224,9 +211,9 @@ class Mirror(MirrorPoints):
             On NaN, infinity, a wrong shape, a number that is none or does not fit, another client,
             or a parent that does not exist.
         """
-        request, parent, found = PLAIN, BASE_OF_NONE, None
+        request, parent, found = PLAIN, arguments.BASE_OF_NONE, None
         given = parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
-        are_given = not (numThreads is ONE and fractionEpsilon is NO_EPSILON and physicsClientId is None)
+        are_given = not (numThreads is ONE and fractionEpsilon is arguments.NO_EPSILON and physicsClientId is None)
         if are_given or not NOT_GIVEN is given[0] is given[1] is given[2] is given[3]:
             client = physicsClientId, self._client.number
             request, parent = arguments.batch_options(numThreads, *given, fractionEpsilon, *client)

@@ -149,7 +149,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
         def own() -> tuple[RayTestResult, ...]:
             return test(*arguments, **keywords)
 
-        rays, given = arguments, dict[str, Any]()
+        rays, given = arguments, {}
         if keywords or len(rays) != 2:  # else starts and ends alone, as in most calls
             given = dict(zip(names, arguments, strict=False)) | keywords
             if len(given) != len(arguments) + len(keywords) or not known.issuperset(given):
