@@ -1,8 +1,9 @@
 """Motions of glTF 2.0 files: the turns of joints over time, and the way of the root."""
 
 import warnings
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ MOVED = 1e-3
 """Joints that move by more than this share of the size of the skeleton are named: the bones of a clip only turn."""
 
 
-class _Track(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Track:
     """The keys of one property of a node."""
 
     times: Float64Array

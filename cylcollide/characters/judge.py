@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, Unpack
 
 import numpy as np
@@ -38,7 +39,8 @@ class GroupedState(State, Protocol):
         """Numbers of hit groups by name."""
 
 
-class Weapons(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Weapons:
     """The policies that n rays are judged by."""
 
     policies: tuple[Policy, ...]

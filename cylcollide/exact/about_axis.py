@@ -1,7 +1,8 @@
 """The feet of solids of revolution, in the half plane of axis and point."""
 
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from cylcollide._types import Face
 from cylcollide.exact.ellipse import Ellipse
@@ -22,7 +23,8 @@ Way: TypeAlias = tuple[Decimal, Decimal]
 """Along the axis and away from it."""
 
 
-class AboutAxis(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AboutAxis:
     """A point about an axis p1 → p2, in integers: lengths times `scale`."""
 
     x: Vector  # from p1 to the point

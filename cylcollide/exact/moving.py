@@ -6,6 +6,7 @@ solid is a polynomial of s that is at most 0 where the bound holds: of degree 2,
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
@@ -66,7 +67,8 @@ class Motion(NamedTuple):
 # Polynomials --------------------------------------------------------------------------------------------------------
 
 
-class AxisProducts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AxisProducts:
     """Scalar products of y = x - p1 and a = p2 - p1 as polynomials of s, and radii; integers of one scale."""
 
     yy: Polynomial

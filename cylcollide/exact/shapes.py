@@ -6,7 +6,6 @@ is |(x - p1) × a| / |a|.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from cylcollide._types import Face
 from cylcollide.exact.line import RayNumbers, Triple
@@ -22,7 +21,8 @@ def line_from(ray: RayNumbers, place: Triple, *lengths: float) -> tuple[Vector, 
     return (ox - px, oy - py, oz - pz), step, (px, py, pz), scaled
 
 
-class AxisFrame(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AxisFrame:
     """A line along and across the axis p1 → p2.
 
     Its height above p1 is height + t rate, and top = a² at p2. The square of |(x - p1) × a| is A t² + 2 B t + C with

@@ -7,7 +7,7 @@ W² <= 4 r² ρ². In between, ρ² is a polynomial over a².
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product as choices
 from typing import TypeAlias
@@ -77,7 +77,7 @@ class GrownFrame:
     def parts(self) -> list[Part]:
         """The parts of the grown solid."""
         m, grown = self.m, self.m.radius + self.growth
-        ball = m._replace(radius=grown)
+        ball = replace(m, radius=grown)
         if self.shape in (Shape.SPHERE, Shape.CAPSULE):
             found = [(bound,) for bound in ball_bounds(self.shape, ball)]
             return [*found, (m.below, m.above, m.wall(grown))] if self.shape == Shape.CAPSULE else list(found)

@@ -6,9 +6,10 @@ Whatever is hit is green, a gap is red, walls are grey. Limbs that are nearer to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +35,8 @@ MARGIN = 1.12
 """A window is so many times as large as what it has to show."""
 
 
-class Scene(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Scene:
     """Limbs at a moment, as pictures show them."""
 
     limbs: Limbs
@@ -81,7 +83,8 @@ class Scene(NamedTuple):
         return np.flatnonzero(self.limbs.character == own) if own >= 0 else np.array([limb])
 
 
-class View(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class View:
     """A side from which all is seen, without perspective."""
 
     title: str

@@ -8,6 +8,7 @@ and with a slightly smaller one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -93,7 +94,8 @@ def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tup
     return touch, undecided
 
 
-class BoxPairs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BoxPairs:
     """Boxes about the origin, and limbs that are neither balls nor capsules; k of each."""
 
     axes: Float64Array  # (k, 3, 3), by axis

@@ -3,8 +3,9 @@
 Computed when a result is asked for it: by loops, and by fractions where these leave a ray open.
 """
 
+from dataclasses import dataclass
 from math import inf
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -56,7 +57,8 @@ class Considered(Protocol):
         """The limb that needs the least growth to touch each of these rays, a row in its state; or OPEN."""
 
 
-class ConsideredNow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ConsideredNow:
     """Rays about a state."""
 
     state: State
@@ -85,7 +87,8 @@ def clearance_of(ray: RayNumbers, table: LimbTable, limb: int) -> tuple[float, f
     return growth / about.unit, about.fraction(s)
 
 
-class OwnLimbs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OwnLimbs:
     """Rays of which each is about the limb in its row, or all about the only one."""
 
     limbs: LabelledLimbs

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, hypot, inf
-from typing import NamedTuple
 
 from cylcollide._types import Shape
 from cylcollide.exact.line import RayNumbers
@@ -13,7 +13,8 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, EXTENT, HALF_LENGTH, P1, P2, Limb, LimbTable, plain_limb
 
 
-class SegmentAboutLimb(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SegmentAboutLimb:
     """The points place + s direction, -before <= s <= behind: the part of a ray that may be nearest to a limb.
 
     The limb's centre is the origin, and the unit is about its size and distance. So no product overflows, and neither a

@@ -1,6 +1,7 @@
 """Poses of some characters of a world, or of a static, checked and written into the columns of a state."""
 
-from typing import Any, NamedTuple, NoReturn, Protocol
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +32,8 @@ class OwnerPoses(Protocol):
         """Write bones, ends and boxes; ValueError for what is no pose."""
 
 
-class StaticPose(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StaticPose:
     """The place of one static, by its place among them."""
 
     static: int

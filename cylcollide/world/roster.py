@@ -1,8 +1,9 @@
 """The characters of a world by ascending id, posed or not; and its statics."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import compress
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,8 @@ UNPOSED = -1
 """Place of a character without a pose."""
 
 
-class Roster(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Roster:
     """The characters and the statics of a world. Never changed."""
 
     rigs: tuple[Rig, ...]
@@ -55,7 +57,8 @@ class Roster(NamedTuple):
         rigs = self.rigs if known else (*self.rigs, rig)
         row, ids = known[0] if known else len(self.rigs), _extended(self.ids, count, 0)
         ids[len(self.ids) :] = np.arange(self.next_id, self.next_id + count)
-        return self._replace(
+        return replace(
+            self,
             rigs=rigs,
             ids=ids,
             rig=_extended(self.rig, count, row),
@@ -84,8 +87,8 @@ class Roster(NamedTuple):
         used = np.bincount(rig, minlength=len(rigs)) > 0 if len(rigs) > 1 or not len(rig) else None
         if used is not None and not used.all():
             rigs, rig = tuple(compress(rigs, used)), (np.cumsum(used, dtype=np.int32) - np.int32(1))[rig]
-        return self._replace(
-            rigs=rigs, ids=self.ids[kept], rig=rig,
+        return replace(
+            self, rigs=rigs, ids=self.ids[kept], rig=rig,
             layers=self.layers[kept], place=_places(self.place[kept] >= 0), teleports=self.teleports[kept],
         )  # fmt: skip
 
@@ -93,7 +96,7 @@ class Roster(NamedTuple):
         """With these layers of these characters."""
         column = self.layers.copy()
         column[index] = layers
-        return self._replace(layers=column)
+        return replace(self, layers=column)
 
     def with_poses(self, index: Int64Array, teleport: BoolArray | bool) -> "Roster":
         """With poses of these characters; `teleport`: which of them jumped."""
@@ -102,7 +105,7 @@ class Roster(NamedTuple):
         if teleport is not False:
             teleports = teleports.copy()
             teleports[index] += teleport
-        return self._replace(place=_places(posed), teleports=teleports)
+        return replace(self, place=_places(posed), teleports=teleports)
 
     def are_posed(self, index: Int64Array) -> bool:
         """Whether all of these characters have poses."""

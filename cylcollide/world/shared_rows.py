@@ -1,6 +1,6 @@
 """The rows of limbs, boxes and bones that two layouts of a world have in common."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,7 +9,8 @@ from cylcollide.bones.rig_rows import Parts
 from cylcollide.runtime.compile import compiled_loop
 
 
-class Shared(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Shared:
     """What a layout has in common with a later one with the same bare limbs."""
 
     runs: Rows[np.int64]

@@ -7,8 +7,9 @@ limbs that moved. If characters are added or removed, columns are new and the tr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -178,7 +179,8 @@ Write = Callable[[PoseColumns], None]
 """Writes new ends, boxes and bones; raises ValueError for bad ones."""
 
 
-class Spare(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Spare:
     """The memory of an earlier state, and where it differs from that of the present one."""
 
     memory: PoseMemory

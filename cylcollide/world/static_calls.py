@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
@@ -61,7 +62,7 @@ class StaticCalls(ObservedQueries):
             before = self._present.roster
             own, handle = labelled(limbs, mask, hit_group), before.statics.next_handle
             statics = before.statics.with_one(own)
-            self._restructure(before._replace(statics=statics), StaticPose.at_rest(len(statics.handles) - 1))
+            self._restructure(replace(before, statics=statics), StaticPose.at_rest(len(statics.handles) - 1))
             self._lock.tell("add_static", limbs=own, handle=handle)
             return handle
 
@@ -95,5 +96,5 @@ class StaticCalls(ObservedQueries):
         with self._lock.changing():
             before = self._present.roster
             statics = before.statics.without(before.statics.place_of(handle))
-            self._restructure(before._replace(statics=statics), None)
+            self._restructure(replace(before, statics=statics), None)
             self._lock.tell("remove_static", handle=int(handle))

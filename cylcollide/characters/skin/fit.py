@@ -1,6 +1,7 @@
 """Limbs fitted to a skin: for each bone the smallest limb, among the allowed shapes, that covers its skin."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -138,14 +139,14 @@ def _mirrored_solid(skin: Skin, solid: FittedLimb, source: int, target: int, mir
     axes = (skin._rest_turns[source] @ solid.frame).T
     frame = (axes - 2.0 * np.outer(axes @ mirror.normal, mirror.normal)).T
     frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric about this plane of their own
-    return solid._replace(centre=in_bone(skin, target, centre)[0], frame=skin._rest_turns[target].T @ frame)
+    return replace(solid, centre=in_bone(skin, target, centre)[0], frame=skin._rest_turns[target].T @ frame)
 
 
 def _covering(solid: FittedLimb, parts: list[Part], coverage: float) -> FittedLimb:
     """The same limb at the scale that covers the share of each part; the last point that counts then lies inside."""
     share = min(coverage + CHANCE, 1.0)
     scale = max(quantile(solid.gauge(points), areas, share) for points, areas in parts)
-    return solid._replace(scale=scale * ROUNDING)
+    return replace(solid, scale=scale * ROUNDING)
 
 
 def _limb(solid: FittedLimb, name: str, hit_group: int) -> Limbs:

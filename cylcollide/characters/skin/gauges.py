@@ -7,7 +7,8 @@ to its half extent along z). Volumes and surfaces are those at s = 1.
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +22,8 @@ Least = Literal["volume", "surface"]
 """The quantity that a fit minimises."""
 
 
-class Family(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Family:
     """One shape."""
 
     shape: Shape
@@ -111,7 +113,8 @@ FAMILIES = {
 }  # fmt: skip
 
 
-class FittedLimb(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FittedLimb:
     """A fitted limb: its shape, centre (3,), frame (3, 3) with the axis in the last column, proportions and scale."""
 
     family: Family

@@ -6,6 +6,7 @@ in the bone's own frame, so neither units nor a turn of the whole body change th
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -95,7 +96,7 @@ def fit_limb(
     best = min(ends, key=lambda state: float(coarse(state)[0]))
     end = _descend(best, sizes_over(MANY), FINE, family, normal)
     solid = FittedLimb(family, size * end.centres[0] + middle, end.frames[0], _plain(end.proportions, family)[0], 1.0)
-    return solid._replace(scale=quantile(solid.gauge(points), areas, coverage))
+    return replace(solid, scale=quantile(solid.gauge(points), areas, coverage))
 
 
 def _spread(areas: Float64Array, count: int) -> Int64Array:
