@@ -6,7 +6,7 @@ Whatever is hit is green, a gap is red, walls are grey. Limbs that are nearer to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ class Scene:
     limbs: Limbs
     static: Int32Array
     """Handle of the static that each limb belongs to, -1 for others; (n,)."""
-    groups: Mapping[str, int] = {}
+    groups: Mapping[str, int] = field(default_factory=dict)
     """Numbers of hit groups by name."""
 
     @property
