@@ -26,9 +26,8 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
 from cylcollide.process.signatures import NO_CONSTRUCTOR
 from cylcollide.query.labels import RowLabels
+from cylcollide.runtime import memory
 from cylcollide.runtime.compile import pack
-from cylcollide.runtime.memory import aligned, frozen
-from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory
@@ -119,7 +118,7 @@ class Snapshot(Queries):
     def _slots(self) -> Slots:
         """The slots of all items and nodes of the tree."""
         found = slots(self._tree)
-        return Slots(frozen(found.items), frozen(found.nodes))
+        return Slots(memory.frozen(found.items), memory.frozen(found.nodes))
 
     @property
     def _labels(self) -> RowLabels:
@@ -284,9 +283,9 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
             return with_new_tree(wanted)
         tree = patched(tree, shared.changed_number, new, low[new], high[new], len(low))
         cost *= len(low) / max(state._layout.rows, 1)
-    bounds = aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
+    bounds = memory.aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
     tree = _fitted(tree._replace(bounds=bounds), low, high)
-    return Snapshot(wanted._roster, wanted._layout, wanted._columns._replace(bounds=frozen(bounds)), tree, cost)
+    return Snapshot(wanted._roster, wanted._layout, wanted._columns._replace(bounds=memory.frozen(bounds)), tree, cost)
 
 
 def with_new_tree(state: Snapshot) -> Snapshot:
@@ -303,7 +302,7 @@ def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
 
 def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:
     """Write the rows of limbs whose ends are new; corners of the boxes around them, (k, 3) each."""
-    low, high = uninitialised_rows((2, len(limbs), 3))
+    low, high = memory.rows((2, len(limbs), 3))
 
     def refill(begin: int, end: int) -> None:
         refill_rows(table, limbs[begin:end], low[begin:end], high[begin:end])
