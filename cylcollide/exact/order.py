@@ -1,9 +1,9 @@
 """The chords of a ray in closed solids, and which limb it hits first: exact order along the ray, ties by limb index."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cmp_to_key
 from math import inf
-from typing import NamedTuple
 
 from cylcollide._types import Face, InsidePolicy
 from cylcollide.exact.algebraic import Algebraic
@@ -12,7 +12,8 @@ from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.solid import Solid
 
 
-class Chord(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Chord:
     """A stretch of a ray inside a limb, as fractions of the ray."""
 
     entry: Number

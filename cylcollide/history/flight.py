@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
-from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, FlightPieces, Shots, fly_bullets
+from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, FlightPieces, fly_bullets
 from cylcollide.process.signatures import Shown
 from cylcollide.query.arguments import VECTORS, dimensions, flattened
 from cylcollide.query.request import as_pairs
@@ -108,7 +108,7 @@ def flight(
     first = np.concatenate([[0], np.cumsum(pieces)])
     total = int(first[-1])
     path = FlightPieces(*(np.empty(shape) for shape in ((total, 3), (total, 3), total, total, total)))
-    bad = fly_bullets(Shots(position, velocity, pull, drags, begin, times, first), path)
+    bad = fly_bullets(position, velocity, pull, drags, begin, times, first, path)
     bullet = np.repeat(np.arange(n, dtype=np.int32), pieces)
     if bad >= 0:
         raise ValueError(

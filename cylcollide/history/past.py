@@ -19,11 +19,10 @@ from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, fastest
 from cylcollide.query.closest import closest_recorded
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.chords import pieces_of_lists
-from cylcollide.query.loops.clearance import Cleared, nothing_cleared
+from cylcollide.query.loops.clearance import Cleared, find_clearances_recorded, nothing_cleared
 from cylcollide.query.loops.columns import CompressedRows, ray_of_each
 from cylcollide.query.loops.inputs import PointFilters, RayBatch
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.query.loops.recorded_clearance import find_clearances_recorded
 from cylcollide.query.loops.recorded_nearest import OneLimb, PastPoints
 from cylcollide.query.overlaps import Overlaps, overlaps_of
 from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
@@ -92,7 +91,7 @@ class Past:
 
         def task(begin: int, end: int) -> None:
             memory = make_stack(ring.deepest_tree), OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8)), np.empty(TERMS)
-            find_clearances_recorded(batch, past, rows, fastest, *memory, begin, end, cleared)
+            find_clearances_recorded(batch, past, rows, fastest, *memory, begin, end, *cleared)
 
         in_chunks(len(rows), None, task, CLEARED_AT_ONCE)
         return cleared

@@ -148,7 +148,7 @@ class PastQueries(metaclass=Shown):
     def overlap_boxes(self, request: tuple[BoxRequest, Asked, Protected]) -> Overlaps:
         """All limbs that each box touches or overlaps at its time; as `HitWorld.overlap_boxes`."""
         boxes, asked, protected = request
-        return PastNear(self._world, self._kept(), (boxes.near, asked, protected)).touching(boxes)
+        return PastNear(self._world, self._kept(), (boxes[0], asked, protected)).touching(boxes)
 
     @arguments_of(past_capsules)
     def overlap_capsules(self, request: PastRequest) -> Overlaps:

@@ -39,18 +39,6 @@ MOST_STEPS = 4096.0
 """In one piece: a millisecond."""
 
 
-class Shots(NamedTuple):
-    """Bullets that are fired, n of them."""
-
-    start: Vectors
-    velocity: Vectors
-    gravity: Vectors
-    drag: Column[np.float64]  # per length
-    begin: Column[np.float64]  # when they are at their starts
-    duration: Column[np.float64]
-    first: Column[np.int64]  # (n + 1,): the first piece of each; all pieces
-
-
 class FlightPieces(NamedTuple):
     """Straight pieces of flights, p of them; `history.flight.FlightPath` says what they mean."""
 
@@ -148,19 +136,29 @@ def after_step(state: FlightState, forces: Forces, time: float) -> FlightState:
 
 
 @compiled_loop
-def fly_bullets(shots: Shots, pieces: FlightPieces) -> int:
+def fly_bullets(
+    starts: Vectors,
+    velocities: Vectors,
+    gravities: Vectors,
+    drag: Column[np.float64],
+    begins: Column[np.float64],
+    duration: Column[np.float64],
+    offsets: Column[np.int64],
+    pieces: FlightPieces,
+) -> int:
     """Write all pieces; returns the first piece over which drag changes the speed too fast, -1 if there is none.
 
-    Its error is then the number of steps that it would need, and pieces behind it are not written.
+    Its error is then the number of steps that it would need, and pieces behind it are not written. Bullets are at their
+    starts when they begin; the pieces of bullet i are `offsets[i]` to `offsets[i + 1]`.
     """
-    for i in range(shots.begin.size):
-        gravity = as_vector(shots.gravity, i)
-        forces = Forces(gravity, length_and_direction(gravity)[0], shots.drag[i])
-        first, count, begin = shots.first[i], shots.first[i + 1] - shots.first[i], shots.begin[i]
-        x, now = as_vector(shots.start, i), begin
-        state = FlightState(as_vector(shots.velocity, i), 0.0, (0.0, 0.0, 0.0), 0.0)
+    for i in range(begins.size):
+        gravity = as_vector(gravities, i)
+        forces = Forces(gravity, length_and_direction(gravity)[0], drag[i])
+        first, count, begin = offsets[i], offsets[i + 1] - offsets[i], begins[i]
+        x, now = as_vector(starts, i), begin
+        state = FlightState(as_vector(velocities, i), 0.0, (0.0, 0.0, 0.0), 0.0)
         for row in range(first, first + count):
-            then = begin + shots.duration[i] * ((row + 1 - first) / count)
+            then = begin + duration[i] * ((row + 1 - first) / count)
             time = then - now
             steps = steps_needed(state.velocity, forces, time)
             if not steps <= MOST_STEPS:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,11 +38,8 @@ CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in
 EDGES = np.array([(i, j) for i, j in combinations(range(8), 2) if np.abs(CORNERS[i] - CORNERS[j]).sum() == 2.0])
 
 
-class BoxRequest(NamedTuple):
-    """Boxes, in balls around them."""
-
-    near: NearRequest
-    boxes: Float64Array  # (n, 12): three axes, three half extents
+BoxRequest: TypeAlias = tuple[NearRequest, Float64Array]
+"""Balls around boxes, and these: three axes, three half extents, (n, 12)."""
 
 
 def box_request(
@@ -58,21 +55,21 @@ def box_request(
     solids = shapes.boxes(center, orientation, half_extents)
     half = solids.boxes[:, 9:]
     reach = (1.0 + 2.0**-40) * np.hypot(np.hypot(half[:, 0], half[:, 1]), half[:, 2])
-    return BoxRequest(near_request(solids.p1, reach, mask, ignore_character, threads), solids.boxes)
+    return near_request(solids.p1, reach, mask, ignore_character, threads), solids.boxes
 
 
 def overlap_boxes(state: State, request: BoxRequest) -> Overlaps:
     """All limbs that each box touches, by row."""
-    offsets, codes = candidates(state, request.near)
+    offsets, codes = candidates(state, request[0])
     return overlaps_among(state, request, (offsets, codes >> 1))
 
 
 def overlaps_among(limbs: LabelledLimbs, request: BoxRequest, lists: CompressedRows) -> Overlaps:
     """The limbs that each box touches, of those on its list."""
-    offsets, row = lists
+    (offsets, row), (near, boxes) = lists, request
     query = ray_of_each(offsets)
-    touch, undecided = touching(request.near.points[query], request.boxes[query], rows_of(limbs._table, row))
-    return Overlaps(limbs, offsets_of(query[touch], len(request.boxes)), row[touch], undecided[touch])
+    touch, undecided = touching(near.points[query], boxes[query], rows_of(limbs._table, row))
+    return Overlaps(limbs, offsets_of(query[touch], len(boxes)), row[touch], undecided[touch])
 
 
 def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tuple[BoolArray, BoolArray]:

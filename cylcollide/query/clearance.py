@@ -74,7 +74,7 @@ class ConsideredNow:
 
         def task(begin: int, end: int) -> None:
             memory = make_stack(state._tree), np.empty(TERMS)
-            find_clearances(state._kernel_rows, state._tree, self.batch, rows, fastest, *memory, begin, end, cleared)
+            find_clearances(state._kernel_rows, state._tree, self.batch, rows, fastest, *memory, begin, end, *cleared)
 
         in_chunks(len(rows), None, task, CLEARED_AT_ONCE)
         return cleared
@@ -103,7 +103,7 @@ class OwnLimbs:
         limb = rows.astype(np.int32) if len(self.limbs._table.kind) > 1 else np.zeros(len(rows), np.int32)
         growth = growths_of(take_rays(self.batch, rows).rays, self.limbs, limb)
         is_skipped = (growth <= 0.0) & (self.batch.policy != POLICY_HIT)
-        return Cleared(np.maximum(growth, 0.0), np.where(is_skipped, np.int32(OPEN), limb))
+        return np.maximum(growth, 0.0), np.where(is_skipped, np.int32(OPEN), limb)
 
 
 def considered_rows(limbs: LabelledLimbs, batch: RayBatch, i: int) -> Int64Array:

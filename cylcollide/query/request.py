@@ -6,7 +6,7 @@ A pass over all rays of its own would cost as much as a limb; and threads that s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn, Protocol, TypedDict, TypeVar
+from typing import NoReturn, Protocol, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -202,13 +202,8 @@ def ray_request(
     return RayRequest(origins, directions, False, distance, inside, mask, ignore_character, threads, radius)  # type: ignore[arg-type]
 
 
-class PointRequest(NamedTuple):
-    """Points, not yet checked, possibly in the caller's memory; and what they may be in."""
-
-    points: Float64Array
-    filters: PointFilters
-    threads: int | None
-
+PointRequest: TypeAlias = tuple[Float64Array, PointFilters, int | None]
+"""Points, not yet checked, possibly in the caller's memory; what they may be in; and `threads`."""
 
 ANY_LIMB = PointFilters(validate.EVERY_LAYER, validate.IGNORE_NONE)
 
@@ -227,7 +222,7 @@ def point_request(
     ignored = validate.IGNORE_NONE if nobody else validate.ignored_characters(ignore_character, len(places))
     is_any = layers is validate.EVERY_LAYER and nobody
     filters = ANY_LIMB if is_any else PointFilters(layers, ignored)
-    return PointRequest(places, filters, None if threads is None else validate.workers(threads))
+    return places, filters, None if threads is None else validate.workers(threads)
 
 
 def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:

@@ -1,6 +1,6 @@
 """The surface of a skin as small pieces, each with the weights of all bones, and divided among bones."""
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,8 @@ MOST_CUTS = 64
 """Most parts of an edge of one triangle."""
 
 
-class SkinPieces(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SkinPieces:
     """Pieces of the skin, s of them, divided among bones."""
 
     points: Float64Array  # one in each, (s, 3)
@@ -96,7 +97,7 @@ def divided(pieces: SkinPieces, skin: Skin, kept: BoolArray) -> SkinPieces:
         while heir >= 0 and not kept[heir]:
             heir = int(skin.parents[heir])
         weights[:, heir if heir >= 0 else int(kept.argmax())] += pieces.weights[:, bone]
-    return pieces._replace(bone=weights.argmax(axis=1))
+    return replace(pieces, bone=weights.argmax(axis=1))
 
 
 def divided_among_large(pieces: SkinPieces, skin: Skin, least_share: float) -> tuple[SkinPieces, BoolArray]:

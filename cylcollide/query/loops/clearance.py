@@ -1,10 +1,12 @@
 """The loops over rays and their clearance: from the limb that is known for each, and from the nearest in growth.
 
+In the past, limbs are placed at each ray's moment.
+
 A limb whose numbers are not certain leaves its ray OPEN, to fractions.
 """
 
 from math import inf, nan, sqrt
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,22 +21,21 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Rays, as_vector, dot, limit_of
 from cylcollide.query.loops.inputs import RayBatch, filter_of
+from cylcollide.query.loops.recorded import tree_at
+from cylcollide.query.loops.recorded_nearest import AtMoment, OneLimb, PastPoints, at_moment, is_placed_near
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 OPEN = -2
 """In place of a limb's row: left to fractions."""
 
 
-class Cleared(NamedTuple):
-    """The limb that needs the least growth to touch each of n rays."""
-
-    growth: Column[np.float64]  # at least 0; inf without a limb
-    limb: Column[np.int32]  # NO_LIMB for none, or OPEN
+Cleared: TypeAlias = tuple[Column[np.float64], Column[np.int32]]
+"""The least growth at which a limb touches each of n rays, 0 or more, inf without a limb; its limb, NO_LIMB or OPEN."""
 
 
 def nothing_cleared(n: int) -> Cleared:
     """Columns of n rays without a limb."""
-    return Cleared(np.full(n, inf), np.full(n, NO_LIMB, np.int32))
+    return np.full(n, inf), np.full(n, NO_LIMB, np.int32)
 
 
 Best: TypeAlias = tuple[float, int]
@@ -98,7 +99,8 @@ def find_clearances(
     memory: Column[np.float64],
     begin: int,
     end: int,
-    cleared: Cleared,
+    growth: Column[np.float64],
+    limb: Column[np.int32],
 ) -> None:
     """The limb that each of some rays considers and that needs the least growth to touch it.
 
@@ -114,8 +116,8 @@ def find_clearances(
         For the tree; TERMS numbers.
     begin, end
         Which of the rows.
-    cleared
-        Written, (n,).
+    growth, limb
+        Written, (n,), as `Cleared`.
     """
     skips = batch.policy != POLICY_HIT
     for k in range(begin, end):
@@ -124,7 +126,7 @@ def find_clearances(
         best = visit_nearest_to_segment(
             tree, stack, line.origin, step_of(line), line.limit, inf, test_growth, query, NO_BEST
         )
-        cleared.growth[k], cleared.limb[k] = best
+        growth[k], limb[k] = best
 
 
 @inlined
@@ -135,6 +137,49 @@ def test_growth(
     line, table, mask, ignored, skips, fastest, memory = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
         best = less_growth(line, limb_at(table.rows, table.kernel_shape, k), k, skips, memory, best)
+    return best, reach_of(best, fastest)
+
+
+@compiled_loop
+def find_clearances_recorded(
+    batch: RayBatch,
+    past: PastPoints,
+    rows: Column[np.int64],
+    fastest: float,
+    stack: Stack,
+    placed: OneLimb,
+    memory: Column[np.float64],
+    begin: int,
+    end: int,
+    growth: Column[np.float64],
+    limb: Column[np.int32],
+) -> None:
+    """`find_clearances` of rays at their times; `past` says when the start of each is judged.
+
+    `growth` and `limb` hold no limbs, `fastest` may be infinite, `stack` is for the largest tree.
+    """
+    skips = batch.policy != POLICY_HIT
+    for k in range(begin, end):
+        i = rows[k]
+        if past.tick[i] >= 0:
+            line, tree = ray_line(batch.rays, i), tree_at(past.recorded, past.tick[i], stack.code.size)
+            query = line, at_moment(past, i, placed), skips, fastest, memory
+            reach = past.reach[0]
+            best = visit_nearest_to_segment(
+                tree, stack, line.origin, step_of(line), line.limit, reach, test_placed_growth, query, NO_BEST
+            )
+            growth[k], limb[k] = best
+
+
+@inlined
+def test_placed_growth(
+    query: tuple[RayLine, AtMoment, bool, float, Column[np.float64]], row: int, best: Best
+) -> tuple[Best, float]:
+    """The best limb with this row, and how far a better one may be."""
+    line, at, skips, fastest, memory = query
+    if is_placed_near(at, row):
+        limb = limb_at(at.placed.rows, at.placed.kernel_shape, 0)
+        best = less_growth(line, limb, row, skips, memory, best)
     return best, reach_of(best, fastest)
 
 
