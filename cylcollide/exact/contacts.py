@@ -1,17 +1,16 @@
 """Times of contact: where polynomials of the flight's parameter s are at most zero, and which limb is touched first."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import pairwise
+from typing import NamedTuple
 
 from cylcollide.exact.algebraic import Algebraic, real_roots
 from cylcollide.exact.polynomials import Polynomial, sign_at
 
 
-@dataclass(frozen=True, slots=True)
-class Contact:
+class Contact(NamedTuple):
     """An interval of s; an end that is open is not part of it. A touch begins where it ends."""
 
     entry: Algebraic
@@ -57,7 +56,7 @@ def united(contacts: Iterable[Contact]) -> list[Contact]:
         gap = contact.entry.compare(found[-1].exit) if found else 1
         if gap < 0 or (gap == 0 and not (contact.entry_open and found[-1].exit_open)):
             longer = max(found[-1], contact, key=by_exit)
-            found[-1] = replace(found[-1], exit=longer.exit, exit_open=longer.exit_open)
+            found[-1] = found[-1]._replace(exit=longer.exit, exit_open=longer.exit_open)
         else:
             found.append(contact)
     return found
@@ -82,10 +81,10 @@ def without(contacts: list[Contact], moment: Fraction) -> list[Contact]:
     for contact in contacts:
         if contact.entry < point:
             ends_before = contact.exit < point
-            found.append(contact if ends_before else replace(contact, exit=point, exit_open=True))
+            found.append(contact if ends_before else contact._replace(exit=point, exit_open=True))
         if contact.exit > point:
             begins_after = contact.entry > point
-            found.append(contact if begins_after else replace(contact, entry=point, entry_open=True))
+            found.append(contact if begins_after else contact._replace(entry=point, entry_open=True))
     return found
 
 
