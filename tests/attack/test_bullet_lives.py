@@ -133,12 +133,9 @@ def walk(seed, steps):
 
 def compare(life, mirrors, hits, where):
     """Compare every answer with that of a mirror made on the spot, and count where PyBullet's own agree."""
-    rng, (followed, called, _) = life.rng, mirrors
+    followed, called, _ = mirrors
     starts, ends = life.rays(12)
-    keywords = {
-        "collisionFilterMask": int(rng.choice([-1, 1, 2, 6])),
-        "reportHitNumber": int(rng.choice([-1, -1, 0, 1])),
-    }
+    keywords = life.keywords()
     try:
         fresh = Mirror(life.number, mesh="wrap", follow=False)
     except ValueError:  # PyBullet made a pose of no numbers: every mirror has to say so
@@ -194,10 +191,7 @@ def walk_patched(seed, steps):
             life = lives[rng.integers(2)]
             life.step()
             starts, ends = life.rays(12)
-            keywords = {
-                "collisionFilterMask": int(rng.choice([-1, 1, 2, 6])),
-                "reportHitNumber": int(rng.choice([-1, -1, 0, 1])),
-            }
+            keywords = life.keywords()
             try:
                 expected = Mirror(life.number, mesh="wrap", follow=False).rayTestBatch(starts, ends, **keywords)
             except ValueError:  # a pose of no numbers: PyBullet answers

@@ -16,8 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from hypothesis.stateful import run_state_machine_as_test as run
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life, Member, all_shapes_rig
-from support.check_cylinders import sized
-from support.matches.answers import differing, of_worlds, queries
+from support.check_cylinders import differing, sized
+from support.matches.answers import of_worlds, queries
 from support.matches.volley import draw_volley, moments_of
 from support.oracle.moving_bullets import Bullet, Ticks
 

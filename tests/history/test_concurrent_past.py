@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
-from support.matches.answers import HIT, OF_BONES, columns, differing, in_order
+from support.check_cylinders import differing
+from support.matches.answers import HIT, OF_BONES, columns, in_order
 from support.matches.volley import Moment, draw_volley
 
 import cylcollide as cc

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.check_cylinders import IS_COMPILED
-from support.matches.answers import CHORD, HIT, columns, compressed, differing, in_order
+from support.check_cylinders import IS_COMPILED, differing
+from support.matches.answers import CHORD, HIT, columns, compressed, in_order
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
-from support.check_cylinders import IS_COMPILED, same_bits
-from support.matches.answers import Ask, Columns, differing, in_order, of_worlds, queries
+from support.check_cylinders import IS_COMPILED, Columns, differing, same_bits
+from support.matches.answers import Ask, in_order, of_worlds, queries
 from support.matches.volley import draw_volley, moments_of
 from support.one_limb import about_z, one_limb_world
 

@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.cases.everyday_worlds import make_crowd
 from support.cases.frames import Array
-from support.check_cylinders import IS_COMPILED
+from support.check_cylinders import IS_COMPILED, same_bits
 from support.machine_code import replace_loop
 from support.thresholds import set_threshold
 
@@ -26,6 +27,7 @@ COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 1025, 4097)
 LARGEST = max(COUNTS) if IS_COMPILED else 40
 BATCHES = [n for n in COUNTS if n <= LARGEST]
 COLUMNS = ("limb", "count", "axis_distance_squared")
+differing = partial(same_bits, fields=COLUMNS)
 FEW, MANY = "locate_few", "locate_many"
 
 
@@ -61,12 +63,6 @@ def both_ways(
         all_at_once = world.contains_points(points, threads=threads, **filters)
     assert set(taken) == {MANY}
     return one_by_one, all_at_once
-
-
-def differing(one: cc.PointHits, two: cc.PointHits, rows: Any = slice(None)) -> list[str]:
-    """Return the columns of `two` that are not, bit for bit, the rows of `one`."""
-    pairs = [(name, getattr(one, name)[rows], getattr(two, name)) for name in COLUMNS]
-    return [name for name, x, y in pairs if x.tobytes() != y.tobytes() or x.dtype != y.dtype]
 
 
 def world_of(kind: str, count: int) -> cc.HitWorld:

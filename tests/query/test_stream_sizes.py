@@ -3,6 +3,7 @@
 import os
 import threading
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from math import ceil
 
@@ -26,17 +27,13 @@ LIMB_COUNTS = (0, 1, 2, 3, 4, 16, 17, 33)
 LARGEST = 70_000 if IS_COMPILED else 40
 BATCHES = [n for n in RAY_COUNTS if n <= LARGEST]
 
+differing = partial(same_bits, fields=HitColumns._fields)
+
 
 def verdicts_of(hits: cc.RayHits) -> HitColumns:
     """What a query wrote, without what is computed when asked for."""
     none = np.zeros(len(hits), bool)
     return HitColumns(hits.limb, hits.fraction, hits.face, hits.started_inside, none)
-
-
-def differing(one: HitColumns, two: HitColumns, rows: slice | Array = slice(None)) -> list[str]:
-    """Return the columns of `two` that are not, bit for bit, the rows of `one`."""
-    columns = zip(HitColumns._fields, one, two, strict=True)
-    return [name for name, x, y in columns if x[rows].tobytes() != y.tobytes() or x.dtype != y.dtype]
 
 
 @pytest.fixture(scope="module", params=["cylinders", "all shapes"])

@@ -1,8 +1,11 @@
 """Thick rays at worlds: the first contact, the nearest place, chords and shots, in every loop and in the past."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support.cases.thick_rays import BOUNDED, KINDS, limb_of, mixed_limbs
+from support.check_cylinders import same_bits
 from support.oracle.thick import contacts, distance
 
 import cylcollide as cc
@@ -13,11 +16,8 @@ FIELDS = (
     "limb", "fraction", "face", "started_inside", "undecided", "position", "normal",
     "exit_fraction", "exit_face", "exit_position", "exit_normal", "thickness",
 )  # fmt: skip
+same = partial(same_bits, fields=FIELDS)
 EXACT = (cc.Shape.CYLINDER, cc.Shape.TUBE, cc.Shape.CAPSULE, cc.Shape.SPHERE, cc.Shape.BOX)
-
-
-def same(one, other, fields=FIELDS):
-    return [name for name in fields if not np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)]
 
 
 def scene(seed, n, limbs=16):
@@ -73,7 +73,7 @@ def test_all_loops_agree():
     assert np.array_equal(world.occluded_segments(starts, ends, radius=radius), many.hit)
     hit = np.flatnonzero(many.hit)
     alone = limbs[many.limb[hit]].cast_segments(starts[hit], ends[hit], radius=radius[hit])
-    assert same(alone, many[hit], [name for name in FIELDS if name not in ("limb", "started_inside")]) == []
+    assert same(alone, many[hit], fields=[name for name in FIELDS if name not in ("limb", "started_inside")]) == []
     assert len({*many.face.tolist()}) > 6
 
 
@@ -202,7 +202,7 @@ def test_in_the_past_as_in_a_world_of_that_time():
         rows, then = np.flatnonzero(times == time), cc.HitWorld(history.limbs_at(time))
         assert same(hits[rows], then.cast_segments(starts[rows], ends[rows], radius=radius[rows])) == []
         want = then.chords_segments(starts[rows], ends[rows], radius=radius[rows])
-        assert same(chords[rows], want, ("offsets", "limb", "entry_fraction", "exit_fraction")) == []
+        assert same(chords[rows], want, fields=("offsets", "limb", "entry_fraction", "exit_fraction")) == []
     assert history.occluded_rays(starts, ends - starts, times, max_distance=1e9, radius=0.1).shape == (240,)
     shots = history.judge_segments(starts, ends, cc.Policy.penetration(loss=0.1), times, radius=radius)
     assert np.array_equal(shots.chords.offsets if hasattr(shots, "chords") else shots.impacts.offsets, chords.offsets)

@@ -30,7 +30,11 @@ class Life:
         if len(self.bodies()) >= MOST:
             weights[[name.startswith("make") for name in names]] = 0.0
         self.last = str(self.rng.choice(names, p=weights / weights.sum()))
-        getattr(self, self.last)()
+        step = getattr(self, self.last)
+        if self.last not in OF_A_BODY:
+            step()
+        elif (body := self.any_body()) is not None:
+            step(body)
 
     def bodies(self):
         """The numbers of all bodies."""
@@ -117,11 +121,9 @@ class Life:
         flags = p.URDF_USE_IMPLICIT_CYLINDER
         self.p.loadURDF("humanoid/humanoid.urdf", self.place(), globalScaling=0.25, flags=flags)
 
-    def remove(self):
-        body = self.any_body()
-        if body is not None:
-            self.p.removeBody(body)
-            self.states.clear()  # PyBullet refuses to restore a state with other bodies
+    def remove(self, body):
+        self.p.removeBody(body)
+        self.states.clear()  # PyBullet refuses to restore a state with other bodies
 
     def reset(self):
         self.p.resetSimulation()
@@ -138,14 +140,11 @@ class Life:
         self.p.removeBody(body)
         assert self.p.createMultiBody(1.0, shape, basePosition=self.place()) == body
 
-    def move(self):
-        body = self.any_body()
-        if body is not None:
-            self.p.resetBasePositionAndOrientation(body, self.place(), scenes.quaternion(self.rng))
+    def move(self, body):
+        self.p.resetBasePositionAndOrientation(body, self.place(), scenes.quaternion(self.rng))
 
-    def bend(self):
-        body = self.any_body()
-        if body is not None and p.getNumJoints(body, self.number):
+    def bend(self, body):
+        if p.getNumJoints(body, self.number):
             self.p.resetJointState(body, 0, float(self.rng.normal()))
 
     def simulate(self):
@@ -155,37 +154,27 @@ class Life:
     def detect(self):
         self.p.performCollisionDetection()
 
-    def dynamics(self):
-        body = self.any_body()
-        if body is not None:
-            self.p.changeDynamics(body, -1, mass=float(self.rng.integers(2)))
+    def dynamics(self, body):
+        self.p.changeDynamics(body, -1, mass=float(self.rng.integers(2)))
 
-    def margin(self):
-        body = self.any_body()
-        if body is not None:
-            link = int(self.rng.integers(-1, p.getNumJoints(body, self.number)))
-            self.p.changeDynamics(body, link, collisionMargin=float(self.rng.uniform(0, 0.002)))
+    def margin(self, body):
+        link = int(self.rng.integers(-1, p.getNumJoints(body, self.number)))
+        self.p.changeDynamics(body, link, collisionMargin=float(self.rng.uniform(0, 0.002)))
 
-    def to_and_fro(self):
+    def to_and_fro(self, body):
         """Fixed and free again between two queries, which resets the filter group."""
-        body = self.any_body()
-        if body is not None:
-            for mass in (0.0, 1.0):
-                self.p.changeDynamics(body, -1, mass=mass)
-            self.filters_changed = True
+        for mass in (0.0, 1.0):
+            self.p.changeDynamics(body, -1, mass=mass)
+        self.filters_changed = True
 
-    def filters(self):
-        body = self.any_body()
-        if body is not None:
-            link = int(self.rng.integers(-1, p.getNumJoints(body, self.number)))
-            group, mask = int(self.rng.integers(0, 8)), int(self.rng.choice([-1, -1, 0, 1, 6]))
-            self.p.setCollisionFilterGroupMask(body, link, group, mask)
-            self.filters_changed = True
+    def filters(self, body):
+        link = int(self.rng.integers(-1, p.getNumJoints(body, self.number)))
+        group, mask = int(self.rng.integers(0, 8)), int(self.rng.choice([-1, -1, 0, 1, 6]))
+        self.p.setCollisionFilterGroupMask(body, link, group, mask)
+        self.filters_changed = True
 
-    def scale(self):
-        body = self.any_body()
-        if body is not None:
-            self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
+    def scale(self, body):
+        self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
 
     def scale_and_remove(self):
         """Scale the shapes of others by a body that no query sees."""
@@ -193,11 +182,9 @@ class Life:
         self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
         self.p.removeBody(body)
 
-    def constrain(self):
-        body = self.any_body()
-        if body is not None:
-            made = self.p.createConstraint(body, -1, -1, -1, p.JOINT_POINT2POINT, [0, 0, 0], [0, 0, 0], self.place())
-            self.constraints.append(made)
+    def constrain(self, body):
+        made = self.p.createConstraint(body, -1, -1, -1, p.JOINT_POINT2POINT, [0, 0, 0], [0, 0, 0], self.place())
+        self.constraints.append(made)
 
     def release(self):
         for made in self.constraints:
@@ -212,6 +199,11 @@ class Life:
             state, bodies = self.states.pop()
             if bodies == self.bodies():
                 self.p.restoreState(state)
+
+    def keywords(self):
+        """Which bodies rays see, and which of their hits counts."""
+        mask, number = int(self.rng.choice([-1, 1, 2, 6])), int(self.rng.choice([-1, -1, 0, 1]))
+        return {"collisionFilterMask": mask, "reportHitNumber": number}
 
     def rays(self, count):
         """Rays (count, 3) from all around through the bodies, and a few beside them."""
@@ -234,3 +226,5 @@ STEPS = {
     "reset": 0.5,
 }
 """How often each step is taken, relative to the others."""
+OF_A_BODY = {"remove", "move", "bend", "dynamics", "margin", "to_and_fro", "filters", "scale", "constrain"}
+"""Steps that are given one of the bodies; without any they do nothing."""

@@ -74,13 +74,25 @@ FIELDS = [
 """Every array of a RayHits."""
 
 
-def same_bits(one, other, rows=slice(None)) -> list[str]:
-    """Return the names of the fields of two RayHits that are not equal bit for bit (nan equals nan)."""
-    names = []
-    for name in FIELDS:
-        x, y = getattr(one, name)[rows], getattr(other, name)
-        if x.shape != y.shape or x.dtype != y.dtype or not np.array_equal(x, y, equal_nan=x.dtype.kind == "f"):
-            names.append(name)
-        elif x.dtype.kind == "f" and not np.array_equal(np.signbit(x[~np.isnan(x)]), np.signbit(y[~np.isnan(y)])):
-            names.append(f"{name} (sign of zero)")
-    return names
+Columns = dict[str, np.ndarray]
+
+
+def same_bits(one, other, rows=slice(None), fields=FIELDS) -> list[str]:
+    """Return the fields of two answers that are not equal bit for bit, with the first row that differs."""
+    return differing(*({name: getattr(hits, name)[of] for name in fields} for hits, of in ((one, rows), (other, ...))))
+
+
+def differing(got: Columns, want: Columns) -> list[str]:
+    """Return the names of columns that are not equal bit for bit (nan equals nan), with the first row that differs."""
+    assert got.keys() == want.keys()
+    return [f"{name}{first}" for name in got if (first := _first_difference(got[name], want[name])) is not None]
+
+
+def _first_difference(one: np.ndarray, other: np.ndarray) -> list | None:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return [one.shape, other.shape, one.dtype, other.dtype]
+    same = one == other
+    if one.dtype.kind == "f":
+        same = (same & (np.signbit(one) == np.signbit(other))) | (np.isnan(one) & np.isnan(other))
+    rows = np.flatnonzero(~(same if same.ndim == 1 else same.all(axis=1)))
+    return [int(rows[0]), one[rows[0]], other[rows[0]]] if len(rows) else None

@@ -197,8 +197,8 @@ def shrunk(limbs, by):
     for i, kind in enumerate(limbs.kind.tolist()):
         p1, p2, radius = limbs.p1[[i]], limbs.p2[[i]], limbs.radius[i] - by
         if kind == cc.Shape.BOX:
-            # the transposed axes are the rotation matrix; its quaternion only has to be good to the tolerance
-            parts.append(cc.Limbs.boxes(p1, _quaternion_of(limbs.box_axes[i].T), limbs.half_extents[i] - by))
+            turn = cc.quaternions.from_matrix(limbs.box_axes[i].T)
+            parts.append(cc.Limbs.boxes(p1, turn, limbs.half_extents[i] - by))
         elif kind == cc.Shape.SPHERE:
             parts.append(cc.Limbs.spheres(p1, radius))
         elif kind == cc.Shape.CAPSULE:
@@ -234,17 +234,3 @@ def compare(mirror, number, starts, ends, rounded=ROUNDED):
         np.where(plane_first, planes - 1e-12, grown.fraction),
         np.where(plane_first, planes + 1e-12, small.fraction),
     )
-
-
-def _quaternion_of(matrix):
-    """Quaternion x, y, z, w of a rotation matrix, by its eigenvector."""
-    m = matrix
-    k = np.array(
-        [
-            [m[0, 0] - m[1, 1] - m[2, 2], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[2, 1] - m[1, 2]],
-            [m[0, 1] + m[1, 0], m[1, 1] - m[0, 0] - m[2, 2], m[1, 2] + m[2, 1], m[0, 2] - m[2, 0]],
-            [m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], m[2, 2] - m[0, 0] - m[1, 1], m[1, 0] - m[0, 1]],
-            [m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1], m[0, 0] + m[1, 1] + m[2, 2]],
-        ]
-    )
-    return np.linalg.eigh(k)[1][:, -1]

@@ -1,5 +1,7 @@
 """Storms of signals: a script for a child process, the jobs it interrupts, and another that watches enumerations."""
 
+import re
+
 STORM = """
 import random, signal, sys, tempfile, time, traceback
 from pathlib import Path
@@ -250,30 +252,12 @@ for kind in kinds:
     assert answer() == want, kind
 """
 
-KINDS = (
-    *(
-        "build",
-        "move",
-        "move some",
-        "cast",
-        "few",
-        "fields",
-        "chords",
-        "few chords",
-        "points",
-        "closest points",
-        "near",
-    ),
-    *("balls", "capsules", "boxes", "thick", "thick chords", "blades", "doubts", "clearance", "occluded", "exact"),
-    *("load", "save", "explain", "rebuild", "move people"),
+OF_WORLD, MIRROR_KINDS, PAST_KINDS = (
+    tuple(re.findall(r'^ +"([a-z ]+)": ', part, re.MULTILINE))
+    for part in re.split(r"\ndef (?:mirror_jobs|past_jobs|world_answer)\(", STORM)[:3]
 )
-PAST_KINDS = (
-    *("record", "past", "past thick", "past chords", "past points", "past closest points", "past near"),
-    *("past capsules", "past boxes", "past blades", "past doubts", "limbs at", "moving", "moving path", "flight"),
-    *("miss", "judge", "past judge", "poses", "poses of some", "layers", "spawn", "despawn"),
-    *("place", "rig file", "policy file"),
-)
-MIRROR_KINDS = ("mirror sync", "mirror filters", "mirror bodies", "mirror rays", "mirror few rays", "mirror numbered")
+KINDS = tuple(kind for kind in OF_WORLD if kind not in ("grow", "classify"))
+"""Names of the jobs; those left out are over before a signal falls into them."""
 
 LOOKUPS = """
 import enum

@@ -4,13 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from support.check_cylinders import FIELDS
+from support.check_cylinders import FIELDS, Columns
 from support.matches.volley import Moment, Volley
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
-
-Columns = dict[str, np.ndarray]
 
 HIT = (*FIELDS, "limb_name", "hit_group")
 CHORD = (
@@ -119,19 +117,3 @@ def in_order(found: Columns, order: np.ndarray) -> Columns:
     rows = np.concatenate([np.arange(b, b + c) for b, c in zip(begin, count, strict=True)] or [begin]).astype(int)
     taken = {name: column[rows] for name, column in found.items() if name != "offsets"}
     return {"offsets": np.concatenate([[0], np.cumsum(count)]), **taken}
-
-
-def differing(got: Columns, want: Columns) -> list[str]:
-    """Return the names of columns that are not equal bit for bit (nan equals nan), with the first row that differs."""
-    assert got.keys() == want.keys()
-    return [f"{name}{first}" for name in got if (first := _first_difference(got[name], want[name])) is not None]
-
-
-def _first_difference(one: np.ndarray, other: np.ndarray) -> list | None:
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return [one.shape, other.shape, one.dtype, other.dtype]
-    same = one == other
-    if one.dtype.kind == "f":
-        same = (same & (np.signbit(one) == np.signbit(other))) | (np.isnan(one) & np.isnan(other))
-    rows = np.flatnonzero(~(same if same.ndim == 1 else same.all(axis=1)))
-    return [int(rows[0]), one[rows[0]], other[rows[0]]] if len(rows) else None
