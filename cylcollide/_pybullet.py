@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-from cylcollide._version import to_install
+from cylcollide._version import not_installed
 
 STANDARD_ERROR = 2
 
@@ -29,9 +29,7 @@ try:
         import pybullet
         import pybullet_data
 except ImportError as missing:
-    raise ImportError(
-        f"PyBullet is needed here and could not be imported ({missing}); install it with: " + to_install("crosscheck")
-    ) from missing
+    raise not_installed("PyBullet", "crosscheck", missing) from missing
 
 
 OWN = SimpleNamespace(**vars(pybullet))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Shape
-from cylcollide._version import to_install
+from cylcollide._version import not_installed
 from cylcollide.characters.quaternions import of_matrices
 from cylcollide.engines.protocol import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
@@ -22,11 +22,7 @@ def peer(module: str, extra: str = "peers") -> Any:
     try:
         return import_module(module)
     except ImportError as missing:
-        raise ImportError(
-            f"{module.partition('.')[0]} is needed here and could not be imported ({missing}); install it with: "
-            + to_install(extra),
-            name=missing.name,
-        ) from missing
+        raise not_installed(module.partition(".")[0], extra, missing) from missing
 
 
 def installed(distribution: str) -> dict[str, str]:

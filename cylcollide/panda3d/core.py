@@ -5,14 +5,12 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide._version import to_install
+from cylcollide._version import not_installed
 
 try:
     from panda3d import core
 except ImportError as missing:
-    raise ImportError(
-        f"Panda3D is needed here and could not be imported ({missing}); install it with: " + to_install("panda3d")
-    ) from missing
+    raise not_installed("Panda3D", "panda3d", missing) from missing
 
 SAME_SCALE = 1e-4
 """How far the three scales of a matrix may be from each other, and its axes from right angles, relative to them."""

@@ -16,7 +16,7 @@ from cylcollide.characters.policy import Policy
 from cylcollide.crosscheck.workers import executor_of
 from cylcollide.shotlog.export import write_parquet
 from cylcollide.shotlog.logged import LoggedShots
-from cylcollide.shotlog.rejudged import PolicyTally, Rejudged
+from cylcollide.shotlog.rejudged import Rejudged
 from cylcollide.terminal import bars, errors_in_one_line, stop, table
 
 TASKS = {"shots": "judging again", "export": "exporting"}
@@ -90,19 +90,11 @@ def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) 
 
 
 def _print_what_if(console: Console, found: Rejudged) -> None:
-    logged, other = found.result.logged, found.result.other
-    shown = table(["", "by its policies", "by the other one"][:1], ["by its policies", "by the other one"])
-    for name, (mine, theirs) in _rows(logged, other).items():
-        shown.add_row(name, mine, theirs)
+    both = found.result.logged, found.result.other
+    shown = table([""], ["by its policies", "by the other one"])
+    shown.add_row("hits", *(f"{tally.hits:,}" for tally in both))
+    for group in sorted({group for tally in both for group in tally.groups}, key=int):
+        shown.add_row(f"hit group {group}", *(f"{tally.groups.get(group, 0):,}" for tally in both))
+    shown.add_row("damage", *(f"{tally.damage:,.6g}" for tally in both))
     console.print(shown)
     console.print(f"{found.result.changed:,} of {found.shots:,} shots have another limb, or none.")
-
-
-def _rows(logged: PolicyTally, other: PolicyTally) -> dict[str, tuple[str, str]]:
-    groups = sorted({*logged.groups, *other.groups}, key=int)
-    by_group = {f"hit group {one}": tuple(f"{t.groups.get(one, 0):,}" for t in (logged, other)) for one in groups}
-    return {
-        "hits": (f"{logged.hits:,}", f"{other.hits:,}"),
-        **{name: (counts[0], counts[1]) for name, counts in by_group.items()},
-        "damage": (f"{logged.damage:,.6g}", f"{other.damage:,.6g}"),
-    }

@@ -3,17 +3,14 @@
 import io
 from contextlib import redirect_stdout
 
-from cylcollide._version import to_install
+from cylcollide._version import not_installed
 from cylcollide.limbs.browser import PORT
 
 try:
     import viser
     from websockets.sync.client import connect
 except ImportError as missing:
-    raise ImportError(
-        f"viser is needed here and could not be imported ({missing}); install it with: {to_install('view')}",
-        name="viser",
-    ) from missing
+    raise not_installed("viser", "view", missing) from missing
 
 HOST = "127.0.0.1"
 AMBIENT = 1.1
