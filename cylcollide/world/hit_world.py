@@ -23,10 +23,10 @@ from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.world import snapshot as states
 from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scratch
 from cylcollide.world.observers import ChangeLock
-from cylcollide.world.pose_columns import PoseColumns
+from cylcollide.world.pose_columns import PoseColumns, Spare
 from cylcollide.world.poses import OwnerPoses, Poses, poses_by_matrices
 from cylcollide.world.roster import UNPOSED, Roster, as_jumps, as_layers
-from cylcollide.world.snapshot import Snapshot, Spare
+from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.static_calls import StaticCalls
 
 

@@ -168,8 +168,8 @@ class Present:
     def publish(self) -> Snapshot:
         """A snapshot after moves in place. Another thread may publish an equal one."""
         assert self.memory is not None
-        state = Snapshot(self.roster, self.layout, self.memory.lend(), self._tree, self._built_cost)
-        vars(state)["_slots"] = self._slots
+        columns = self.memory.lend()
+        state = Snapshot(self.roster, self.layout, columns, self._tree, self._built_cost, self._slots)
         self.published = state
         return state
 

@@ -1,16 +1,17 @@
 """The columns that moves change, in memory that a later state reuses when nothing reads it any more."""
 
+from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Column, NodeBoxes, Quaternions, Rows, Vectors
+from cylcollide._types import Column, Int64Array, NodeBoxes, Quaternions, Rows, Vectors
 from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.layout import FRAME_NUMBERS, HIGH, Tree, fill_frame, frame_at, frame_of
 from cylcollide.bvh.refit import fit_bounds, tree_cost
-from cylcollide.constants import TREE_WIDTH
+from cylcollide.constants import FEW_MOVED, TREE_WIDTH
 from cylcollide.kernels.aabb import refill_row
 from cylcollide.kernels.limb_table import ROW, LimbTable
 from cylcollide.runtime.compile import compiled_loop
@@ -112,6 +113,38 @@ class PoseMemory:
     def is_free(self) -> bool:
         """Whether no state, no answer and no array that a user has kept reads them. One thread at a time may ask."""
         return self._lender.is_free
+
+
+@dataclass(frozen=True, slots=True)
+class Spare:
+    """The memory of an earlier state, and where it differs from that of the present one."""
+
+    memory: PoseMemory
+    behind: Parts | None  # None: in anything
+    moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
+
+    def after(self, place: Int64Array, layout: WorldLayout) -> "Spare":
+        """The same after characters at these places were moved in place in the present state."""
+        if self.behind is None or len(self.moved) > len(layout.ids):
+            return Spare(self.memory, None, [])
+        self.moved.append(place)
+        return self
+
+    def differs_in(self, layout: WorldLayout, changed: Parts) -> Parts | None:
+        """What differs from a state of these rows, besides what is `changed` now; None: anything may.
+
+        If much differs, all is copied, which costs less than making the rows of so many limbs again.
+        """
+        if self.behind is None:
+            return None
+        if self.behind is changed and not self.moved:  # as when all characters move again, and statics stand
+            return Parts(*(column[:0] for column in changed))
+        parts = [self.behind]
+        if self.moved:
+            parts.append(layout.indices_of(np.unique(np.concatenate(self.moved))))
+        if sum(len(part.rows) for part in parts) > FEW_MOVED * layout.rows:
+            return None
+        return parts[0] if len(parts) == 1 else Parts(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class Draft(PoseMemory):

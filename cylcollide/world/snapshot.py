@@ -7,13 +7,12 @@ limbs that moved. If characters are added or removed, columns are new and the tr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide._types import Float64Array, Int32Array
 from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import HIGH, Tree, frame_around
@@ -30,7 +29,7 @@ from cylcollide.runtime import memory
 from cylcollide.runtime.compile import pack
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.layout import WorldLayout
-from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory
+from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory, Spare
 from cylcollide.world.poses import OwnerPoses
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import Roster
@@ -61,9 +60,15 @@ class Snapshot(Queries):
     """Limbs are numbered as in the state."""
 
     def __init__(
-        self, roster: Roster, layout: WorldLayout, columns: PoseColumns, tree: Tree, built_cost: float
+        self,
+        roster: Roster,
+        layout: WorldLayout,
+        columns: PoseColumns,
+        tree: Tree,
+        built_cost: float,
+        known_slots: Slots | None = None,
     ) -> None:
-        """`columns` are read-only; the bounds of the tree are theirs."""
+        """`columns` are read-only; the bounds of the tree are theirs. The slots in the tree may be known."""
         vars(self).update(
             _roster=roster.frozen(), _layout=layout, _columns=columns, _table=columns.table(layout),
             _tree=tree._replace(bounds=columns.bounds), _built_cost=built_cost,
@@ -72,6 +77,8 @@ class Snapshot(Queries):
             ),
         )  # fmt: skip
         vars(self).update(_packed=(pack(self._kernel_rows), pack(self._tree)))
+        if known_slots is not None:
+            vars(self)["_slots"] = known_slots
 
     def __setattr__(self, name: str, value: object = None) -> None:
         """Snapshots never change: AttributeError."""
@@ -178,38 +185,6 @@ Write = Callable[[PoseColumns], None]
 """Writes new ends, boxes and bones; raises ValueError for bad ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spare:
-    """The memory of an earlier state, and where it differs from that of the present one."""
-
-    memory: PoseMemory
-    behind: Parts | None  # None: in anything
-    moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
-
-    def after(self, place: Int64Array, layout: WorldLayout) -> Spare:
-        """The same after characters at these places were moved in place in the present state."""
-        if self.behind is None or len(self.moved) > len(layout.ids):
-            return Spare(self.memory, None, [])
-        self.moved.append(place)
-        return self
-
-    def differs_in(self, layout: WorldLayout, changed: Parts) -> Parts | None:
-        """What differs from a state of these rows, besides what is `changed` now; None: anything may.
-
-        If much differs, all is copied, which costs less than making the rows of so many limbs again.
-        """
-        if self.behind is None:
-            return None
-        if self.behind is changed and not self.moved:  # as when all characters move again, and statics stand
-            return Parts(*(column[:0] for column in changed))
-        parts = [self.behind]
-        if self.moved:
-            parts.append(layout.indices_of(np.unique(np.concatenate(self.moved))))
-        if sum(len(part.rows) for part in parts) > FEW_MOVED * layout.rows:
-            return None
-        return parts[0] if len(parts) == 1 else Parts(*map(np.concatenate, zip(*parts, strict=True)))
-
-
 def moved_state(
     state: Snapshot, roster: Roster, changed: Parts, write: Write, spare: Spare | None
 ) -> tuple[Snapshot, PoseMemory]:
@@ -237,10 +212,7 @@ def moved_state(
         tree = _fitted(tree, low, high)
     else:
         tree = tree._replace(frame=frame)
-    made = Snapshot(roster, layout, memory.lend(), tree, state._built_cost)
-    if "_slots" in vars(state):
-        vars(made)["_slots"] = state._slots
-    return made, memory
+    return Snapshot(roster, layout, memory.lend(), tree, state._built_cost, vars(state).get("_slots")), memory
 
 
 def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> tuple[Snapshot, int]:
