@@ -13,7 +13,7 @@ from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import Pairs, prefetch_node, visit_pairs
 from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point, visit_all
-from cylcollide.constants import BOX_PAD, FARTHEST_START, TREE_WIDTH
+from cylcollide.constants import BLOCK_RAYS, BOX_PAD, FARTHEST_START, TREE_WIDTH
 from cylcollide.runtime.compile import inlined, noinline
 from cylcollide.runtime.simd import (
     LANES,
@@ -42,6 +42,9 @@ FARTHEST_REACH = 2.0**60
 FARTHEST_SQUARE = FARTHEST_REACH * FARTHEST_REACH
 
 ALL_SLOTS = (1 << TREE_WIDTH) - 1
+
+PLACES = BLOCK_RAYS + LANES
+"""Length of the rows of `write_near_places`, a constant: one address is enough for all of them."""
 
 BALL_ERROR = 4.0
 """Distances of a segment from balls around boxes err by at most 35 units of 2⁻²⁴ of the size, and this is 64."""
@@ -202,7 +205,7 @@ def middle_of(bounds: Float32Array, base: int, place: Real) -> tuple[Any, Any]:
 def write_near_places(
     tree: Tree, points: Float64Array, radii: Float64Array, begin: int, end: int, place: Float32Array
 ) -> None:
-    """Write points, and how far from each boxes are near: within a radius of it, or of all; `place` is (4, points)."""
+    """Write points, and how far from each boxes are near: within a radius of it, or of all; `place` is (4, PLACES)."""
     count, stride = end - begin, place.shape[1]
     for k in range(0, count - LANES + 1, LANES):
         radius = load(radii, begin + k) if radii.size > 1 else broadcast(radii[0])
@@ -262,5 +265,6 @@ def place_in_tree(tree: Tree, point: Vector, radius: Real) -> tuple[Real, Real, 
 def _near_boxes_of(query: tuple[Float32Array, Float32Array], base: int, k: int) -> Truth:
     """Which of a node's boxes are near point k."""
     bounds, place = query
-    point = broadcast(place[0, k]), broadcast(place[1, k]), broadcast(place[2, k])
-    return near_boxes(bounds, base, point, broadcast(place[3, k]))
+    numbers = place.reshape(-1)
+    point = broadcast(numbers[k]), broadcast(numbers[k + PLACES]), broadcast(numbers[k + 2 * PLACES])
+    return near_boxes(bounds, base, point, broadcast(numbers[k + 3 * PLACES]))

@@ -241,14 +241,15 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
 
 
 def resolve_within(request: NearRequest, table: LimbTable, found: CompressedRows) -> CompressedRows:
-    """The limbs within the reach of each point, of what `candidates` has found."""
+    """The limbs within the reach of each point, of what `candidates` has found; its codes become limbs in place."""
     offsets, codes = found
-    limb, n = codes >> 1, len(request.points)
-    opened = np.flatnonzero(codes & 1)
-    if not opened.size:
+    is_open, n = np.bitwise_or.reduce(codes, initial=0) & 1, len(request.points)
+    opened = np.flatnonzero(codes & 1).tolist() if is_open else []
+    limb = np.right_shift(codes, 1, out=codes)
+    if not opened:
         return offsets, limb
     kept, point_of_each, reach = np.ones(len(codes), bool), ray_of_each(offsets), np.broadcast_to(request.reach, n)
-    for k in opened.tolist():
+    for k in opened:
         i = point_of_each.item(k)
         solid, point = exact_limb(table, limb.item(k)), tuple(request.points[i].tolist())
         kept[k] = is_within(solid, point, reach.item(i))

@@ -1,5 +1,6 @@
 """The loop over points and every limb within a radius of each: pairs, sixteen at a time, as in `points`."""
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -8,9 +9,10 @@ from cylcollide._types import Column, Float64Array, Int32Array, Rows, Shape, Vec
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.near_points import visit_near_places, write_near_places
 from cylcollide.bvh.ray_node_pairs import Pairs
-from cylcollide.constants import BLOCK_RAYS
+from cylcollide.constants import BLOCK_RAYS, LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.distance import distance_bounds
-from cylcollide.kernels.limb_table import LimbRows, is_considered
+from cylcollide.kernels.limb_table import ROW, Limb, LimbRows, is_considered, limb_of
+from cylcollide.kernels.ray import largest_component
 from cylcollide.query.loops.columns import sort_rows
 from cylcollide.query.loops.inputs import PointFilters, filter_of
 from cylcollide.query.loops.packets import (
@@ -25,7 +27,17 @@ from cylcollide.query.loops.packets import (
 )
 from cylcollide.query.loops.points import all_points_accept
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, broadcast, load_at, lowest_bit, movemask
+from cylcollide.runtime.simd import (
+    LANES,
+    broadcast,
+    load_at,
+    load_rows,
+    lowest_bit,
+    movemask,
+    prefetch,
+    select,
+    smaller,
+)
 
 CYLINDER = int(Shape.CYLINDER)
 
@@ -59,23 +71,26 @@ def find_within(
 ) -> int:
     """Write the limbs that may be within the radius of each point from `begin` to `end`, as codes of `NearPairs`.
 
-    As compressed rows, ascending; returns how many there are. If `codes` and `found`, a buffer, hold fewer, they are
-    not written.
+    As compressed rows, ascending; returns how many there are. If `codes` and `found`, a buffer for the pairs of a
+    block, hold fewer, they are not written.
     """
     empty_queue(queue, begin)
-    offsets[0] = found.used[0] = 0
+    offsets[0] = used = 0
     accepts_all = all_points_accept(table, filters)
     query = table, points, radii, filters, accepts_all, queue, found
     for first in range(begin, end, BLOCK_RAYS):
-        last, before = min(first + BLOCK_RAYS, end), found.used[0]
+        last, found.used[0] = min(first + BLOCK_RAYS, end), 0
         write_near_places(tree, points, radii, first, last, place)
-        visit_near_places(tree, first, last, place, pairs, test_or_enqueue, query, 0)
+        cylinders = visit_near_places(tree, first, last, place, pairs, test_or_enqueue, query, 0)
+        queue.queued[CYLINDER] = cylinders
         for shape in range(SHAPES):
             if queue.queued[shape] > 0:
                 test_near_pairs(shape, points, radii, table.rows, queue, found)
-        if found.used[0] <= codes.size:
-            sort_rows(found.pair, before, found.used[0], begin, first - begin, last - begin, True, offsets, codes)
-    return int(found.used[0])
+        count = found.used[0]
+        if used + count <= codes.size:
+            sort_rows(found.pair, count, used, begin, first - begin, last - begin, True, offsets, codes)
+        used += count
+    return int(used)
 
 
 @inlined
@@ -83,16 +98,27 @@ def test_or_enqueue(
     query: tuple[LimbRows, Float64Array, Float64Array, PointFilters, bool, PairQueue, NearPairs],
     limb: int,
     i: int,
-    nothing: int,
+    cylinders: int,
 ) -> int:
-    """Queue a pair of point i and a limb that it considers, and test a queue that is full."""
+    """Queue a pair of point i and a limb that it considers, and test a queue that is full.
+
+    Returns how many cylinders are queued by then: a number kept in memory is waited for by the next pair.
+    """
     table, points, radii, filters, accepts_all, queue, found = query
     if accepts_all or is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i)):
-        prefetch_limb(table.rows, limb)
         shape = table.kernel_shape[limb] + 0  # int64: one version of the test
+        if shape == CYLINDER:
+            prefetch(table.rows, limb * ROW)  # the first half of the row: `cylinders_at`
+            queue.row[CYLINDER, cylinders], queue.limb[CYLINDER, cylinders] = i, limb
+            cylinders += 1
+            if cylinders == NEAR_BATCH:
+                queue.queued[CYLINDER], cylinders = cylinders, 0
+                test_near_pairs(shape, points, radii, table.rows, queue, found)
+            return cylinders
+        prefetch_limb(table.rows, limb)
         if enqueue_pair(queue, shape, i, limb) == NEAR_BATCH:
             test_near_pairs(shape, points, radii, table.rows, queue, found)
-    return nothing
+    return cylinders
 
 
 @compiled
@@ -125,7 +151,24 @@ def within(
     """Of sixteen pairs, those that may be within their radius and those that certainly are, as bits."""
     near = certain = 0
     for k in range(0, PAIR_BATCH, LANES):
-        lower, upper = distance_bounds(vectors_at(points, point, first + k), limbs_at(rows, shape, limb, first + k))
+        if shape == CYLINDER:
+            lower, upper = distance_bounds(vectors_at(points, point, first + k), cylinders_at(rows, limb, first + k))
+        else:
+            lower, upper = distance_bounds(vectors_at(points, point, first + k), limbs_at(rows, shape, limb, first + k))
         radius = load_at(radii, point, first + k, 1, 0) if radii.size > 1 else broadcast(radii[0])
         near, certain = near | movemask(lower <= radius) << k, certain | movemask(upper <= radius) << k
     return near, certain
+
+
+@inlined
+def cylinders_at(rows: Float64Array, number: Int32Array, k: int) -> Limb:
+    """Eight cylinders, by the first half of their rows alone, which is one cache line; radius2 and ends are not theirs.
+
+    Their extent is bounded by centre and sizes, at most twice as large as in the row, and inf wherever that is inf.
+    """
+    low = load_rows(rows, number, k, 0)
+    x, y, z, _, _, _, half_length, radius = low
+    extent = largest_component((x, y, z)) + half_length + radius
+    is_safe = (smaller(half_length, radius) >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)
+    rest = radius, radius, radius, radius, radius, radius, radius
+    return limb_of(CYLINDER, low, (*rest, select(is_safe, extent, inf)))
