@@ -42,7 +42,7 @@ Predicate: TypeAlias = Callable[[Float64Array], BoolArray]
 """Whether it is so at each of these times, (n,)."""
 
 
-class MissOptions(TypedDict):
+class MissOptions(TypedDict, total=False):
     """Options of `PoseHistory.explain_miss`; they mean what they mean for queries."""
 
     mask: int

@@ -5,25 +5,25 @@ from __future__ import annotations
 from contextlib import nullcontext
 from copy import copy
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.policy_checks import Group
 from cylcollide.history import misses
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.misses import MissOptions
 from cylcollide.history.queries import PastQueries
-from cylcollide.history.requests import ProtectedSince
 from cylcollide.history.rewound import all_limbs
 from cylcollide.history.sample_times import sample_times
 from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.pictures import Scene, scene_figure
 from cylcollide.limbs.shot_figure import ends_of_shot, first_hit, shot_figure
+from cylcollide.process.signatures import with_options
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.layout import WorldLayout
 from cylcollide.world.observers import ChangeLock
@@ -144,6 +144,7 @@ class PoseHistory(PastQueries):
             raise ValueError("history: expected a tick at least, got none; call record(time) first")
         return self._ring
 
+    @with_options
     def explain_miss(
         self,
         start: ArrayLike,
@@ -152,10 +153,7 @@ class PoseHistory(PastQueries):
         *,
         hit_group: Group | None = None,
         resolution: float | None = None,
-        mask: int = ALL_LAYERS,
-        ignore_character: int | None = None,
-        protected_since: ProtectedSince | None = None,
-        threads: int | None = None,
+        **options: Unpack[MissOptions],
     ) -> MissExplanation:
         """Why a segment missed at a time: the nearest limb, by how much, and when it would have hit.
 
@@ -181,9 +179,6 @@ class PoseHistory(PastQueries):
             positive or needs more than a million steps.
         """
         groups = self._world.snapshot()._group_names
-        options = MissOptions(
-            mask=mask, ignore_character=ignore_character, protected_since=protected_since, threads=threads
-        )
         # The copy keeps the present ticks while this history records more.
         return misses.explain_miss(copy(self), start, end, time, hit_group, resolution, groups, options)
 

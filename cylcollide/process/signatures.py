@@ -111,7 +111,7 @@ def with_options(function: Function) -> Function:
     made: Any = wraps(function)(eval(text, {"function": function, "defaults": defaults}))
     returned = signature(function).return_annotation
     made.__signature__ = short_signature(parameters, returned)
-    made.__annotations__ = {one.name: one.annotation for one in parameters if one.name != "cls"} | {"return": returned}
+    made.__annotations__ = {one.name: one.annotation for one in parameters[1:]} | {"return": returned}
     return made  # type: ignore[no-any-return]
 
 
