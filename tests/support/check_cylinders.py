@@ -78,8 +78,9 @@ Columns = dict[str, np.ndarray]
 
 
 def same_bits(one, other, rows=slice(None), fields=FIELDS) -> list[str]:
-    """Return the fields of two answers that are not equal bit for bit, with the first row that differs."""
-    return differing(*({name: getattr(hits, name)[of] for name in fields} for hits, of in ((one, rows), (other, ...))))
+    """Return the names of the fields of two answers that are not equal bit for bit (nan equals nan)."""
+    pairs = ((name, getattr(one, name)[rows], getattr(other, name)) for name in fields)
+    return [name for name, x, y in pairs if _first_difference(x, y) is not None]
 
 
 def differing(got: Columns, want: Columns) -> list[str]:
