@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Column, Float32Array, Float64Array, Int32Array, NodeBoxes, Rows, Vectors
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree, TreeFrame, box_edge, frame_around
-from cylcollide.constants import BOX_PAD, SMALLEST_IN_FRAME, TREE_WIDTH
+from cylcollide.constants import BOX_PAD, REBUILD_COST, SMALLEST_IN_FRAME, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import (
@@ -197,6 +197,11 @@ def tree_cost(bounds: NodeBoxes, child: Rows[np.int32], scale: float) -> float:
                 z = bounds[node, HIGH + 2, slot] - bounds[node, 2, slot]
                 total += x * y + y * z + z * x
     return total / (scale * scale)
+
+
+def are_about_as_large(cost: float, built: float) -> bool:
+    """Whether boxes of this `tree_cost` are about as large as those that the tree was built of."""
+    return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost
 
 
 def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32Array, frame: TreeFrame) -> Tree:

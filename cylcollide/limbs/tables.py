@@ -19,7 +19,7 @@ from cylcollide._types import (
     Shape,
     Uint32Array,
 )
-from cylcollide.kernels.limb_table import LimbTable, make_table
+from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
 from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres, first_beyond_range
 
 
@@ -171,3 +171,15 @@ def named_rows(names: tuple[str, ...], rows: Any) -> Any:
     if rows not in names:
         raise KeyError(f"limbs: no limb is named {rows!r}; the names are {sorted(set(names))}")
     return [row for row, name in enumerate(names) if name == rows]
+
+
+def firsts_of_equals(rows: LimbRows) -> LimbRows:
+    """The rows, without layers where they equal an earlier one in all: a ray meets both at once, and hits the first."""
+    bits = rows.rows.view(np.int64)
+    keys = np.sort(bits @ np.random.default_rng(1).integers(-(2**62), 2**62, bits.shape[1]))  # modulo 2**64
+    if (keys[1:] != keys[:-1]).all():
+        return rows
+    columns = np.column_stack([bits, rows.kernel_shape, rows.character, rows.mask])
+    first, mask = np.unique(columns, axis=0, return_index=True)[1], np.zeros_like(rows.mask)
+    mask[first] = rows.mask[first]
+    return rows._replace(mask=mask, shared_mask=0)

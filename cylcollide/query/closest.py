@@ -102,8 +102,9 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
     Few limbs are tested by brute force, others through the tree by streams. Both agree bit by bit with each other and
     with single rays; how many rows are undecided may differ.
     """
-    raw, batch, (table, packed_tree), tree = request.raw, request.batch, state._packed, state._tree
+    raw, batch, tree = request.raw, request.batch, state._tree
     is_small = batch.mask.size == batch.ignored.size == 1 and tree.items <= FEW_LIMBS
+    table, packed_tree = state._packed if is_small else state._packed_firsts
 
     def loop(begin: int, end: int) -> None:
         scratch = packed_for_streams(tree, end - begin), begin, end, int(aim), hits

@@ -59,6 +59,10 @@ class State(LabelledLimbs, Protocol):
     def _packed(self) -> tuple[LimbRows, Tree]:
         """`_kernel_rows` and `_tree`, as loops alone can read them."""
 
+    @property
+    def _packed_firsts(self) -> tuple[LimbRows, Tree]:
+        """The same for the closest limb alone: limbs that equal an earlier one may be in no layer."""
+
 
 class RayRequest:
     """Rays to be cast, and what they may hit. Rows of `batch.rays` hold no numbers until a loop has copied them."""

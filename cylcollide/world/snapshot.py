@@ -17,12 +17,13 @@ from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import HIGH, Tree, frame_around
 from cylcollide.bvh.patch import patched
-from cylcollide.bvh.refit import Slots, fit_bounds, refit_some, slots, tree_cost, with_corners
-from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILD_COST, REBUILT_AT_ONCE, TREE_WIDTH
+from cylcollide.bvh.refit import Slots, are_about_as_large, fit_bounds, refit_some, slots, tree_cost, with_corners
+from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
+from cylcollide.limbs.tables import firsts_of_equals
 from cylcollide.process.signatures import NO_CONSTRUCTOR
 from cylcollide.query.labels import RowLabels
 from cylcollide.runtime import memory
@@ -56,6 +57,7 @@ class Snapshot(Queries):
     """The columns that moves change, read-only."""
     _built_cost: float
     """`tree_cost` when the tree was built."""
+    _is_as_built: bool = False  # whether no limb has moved since the tree was built
     _state_row: None = None
     """Limbs are numbered as in the state."""
 
@@ -119,7 +121,13 @@ class Snapshot(Queries):
     @property
     def _fits(self) -> bool:
         """Whether the boxes are about as large as when the tree was built; if not, a rebuild pays."""
-        return are_about_as_large(_cost_of(self._tree), self._built_cost)
+        tree = self._tree
+        return are_about_as_large(tree_cost(tree.bounds, tree.child, tree.frame.scale), self._built_cost)
+
+    @cached_property
+    def _packed_firsts(self) -> tuple[LimbRows, Tree]:
+        """`_packed` for the closest limb alone: of equal limbs that were built together, the first."""
+        return (pack(firsts_of_equals(self._kernel_rows)), self._packed[1]) if self._is_as_built else self._packed
 
     @cached_property
     def _slots(self) -> Slots:
@@ -161,22 +169,15 @@ def snapshot_of(
     """A snapshot of all limbs: the bare ones, then those of the roster; with the transforms of all bones."""
     t, (tree, cost) = limbs._table, built_tree(*limb_boxes(limbs._table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.kernel_shape, tree.bounds)
-    return Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
+    made = Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
+    vars(made)["_is_as_built"] = True
+    return made
 
 
 def built_tree(low: Float64Array, high: Float64Array) -> tuple[Tree, float]:
     """A new tree over boxes with these corners, (n, 3) each, and its `tree_cost`."""
     tree = build(low, high)
-    return tree, _cost_of(tree)
-
-
-def _cost_of(tree: Tree) -> float:
-    return tree_cost(tree.bounds, tree.child, tree.frame.scale)
-
-
-def are_about_as_large(cost: float, built: float) -> bool:
-    """Whether boxes of this `tree_cost` are about as large as those that the tree was built of."""
-    return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost
+    return tree, tree_cost(tree.bounds, tree.child, tree.frame.scale)
 
 
 # The next state -------------------------------------------------------------------------------------------------------
