@@ -38,9 +38,8 @@ def test_points_are_about_their_own_limb_on_both_sides_and_near_edges(shape):
     if shape == Shape.CYLINDER:
         edge = (np.arange(N) % 3 == 2) & (nearest.distance > 0)
         assert len(set(nearest.face[edge].tolist())) == 3
-    again = draw_points(shape, N, 0)
-    assert np.array_equal(again.points, points)
-    assert not np.array_equal(draw_points(shape, N, 1).points, points)
+    assert np.array_equal(draw_points(shape, N, 0)[1], points)
+    assert not np.array_equal(draw_points(shape, N, 1)[1], points)
 
 
 def test_a_margin_rounds_rims_and_corners():
@@ -123,9 +122,9 @@ def test_an_engine_that_fails_stops_no_other(monkeypatch):
 
 
 def test_a_wrong_sign_of_our_own_fails_the_command(tmp_path, capsys):
-    crosscheck_command._fail_if_signs_are_wrong(0, tmp_path)
+    crosscheck_command._fail_if(0, crosscheck_command.WRONG_SIGNS, tmp_path)
     with pytest.raises((SystemExit, typer.Exit)):
-        crosscheck_command._fail_if_signs_are_wrong(2, tmp_path)
+        crosscheck_command._fail_if(2, crosscheck_command.WRONG_SIGNS, tmp_path)
     assert "2 signs of this library's distances are NOT confirmed" in capsys.readouterr().err
 
 
