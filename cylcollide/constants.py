@@ -105,9 +105,9 @@ LIMBS_SHARED = 2048  # limbs that are placed at once: a tenth of a millisecond o
 
 MATRICES_SHARED = 8192  # matrices that are converted at once: a tenth of a millisecond of work, with more threads share
 
-SMALLEST_BATCH = 64  # fewer points, or rays among few limbs, are processed singly: buffers for many cost 5 µs
+SMALLEST_BATCH = 64  # fewer points are processed singly: buffers for many cost 5 µs
 
-SMALLEST_STREAM = 100  # fewer rays traverse singly: a stream is faster from 100 (17 limbs) or 40 on (17,000)
+SMALLEST_STREAM = 32  # fewer rays traverse singly: a stream is faster from 30 (17 limbs), 60 (300) or 12 on (17,000)
 
 FEW_LIMBS = 3  # up to so many limbs are tested by brute force, without the tree
 

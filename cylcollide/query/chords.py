@@ -34,7 +34,6 @@ from cylcollide.query.loops.columns import (
     CompressedRows,
     concat_chord_rows,
     empty_chords,
-    empty_hits,
     filter_chord_rows,
     ray_of_each,
     rows_of_pairs,
@@ -52,7 +51,6 @@ from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 
-NO_HITS = empty_hits(0)
 """Columns of hits that nothing is written into."""
 NOT_READ = np.empty(0)
 """Stands for lengths that are not read."""
@@ -251,8 +249,9 @@ def possible_pieces(state: State, tree: Tree, request: RayRequest, begin: int, e
         # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
         crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
         scratch = scratch_for_streams(tree, end - begin)._replace(crossed=crossed, crossings=crossings)
-        every, rows = batch._replace(policy=POLICY_HIT), state._kernel_rows
-        request.checked(cast_stream(request.raw, every, rows, tree, scratch, begin, end, int(Aim.ALL), NO_HITS))
+        options = (*request.options[:-1], POLICY_HIT)
+        rays, rows = (request.first, request.second, options, request.radius), state._kernel_rows
+        request.checked(cast_stream(rows, tree, scratch, *rays, request.record, begin, end, int(Aim.ALL)))
         recorded = crossings.item()
         if recorded <= len(crossed):
             lists = rows_of_pairs(crossed[:recorded], begin, end - begin, False)

@@ -18,7 +18,16 @@ from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
-from cylcollide.query.loops.inputs import INVALID, PointFilters, RayBatch, RayOptions, copy_checked_rows
+from cylcollide.query.loops.inputs import (
+    INVALID,
+    RECORD_ROWS,
+    PointFilters,
+    RayBatch,
+    RayOptions,
+    batch_in,
+    copy_checked_rows,
+    raw_rays,
+)
 from cylcollide.runtime import memory
 from cylcollide.runtime.levels import MACHINE_CODE
 
@@ -65,9 +74,9 @@ class State(LabelledLimbs, Protocol):
 
 
 class RayRequest:
-    """Rays to be cast, and what they may hit. Rows of `batch.rays` hold no numbers until a loop has copied them."""
+    """Rays to be cast, and what they may hit. The copies in the record hold no numbers until a loop has made them."""
 
-    _batch: RayBatch | None = None
+    _record: Float64Array | None = None
 
     def __init__(
         self,
@@ -89,19 +98,33 @@ class RayRequest:
         self.threads = None if threads is None else validate.workers(threads)
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
 
+    def new_record(self, more: int = 0) -> Float64Array:
+        """Memory for the copies of the rays and for columns of hits, and for so many numbers more.
+
+        A loop that casts the rays begins with it: whatever was read of an earlier record is not filled.
+        """
+        self._record = record = memory.column(RECORD_ROWS * len(self.first) + more)
+        return record
+
+    @property
+    def has_one_filter(self) -> bool:
+        """Whether mask and ignored character are the same for all rays."""
+        return self.options[2].size == self.options[3].size == 1
+
     @property
     def raw(self) -> Rays:
         """The rays as they were passed, not yet checked, possibly in the caller's memory."""
-        return Rays(self.first, self.second, self.options[0], self.options[1], self.radius)
+        return raw_rays(self.first, self.second, self.options, self.radius)
+
+    @property
+    def record(self) -> Float64Array:
+        """The record of the request, made by the first who reads it."""
+        return self.new_record() if self._record is None else self._record
 
     @property
     def batch(self) -> RayBatch:
-        """The same for loops, with memory for the copies of the rays."""
-        if self._batch is None:
-            copies, (is_segment, distance, mask, ignored, policy) = memory.rows((2, *self.first.shape)), self.options
-            rays = Rays(copies[0], copies[1], is_segment, distance, self.radius)
-            self._batch = RayBatch(rays, mask, ignored, policy)
-        return self._batch
+        """The same for kernels, in the record."""
+        return batch_in(self.record, len(self.first), self.options, self.radius)
 
     def copy_checked(self, begin: int, end: int) -> None:
         """Fill rows `begin` to `end` of `batch.rays`; ValueError, naming the first bad row, if a number is bad."""

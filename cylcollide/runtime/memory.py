@@ -89,6 +89,11 @@ def rows(shape: tuple[int, ...], kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:
     return np.empty(shape, kind) if size < SMALLEST_KEPT else np.ndarray(shape, kind, acquire(size))
 
 
+def column(n: int, kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:
+    """The same with n entries; for few of them in half the time."""
+    return np.empty(n, kind) if n < 1024 else rows((n,), kind)
+
+
 def aligned(shape: tuple[int, ...], kind: DTypeLike, allocate: Callable[..., NDArray[Any]] = np.zeros) -> NDArray[Any]:
     """An array that begins at a cache line, of zeros or as `np.empty` gives it; not pooled.
 

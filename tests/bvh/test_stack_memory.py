@@ -6,9 +6,10 @@ import pytest
 import cylcollide as cc
 from cylcollide import validate
 from cylcollide.constants import TREE_WIDTH
-from cylcollide.query.loops.inputs import PointFilters
+from cylcollide.query.loops.columns import hits_in
+from cylcollide.query.loops.inputs import RECORD_ROWS, PointFilters
 from cylcollide.query.loops.points import PointColumns, locate_single_points
-from cylcollide.query.loops.single import RECORD_ROWS, cast_single_rays
+from cylcollide.query.loops.single import cast_single_rays
 
 CANARY, AROUND, NESTED = 7.25e77, 40, 700
 """A number that nothing writes, how often it stands around, and how many spheres hold each other."""
@@ -39,12 +40,10 @@ def test_rays(state: cc.Snapshot, n: int):
     memory, every = guarded(RECORD_ROWS * n, state)
     starts, ends = np.tile([2000.0, 0.25, 0.0], (n, 1)), np.tile([-2000.0, 0.25, 0.0], (n, 1))
     ends[:, 2] = np.linspace(0.0, 900.0, n)
-    limb = np.full(n + 2, 77, np.int32)
-    filters = (validate.NO_LIMIT, validate.EVERY_LAYER, validate.IGNORE_NONE)
-    status = cast_single_rays(state._kernel_rows, state._tree, starts, ends, True, *filters, 0, limb[1:-1], memory)
+    options = (True, validate.NO_LIMIT, validate.EVERY_LAYER, validate.IGNORE_NONE, 0)
+    status = cast_single_rays(state._kernel_rows, state._tree, starts, ends, options, validate.NO_RADIUS, memory)
     assert status == 0
-    assert (limb[1:-1] == NESTED - 1).all()
-    assert limb[[0, -1]].tolist() == [77, 77]
+    assert (hits_in(memory, n).limb == NESTED - 1).all()
     check_canaries(every, RECORD_ROWS * n, TREE_WIDTH)
 
 

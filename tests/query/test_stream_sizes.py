@@ -88,7 +88,7 @@ def test_what_is_shipped_uses_every_way():
     assert set(taken) == {(False, SINGLE), (True, BRUTE_FORCE), (True, STREAMS)}
 
 
-@pytest.mark.parametrize(("many", "rays", "way"), [(40, 39, SINGLE), (40, 40, STREAMS), (41, 40, SINGLE)])
+@pytest.mark.parametrize(("many", "rays", "way"), [(40, 11, SINGLE), (40, 12, STREAMS), (41, 12, SINGLE)])
 def test_among_many_limbs_fewer_rays_go_as_streams(many: int, rays: int, way: str):
     limbs = make_crowd(40)
     with forced(MIXED, MANY_LIMBS=many) as seen:

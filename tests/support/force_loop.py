@@ -30,8 +30,8 @@ NEVER = 1 << 60
 SINGLE, BRUTE_FORCE, STREAMS, MIXED = "single rays", "brute force", "streams", "as shipped"
 
 WAYS: dict[str, dict[str, int]] = {
-    SINGLE: {"SMALLEST_BATCH": NEVER, "SMALLEST_STREAM": NEVER},
-    BRUTE_FORCE: {"SMALLEST_BATCH": LANES, "FEW_LIMBS": NEVER},
+    SINGLE: {"SMALLEST_STREAM": NEVER},
+    BRUTE_FORCE: {"SMALLEST_STREAM": LANES, "FEW_LIMBS": NEVER},
     STREAMS: {"SMALLEST_STREAM": LANES, "FEW_LIMBS": -1},
 }
 """The thresholds for a way to be taken by all batches of eight or more rays with one mask."""

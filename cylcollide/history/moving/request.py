@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, POLICY_HIT, BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.requests import ProtectedSince, protected_by, repeated
@@ -32,6 +31,9 @@ from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
 NEVER = np.array([np.inf])
 """`Candidates.until` where no one is protected."""
+
+MANY_BULLETS = 100
+"""From so many on, the limbs near all bullets of a tick are found together."""
 
 TARGET_TIMES = ("target_t0", "target_t1")
 
@@ -118,7 +120,7 @@ class MovingRequest:
         batch = RayBatch(Rays(start, end, True, NO_LIMIT, NO_RADIUS), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
         tick = intervals.tick.astype(np.int32)
         offsets, row = (
-            _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)
+            _rows_near_many(batch, ring, tick) if len(tick) >= MANY_BULLETS else _rows_near(batch, ring, tick)
         )
         return offsets, np.repeat(tick, np.diff(offsets)), row
 

@@ -8,14 +8,14 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import Aim, Int32Array, Shape
+from cylcollide._types import Aim, Column, Int32Array, Shape, Vectors
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.dispatch import faces
 from cylcollide.kernels.hit_bounds import closer, is_undecided, no_hit, two_hit_bounds
 from cylcollide.kernels.limb_table import LimbRows, is_considered
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import INVALID, RayBatch
+from cylcollide.query.loops.columns import HitColumns, count_undecided, hits_in
+from cylcollide.query.loops.inputs import INVALID, RayBatch, RayOptions, batch_in, raw_rays
 from cylcollide.query.loops.leaf import StreamScratch
 from cylcollide.query.loops.output import flush_refine, write_eight
 from cylcollide.query.loops.packets import FACES, PairQueue, copy_rays, one_limb, prefetch_sixteen
@@ -30,19 +30,23 @@ PREFETCHED = 128  # rays ahead of those that are tested
 
 @compiled_loop
 def cast_brute_force(
-    raw: Rays,
-    batch: RayBatch,
     table: LimbRows,
     state: StreamScratch,
+    first_vectors: Vectors,
+    second_vectors: Vectors,
+    options: RayOptions,
+    radius: Column[np.float64],
+    record: Column[np.float64],
     begin: int,
     end: int,
     aim: int,
-    hits: HitColumns,
 ) -> int:
-    """Copy and check rays `begin` to `end`, at least eight, and find their closest limbs; returns 0 or INVALID.
+    """Copy and check rays `begin` to `end`, at least eight, and find their closest limbs, as `cast_stream` does.
 
     Mask and ignored character are the same for all rays. For the aim ANY, fractions are left as guesses.
     """
+    n, raw = first_vectors.shape[0], raw_rays(first_vectors, second_vectors, options, radius)
+    batch, hits = batch_in(record, n, options, radius), hits_in(record, n)
     first, size = begin, min(BLOCK_RAYS, state.best.shape[0])
     while first < end:
         last = first + size if end - first >= size + LANES else end  # eight at least are left, or none
@@ -55,7 +59,7 @@ def cast_brute_force(
         if aim == CLOSEST:
             flush_refine(state.refine, batch, table, hits, False)
         first = last
-    return 0
+    return count_undecided(hits, begin, end)
 
 
 @inlined

@@ -19,7 +19,6 @@ from cylcollide._types import (
     Rows,
     Uint32Array,
 )
-from cylcollide.constants import SMALLEST_KEPT
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled_loop, inlined
 
@@ -39,9 +38,7 @@ DTYPES: dict[Any, np.dtype[Any]] = {
 def columns_of(kind: type[Fields], n: int, *first: NDArray[Any]) -> Fields:
     """A named tuple: its first fields as given, the others uninitialised columns (n,), of the dtypes they declare."""
     dtypes = _dtypes(kind)[len(first) :]
-    if n * memory.FLOAT64.itemsize < SMALLEST_KEPT:
-        return kind(*first, *[np.empty(n, dtype) for dtype in dtypes])
-    return kind(*first, *[memory.rows((n,), dtype) for dtype in dtypes])
+    return kind(*first, *[memory.column(n, dtype) for dtype in dtypes])
 
 
 @cache
@@ -63,6 +60,23 @@ class HitColumns(NamedTuple):
 def empty_hits(n: int) -> HitColumns:
     """Columns of n rows, not initialised."""
     return columns_of(HitColumns, n)
+
+
+@inlined
+def hits_in(record: Float64Array, n: int) -> HitColumns:
+    """Columns of n hits in a record, behind the rays: fractions, and seven bytes per ray for all else."""
+    limb, rest = record[7 * n : 8 * n].view(np.int32)[:n], record[7 * n : 8 * n].view(np.int8)
+    inside, undecided = rest[5 * n : 6 * n].view(np.bool_), rest[6 * n : 7 * n].view(np.bool_)
+    return HitColumns(limb, record[6 * n : 7 * n], rest[4 * n : 5 * n], inside, undecided)
+
+
+@inlined
+def count_undecided(hits: HitColumns, begin: int, end: int) -> int:
+    """How many of the rows from `begin` to `end` are undecided."""
+    count = 0
+    for i in range(begin, end):
+        count += hits.undecided[i]
+    return count
 
 
 @inlined

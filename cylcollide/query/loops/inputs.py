@@ -4,7 +4,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Column, Float64Array, Int64Array, LayerMasks, Uint32Array
+from cylcollide._types import Column, Float64Array, LayerMasks, Vectors
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.ray import Rays, as_vector, broadcast_index, largest_component
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -63,8 +63,29 @@ def filter_of(batch: RayBatch | PointFilters, i: int) -> tuple[int, int]:
     return int(batch.mask[broadcast_index(batch.mask, i)]), int(batch.ignored[broadcast_index(batch.ignored, i)])
 
 
-RayOptions: TypeAlias = tuple[bool, Float64Array, Uint32Array, Int64Array, int]
+RayOptions: TypeAlias = tuple[bool, Column[np.float64], LayerMasks, Column[np.int64], int]
 """Of a request, all but its two vectors: whether rays are segments, how far they go, mask, ignored and policy."""
+
+RECORD_ROWS = 8
+"""Numbers per ray of a query's record: its origin and second vector, and `HitColumns` (`hits_in`).
+
+One array is the memory of many: in Python, making an array takes longer than testing a ray against a limb.
+"""
+
+
+@inlined
+def raw_rays(first: Vectors, second: Vectors, options: RayOptions, radius: Float64Array) -> Rays:
+    """Rays as they were passed, not yet checked, possibly in the caller's memory."""
+    return Rays(first, second, options[0], options[1], radius)
+
+
+@inlined
+def batch_in(record: Float64Array, n: int, options: RayOptions, radius: Float64Array) -> RayBatch:
+    """The same n rays for kernels, in a record, which holds no numbers until they are copied."""
+    is_segment, distance, mask, ignored, policy = options
+    origin, second = record[: 3 * n].reshape(n, 3), record[3 * n : 6 * n].reshape(n, 3)
+    return RayBatch(Rays(origin, second, is_segment, distance, radius), mask, ignored, policy)
+
 
 INVALID = -1
 """Status of a loop that has read a ray or point that is not allowed; otherwise 0, or how many rows are undecided."""

@@ -7,17 +7,26 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, LayerMasks, Vectors
+from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import Stack, local_ray, local_reach, stack_in, visit_on_ray
+from cylcollide.bvh.traverse import local_ray, local_reach, stack_in, visit_on_ray
 from cylcollide.kernels.chord import face_crossing
 from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
+from cylcollide.kernels.ray import Ray, exact_displacement, ray_at
 from cylcollide.kernels.thick_surface import is_bounded, thick_crossing
 from cylcollide.kernels.ties import closer_or_tied
-from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import INVALID, RayBatch, copy_checked, filter_of
+from cylcollide.query.loops.columns import HitColumns, hits_in
+from cylcollide.query.loops.inputs import (
+    INVALID,
+    RECORD_ROWS,
+    RayBatch,
+    RayOptions,
+    batch_in,
+    copy_checked,
+    filter_of,
+    raw_rays,
+)
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
@@ -108,58 +117,32 @@ def test_limb(query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, 
 
 
 @compiled_loop
-def cast_thick_rays(batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, hits: HitColumns) -> None:
-    """The closest limbs of thick rays, which are copied and checked, one after another; boxes have grown for them."""
-    for i in range(hits.limb.size):
-        ray = ray_at(batch.rays, i)
-        best, local = no_hit(ray.limit), local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
-        if not (local.untrusted or local.misses_root):
-            query = ray, batch.policy, table, *filter_of(batch, i), tree.frame.scale, local.start
-            best = visit_on_ray(tree, stack, local, test_limb, query, best)
-        write_hit(hits, i, ray, best, local.untrusted or is_undecided(best), batch, table)
-
-
-FRACTION_ROW, FACE_ROW, INSIDE_ROW, UNDECIDED_ROW = range(6, 10)
-RECORD_ROWS = 10
-"""Rows of the record of `cast_single_rays`, a number per ray: origins, second vectors, `HitColumns` but the limb."""
-
-
-@compiled_loop
 def cast_single_rays(
     table: LimbRows,
     tree: Tree,
     first: Vectors,
     second: Vectors,
-    is_segment: bool,
-    distance: Column[np.float64],
-    mask: LayerMasks,
-    ignored: Column[np.int64],
-    policy: int,
-    limb: Column[np.int32],
-    memory: Column[np.float64],
+    options: RayOptions,
+    radius: Column[np.float64],
+    record: Column[np.float64],
 ) -> int:
     """Copy and check rays, and find their closest limbs; returns how many rows are undecided, or INVALID.
 
-    One array is the memory of the record and of the stack behind it: in Python, making an array takes longer than
-    testing a ray against a limb, and a loop that allocates takes longer to call, as it counts references to arguments.
+    The stack is behind the record: a loop that allocates takes longer to call, as it counts references to arguments.
     """
     n = first.shape[0]
-    record = memory[: RECORD_ROWS * n].reshape(RECORD_ROWS, n)
-    stack = stack_in(memory[RECORD_ROWS * n :], tree.stack_size)
-    rays = Rays(record[:3].reshape(n, 3), record[3:6].reshape(n, 3), is_segment, distance, memory[:0])
-    if not copy_checked(Rays(first, second, is_segment, distance, memory[:0]), rays, 0, n):
+    stack = stack_in(record[RECORD_ROWS * n :], tree.stack_size)
+    batch, hits, count = batch_in(record, n, options, radius), hits_in(record, n), 0
+    if not copy_checked(raw_rays(first, second, options, radius), batch.rays, 0, n):
         return INVALID
-    inside, undecided = record[INSIDE_ROW].view(np.bool_)[:n], record[UNDECIDED_ROW].view(np.bool_)[:n]
-    hits = HitColumns(limb, record[FRACTION_ROW], record[FACE_ROW].view(np.int8)[:n], inside, undecided)
-    batch, count = RayBatch(rays, mask, ignored, policy), 0
     for i in range(n):
-        ray = ray_at(rays, i)
+        ray = ray_at(batch.rays, i)
         best, local = no_hit(ray.limit), local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
         is_open = local.untrusted
         if not (local.untrusted or local.misses_root):
-            query = ray, policy, table, *filter_of(batch, i), tree.frame.scale, local.start
+            query = ray, batch.policy, table, *filter_of(batch, i), tree.frame.scale, local.start
             best = visit_on_ray(tree, stack, local, test_limb, query, best)
             is_open = is_undecided(best)
         write_hit(hits, i, ray, best, is_open, batch, table)
-        count += is_open
+        count += hits.undecided[i]
     return count

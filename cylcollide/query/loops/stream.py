@@ -9,15 +9,15 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import Aim, Int32Array
+from cylcollide._types import Aim, Column, Int32Array, Vectors
 from cylcollide.bvh.layout import Tree, TreeFrame
 from cylcollide.bvh.stream import MIXED, visit_on_rays
 from cylcollide.bvh.traverse import LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
 from cylcollide.kernels.ray import Ray, Rays, radius_of
-from cylcollide.query.loops.columns import HitColumns, clear_hits
-from cylcollide.query.loops.inputs import INVALID, RayBatch, filter_of
+from cylcollide.query.loops.columns import clear_hits, count_undecided, hits_in
+from cylcollide.query.loops.inputs import INVALID, RayOptions, batch_in, filter_of, raw_rays
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, StreamQuery, StreamScratch, test_pair_batch, test_ray_list
 from cylcollide.query.loops.output import flush_refine, to_query_rows, write_any_hit, write_hits, write_in_order
 from cylcollide.query.loops.packets import (
@@ -179,21 +179,27 @@ def flush(query: StreamQuery, is_last: bool) -> None:
 
 @compiled_loop
 def cast_stream(
-    raw: Rays,
-    batch: RayBatch,
     table: LimbRows,
     tree: Tree,
     state: StreamScratch,
+    first_vectors: Vectors,
+    second_vectors: Vectors,
+    options: RayOptions,
+    radius: Column[np.float64],
+    record: Column[np.float64],
     begin: int,
     end: int,
     aim: int,
-    hits: HitColumns,
 ) -> int:
-    """Copy and check rays `begin` to `end`, at least eight, and find their closest limbs; returns 0 or INVALID.
+    """Copy and check rays `begin` to `end`, at least eight, and find their closest limbs.
+
+    Returns how many rows are undecided, or INVALID.
 
     For the aim ANY, only the columns `limb` and `undecided` are written, and `limb` says only whether there is a hit.
     For ALL, none is written; `state.crossed` holds the limbs that each ray may cross.
     """
+    n, raw = first_vectors.shape[0], raw_rays(first_vectors, second_vectors, options, radius)
+    batch, hits = batch_in(record, n, options, radius), hits_in(record, n)
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     state.pairs.limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
     state.refine.queued[:] = 0
@@ -230,4 +236,4 @@ def cast_stream(
             else:
                 write_hits(table, number, first, 0, count, state, hits)
             flush_refine(state.refine, batch, table, hits, thick)
-    return 0
+    return 0 if aim == ALL else count_undecided(hits, begin, end)
