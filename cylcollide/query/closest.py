@@ -13,7 +13,7 @@ from cylcollide.constants import FEW_LIMBS, SMALLEST_STREAM
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
 from cylcollide.query.loops.brute_force import cast_brute_force
-from cylcollide.query.loops.columns import HitColumns, hits_in, missed_hits
+from cylcollide.query.loops.columns import IN_RECORD, HitColumns, hits_in, missed_hits
 from cylcollide.query.loops.inputs import RayOptions, batch_in
 from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection
@@ -92,12 +92,10 @@ def use_single_rays(state: State, rays: int) -> bool:
 
 def read_column(record: Float64Array, n: int, options: RayOptions, radius: Float64Array, name: str) -> Any:
     """One of `HitColumns`, or "batch", out of the record of n rays; made when it is read."""
-    if name == "limb":
-        return np.ndarray(n, LIMB, record, 7 * n * record.itemsize)  # one step, not three views
-    return batch_in(record, n, options, radius) if name == "batch" else getattr(hits_in(record, n), name)
-
-
-LIMB = np.dtype(np.int32)
+    if name == "batch":
+        return batch_in(record, n, options, radius)
+    begin, kind = IN_RECORD[name]
+    return np.ndarray(n, kind, record, begin * n)  # one step, where `hits_in` takes ten
 
 
 def closest_recorded(

@@ -77,6 +77,7 @@ class RayRequest:
     """Rays to be cast, and what they may hit. The copies in the record hold no numbers until a loop has made them."""
 
     _record: Float64Array | None = None
+    _batch: RayBatch | None = None
 
     def __init__(
         self,
@@ -103,8 +104,8 @@ class RayRequest:
 
         A loop that casts the rays begins with it: whatever was read of an earlier record is not filled.
         """
-        self._record = record = memory.column(RECORD_ROWS * len(self.first) + more)
-        return record
+        self._record, self._batch = memory.column(RECORD_ROWS * len(self.first) + more), None
+        return self._record
 
     @property
     def has_one_filter(self) -> bool:
@@ -124,7 +125,9 @@ class RayRequest:
     @property
     def batch(self) -> RayBatch:
         """The same for kernels, in the record."""
-        return batch_in(self.record, len(self.first), self.options, self.radius)
+        if self._batch is None:
+            self._batch = batch_in(self.record, len(self.first), self.options, self.radius)
+        return self._batch
 
     def copy_checked(self, begin: int, end: int) -> None:
         """Fill rows `begin` to `end` of `batch.rays`; ValueError, naming the first bad row, if a number is bad."""

@@ -62,6 +62,16 @@ def empty_hits(n: int) -> HitColumns:
     return columns_of(HitColumns, n)
 
 
+IN_RECORD: dict[str, tuple[int, np.dtype[Any]]] = {
+    "fraction": (48, memory.FLOAT64),
+    "limb": (56, np.dtype(np.int32)),
+    "face": (60, np.dtype(np.int8)),
+    "inside": (61, np.dtype(np.bool_)),
+    "undecided": (62, np.dtype(np.bool_)),
+}
+"""Where a record has columns of hits, in bytes per ray, and their dtypes."""
+
+
 @inlined
 def hits_in(record: Float64Array, n: int) -> HitColumns:
     """Columns of n hits in a record, behind the rays: fractions, and seven bytes per ray for all else."""
