@@ -58,7 +58,7 @@ def bound_moving(
         out[i, 0], out[i, 1], out[i, 2] = bounds.possible + 2 * bounds.certain, bounds.lower, bounds.upper
         if accurate and bounds.certain and bounds.face >= 0.0 and not bounds.inside:
             motion = accurate_motion(
-                (as_double_double(bullet.start), as_double_double(bullet.end)),
+                (as_double_double(bullet[0]), as_double_double(bullet[1])),
                 (as_double_double(p1[0]), as_double_double(p2[0])),
                 (as_double_double(p1[1]), as_double_double(p2[1])),
             )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,8 +19,7 @@ Outline: TypeAlias = tuple[Float64Array, Float64Array]
 """A limb at rest: its ends (2, 3), or a box's corners (8, 3); and outer and inner radius at each end, (2, 2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class RigSymmetry:
+class RigSymmetry(NamedTuple):
     """Limbs that mirror each other by name, and by how much they differ; `print` it. Arrays that cannot be written."""
 
     normal: Float64Array  # (3,): of the plane, unit, in the frame of the character

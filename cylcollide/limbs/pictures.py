@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,8 +83,7 @@ class Scene:
         return np.flatnonzero(self.limbs.character == own) if own >= 0 else np.array([limb])
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """A side from which all is seen, without perspective."""
 
     title: str

@@ -14,13 +14,14 @@ from matplotlib.collections import LineCollection
 
 import cylcollide as cc
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.compare.comparison import Comparison, clearances
+from cylcollide.crosscheck.compare.comparison import Comparison
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.bullets import AIMED, PosedScene
 from cylcollide.crosscheck.run.chunk import fire
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun, run_plan, wrong_bullets
+from cylcollide.engines.rounded_cylinder import Rounded
 
 BULLETS, SEED, MOTION, POSE = 60_000, 0, "spinkick", 7
 GREEN, RED, BLUE, INK, GREY = "#15894a", "#d92b2b", "#2463c9", "#1f2933", "#6b7683"
@@ -57,8 +58,8 @@ def depths() -> tuple[Float64Array, BoolArray, BoolArray]:
     for limb, radius in enumerate(PLAN.poses.radius):
         rows = np.flatnonzero((true == limb) | (true < 0))
         p1, p2 = PLAN.poses.p1[pose[rows], limb], PLAN.poses.p2[pose[rows], limb]
-        gap = clearances(start[rows], end[rows], p1, p2, np.full(len(rows), radius))
-        depth[rows] = np.maximum(depth[rows], -1e3 * gap)
+        solids = Rounded.cylinders(p1, p2, np.full(len(rows), radius))
+        depth[rows] = np.maximum(depth[rows], -1e3 * solids.least_distance(start[rows], end[rows]).distance)
     return depth, true >= 0, engine >= 0
 
 

@@ -4,6 +4,8 @@ import ast
 import re
 import tomllib
 from collections import Counter
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,18 @@ def test_every_path_in_pages_and_configuration_exists():
 
 def test_every_path_in_strings_and_comments_exists():
     check_paths([path for name in python_files() for path in paths_in_source(name)])
+
+
+def test_scripts_import_what_exists():
+    """Scripts that no test runs go with the package, too."""
+    scripts = [name for name in python_files() if name.startswith(("benchmarks/", "demos/", "docs/"))]
+    imported = [node for name in scripts for node in nodes(name) if isinstance(node, ast.ImportFrom)]
+    named = {(one.module, alias.name) for one in imported for alias in one.names if one.module.startswith("cylcollide")}
+    assert len(named) > 100
+    known = {module: import_module(module) for module, _ in named}
+    absent = [(module, name) for module, name in named if not hasattr(known[module], name)]
+    missing = [pair for pair in absent if not hasattr(known[pair[0]], "__path__") or find_spec(".".join(pair)) is None]
+    assert missing == []
 
 
 def test_every_link_leads_somewhere():
