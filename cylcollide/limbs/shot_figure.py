@@ -1,7 +1,6 @@
 """The figure of one shot among limbs and walls: as seen along it, from above, and close up where it just misses."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -175,7 +174,7 @@ def shot_figure(
     if close:
         middle = 0.5 * (along.origin + spot)
         corners = middle + CLOSE_UP * 0.5 * gap * np.array([[-1.0], [1.0]]) * along.axes[:2].sum(axis=0)
-        _draw(axes["close"], replace(along, title="close up"), scene, shot, about, corners, FINE)
+        _draw(axes["close"], along._replace(title="close up"), scene, shot, about, corners, FINE)
     way = np.clip([shot.start, *shot.inside[shot.counts, 1]], spot - FARTHEST * size, spot + FARTHEST * size)
     _draw(axes["map"], above, scene, shot, about, np.concatenate([points, way]))
     if now is not None:
