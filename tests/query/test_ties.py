@@ -126,6 +126,18 @@ def test_answers_are_those_of_exact_arithmetic(make, inside):
         assert sum(limb >= 0 for limb, _, _ in expected) > n / 4
 
 
+@pytest.mark.parametrize("rows", [3, 48])
+def test_faces_that_cross(rows):
+    # two boxes turned to either side: where their faces cross, float64 does not tell which of them a ray enters first
+    limbs = cc.Limbs.boxes(np.zeros((2, 3)), [[0, 0, 0.15, 0.99], [0, 0, -0.15, 0.99]], [0.7, 0.7, 0.7])
+    starts = np.tile([5.0, 0.0, 0.1], (rows, 1))
+    starts[:, 1] = np.resize([1e-18, -1e-18, 0.0], rows)
+    expected = [limb for limb, _, _ in exact_hits(limbs, starts, starts * [-1, 1, 1], "hit", 1)]
+    assert set(expected) == {0, 1}
+    for world in (cc.HitWorld(limbs), cc.HitWorld(cc.Limbs.concat([limbs, limbs.moved(limbs.p1 + 9, limbs.p2 + 9)]))):
+        assert world.cast_segments(starts, starts * [-1, 1, 1]).limb.tolist() == expected
+
+
 @pytest.mark.parametrize("which", [[0, 8, 16], [7, 15, 23], [5, 13]])
 def test_among_few_limbs(which):
     # brute force tests sixteen rays side by side
