@@ -69,6 +69,7 @@ def figures_of_example(block: Any, variables: dict[str, Any], settings: dict[str
 
 
 sphinx_gallery_conf = {
+    "show_signature": False,
     "image_scrapers": (figures_of_example,),
     "examples_dirs": "docs/examples",
     "gallery_dirs": "docs/gallery",
