@@ -3,34 +3,24 @@
 Operations are IEEE's in the order in which they stand, with the same bits one by one and in batches.
 """
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Blocks, Column, Float64Array, Quaternions, Vectors
+from cylcollide._types import Blocks, Float64Array, Quaternions, Rows, Vectors
 from cylcollide.bones.bone import Quaternion
 from cylcollide.bones.bone_rows import ALL_EIGHT, EIGHT, in_range
 from cylcollide.constants import OFF_ORTHONORMAL
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import cross, dot
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Real, Truth, absolute, lane, load_at, movemask, select, square_root
+from cylcollide.runtime.simd import LANES, Truth, absolute, lane, load_at, movemask, select, square_root
 
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 """Three columns."""
 
-
-class Arrangement(NamedTuple):
-    """Where the entries of a matrix are in its memory."""
-
-    size: int
-    """Entries of a matrix."""
-    down: int
-    """How many entries the next row is further on."""
-    right: int
-    """How many entries the next column is further on."""
-    has_last_row: bool
-    """Whether 0, 0, 0, 1 is there, too."""
+WITH_LAST_ROW, LAST = 16, 15
+"""Numbers of a matrix that has 0, 0, 0, 1, too; and which of them is the 1."""
 
 
 @inlined
@@ -90,65 +80,50 @@ def turn_matrices(matrices: Blocks[np.float64], orientations: Quaternions, is_ch
 
 
 @inlined
-def _entry(matrices: Float64Array, form: Arrangement, i: int, row: int, column: int) -> float:
-    """An entry of matrix i."""
-    entry: float = matrices[i * form.size + row * form.down + column * form.right]
-    return entry
+def _three(matrices: Float64Array, i: int, first: int, step: int) -> Vector:
+    """Three numbers of matrix i: number `first`, and two more, each `step` further on."""
+    return matrices[i, first], matrices[i, first + step], matrices[i, first + 2 * step]
 
 
 @inlined
-def _column(matrices: Float64Array, form: Arrangement, i: int, column: int) -> Vector:
-    """The upper three entries of a column of matrix i."""
+def _threes(matrices: Float64Array, i: int, first: int, step: int) -> Vector:
+    """`_three` of eight matrices from i on."""
+    eight, size = matrices[i:], matrices.shape[1]
     return (
-        _entry(matrices, form, i, 0, column),
-        _entry(matrices, form, i, 1, column),
-        _entry(matrices, form, i, 2, column),
+        load_at(eight, EIGHT, 0, size, first),
+        load_at(eight, EIGHT, 0, size, first + step),
+        load_at(eight, EIGHT, 0, size, first + 2 * step),
     )
 
 
 @compiled
-def _pose_one(matrices: Float64Array, form: Arrangement, i: int, at: Vectors, turn: Quaternions) -> bool:
+def _pose_one(matrices: Float64Array, down: int, right: int, i: int, at: Vectors, turn: Quaternions) -> bool:
     """Write the pose of matrix i; returns whether it is a rotation and a translation of accepted numbers."""
-    m = _column(matrices, form, i, 0), _column(matrices, form, i, 1), _column(matrices, form, i, 2)
-    place = _column(matrices, form, i, 3)
+    x, y, z = _three(matrices, i, 0, down), _three(matrices, i, right, down), _three(matrices, i, 2 * right, down)
+    m, place = (x, y, z), _three(matrices, i, 3 * right, down)
     if not are_numbers(m, place):
         return False
     valid = is_rotation(m)
-    if form.has_last_row:
-        valid &= _entry(matrices, form, i, 3, 0) == 0.0 and _entry(matrices, form, i, 3, 1) == 0.0
-        valid &= _entry(matrices, form, i, 3, 2) == 0.0 and _entry(matrices, form, i, 3, 3) == 1.0
+    if matrices.shape[1] == WITH_LAST_ROW:
+        a, b, c = _three(matrices, i, 3 * down, right)
+        valid &= a == 0.0 and b == 0.0 and c == 0.0 and matrices[i, LAST] == 1.0
     at[i, 0], at[i, 1], at[i, 2] = place
     turn[i, 0], turn[i, 1], turn[i, 2], turn[i, 3] = quaternion_of(m)
     return valid
 
 
-@inlined
-def _entries(matrices: Float64Array, form: Arrangement, i: int, row: int, column: int) -> Real:
-    """An entry of eight matrices from i on."""
-    return load_at(matrices[i * form.size :], EIGHT, 0, form.size, row * form.down + column * form.right)
-
-
-@inlined
-def _columns(matrices: Float64Array, form: Arrangement, i: int, column: int) -> Vector:
-    """The upper three entries of a column of eight matrices from i on."""
-    return (
-        _entries(matrices, form, i, 0, column),
-        _entries(matrices, form, i, 1, column),
-        _entries(matrices, form, i, 2, column),
-    )
-
-
 @compiled
-def _pose_eight(matrices: Float64Array, form: Arrangement, i: int, at: Vectors, turn: Quaternions) -> bool:
+def _pose_eight(matrices: Float64Array, down: int, right: int, i: int, at: Vectors, turn: Quaternions) -> bool:
     """`_pose_one` for eight matrices from i on, side by side."""
-    m = _columns(matrices, form, i, 0), _columns(matrices, form, i, 1), _columns(matrices, form, i, 2)
-    place = _columns(matrices, form, i, 3)
+    x, y, z = _threes(matrices, i, 0, down), _threes(matrices, i, right, down), _threes(matrices, i, 2 * right, down)
+    m, place = (x, y, z), _threes(matrices, i, 3 * right, down)
     if movemask(are_numbers(m, place)) != ALL_EIGHT:
         return False
     valid = is_rotation(m)
-    if form.has_last_row:
-        valid = valid & (_entries(matrices, form, i, 3, 0) == 0.0) & (_entries(matrices, form, i, 3, 1) == 0.0)
-        valid = valid & (_entries(matrices, form, i, 3, 2) == 0.0) & (_entries(matrices, form, i, 3, 3) == 1.0)
+    if matrices.shape[1] == WITH_LAST_ROW:
+        a, b, c = _threes(matrices, i, 3 * down, right)
+        last = load_at(matrices[i:], EIGHT, 0, WITH_LAST_ROW, LAST)
+        valid = valid & (a == 0.0) & (b == 0.0) & (c == 0.0) & (last == 1.0)
     q = quaternion_of(m)
     for k in range(LANES):
         at[i + k, 0], at[i + k, 1], at[i + k, 2] = lane(place[0], k), lane(place[1], k), lane(place[2], k)
@@ -159,17 +134,20 @@ def _pose_eight(matrices: Float64Array, form: Arrangement, i: int, at: Vectors, 
 
 @compiled_loop
 def pose_matrices(
-    matrices: Column[np.float64], form: Arrangement, positions: Vectors, orientations: Quaternions
+    matrices: Rows[np.float64], down: int, right: int, positions: Vectors, orientations: Quaternions
 ) -> int:
     """Write the poses of n transforms: positions (n, 3), and unit quaternions (n, 4).
+
+    A matrix is a row, (n, 12) or (n, WITH_LAST_ROW): the next row of a matrix is `down` numbers further on, the next
+    column `right`.
 
     Returns the first that is not a rotation and a translation of accepted numbers; -1 if there is none. The results
     of it and of later ones have no meaning.
     """
     n, i = positions.shape[0], 0
-    while i + LANES <= n and _pose_eight(matrices, form, i, positions, orientations):
+    while i + LANES <= n and _pose_eight(matrices, down, right, i, positions, orientations):
         i += LANES
     for k in range(i, n):
-        if not _pose_one(matrices, form, k, positions, orientations):
+        if not _pose_one(matrices, down, right, k, positions, orientations):
             return k
     return -1

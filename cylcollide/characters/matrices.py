@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
-from cylcollide.bones.matrices import Arrangement, pose_matrices
+from cylcollide.bones.matrices import pose_matrices
 from cylcollide.constants import LARGEST_NUMBER, MATRICES_SHARED, OFF_ORTHONORMAL
 from cylcollide.runtime.threads import in_chunks
 
@@ -38,13 +38,12 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
         raise ValueError(f"matrices: expected shape {expected} for order={order!r}, got {given.shape}")
     in_form = given.dtype is validate.FLOAT64 and given.flags.c_contiguous
     numbers = given if in_form else validate.as_float64(given, "matrices")
-    k, _, down, right = numbers.shape
-    place, turn, flat = np.empty((k * bones, 3)), np.empty((k * bones, 4)), numbers.reshape(-1)
-    row, column = (right, 1) if order == "row" else (1, right)
-    form = Arrangement(down * right, row, column, (down, right) == (4, 4))
+    k, _, rows, columns = numbers.shape
+    place, turn, flat = np.empty((k * bones, 3)), np.empty((k * bones, 4)), numbers.reshape(-1, rows * columns)
+    down, right = (columns, 1) if order == "row" else (1, columns)
 
     def convert(begin: int, end: int) -> int:
-        bad = pose_matrices(flat[begin * form.size :], form, place[begin:end], turn[begin:end])
+        bad = pose_matrices(flat[begin:end], down, right, place[begin:end], turn[begin:end])
         return bad if bad < 0 else begin + bad
 
     bad = next((one for one in in_chunks(k * bones, None, convert, MATRICES_SHARED) if one >= 0), -1)

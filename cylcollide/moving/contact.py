@@ -6,7 +6,7 @@ falls all the way, so that its value at a guess, over its slope, bounds how far 
 `docs/moving.md`, "Accuracy of a contact".
 """
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from cylcollide._types import Face, Shape
 from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, UNIT_ROUNDOFF
@@ -42,14 +42,6 @@ STEP_ROUNDING = 8.0 * UNIT_ROUNDOFF
 
 
 AccurateMotion: TypeAlias = RelativeMotion[DoubleDoubleVector]
-
-
-class ContactTime(NamedTuple):
-    """The time of a contact in an interval, u."""
-
-    time: DoubleDouble
-    accurate: Truth  # certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic
-
 
 Approach: TypeAlias = tuple[Truth, Real, Real, Real, Real]
 """How a face's polynomial falls between the bounds of a contact: whether certainly all the way; a guess of the contact;
@@ -179,30 +171,33 @@ def approach_of(
 @inlined
 def stepped(
     motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, way: Approach, guess: Real
-) -> tuple[ContactTime, Real]:
-    """The contact as one step from a guess has it, accurate if that is certain; and the next guess."""
+) -> tuple[DoubleDouble, Truth, Real]:
+    """The u of the contact as one step from a guess has it, whether it is accurate, and the next guess."""
     falls, _, slope, doubt, error = way
     time = smaller(larger(guess, bounds.lower), bounds.upper)
     step = face_value(motion, time, kind, radius, radius2, bounds.face)[0] / slope
     left = 2.0 * (doubt * absolute(step) + error)
     accurate = falls & (left <= slope * (CONTACT_ERROR - STEP_ROUNDING * absolute(step)))
-    return ContactTime(two_sum(time, step), accurate), time + step
+    return two_sum(time, step), accurate, time + step
 
 
 @inlined
 def first_step(
     motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, extent: Real
-) -> ContactTime:
+) -> tuple[DoubleDouble, Truth]:
     """The first step of `accurate_contact`, of eight contacts: as a rule it is accurate."""
     way = approach_of(motion, kind, radius, radius2, bounds, extent)
-    return stepped(motion, kind, radius, radius2, bounds, way, way[1])[0]
+    time, accurate, _ = stepped(motion, kind, radius, radius2, bounds, way, way[1])
+    return time, accurate
 
 
 @compiled
 def accurate_contact(
     motion: AccurateMotion, kind: int, radius: float, radius2: float, bounds: HitBounds, extent: float
-) -> ContactTime:
-    """The time of the contact that `bounds` has decided, with its face, later than u = 0.
+) -> tuple[DoubleDouble, bool]:
+    """The u of the contact that `bounds` has decided, with its face, later than u = 0; and whether it is accurate.
+
+    Accurate: certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic.
 
     `extent` is that of `moving_hit_bounds`. The bounds differ: a polynomial takes 9 u or more to fall by its error.
 
@@ -212,10 +207,10 @@ def accurate_contact(
     falls, guess, _, _, _ = way
     steps = MOST_STEPS if falls else 0
     for _ in range(steps):
-        contact, guess = stepped(motion, kind, radius, radius2, bounds, way, guess)
-        if contact.accurate:
-            return contact
-    return ContactTime((guess, 0.0), False)
+        time, accurate, guess = stepped(motion, kind, radius, radius2, bounds, way, guess)
+        if accurate:
+            return time, True
+    return (guess, 0.0), False
 
 
 @inlined

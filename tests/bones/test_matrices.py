@@ -5,12 +5,12 @@ import pytest
 from support.check_cylinders import sized
 from support.moving_boxes import matrices
 
-from cylcollide.bones.matrices import Arrangement, pose_matrices, turn_matrices
+from cylcollide.bones.matrices import pose_matrices, turn_matrices
 from cylcollide.characters.quaternions import of_matrices
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
-ROWS = Arrangement(16, 4, 1, True)
+ROWS = 4, 1
 
 
 def hard_quaternions(rng, n):
@@ -45,7 +45,7 @@ def transforms(rng, n):
 
 def posed(m, form=ROWS):
     at, turn = np.empty((len(m), 3)), np.empty((len(m), 4))
-    return pose_matrices(m.reshape(-1), form, at, turn), at, turn
+    return pose_matrices(m.reshape(len(at), -1), *form, at, turn), at, turn
 
 
 def test_the_quaternion_is_that_of_the_matrix():
@@ -76,9 +76,9 @@ def test_every_arrangement_is_read():
     m = transforms(np.random.default_rng(3), 19)
     expected = posed(m)[1:]
     for form, given in (
-        (Arrangement(12, 4, 1, False), m[:, :3]),
-        (Arrangement(16, 1, 4, True), np.swapaxes(m, 1, 2)),
-        (Arrangement(12, 1, 3, False), np.swapaxes(m[:, :3], 1, 2)),
+        ((4, 1), m[:, :3]),
+        ((1, 4), np.swapaxes(m, 1, 2)),
+        ((1, 3), np.swapaxes(m[:, :3], 1, 2)),
     ):
         bad, *got = posed(np.ascontiguousarray(given), form)
         assert bad == -1

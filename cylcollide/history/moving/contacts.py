@@ -17,7 +17,7 @@ from cylcollide.process.files import Columns
 from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
 from cylcollide.query.loops.moving_exit import ExitRows, find_exits
-from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
+from cylcollide.query.loops.moving_refine import make_refine_lanes, refine_contacts
 from cylcollide.query.results import gather
 from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
@@ -29,34 +29,33 @@ PROTECTION_MARGIN = 2.0**-48
 def first_contacts(request: MovingRequest) -> MovingHits:
     """The first contact of each bullet."""
     n = request.bullets
-    bounded, contacts = _bounded(request)
+    contacts = _bounded(request)
     open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), dict[int, FirstContact]()
     for i in open_rows.tolist():
-        number, limb = bounded.interval.item(i), bounded.limb.item(i)
-        if bounded.undecided[i]:
+        number, limb = contacts.interval.item(i), contacts.limb.item(i)
+        if contacts.undecided[i]:
             entered, undecided[i] = first_contact(request, i, number)
         else:
             entered = contact_with(request, i, number, limb)
-        bounded.limb[i] = -1
+        contacts.limb[i] = -1
         if entered is not None:
-            exact[i], bounded.limb[i] = entered, entered.pair.limb
-            bounded.interval[i] = entered.pair.interval.number
+            exact[i], contacts.limb[i] = entered, entered.pair.limb
+            contacts.interval[i] = entered.pair.interval.number
             _write_exact(request, entered, i, contacts)
-    hit, row, clamped = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros(n, bool)
+    hit, row, clamped = np.flatnonzero(contacts.limb >= 0), np.full(n, -1, np.int32), np.zeros(n, bool)
     row[hit] = np.arange(len(hit))
     if request.clamped.any():
         np.logical_or.at(clamped, np.repeat(np.arange(n), np.diff(request.offsets)), request.clamped)
     error = gather(request.error, contacts.piece, np.nan)
     columns = {**contacts._asdict(), "error": error, "row": row, "clamped": clamped, "undecided": undecided}
-    hit_limbs = HitLimbs(request.limbs, bounded.limb[hit].astype(np.int64), contacts.alpha[hit])
-    return MovingHits(request.flights, hit_limbs, columns, partial(_exits, request, bounded, contacts, exact))
+    hit_limbs = HitLimbs(request.limbs, contacts.limb[hit].astype(np.int64), contacts.alpha[hit])
+    return MovingHits(request.flights, hit_limbs, columns, partial(_exits, request, contacts, exact))
 
 
-def _bounded(request: MovingRequest) -> tuple[MovingColumns, ContactRows]:
+def _bounded(request: MovingRequest) -> MovingColumns:
     """The first contact of each bullet as far as float64 decides it."""
     n, query = request.bullets, request.query
-    hits = columns_of(MovingColumns, n)
-    contacts = columns_of(ContactRows, n, memory.rows((n, 2)))
+    hits = columns_of(MovingColumns, n, memory.rows((n, 2)))
     first_tick = request.ticks[0].number
 
     def task(begin: int, end: int) -> None:
@@ -65,13 +64,13 @@ def _bounded(request: MovingRequest) -> tuple[MovingColumns, ContactRows]:
             last = min(first + BLOCK_RAYS, end)
             leave_out_misses(query, first, last, pairs)
             cast_moving_rows(query, first, last, hits)
-            refine_contacts(query, hits, first_tick, first, last, refined, contacts)
+            refine_contacts(query, hits, first_tick, first, last, refined)
 
     in_chunks(n, request.threads, task)
-    return hits, contacts
+    return hits
 
 
-def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts: ContactRows) -> None:
+def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts: MovingColumns) -> None:
     """Write the contact of bullet i, each number rounded from the exact one."""
     s, interval = entered.contact.entry, entered.pair.interval
     contacts.fraction[i] = s.double_double()
@@ -81,16 +80,14 @@ def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts
     contacts.tick[i] = request.ticks[request.intervals.tick[interval.number]].number
 
 
-def _exits(
-    request: MovingRequest, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, FirstContact]
-) -> Columns:
+def _exits(request: MovingRequest, contacts: MovingColumns, exact: Mapping[int, FirstContact]) -> Columns:
     """Where bullets leave the limbs that they hit."""
     n = request.bullets
     fraction, time, duration, piece, accurate = exits = columns_of(ExitRows, n)
-    find_exits(request.query, bounded, contacts, 0, n, exits)
-    hit = np.flatnonzero(bounded.limb >= 0)
-    for i in hit[~accurate[hit] | _may_be_protected(request, bounded.limb[hit], piece[hit], fraction[hit])].tolist():
-        one = exact.get(i) or contact_with(request, i, bounded.interval.item(i), bounded.limb.item(i))
+    find_exits(request.query, contacts, 0, n, exits)
+    hit = np.flatnonzero(contacts.limb >= 0)
+    for i in hit[~accurate[hit] | _may_be_protected(request, contacts.limb[hit], piece[hit], fraction[hit])].tolist():
+        one = exact.get(i) or contact_with(request, i, contacts.interval.item(i), contacts.limb.item(i))
         last, contact = one.end()
         begins, ends = _moment(one.pair.interval, one.contact.entry), _moment(last, contact.exit)
         piece[i], fraction[i] = last.piece, contact.exit.rounded()

@@ -102,7 +102,7 @@ class MovingHits(HitFields):
     def __init__(
         self, flights: FlightRows, limbs: LabelledLimbs, contacts: Columns, exits: Callable[[], Columns]
     ) -> None:
-        """First contacts, as `ContactRows` names them; with `error`, `clamped`, `undecided`, and the `row` of the limb.
+        """First contacts, as `MovingColumns` names them; also `error`, `clamped`, and the `row` of the limb.
 
         `exits` computes `exit_fraction`, `exit_piece`, `exit_time` and `duration`.
         """

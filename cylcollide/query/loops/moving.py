@@ -47,14 +47,21 @@ def make_pair_lanes() -> PairLanes:
 
 
 class MovingColumns(NamedTuple):
-    """The first contact of each bullet; (bullets,) each."""
+    """The first contact of each bullet, (bullets,) each: bounds, and what `moving_refine` computes from them."""
 
+    fraction: Rows[np.float64]  # (bullets, 2): s of the piece, high and low word, inf for a miss
     interval: Column[np.int64]  # of the contact, -1 for a miss; if undecided, the first undecided one
     limb: Column[np.int32]  # -1 for a miss
     lower: Column[np.float64]  # u of the interval between which it is
     upper: Column[np.float64]
     face: Column[np.int8]
     undecided: Column[np.bool_]
+    time: Column[np.float64]  # the bullet's, nan for a miss, and so on
+    target_time: Column[np.float64]
+    alpha: Column[np.float64]
+    piece: Column[np.int64]  # -1 for a miss
+    tick: Column[np.int64]  # -1 for a miss
+    accurate: Column[np.bool_]  # False for one that needs exact arithmetic
 
 
 @compiled_loop

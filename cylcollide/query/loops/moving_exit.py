@@ -7,7 +7,7 @@ import numpy as np
 
 from cylcollide._types import Column
 from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, NARROW_CONTACT
-from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract, two_difference
+from cylcollide.kernels.double_double import DoubleDouble, dd_multiply, dd_subtract, two_difference
 from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import as_vector
@@ -21,7 +21,7 @@ from cylcollide.moving.bounds import (
     window_between,
 )
 from cylcollide.moving.box import end_of_box_contact, first_box_contact, place_in_box, relative_flight
-from cylcollide.moving.contact import ContactTime, accurate_contact
+from cylcollide.moving.contact import accurate_contact
 from cylcollide.moving.solids import Affine, window_crossing
 from cylcollide.query.loops.moving import MovingColumns
 from cylcollide.query.loops.moving_pair import (
@@ -33,8 +33,8 @@ from cylcollide.query.loops.moving_pair import (
     moving_limb,
     pair_of,
 )
-from cylcollide.query.loops.moving_refine import ContactRows, time_at
-from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, START, STAYS, ZERO, Limits, limits_of, vector
+from cylcollide.query.loops.moving_refine import at_share, time_at
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, START, STAYS, ZERO, limits_of, vector
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
@@ -56,41 +56,39 @@ class ExitRows(NamedTuple):
 
 
 @compiled_loop
-def find_exits(
-    query: MovingQuery, hits: MovingColumns, contacts: ContactRows, begin: int, end: int, exits: ExitRows
-) -> None:
+def find_exits(query: MovingQuery, hits: MovingColumns, begin: int, end: int, exits: ExitRows) -> None:
     """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from interval to interval."""
     flights, intervals = query.flights, query.intervals
     for i in range(begin, end):
         j = hits.interval[i]
         exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
         exits.accurate[i] = j < 0
-        if j >= 0 and contacts.accurate[i] and query.table.kernel_shape[hits.limb[i]] != BOX:
-            j, contact = last_contact(query, hits, i)
+        if j >= 0 and hits.accurate[i] and query.table.kernel_shape[hits.limb[i]] != BOX:
+            j, u, accurate = last_contact(query, hits, i)
             piece, entered = intervals.piece[j], intervals.piece[hits.interval[i]]
-            limits, is_known = limits_of(flights, piece, intervals.tick[j])
-            s = dd_add(limits.s[1], dd_multiply(contact.time, dd_subtract(limits.s[0], limits.s[1])))
-            since: DoubleDouble = (contacts.fraction[i, 0], contacts.fraction[i, 1])
+            ends, _, is_known = limits_of(flights, piece, intervals.tick[j])
+            s = at_share((ends[1], ends[0]), u)
+            since: DoubleDouble = (hits.fraction[i, 0], hits.fraction[i, 1])
             time = time_at(flights.t0, flights.t1, piece, s)
             span = two_difference(flights.t1[piece], flights.t0[piece])
             duration = dd_multiply(dd_subtract(s, since), span)
             if piece != entered:
                 duration = dd_subtract(time, time_at(flights.t0, flights.t1, entered, since))
             exits.fraction[i], exits.time[i], exits.duration[i] = s[0], time[0], duration[0]
-            exits.piece[i], exits.accurate[i] = piece, is_known and contact.accurate
+            exits.piece[i], exits.accurate[i] = piece, is_known and accurate
 
 
 @compiled
-def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, ContactTime]:
-    """The interval in which the contact of bullet i ends, and when: as u of that interval flown backwards."""
+def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, DoubleDouble, bool]:
+    """The interval in which the contact of bullet i ends; the rest is as of `exit_contact`."""
     j, k, begin = hits.interval[i], hits.limb[i], hits.upper[i]
     while True:
-        contact, stays = exit_contact(query, j, k, begin)
+        u, accurate, stays = exit_contact(query, j, k, begin)
         if not stays or j + 1 == query.intervals.offsets[i + 1]:
-            return j, contact
+            return j, u, accurate
         k, begin = same_limb(query, i, j, k), 0.0
         if k < 0:
-            return j, ContactTime(ZERO, False)
+            return j, ZERO, False
         j += 1
 
 
@@ -108,25 +106,27 @@ def same_limb(query: MovingQuery, i: int, j: int, k: int) -> int:
 
 
 @compiled
-def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[ContactTime, bool]:
+def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[DoubleDouble, bool, bool]:
     """When a bullet that is in limb k at `begin` leaves it, as u of interval j flown backwards; or whether it stays.
 
-    It must certainly be in the limb at `begin`, unless that is 0: then only what is shown counts.
+    In between is whether u is accurate. The bullet must certainly be in the limb at `begin`, unless that is 0: then
+    only what is shown counts.
     """
     flights, piece, pair = query.flights, query.intervals.piece[j], pair_of(query, j, k)
     bounds = exit_bounds(pair.flight, moving_limb(pair), pair.extent, begin)
     if not bounds.possible:
-        return ContactTime(ZERO, True), True
-    limits, is_known = limits_of(flights, piece, query.intervals.tick[j])
+        return ZERO, True, True
+    s, alpha, is_known = limits_of(flights, piece, query.intervals.tick[j])
     if not (bounds.certain and is_known and bounds.lower > 0.0):
-        return ContactTime(ZERO, False), False
-    backwards = Limits((limits.s[1], limits.s[0]), (limits.alpha[1], limits.alpha[0]))
-    motion = motion_of(pair, as_vector(flights.starts, piece), as_vector(flights.ends, piece), backwards)
+        return ZERO, False, False
+    start, goal, backwards = as_vector(flights.starts, piece), as_vector(flights.ends, piece), (s[1], s[0])
+    motion = motion_of(pair, start, goal, backwards, (alpha[1], alpha[0]))
     # one minus a time is rounded
     lower = max(1.0 - bounds.upper - 2.0 * CONTACT_ERROR, 0.0)
     upper = min(1.0 - bounds.lower + 2.0 * CONTACT_ERROR, 1.0)
     reversed_bounds = HitBounds(True, True, lower, upper, False, bounds.face)
-    return accurate_contact(motion, pair.shape, pair.radius, pair.radius2, reversed_bounds, pair.extent), False
+    u, accurate = accurate_contact(motion, pair.shape, pair.radius, pair.radius2, reversed_bounds, pair.extent)
+    return u, accurate, False
 
 
 @compiled

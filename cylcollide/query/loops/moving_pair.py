@@ -20,9 +20,9 @@ from cylcollide.query.loops.moving_rows import (
     THERE,
     TURN,
     TURN_NEXT,
+    Ends,
     FlightRows,
     IntervalRows,
-    Limits,
     MovingRows,
     dd_between,
     place_between,
@@ -116,9 +116,9 @@ def is_candidate(query: MovingQuery, k: int, i: int) -> bool:
 
 
 @inlined
-def motion_of(pair: Pair, start: Vector, goal: Vector, limits: Limits) -> AccurateMotion:
+def motion_of(pair: Pair, start: Vector, goal: Vector, s: Ends, alpha: Ends) -> AccurateMotion:
     """The motion of a bullet from start to goal, in an interval, relative to a limb; or of eight."""
-    (p, q), (u, v), (s0, s1), (a, b) = pair.ends, pair.next_ends, limits.s, limits.alpha
+    (p, q), (u, v), (s0, s1), (a, b) = pair.ends, pair.next_ends, s, alpha
     return accurate_motion(
         (dd_between(start, goal, s0), dd_between(start, goal, s1)),
         (dd_between(p, u, a), dd_between(q, v, a)),

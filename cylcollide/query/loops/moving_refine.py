@@ -9,7 +9,7 @@ from cylcollide._types import Column, Face, Float64Array, Rows
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract
 from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.ray import as_vector
-from cylcollide.moving.contact import ContactTime, accurate_contact, first_step
+from cylcollide.moving.contact import accurate_contact, first_step
 from cylcollide.query.loops.moving import MovingColumns
 from cylcollide.query.loops.moving_pair import MovingQuery, motion_of, pair_of, pairs_at
 from cylcollide.query.loops.moving_rows import (
@@ -21,32 +21,19 @@ from cylcollide.query.loops.moving_rows import (
     TURN,
     TURN_NEXT,
     ZERO,
-    Limits,
+    Ends,
     limits_of,
     number_between,
 )
 from cylcollide.query.loops.packets import SHAPES, prefetch_limb, vectors_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Real, load, load_at, load_rows, movemask, store
+from cylcollide.runtime.simd import LANES, load, load_at, load_rows, movemask, store
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
 FACES = int(Face.BORE) + 1
 GROUPS = SHAPES * FACES
 """Contacts of one shape and one face of it go together: side, caps and bore come first among the faces."""
-
-
-class ContactRows(NamedTuple):
-    """First contacts of n bullets."""
-
-    fraction: Rows[np.float64]  # (n, 2): s of the piece, high and low word, inf for a miss
-    time: Column[np.float64]  # the bullet's, nan for a miss, and so on
-    target_time: Column[np.float64]
-    alpha: Column[np.float64]
-    piece: Column[np.int64]  # -1 for a miss
-    tick: Column[np.int64]  # -1 for a miss
-    face: Column[np.int8]
-    accurate: Column[np.bool_]  # False for one that needs exact arithmetic
 
 
 class RefineLanes(NamedTuple):
@@ -57,7 +44,7 @@ class RefineLanes(NamedTuple):
     piece: Rows[np.int32]  # (GROUPS, LANES)
     limb: Rows[np.int32]  # (GROUPS, LANES)
     place: Rows[np.int32]  # (GROUPS, LANES): 0, 1, 2, ...
-    limits: Rows[np.float64]  # (GROUPS · LANES, 8): `Limits`, both words of each
+    limits: Rows[np.float64]  # (GROUPS · LANES, 8): s and alpha at both ends of the interval, both words of each
     bounds: Rows[np.float64]  # (2, GROUPS · LANES): lower and upper
     queued: Column[np.int64]  # (GROUPS,): how many
     found: Rows[np.float64]  # (5, LANES): s, both words, alpha and both times
@@ -74,127 +61,117 @@ def make_refine_lanes() -> RefineLanes:
 
 @compiled_loop
 def refine_contacts(
-    query: MovingQuery, hits: MovingColumns, first_tick: int, begin: int, end: int, lanes: RefineLanes,
-    contacts: ContactRows,
-) -> None:  # fmt: skip
-    """Write the contacts of bullets from `begin` to `end`; `first_tick` is the number of the first tick."""
+    query: MovingQuery, hits: MovingColumns, first_tick: int, begin: int, end: int, lanes: RefineLanes
+) -> None:
+    """Complete the contacts of bullets from `begin` to `end`; `first_tick` is the number of the first tick."""
     flights, intervals, table = query.flights, query.intervals, query.table
     for i in range(begin, end):
         j = hits.interval[i]
-        contacts.fraction[i, 0], contacts.fraction[i, 1], contacts.accurate[i] = inf, 0.0, j < 0
-        contacts.time[i] = contacts.target_time[i] = contacts.alpha[i] = nan
-        contacts.piece[i], contacts.tick[i], contacts.face[i] = -1, -1, NONE
-        if j >= 0 and not hits.undecided[i]:
-            limits, is_known = limits_of(flights, intervals.piece[j], intervals.tick[j])
+        hits.fraction[i, 0], hits.fraction[i, 1], hits.accurate[i] = inf, 0.0, j < 0
+        hits.time[i] = hits.target_time[i] = hits.alpha[i] = nan
+        hits.piece[i], hits.tick[i] = -1, -1
+        if hits.undecided[i]:
+            hits.face[i] = NONE
+        elif j >= 0:
+            s, alpha, is_known = limits_of(flights, intervals.piece[j], intervals.tick[j])
             shape = table.kernel_shape[hits.limb[i]]
-            contacts.piece[i], contacts.tick[i] = intervals.piece[j], first_tick + intervals.tick[j]
-            contacts.face[i] = hits.face[i]
+            hits.piece[i], hits.tick[i] = intervals.piece[j], first_tick + intervals.tick[j]
             if shape == BOX:
                 is_exact = is_still(intervals.rows[j], table.paths[table.box[hits.limb[i]]])
-                contact = ContactTime((0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), is_known and not is_exact)
-                write_contact(query, hits, i, limits, contact, contacts)
+                middle = 0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0
+                write_contact(query, hits, i, s, alpha, middle, is_known and not is_exact)
             elif hits.face[i] == INSIDE or not is_known:
-                write_contact(query, hits, i, limits, ContactTime(ZERO, is_known), contacts)
+                write_contact(query, hits, i, s, alpha, ZERO, is_known)
             else:
                 group = int(shape) * FACES + int(hits.face[i])
-                enqueue(query, hits, i, group, limits, lanes)
+                enqueue(query, hits, i, group, s, alpha, lanes)
                 if lanes.queued[group] == LANES:
-                    refine_lanes(query, hits, group, lanes, contacts)
+                    refine_lanes(query, hits, group, lanes)
     for group in range(GROUPS):
         if lanes.queued[group] > 0:
-            refine_lanes(query, hits, group, lanes, contacts)
+            refine_lanes(query, hits, group, lanes)
 
 
 @inlined
 def write_contact(
-    query: MovingQuery, hits: MovingColumns, i: int, limits: Limits, contact: ContactTime, contacts: ContactRows
+    query: MovingQuery, hits: MovingColumns, i: int, ends: Ends, alphas: Ends, u: DoubleDouble, accurate: bool
 ) -> None:
-    """Write what one contact of bullet i is as s, alpha and times."""
+    """Write what the contact of bullet i at u of its interval is as s, alpha and times."""
     flights, piece = query.flights, query.intervals.piece[hits.interval[i]]
-    s, alpha = along_interval(limits, contact.time)
-    contacts.fraction[i, 0], contacts.fraction[i, 1] = s
-    contacts.alpha[i], contacts.accurate[i] = alpha, contact.accurate
-    contacts.time[i] = time_at(flights.t0, flights.t1, piece, s)[0]
-    contacts.target_time[i] = time_at(flights.target_t0, flights.target_t1, piece, s)[0]
+    s, alpha = at_share(ends, u), at_share(alphas, u)
+    hits.fraction[i, 0], hits.fraction[i, 1] = s
+    hits.alpha[i], hits.accurate[i] = alpha[0], accurate
+    hits.time[i] = time_at(flights.t0, flights.t1, piece, s)[0]
+    hits.target_time[i] = time_at(flights.target_t0, flights.target_t1, piece, s)[0]
 
 
 @inlined
-def along_interval(limits: Limits, time: DoubleDouble) -> tuple[DoubleDouble, Real]:
-    """S and alpha at u of an interval; of one, or of eight."""
-    change = dd_subtract(limits.alpha[1], limits.alpha[0])
-    s = dd_add(limits.s[0], dd_multiply(time, dd_subtract(limits.s[1], limits.s[0])))
-    return s, dd_add(limits.alpha[0], dd_multiply(time, change))[0]
+def at_share(ends: Ends, u: DoubleDouble) -> DoubleDouble:
+    """The number at u of an interval; of one, or of eight."""
+    return dd_add(ends[0], dd_multiply(u, dd_subtract(ends[1], ends[0])))
 
 
 @inlined
-def enqueue(query: MovingQuery, hits: MovingColumns, i: int, group: int, limits: Limits, lanes: RefineLanes) -> None:
+def enqueue(
+    query: MovingQuery, hits: MovingColumns, i: int, group: int, s: Ends, alpha: Ends, lanes: RefineLanes
+) -> None:
     """Queue the contact of bullet i."""
     k, j = lanes.queued[group], hits.interval[i]
     lanes.bullet[group, k], lanes.interval[group, k], lanes.limb[group, k] = i, j, hits.limb[i]
     lanes.piece[group, k], place = query.intervals.piece[j], group * LANES + k
     lanes.bounds[0, place], lanes.bounds[1, place] = hits.lower[i], hits.upper[i]
     row = lanes.limits[place]
-    row[0], row[1] = limits.s[0]
-    row[2], row[3] = limits.s[1]
-    row[4], row[5] = limits.alpha[0]
-    row[6], row[7] = limits.alpha[1]
+    (row[0], row[1]), (row[2], row[3]), (row[4], row[5]), (row[6], row[7]) = *s, *alpha
     prefetch_limb(query.table.rows, hits.limb[i])
     lanes.queued[group] = k + 1
 
 
 @compiled
-def refine_lanes(
-    query: MovingQuery, hits: MovingColumns, group: int, lanes: RefineLanes, contacts: ContactRows
-) -> None:
+def refine_lanes(query: MovingQuery, hits: MovingColumns, group: int, lanes: RefineLanes) -> None:
     """Write the queued contacts of one shape and face, and empty the queue; one by one if a step is not enough."""
-    flights, first, count, shape, face = (
-        query.flights,
-        group * LANES,
-        lanes.queued[group],
-        group // FACES,
-        group % FACES,
-    )
+    flights, first, count = query.flights, group * LANES, lanes.queued[group]
+    shape, face = group // FACES, group % FACES
     for k in range(count, LANES):
         lanes.interval[group, k], lanes.limb[group, k] = lanes.interval[group, 0], lanes.limb[group, 0]
         lanes.piece[group, k] = lanes.piece[group, 0]
     pieces, found = lanes.piece.reshape(-1), lanes.found
     a, b, c, d, e, f, g, h = load_rows(lanes.limits, lanes.place.reshape(-1), first, 0)
-    limits = Limits(((a, b), (c, d)), ((e, f), (g, h)))
+    ends, alphas = ((a, b), (c, d)), ((e, f), (g, h))
     pair = pairs_at(query, shape, lanes.interval.reshape(-1), lanes.limb.reshape(-1), first)
     start, goal = vectors_at(flights.starts, pieces, first), vectors_at(flights.ends, pieces, first)
     lower, upper = load(lanes.bounds, first), load(lanes.bounds, GROUPS * LANES + first)
     bounds = HitBounds(True, True, lower, upper, False, float(face))
-    motion = motion_of(pair, start, goal, limits)
-    contact = first_step(motion, shape, pair.radius, pair.radius2, bounds, pair.extent)
-    s, alpha = along_interval(limits, contact.time)
+    motion = motion_of(pair, start, goal, ends, alphas)
+    u, is_accurate = first_step(motion, shape, pair.radius, pair.radius2, bounds, pair.extent)
+    s, alpha = at_share(ends, u), at_share(alphas, u)
     t0, t1 = load_at(flights.t0, pieces, first, 1, 0), load_at(flights.t1, pieces, first, 1, 0)
     u0, u1 = load_at(flights.target_t0, pieces, first, 1, 0), load_at(flights.target_t1, pieces, first, 1, 0)
     store(found, 0, s[0])
     store(found, LANES, s[1])
-    store(found, 2 * LANES, alpha)
+    store(found, 2 * LANES, alpha[0])
     store(found, 3 * LANES, number_between(t0, t1, s)[0])
     store(found, 4 * LANES, number_between(u0, u1, s)[0])
-    accurate = movemask(contact.accurate)
+    accurate = movemask(is_accurate)
     for k in range(count):
         i = lanes.bullet[group, k]
         if accurate >> k & 1:
-            contacts.fraction[i, 0], contacts.fraction[i, 1], contacts.alpha[i] = found[0, k], found[1, k], found[2, k]
-            contacts.time[i], contacts.target_time[i], contacts.accurate[i] = found[3, k], found[4, k], True
+            hits.fraction[i, 0], hits.fraction[i, 1], hits.alpha[i] = found[0, k], found[1, k], found[2, k]
+            hits.time[i], hits.target_time[i], hits.accurate[i] = found[3, k], found[4, k], True
         else:
-            solve_contact(query, hits, i, contacts)
+            solve_contact(query, hits, i)
     lanes.queued[group] = 0
 
 
 @compiled
-def solve_contact(query: MovingQuery, hits: MovingColumns, i: int, contacts: ContactRows) -> None:
+def solve_contact(query: MovingQuery, hits: MovingColumns, i: int) -> None:
     """Write the contact of bullet i, by as many steps as are needed."""
     j, flights = hits.interval[i], query.flights
     piece, pair = query.intervals.piece[j], pair_of(query, j, hits.limb[i])
-    limits, _ = limits_of(flights, piece, query.intervals.tick[j])
-    motion = motion_of(pair, as_vector(flights.starts, piece), as_vector(flights.ends, piece), limits)
+    s, alpha, _ = limits_of(flights, piece, query.intervals.tick[j])
+    motion = motion_of(pair, as_vector(flights.starts, piece), as_vector(flights.ends, piece), s, alpha)
     bounds = HitBounds(True, True, hits.lower[i], hits.upper[i], False, float(hits.face[i]))
-    contact = accurate_contact(motion, pair.shape, pair.radius, pair.radius2, bounds, pair.extent)
-    write_contact(query, hits, i, limits, contact, contacts)
+    u, accurate = accurate_contact(motion, pair.shape, pair.radius, pair.radius2, bounds, pair.extent)
+    write_contact(query, hits, i, s, alpha, u, accurate)
 
 
 @inlined

@@ -1,7 +1,7 @@
 """Flying bullets and limbs that move, as loops read them: pieces, tick intervals, and limbs at two ticks."""
 
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -97,11 +97,8 @@ class MovingRows(NamedTuple):
     box: Column[np.int32]  # row of `paths`, -1 for other shapes
 
 
-class Limits(NamedTuple):
-    """Both ends of a tick interval."""
-
-    s: tuple[DoubleDouble, DoubleDouble]
-    alpha: tuple[DoubleDouble, DoubleDouble]
+Ends: TypeAlias = tuple[DoubleDouble, DoubleDouble]
+"""A number at both ends of a tick interval."""
 
 
 @compiled_loop
@@ -124,10 +121,10 @@ def fill_intervals(
         start, goal = as_vector(flights.starts, i), as_vector(flights.ends, i)
         for j in range(before[i], before[i + 1]):
             k, row = first[i] + j - before[i], intervals.rows[j]
-            limits, is_known = limits_of(flights, i, k)
+            s, alpha, is_known = limits_of(flights, i, k)
             # rounded once, each coordinate errs by its own last digit, however long the whole flight is
-            begin, end = place_at(start, goal, limits.s[0]), place_at(start, goal, limits.s[1])
-            row[ALPHA0], row[ALPHA1] = limits.alpha[0][0], limits.alpha[1][0]
+            begin, end = place_at(start, goal, s[0]), place_at(start, goal, s[1])
+            row[ALPHA0], row[ALPHA1] = alpha[0][0], alpha[1][0]
             largest = 0.0
             for axis in range(3):
                 row[START + axis], row[END + axis] = begin[axis][0], end[axis][0]
@@ -138,8 +135,8 @@ def fill_intervals(
 
 
 @inlined
-def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
-    """Both ends of the interval of a piece in tick k, and whether they have the accuracy of double-doubles."""
+def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Ends, Ends, bool]:
+    """S and alpha at both ends of the interval of a piece in tick k; are they as accurate as double-doubles?"""
     first, last = flights.target_t0[piece], flights.target_t1[piece]
     time, after = flights.times[k], flights.times[k + 1]
     span, step = two_difference(last, first), two_difference(after, time)
@@ -160,7 +157,7 @@ def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
             is_known &= step[0] >= SMALLEST_SPAN
     else:
         alpha1 = ZERO
-    return Limits((s0, s1), (alpha0, alpha1)), is_known
+    return (s0, s1), (alpha0, alpha1), is_known
 
 
 @compiled
