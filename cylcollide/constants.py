@@ -111,6 +111,8 @@ SMALLEST_STREAM = 32  # fewer rays traverse singly: a stream is faster from 30 (
 
 FEW_LIMBS = 3  # up to so many limbs are tested by brute force, without the tree
 
+MANY_RAYS = 1024  # from so many on, hits and copies of the rays have memory of their own
+
 BLOCK_RAYS = 1024  # rays that are copied, then processed while they are in the cache
 
 SMALLEST_LIST = 8  # with fewer rays at a node they continue as pairs of a ray and a node

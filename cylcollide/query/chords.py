@@ -250,12 +250,12 @@ def possible_pieces(state: State, tree: Tree, request: RayRequest, begin: int, e
         crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
         scratch = scratch_for_streams(tree, end - begin)._replace(crossed=crossed, crossings=crossings)
         options = (*request.options[:-1], POLICY_HIT)
-        rays, rows = (request.first, request.second, options, request.radius), state._kernel_rows
-        request.checked(cast_stream(rows, tree, scratch, *rays, request.record, begin, end, int(Aim.ALL)))
+        rays = request.first, request.second, options, request.radius, request.copies, request.copies  # no hits
+        request.checked(cast_stream(state._kernel_rows, tree, scratch, *rays, begin, end, int(Aim.ALL)))
         recorded = crossings.item()
         if recorded <= len(crossed):
             lists = rows_of_pairs(crossed[:recorded], begin, end - begin, False)
-            return chord_loops.pieces_of_lists(batch, rows, begin, lists, True)
+            return chord_loops.pieces_of_lists(batch, state._kernel_rows, begin, lists, True)
     request.copy_checked(begin, end)
     return chord_loops.pieces_of_rays(batch, state._kernel_rows, tree, np.arange(begin, end))
 

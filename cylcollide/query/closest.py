@@ -13,7 +13,7 @@ from cylcollide.constants import FEW_LIMBS, SMALLEST_STREAM
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
 from cylcollide.query.loops.brute_force import cast_brute_force
-from cylcollide.query.loops.columns import IN_RECORD, HitColumns, hits_in, missed_hits
+from cylcollide.query.loops.columns import IN_RECORD, HitColumns, Record, hits_in, missed_hits
 from cylcollide.query.loops.inputs import RayOptions, batch_in
 from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection
@@ -45,7 +45,7 @@ def occluded(state: State, request: RayRequest) -> BoolArray:
     if use_single_rays(state, n) or len(request.radius):
         return closest(state, request).limb >= 0  # the closest costs no more than any
     record, tree, undecided = cast_all(state, request, Aim.ANY)
-    hits = hits_in(record, n)
+    hits = hits_in(record[0], n)
     blocked = hits.limb >= 0
     if undecided:
         rows = np.flatnonzero(hits.undecided)
@@ -53,7 +53,7 @@ def occluded(state: State, request: RayRequest) -> BoolArray:
     return blocked
 
 
-def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Float64Array, Tree, int]:
+def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Record, Tree, int]:
     """The record that the fastest loop fills, the tree it used, and how many rows are undecided.
 
     All loops agree bit by bit; how many rows are undecided may differ.
@@ -63,7 +63,7 @@ def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Float64Array,
         tree = packed = grown_tree(tree, radius.max())
     if use_single_rays(state, len(request.first)):
         record = request.new_record(STACK_NUMBERS * tree.stack_size)
-        status = cast_single_rays(rows, packed, request.first, request.second, request.options, radius, record)
+        status = cast_single_rays(rows, packed, request.first, request.second, request.options, radius, record[0])
         return record, tree, request.checked(status)
     if radius.size:
         return cast_in_chunks(request, partial(cast_stream, rows, packed), tree, aim)
@@ -72,12 +72,10 @@ def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Float64Array,
     return cast_in_chunks(request, partial(cast_stream, *state._packed_firsts), tree, aim)
 
 
-def cast_in_chunks(
-    request: RayRequest, loop: Callable[..., int], tree: Tree, aim: Aim
-) -> tuple[Float64Array, Tree, int]:
+def cast_in_chunks(request: RayRequest, loop: Callable[..., int], tree: Tree, aim: Aim) -> tuple[Record, Tree, int]:
     """As `cast_all`, by a loop for many rays, with buffers of each thread."""
     record = request.new_record()
-    rays = request.first, request.second, request.options, request.radius, record
+    rays = request.first, request.second, request.options, request.radius, *record
 
     def task(begin: int, end: int) -> int:
         return request.checked(loop(packed_for_streams(tree, end - begin), *rays, begin, end, int(aim)))
@@ -90,12 +88,12 @@ def use_single_rays(state: State, rays: int) -> bool:
     return rays < (SMALLEST_STREAM if state._tree.items < MANY_LIMBS else max(LANES, SMALLEST_STREAM * 3 // 8))
 
 
-def read_column(record: Float64Array, n: int, options: RayOptions, radius: Float64Array, name: str) -> Any:
+def read_column(record: Record, n: int, options: RayOptions, radius: Float64Array, name: str) -> Any:
     """One of `HitColumns`, or "batch", out of the record of n rays; made when it is read."""
     if name == "batch":
-        return batch_in(record, n, options, radius)
+        return batch_in(record[1], n, options, radius)
     begin, kind = IN_RECORD[name]
-    return np.ndarray(n, kind, record, begin * n)  # one step, where `hits_in` takes ten
+    return np.ndarray(n, kind, record[0], begin * n)  # one step, where `hits_in` takes ten
 
 
 def closest_recorded(

@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.constants import LARGEST_NUMBER, MANY_RAYS
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
+from cylcollide.query.loops.columns import HIT_ROWS, Record
 from cylcollide.query.loops.inputs import (
+    COPY_ROWS,
     INVALID,
-    RECORD_ROWS,
     PointFilters,
     RayBatch,
     RayOptions,
@@ -74,9 +75,9 @@ class State(LabelledLimbs, Protocol):
 
 
 class RayRequest:
-    """Rays to be cast, and what they may hit. The copies in the record hold no numbers until a loop has made them."""
+    """Rays to be cast, and what they may hit. Their copies hold no numbers until a loop has made them."""
 
-    _record: Float64Array | None = None
+    _copies: Float64Array | None = None
     _batch: RayBatch | None = None
 
     def __init__(
@@ -99,13 +100,16 @@ class RayRequest:
         self.threads = None if threads is None else validate.workers(threads)
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
 
-    def new_record(self, more: int = 0) -> Float64Array:
-        """Memory for the copies of the rays and for columns of hits, and for so many numbers more.
+    def new_record(self, more: int = 0) -> Record:
+        """Memory for columns of hits and so many numbers more, and new memory for the copies of the rays.
 
-        A loop that casts the rays begins with it: whatever was read of an earlier record is not filled.
+        Usually it is one array. Of many rays it is two: a column of hits that is kept does not keep the rays.
         """
-        self._record, self._batch = memory.column(RECORD_ROWS * len(self.first) + more), None
-        return self._record
+        n = len(self.first)
+        own = COPY_ROWS * n if n >= MANY_RAYS and more == 0 else 0
+        record = memory.column((HIT_ROWS + COPY_ROWS) * n + more - own)
+        self._copies, self._batch = memory.column(own) if own else record, None
+        return record, self._copies
 
     @property
     def has_one_filter(self) -> bool:
@@ -118,15 +122,17 @@ class RayRequest:
         return raw_rays(self.first, self.second, self.options, self.radius)
 
     @property
-    def record(self) -> Float64Array:
-        """The record of the request, made by the first who reads it."""
-        return self.new_record() if self._record is None else self._record
+    def copies(self) -> Float64Array:
+        """Memory for the copies of the rays, made when it is first read."""
+        if self._copies is None:
+            self._copies = memory.column(COPY_ROWS * len(self.first))
+        return self._copies
 
     @property
     def batch(self) -> RayBatch:
-        """The same for kernels, in the record."""
+        """The same for kernels, copied."""
         if self._batch is None:
-            self._batch = batch_in(self.record, len(self.first), self.options, self.radius)
+            self._batch = batch_in(self.copies, len(self.first), self.options, self.radius)
         return self._batch
 
     def copy_checked(self, begin: int, end: int) -> None:
@@ -145,8 +151,7 @@ class RayRequest:
         is_segment = self.options[0]
         first, second = ("starts", "ends") if is_segment else ("origins", "directions")
         validate.vectors(self.first, first)
-        check = validate.vectors if is_segment else _directions
-        check(self.second, second, len(self.first))
+        (validate.vectors if is_segment else _directions)(self.second, second, len(self.first))
         raise_changed(first, second)
 
 

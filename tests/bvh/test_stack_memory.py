@@ -6,8 +6,8 @@ import pytest
 import cylcollide as cc
 from cylcollide import validate
 from cylcollide.constants import TREE_WIDTH
-from cylcollide.query.loops.columns import hits_in
-from cylcollide.query.loops.inputs import RECORD_ROWS, PointFilters
+from cylcollide.query.loops.columns import HIT_ROWS, hits_in
+from cylcollide.query.loops.inputs import COPY_ROWS, PointFilters
 from cylcollide.query.loops.points import PointColumns, locate_single_points
 from cylcollide.query.loops.single import cast_single_rays
 
@@ -37,14 +37,15 @@ def check_canaries(every: np.ndarray, rows: int, entries: int) -> None:
 
 @pytest.mark.parametrize("n", [1, 3, 50])
 def test_rays(state: cc.Snapshot, n: int):
-    memory, every = guarded(RECORD_ROWS * n, state)
+    memory, every = guarded((HIT_ROWS + COPY_ROWS) * n, state)
     starts, ends = np.tile([2000.0, 0.25, 0.0], (n, 1)), np.tile([-2000.0, 0.25, 0.0], (n, 1))
     ends[:, 2] = np.linspace(0.0, 900.0, n)
     options = (True, validate.NO_LIMIT, validate.EVERY_LAYER, validate.IGNORE_NONE, 0)
     status = cast_single_rays(state._kernel_rows, state._tree, starts, ends, options, validate.NO_RADIUS, memory)
     assert status == 0
     assert (hits_in(memory, n).limb == NESTED - 1).all()
-    check_canaries(every, RECORD_ROWS * n, TREE_WIDTH)
+    check_canaries(every, HIT_ROWS * n, TREE_WIDTH)
+    assert (memory[-COPY_ROWS * n :].reshape(2, n, 3) == (starts, ends)).all()  # the stack ends where they begin
 
 
 @pytest.mark.parametrize("n", [1, 3, 50])

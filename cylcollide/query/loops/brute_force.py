@@ -37,6 +37,7 @@ def cast_brute_force(
     options: RayOptions,
     radius: Column[np.float64],
     record: Column[np.float64],
+    copies: Column[np.float64],
     begin: int,
     end: int,
     aim: int,
@@ -46,7 +47,7 @@ def cast_brute_force(
     Mask and ignored character are the same for all rays. For the aim ANY, fractions are left as guesses.
     """
     n, raw = first_vectors.shape[0], raw_rays(first_vectors, second_vectors, options, radius)
-    batch, hits = batch_in(record, n, options, radius), hits_in(record, n)
+    batch, hits = batch_in(copies, n, options, radius), hits_in(record, n)
     first, size = begin, min(BLOCK_RAYS, state.best.shape[0])
     while first < end:
         last = first + size if end - first >= size + LANES else end  # eight at least are left, or none

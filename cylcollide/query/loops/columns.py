@@ -62,22 +62,25 @@ def empty_hits(n: int) -> HitColumns:
     return columns_of(HitColumns, n)
 
 
+HIT_ROWS = 2
+"""Numbers per ray of the memory of `HitColumns`, which begin where it begins (`hits_in`)."""
+
 IN_RECORD: dict[str, tuple[int, np.dtype[Any]]] = {
-    "fraction": (48, memory.FLOAT64),
-    "limb": (56, np.dtype(np.int32)),
-    "face": (60, np.dtype(np.int8)),
-    "inside": (61, np.dtype(np.bool_)),
-    "undecided": (62, np.dtype(np.bool_)),
+    "fraction": (0, memory.FLOAT64),
+    "limb": (8, np.dtype(np.int32)),
+    "face": (12, np.dtype(np.int8)),
+    "inside": (13, np.dtype(np.bool_)),
+    "undecided": (14, np.dtype(np.bool_)),
 }
-"""Where a record has columns of hits, in bytes per ray, and their dtypes."""
+"""Where they are there, in bytes per ray, and their dtypes."""
 
 
 @inlined
 def hits_in(record: Float64Array, n: int) -> HitColumns:
-    """Columns of n hits in a record, behind the rays: fractions, and seven bytes per ray for all else."""
-    limb, rest = record[7 * n : 8 * n].view(np.int32)[:n], record[7 * n : 8 * n].view(np.int8)
+    """Columns of n hits at the beginning of a record: fractions, and seven bytes per ray for all else."""
+    limb, rest = record[n : 2 * n].view(np.int32)[:n], record[n : 2 * n].view(np.int8)
     inside, undecided = rest[5 * n : 6 * n].view(np.bool_), rest[6 * n : 7 * n].view(np.bool_)
-    return HitColumns(limb, record[6 * n : 7 * n], rest[4 * n : 5 * n], inside, undecided)
+    return HitColumns(limb, record[:n], rest[4 * n : 5 * n], inside, undecided)
 
 
 @inlined
@@ -151,6 +154,9 @@ def put_chords(chords: ChordColumns, rows: Int64Array, part: ChordColumns) -> No
     for name in ChordColumns._fields:
         getattr(chords, name)[rows] = getattr(part, name)
 
+
+Record: TypeAlias = tuple[Float64Array, Float64Array]
+"""Memory of a query's hits (`hits_in`), and of its copies of the rays (`loops.inputs.batch_in`)."""
 
 INT32 = np.dtype(np.int32)
 

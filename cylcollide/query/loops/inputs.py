@@ -66,10 +66,11 @@ def filter_of(batch: RayBatch | PointFilters, i: int) -> tuple[int, int]:
 RayOptions: TypeAlias = tuple[bool, Column[np.float64], LayerMasks, Column[np.int64], int]
 """Of a request, all but its two vectors: whether rays are segments, how far they go, mask, ignored and policy."""
 
-RECORD_ROWS = 8
-"""Numbers per ray of a query's record: its origin and second vector, and `HitColumns` (`hits_in`).
+COPY_ROWS = 6
+"""Numbers per ray of a query's copies: its origin and second vector. They end where their memory ends (`batch_in`).
 
-One array is the memory of many: in Python, making an array takes longer than testing a ray against a limb.
+One array is the memory of many: in Python, making an array takes longer than testing a ray against a limb. Of few rays
+it is the memory of `HitColumns`, too.
 """
 
 
@@ -80,10 +81,11 @@ def raw_rays(first: Vectors, second: Vectors, options: RayOptions, radius: Float
 
 
 @inlined
-def batch_in(record: Float64Array, n: int, options: RayOptions, radius: Float64Array) -> RayBatch:
-    """The same n rays for kernels, in a record, which holds no numbers until they are copied."""
+def batch_in(copies: Float64Array, n: int, options: RayOptions, radius: Float64Array) -> RayBatch:
+    """The same n rays for kernels, at the end of this memory, which holds no numbers until they are copied."""
     is_segment, distance, mask, ignored, policy = options
-    origin, second = record[: 3 * n].reshape(n, 3), record[3 * n : 6 * n].reshape(n, 3)
+    end = copies.size
+    origin, second = copies[end - 6 * n : end - 3 * n].reshape(n, 3), copies[end - 3 * n :].reshape(n, 3)
     return RayBatch(Rays(origin, second, is_segment, distance, radius), mask, ignored, policy)
 
 

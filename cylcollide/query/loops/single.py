@@ -16,10 +16,9 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, exact_displacement, ray_at
 from cylcollide.kernels.thick_surface import is_bounded, thick_crossing
 from cylcollide.kernels.ties import closer_or_tied
-from cylcollide.query.loops.columns import HitColumns, hits_in
+from cylcollide.query.loops.columns import HIT_ROWS, HitColumns, hits_in
 from cylcollide.query.loops.inputs import (
     INVALID,
-    RECORD_ROWS,
     RayBatch,
     RayOptions,
     batch_in,
@@ -128,10 +127,11 @@ def cast_single_rays(
 ) -> int:
     """Copy and check rays, and find their closest limbs; returns how many rows are undecided, or INVALID.
 
-    The stack is behind the record: a loop that allocates takes longer to call, as it counts references to arguments.
+    `record` is the memory of hits, of the stack and of copies of the rays: a loop that allocates takes longer to call,
+    as it counts references to arguments.
     """
     n = first.shape[0]
-    stack = stack_in(record[RECORD_ROWS * n :], tree.stack_size)
+    stack = stack_in(record[HIT_ROWS * n :], tree.stack_size)
     batch, hits, count = batch_in(record, n, options, radius), hits_in(record, n), 0
     if not copy_checked(raw_rays(first, second, options, radius), batch.rays, 0, n):
         return INVALID

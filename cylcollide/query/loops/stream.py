@@ -187,6 +187,7 @@ def cast_stream(
     options: RayOptions,
     radius: Column[np.float64],
     record: Column[np.float64],
+    copies: Column[np.float64],
     begin: int,
     end: int,
     aim: int,
@@ -199,7 +200,7 @@ def cast_stream(
     For ALL, none is written; `state.crossed` holds the limbs that each ray may cross.
     """
     n, raw = first_vectors.shape[0], raw_rays(first_vectors, second_vectors, options, radius)
-    batch, hits = batch_in(record, n, options, radius), hits_in(record, n)
+    batch, hits = batch_in(copies, n, options, radius), hits_in(record, n)
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     state.pairs.limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
     state.refine.queued[:] = 0
