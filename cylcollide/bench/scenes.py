@@ -58,13 +58,7 @@ def read_scene(file: Path) -> FileScene:
 
     `.npz`: columns of `Limbs.save`, and `starts` and `ends`, (n, 3) each, if rays are given. `.urdf`, `.xml` (MJCF) and
     `.json` (`Rig.save`): a rig at rest. Any other file is a shot log: its shots, at the limbs of its middle tick.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it holds no scene; with the file.
+    OSError if the file cannot be read; ValueError, naming the file, if it holds no scene.
     """
     with named_in_errors(file):
         if file.suffix == ".npz":

@@ -108,10 +108,7 @@ def placement(client: Client, shapes: Shapes) -> Placement:
 def pose(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array, made: Posed) -> None:
     """Place every shape at the frame of its link times its local frame.
 
-    Raises
-    ------
-    ValueError
-        For a pose that is not finite, or so far out that an axis vanishes; it names body and link.
+    ValueError, naming body and link, for a pose that is not finite, or so far out that an axis vanishes.
     """
     row = pose_shapes(frames, fixed.at, shapes.kind, shapes.size, shapes.position, shapes.rotation, made)
     if row != EVERY_SHAPE_FITS:

@@ -54,10 +54,7 @@ def shape_arrays(
 ) -> Shapes:
     """The shapes of all links as arrays, grown by a tolerance.
 
-    Raises
-    ------
-    ValueError
-        For a mesh, height field or soft body with the policy "raise", and for a shape without size.
+    ValueError for a mesh, height field or soft body with the policy "raise", and for a shape without size.
     """
     body_links, wrapped, rows, of_link = list(found), [], [], []
     for i, body_link in enumerate(body_links):

@@ -136,10 +136,7 @@ class ThickHits(MirrorHits):
 def cast(state: MirrorState, rays: RayTest, radius: ArrayLike, client: Client) -> MirrorHits:
     """The first shape along each ray; `radius`: one, or one per ray.
 
-    Raises
-    ------
-    ValueError
-        For bad radii, and for thick rays among shapes that only Bullet's own rays decide about.
+    ValueError for bad radii, and for thick rays among shapes that only Bullet's own rays decide about.
     """
     thick = as_radii(radius, "radius", len(rays.starts))
     if not thick.any():

@@ -75,16 +75,9 @@ class _Lines:
 
 
 def read(path: str | PathLike[str]) -> tuple[Any, ...]:
-    """The arguments of `Clip` for a file, in its units and about its axes.
+    """The arguments of `Clip` for a file, in its units and about its axes; errors as of `Clip.load_bvh`.
 
     A bone's tip is the OFFSET of its first child or its End Site.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-    ValueError
-        If it is no BVH, is cut off, has rows of wrong length, or numbers that are none: with line and remedy.
     """
     lines = _Lines(Path(path))
     bones = _hierarchy(lines)

@@ -93,15 +93,7 @@ class Recording:
 
 
 def read(path: str | PathLike[str]) -> Recording:
-    """Read a file.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-    ValueError
-        If it is no motion, with the file, the first bad frame and the remedy.
-    """
+    """Read a file; errors as of `Clip.load_deepmimic`, with the first bad frame."""
     file = Path(path)
     try:
         data: Any = json.loads(file.read_bytes())
@@ -131,10 +123,7 @@ def read(path: str | PathLike[str]) -> Recording:
 def orientations(recording: Recording) -> Float64Array:
     """The humanoid's joint rotations in all frames, its root's first, quaternions x, y, z, w (f, 15, 4).
 
-    Raises
-    ------
-    ValueError
-        If the frames are of another body, or hold a quaternion that is far from length 1.
+    ValueError if the frames are of another body, or hold a quaternion that is far from length 1.
     """
     recording.check_columns(sum(joint.width for joint in HUMANOID))
     turns = np.tile(quaternions.IDENTITY, (len(recording.frames), len(BONE_NAMES), 1))

@@ -37,10 +37,7 @@ def moving(frames: Frames) -> list[int]:
 def of_rig(names: Sequence[str], frames: Frames, rig: Skeleton) -> Followers:
     """The bones of a rig that have names of a clip; a warning where these are fewer than half of those that move.
 
-    Raises
-    ------
-    ValueError
-        If it is no rig, or has none of the bones that move.
+    ValueError if it is no rig, or has none of the bones that move.
     """
     if not isinstance(rig, Skeleton):
         raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")

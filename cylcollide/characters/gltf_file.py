@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cylcollide import shapes
 from cylcollide._types import Float64Array
-from cylcollide._version import to_install
+from cylcollide._version import not_installed, to_install
 
 if TYPE_CHECKING:
     from pygltflib import GLTF2
@@ -229,24 +229,11 @@ class GltfFile:
 
 
 def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], Item]) -> Item:
-    """What a function makes of a file; it may raise anything.
-
-    Raises
-    ------
-    ImportError
-        If pygltflib is not installed.
-    OSError
-        If the file, or one that it names, cannot be opened.
-    ValueError
-        If the file is damaged, requires extensions that cannot be read, or holds none of `what`.
-    """
+    """What a function, which may raise anything, makes of a file that holds `what`; errors as of `Clip.load_gltf`."""
     try:
         import pygltflib  # noqa: PLC0415  # an extra
     except ImportError as missing:
-        raise ImportError(
-            f"pygltflib is needed to read glTF and could not be imported ({missing}); install it with: "
-            + to_install("gltf")
-        ) from missing
+        raise not_installed("pygltflib", "gltf", missing) from missing
     file = Path(path)
     file.open("rb").close()  # pygltflib prints what it cannot open
     try:

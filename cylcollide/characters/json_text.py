@@ -18,10 +18,7 @@ def refuse(where: str, expected: str, got: str) -> NoReturn:
 def content_of(text: Any, form: str, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
     """The object that a text of JSON holds: format and version, these fields, and no others.
 
-    Raises
-    ------
-    ValueError
-        If the text is no JSON, holds a field twice, a constant that JSON does not have, or another format.
+    ValueError if the text is no JSON, holds a field twice, a constant that JSON does not have, or another format.
     """
     if not isinstance(text, str | bytes):
         refuse("the file", "JSON", type(text).__name__)

@@ -7,10 +7,7 @@ from fnmatch import fnmatchcase
 def matched(patterns: str | Sequence[str], names: Sequence[tuple[str, ...]], argument: str) -> list[bool]:
     """Which of some things, each with its names, match one of the patterns (`fnmatch`; case counts), or one pattern.
 
-    Raises
-    ------
-    ValueError
-        If these are no strings, or one of them matches nothing.
+    ValueError if these are no strings, or one of them matches nothing.
     """
     several = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(several, Sequence) or not all(isinstance(pattern, str) for pattern in several):

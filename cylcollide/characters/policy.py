@@ -167,10 +167,7 @@ class Policy(metaclass=Shown):
     def _rows(self, group_names: Mapping[str, int]) -> PolicyRows:
         """The arrays that loops read, in a world whose rigs have these names of hit groups.
 
-        Raises
-        ------
-        ValueError
-            If a name is unknown, or two names or numbers mean the same group.
+        ValueError if a name is unknown, or two names or numbers mean the same group.
         """
         key = tuple(group_names.items())
         found = self._known_rows.get(key)

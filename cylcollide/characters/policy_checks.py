@@ -101,10 +101,7 @@ def groups(values: Any, reserved: str = DEFAULT) -> Mapping[str, int]:
 def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, int]) -> dict[int, float]:
     """Weights by number alone, in their order, without that of "default".
 
-    Raises
-    ------
-    ValueError
-        If a name is not among the numbers, or two names and numbers are the same group.
+    ValueError if a name is not among the numbers, or two names and numbers are the same group.
     """
     found: dict[int, Group] = {}
     for one in values:

@@ -17,10 +17,7 @@ SNAPPED = np.deg2rad(30.0)
 def pairs_by_name(rig: Skeleton, clip: Skeleton, bones: Mapping[str, str] | None) -> dict[int, int]:
     """The bone of the clip that each bone of the rig follows: as named, else by equal or by standard names.
 
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or there is no pair.
+    ValueError if a name is unknown, or there is no pair.
     """
     ours, theirs = ({name: row for row, name in enumerate(one.bone_names)} for one in (rig, clip))
     if bones is not None:

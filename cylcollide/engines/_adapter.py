@@ -74,13 +74,7 @@ class Adapter(Engine, ABC):
         self._limbs = limbs
 
     def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
-        """Move every limb to new ends, both (m, 3) in metres.
-
-        Raises
-        ------
-        ValueError
-            If nothing was built, or there is not one axis per limb.
-        """
+        """Move every limb to new ends, (m, 3) in metres; ValueError if nothing was built, or without one axis each."""
         limbs = self._built().moved(p1, p2)
         if len(limbs):
             self._move(limbs)

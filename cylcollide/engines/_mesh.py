@@ -15,10 +15,7 @@ from cylcollide.limbs.meshes import Vertices, tessellate
 class MeshEngine(Adapter):
     """An engine with all limbs in one mesh; a ray that starts inside hits the far wall.
 
-    Parameters
-    ----------
-    sides
-        Number of sides of the polygon for a circle, at least 3. With 32 the wall lies within 0.24 % of the radius.
+    `sides`: of the polygon for a circle, at least 3. With 32 the wall lies within 0.24 % of the radius.
     """
 
     variants: ClassVar[dict[str, dict[str, Any]]] = {"32-gon": {}, "256-gon": {"sides": 256}}
@@ -29,8 +26,8 @@ class MeshEngine(Adapter):
         self.capabilities = Capabilities(
             shapes=frozenset(Shape),
             inside="exit",
-            accuracy=4.0
-            / sides**2,  # 1.5 sagittas, (pi / sides)² / 2 of 0.5 m each: half across an axis, one along arcs
+            # 1.5 sagittas, (pi / sides)² / 2 of 0.5 m each: half across an axis, one along arcs
+            accuracy=4.0 / sides**2,
             precision="float32",
             sides=sides,
             position=False,

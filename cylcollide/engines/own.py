@@ -10,13 +10,7 @@ from cylcollide.world import HitWorld
 
 
 class OwnEngine(Engine):
-    """`HitWorld.cast_segments`; see :class:`cylcollide.engines.Engine`.
-
-    Parameters
-    ----------
-    threads
-        Number of threads; None: the number of processors.
-    """
+    """`HitWorld.cast_segments`; see :class:`cylcollide.engines.Engine`. `threads` None: the number of processors."""
 
     name = "cylcollide"
     capabilities = Capabilities(shapes=frozenset(Shape), inside="hit", accuracy=1e-14)

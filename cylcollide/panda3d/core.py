@@ -24,10 +24,7 @@ def array_of(matrix: Any) -> Float64Array:
 def scale_of(matrix: Float64Array, name: str) -> float:
     """The one scale of a matrix (4, 4); negative if it mirrors.
 
-    Raises
-    ------
-    ValueError
-        If it scales its axes differently or shears; the message begins with `name`.
+    ValueError, with a message that begins with `name`, if it scales its axes differently or shears.
     """
     axes = matrix[:3, :3]
     scale = float(np.cbrt(np.linalg.det(axes)))

@@ -27,13 +27,8 @@ class Joints(NamedTuple):
 def joints_of(actor: Any, part: str, lod: str) -> Joints:
     """The joints of a part of an actor, in one level of detail.
 
-    Raises
-    ------
-    TypeError
-        If `actor` is no Actor.
-    ValueError
-        If it has no such part or level of detail, or no joints; if it or a joint is sheared, scaled by axes, or if
-        it is mirrored.
+    TypeError if `actor` is no Actor. ValueError if it has no such part or level of detail, or no joints; if it or a
+    joint is sheared or scaled by axes; or if it is mirrored.
     """
     if not hasattr(actor, "getPartBundle"):
         raise TypeError(f"expected a direct.actor.Actor.Actor, got {type(actor).__name__}; a plain model has no joints")

@@ -84,12 +84,7 @@ def write_columns(path: str | PathLike[str], columns: Columns) -> None:
 def read_columns(path: str | PathLike[str], writer: str) -> Columns:
     """All columns of an archive that `writer`, such as "Limbs.save", wrote.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-    ValueError
-        If it is no archive, or damaged.
+    OSError if the file cannot be opened; ValueError if it is no archive, or damaged.
     """
     with file_of(path).open("rb") as stream:
         return uninterrupted(lambda: _columns(stream, writer))

@@ -48,12 +48,8 @@ class Task:
     """A function in a thread of its own. Python waits for its end at exit, and others may wait for it.
 
     It is no `threading.Thread`: an exception that a handler raises while `threading` starts a thread may block that
-    wait for ever, or is lost where the thread object is deleted. One call of C code starts this thread.
-
-    Raises
-    ------
-    RuntimeError
-        If no more threads can be started, or Python is exiting.
+    wait for ever, or is lost where the thread object is deleted. One call of C code starts this thread. RuntimeError if
+    no more threads can be started, or Python is exiting.
     """
 
     def __init__(self, function: Callable[[], object]) -> None:

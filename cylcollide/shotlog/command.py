@@ -1,11 +1,13 @@
 """The command ``cylcollide rejudge``: a log in, whether all is judged again identically out."""
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -14,13 +16,14 @@ from rich.text import Text
 from cylcollide._version import to_install
 from cylcollide.characters.policy import Policy
 from cylcollide.crosscheck.workers import executor_of
-from cylcollide.shotlog.export import write_parquet
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.rejudged import Rejudged
 from cylcollide.terminal import bars, errors_in_one_line, stop, table
 
 TASKS = {"shots": "judging again", "export": "exporting"}
 MOST_JOBS = 1024
+JUDGED = ("hit", "limb", "character", "rig_limb", "limb_name", "hit_group", "distance", "damage", "energy_left")
+"""Columns of a Parquet file that are fields of `Judged`."""
 
 
 def rejudge(
@@ -98,3 +101,30 @@ def _print_what_if(console: Console, found: Rejudged) -> None:
     shown.add_row("damage", *(f"{tally.damage:,.6g}" for tally in both))
     console.print(shown)
     console.print(f"{found.result.changed:,} of {found.shots:,} shots have another limb, or none.")
+
+
+def write_parquet(log: LoggedShots, path: Path, progress: Callable[[int, int], None]) -> int:
+    """Write all shots as they are judged again; returns how many.
+
+    ImportError without pyarrow: install the extra `rejudge`; OSError if the file cannot be written.
+    """
+    import pyarrow  # noqa: PLC0415  # an extra
+    from pyarrow import parquet  # noqa: PLC0415
+
+    columns: dict[str, list[Any]] = {}
+    done = 0
+    for shots, judged in log._judged_calls():
+        rows: dict[str, Any] = {name: getattr(judged, name).tolist() for name in JUDGED}
+        rows |= {f"position_{axis}": judged.position[:, k].tolist() for k, axis in enumerate("xyz")}
+        for name in ("start", "end"):
+            places = np.array([getattr(shot, name) for shot in shots]).reshape(-1, 3)
+            rows |= {f"{name}_{axis}": places[:, k].tolist() for k, axis in enumerate("xyz")}
+        rows |= {name: [getattr(shot, name) for shot in shots] for name in ("number", "row", "tick", "time", "energy")}
+        rows["policy"] = [shot.policy.kind for shot in shots]
+        rows["note"] = [None if shot.note is None else json.dumps(shot.note) for shot in shots]
+        for name, values in rows.items():
+            columns.setdefault(name, []).extend(values)
+        done += len(shots)
+        progress(done, len(log))
+    parquet.write_table(pyarrow.table(columns), path)
+    return done

@@ -1,5 +1,6 @@
-"""What a log keeps once, by content: rigs, policies and limbs."""
+"""What a log keeps: tables, the chain of digests over its pages, and rigs, policies and limbs, each once."""
 
+import json
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -14,6 +15,28 @@ Kept: TypeAlias = Rig | Policy | Limbs
 KINDS: dict[str, type[Kept]] = {"rig": Rig, "policy": Policy, "limbs": Limbs}
 DIGEST_SIZE = 16
 
+APPLICATION_ID = 0x63796C73
+"""In the header of the file: "cyls"."""
+FORMAT, VERSION = "cylcollide shots", 1
+PAGE_SIZE = 2048
+"""Of SQLite, in bytes: a page of ours ends in the middle of one of these."""
+
+TABLES = """
+CREATE TABLE about (content TEXT NOT NULL);
+CREATE TABLE objects (digest TEXT PRIMARY KEY, kind TEXT NOT NULL, content BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE pages (
+    place INTEGER PRIMARY KEY,
+    tick INTEGER,             -- that the page ends with; NULL: the log ended before the next one
+    time REAL,
+    shots INTEGER NOT NULL,
+    state INTEGER NOT NULL,   -- at its beginning: 0 none, 1 of the world, 2 of the world and its history
+    objects TEXT NOT NULL,    -- digests of those that are new in this page, as JSON
+    content BLOB NOT NULL,
+    chain BLOB NOT NULL       -- digest of all this and of the chain of the page before
+);
+"""
+COLUMNS = "place, tick, time, shots, state, objects, content, chain"
+
 
 def digest_of(*parts: bytes) -> bytes:
     """The digest of some bytes, one part after another."""
@@ -22,6 +45,16 @@ def digest_of(*parts: bytes) -> bytes:
         state.update(len(part).to_bytes(8, "little"))
         state.update(part)
     return state.digest()
+
+
+def first_link(about: str) -> bytes:
+    """The beginning of the chain."""
+    return digest_of(about.encode())
+
+
+def next_link(chain: bytes, row: tuple[Any, ...]) -> bytes:
+    """The chain up to and with a row: place, tick, time, shots, state, objects, content."""
+    return digest_of(chain, json.dumps(row[:-1]).encode(), row[-1])
 
 
 def content_of(kept: Kept) -> tuple[str, bytes]:

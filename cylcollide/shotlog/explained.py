@@ -41,7 +41,10 @@ def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, cal
     if (is_past and judged.tick[0] < 0) or of_row(call["radius"], row) > 0.0:
         return ShotExplanation(judged, None)
     time = float(judged.time[0]) if is_past else 0.0
-    history = asked if isinstance(asked, PoseHistory) else _history_of(asked)
+    history = asked
+    if not isinstance(history, PoseHistory):  # one of one tick, at time 0
+        history = PoseHistory(history if isinstance(history, HitWorld) else world_in(HitWorld, history))
+        history.record(0.0)
     limbs = history.limbs_at(time)
     start, end = ends_of(judged, 0, limbs)
     if judged.hit[0]:
@@ -50,13 +53,6 @@ def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, cal
     if is_past and call["protected"]:
         filters["protected_since"] = dict(zip(*(column.tolist() for column in call["protected"]), strict=True))
     return ShotExplanation(judged, history.explain_miss(start, end, time, **filters))
-
-
-def _history_of(state: HitWorld | Snapshot) -> PoseHistory:
-    """A history of one tick, at time 0."""
-    history = PoseHistory(state if isinstance(state, HitWorld) else world_in(HitWorld, state))
-    history.record(0.0)
-    return history
 
 
 def of_row(value: Any, row: int) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,20 +15,17 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide._version import __version__
 from cylcollide.characters.judged import Judged
-from cylcollide.characters.judged_shot import ends_of
 from cylcollide.characters.policy import Policy
-from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.explained import ShotExplanation, explanation_of, of_row
 from cylcollide.shotlog.pages import NO_STATE, PageReader
-from cylcollide.shotlog.rejudged import PageSpan, Rejudged, SpanResult, joined, judge_span, spans_of
+from cylcollide.shotlog.rejudged import PageSpan, Rejudged, SpanResult, calls_of, joined, judge_span, spans_of
 from cylcollide.shotlog.replay import MOST_RINGS, Replay
 from cylcollide.shotlog.shots import arguments_of_call, judged_again
 from cylcollide.shotlog.source import Source
 from cylcollide.shotlog.states import Values
-from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.snapshot import Snapshot
 
 Progress = Callable[[int, int], None]
@@ -65,16 +62,6 @@ class LoggedShot(metaclass=Shown):
     def hit(self) -> bool:
         """Whether a limb counted."""
         return self.limb >= 0
-
-
-class Moment(NamedTuple):
-    """A shot in the state in which it was judged."""
-
-    asked: HitWorld | Snapshot | PoseHistory
-    why: ShotExplanation
-    start: Float64Array
-    end: Float64Array
-    """For a ray without an end, a point far enough."""
 
 
 class LoggedShots(metaclass=Shown):
@@ -194,17 +181,12 @@ class LoggedShots(metaclass=Shown):
         """Why a shot was judged so; `print` or `plot` it."""
         return explanation_of(*self._again(number))
 
-    def _moment(self, number: int) -> Moment:
-        """A shot judged again, beside what it asked."""
-        return _moment(*self._again(number))
-
-    def _moments(self) -> Iterator[Moment]:
-        """One shot after another, as `moment`; what one asked changes when the next one is taken."""
+    def _all_again(self) -> Iterator[tuple[Judged, Any, Values, int]]:
+        """One shot after another, as `_again`; what one asked changes when the next one is taken."""
         for span in self._spans:
-            for _, _, call, asked in self._calls(span):
+            for _, _, call, asked in calls_of(self._source, self._objects, span):
                 judged = judged_again(call, asked, self._objects)
-                for row in range(len(judged)):
-                    yield _moment(judged[row : row + 1], asked, call, row)
+                yield from ((judged[row : row + 1], asked, call, row) for row in range(len(judged)))
 
     def _states(self, first: int = 0) -> Iterator[Snapshot]:
         """The world as it was at each of `ticks`, from the one with this index on."""
@@ -221,7 +203,7 @@ class LoggedShots(metaclass=Shown):
         """A shot judged again, what it asked, its call, and its row."""
         place, shot = self._place_of(number)
         span = [one for one in self._spans if one.begin <= place][-1]
-        for first, _, call, asked in self._calls(span):
+        for first, _, call, asked in calls_of(self._source, self._objects, span):
             row = shot - first
             if row < len(call["first"]):
                 return judged_again(call, asked, self._objects)[row : row + 1], asked, call, row
@@ -230,17 +212,8 @@ class LoggedShots(metaclass=Shown):
     def _judged_calls(self) -> Iterator[tuple[list[LoggedShot], Judged]]:
         """The shots of one call after another, and the call judged again."""
         for span in self._spans:
-            for first, place, call, asked in self._calls(span):
+            for first, place, call, asked in calls_of(self._source, self._objects, span):
                 yield self._of_call(call, first, place), judged_again(call, asked, self._objects)
-
-    def _calls(self, span: PageSpan) -> Iterator[tuple[int, int, Values, Any]]:
-        """Number of the first shot and page of one call after another; the call, and what it asked, as it was then."""
-        first = span.shots
-        for place, calls in Replay(self._source.about, self._objects).pages(self._source, range(span.first, span.end)):
-            for call, asked in calls:
-                if place >= span.begin:
-                    yield first, place, call, asked
-                    first += len(call["first"])
 
     @cached_property
     def _spans(self) -> list[PageSpan]:
@@ -272,8 +245,3 @@ class LoggedShots(metaclass=Shown):
             if progress is not None:
                 progress(done, len(self))
         return Rejudged(joined(results), len(self.ticks), self.version, not excuses)
-
-
-def _moment(judged: Judged, asked: Any, call: Values, row: int) -> Moment:
-    limbs = asked.limbs_at(float(judged.time[0])) if isinstance(asked, PoseHistory) else asked.snapshot().limbs
-    return Moment(asked, explanation_of(judged, asked, call, row), *ends_of(judged, 0, limbs))

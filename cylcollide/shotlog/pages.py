@@ -10,14 +10,15 @@ from cylcollide.characters.rig import Rig
 from cylcollide.history.ticks import Ring
 from cylcollide.shotlog.contents import NewContents
 from cylcollide.shotlog.pose_codec import PoseCodec
-from cylcollide.shotlog.shots import HeldCall, values_of_call
+from cylcollide.shotlog.shots import values_of_call
 from cylcollide.shotlog.states import Values, values_of_state, values_of_ticks
 from cylcollide.shotlog.values import packed, unpacked
 from cylcollide.world.snapshot import Snapshot
 
-Change = tuple[str, dict[str, Any]]
+Entry = tuple[str, dict[str, Any]]
 """Name and arguments of what came into effect. "state": a whole state, with the ring of the history."""
-Entry = Change | HeldCall
+END = "end"
+"""The name of what ends a page: number and time of a tick."""
 NO_STATE, WORLD_ALONE, WHOLE = 0, 1, 2
 """What a page may begin with. Reading begins at one of the last two; with WORLD_ALONE the history has no ticks yet."""
 
@@ -47,6 +48,7 @@ class PageWriter:
         self._groups: list[_Group] = []
         self._open: dict[int, int] = {}
         self._states: dict[int, tuple[Snapshot, int]] = {}
+        """Those that are kept in this page for shots alone, with their numbers."""
         self.shots = 0
         """How many there are in this page."""
 
@@ -59,14 +61,12 @@ class PageWriter:
     def __bool__(self) -> bool:
         return bool(self._entries)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, name: str, what: dict[str, Any]) -> None:
         """Take an entry; its arrays are read when the page is finished, and must not be written any more."""
-        if isinstance(entry, HeldCall):
-            self._add_call(entry)
-            return
-        name, what = entry
         if name == "state":
             self._add_state(**what)
+        elif name == "shots":
+            self._add_call(**what)
         elif name == "spawn":
             self._rigs |= dict.fromkeys(what["ids"].tolist(), what["rig"])
             self._entries.append([name, {**what, "rig": self.contents.digest(what["rig"])}])
@@ -97,34 +97,26 @@ class PageWriter:
         )
         group.add(each, positions, orientations)
 
-    def _add_call(self, call: HeldCall) -> None:
-        values = values_of_call(call, self.contents.digest)
-        if call.state is not None:
-            values["own_state"] = self._state_number(call.state)
-        if call.ring is not None:
-            values["own_ticks"] = values_of_ticks(call.ring, self.contents.digest)
+    def _add_call(self, state: Snapshot | None, ring: Ring | None, **call: Any) -> None:
+        values = values_of_call(self.contents.digest, **call)
+        if state is not None:
+            values["own_state"] = self._states.setdefault(id(state), (state, len(self._states)))[1]
+        if ring is not None:
+            values["own_ticks"] = values_of_ticks(ring, self.contents.digest)
         self._entries.append(["shots", values])
         self.shots += len(values["first"])
 
-    def _state_number(self, state: Snapshot) -> int:
-        """The number of a state that is kept in this page for shots alone."""
-        known = self._states.get(id(state))
-        if known is None:
-            known = self._states[id(state)] = state, len(self._states)
-        return known[1]
-
     def finished(self) -> tuple[bytes, list[tuple[str, str, bytes]]]:
         """The bytes of the page, and the contents that are new in it; the next page begins."""
-        groups = [self._encoded(group) for group in self._groups]
+        groups = []
+        for group in self._groups:
+            numbers = np.ascontiguousarray(np.concatenate(group.numbers, axis=1))
+            form, data = self._codec.encoded(group.ids, [self._rigs[one] for one in group.ids], numbers)
+            groups.append({"ids": np.array(group.ids, np.int32), "form": form, "data": data})
         states = [values_of_state(state, self.contents.digest) for state, _ in self._states.values()]
         page = packed({"poses": groups, "states": states, "entries": self._entries})
         self._clear()
         return page, self.contents.take()
-
-    def _encoded(self, group: _Group) -> Values:
-        numbers = np.ascontiguousarray(np.concatenate(group.numbers, axis=1))
-        form, data = self._codec.encoded(group.ids, [self._rigs[one] for one in group.ids], numbers)
-        return {"ids": np.array(group.ids, np.int32), "form": form, "data": data}
 
 
 class PageReader:
@@ -145,8 +137,13 @@ class PageReader:
             if name == "spawn":
                 self._rigs |= dict.fromkeys(values["ids"].tolist(), self.objects[values["rig"]])
             elif name == "state":
-                self._know_rigs_of(values["world"])
-        groups = [self._decoded(group) for group in content["poses"]]
+                world, rigs = values["world"], [self.objects[digest] for digest in values["world"]["rigs"]]
+                pairs = zip(world["ids"].tolist(), world["rig"].tolist(), strict=True)
+                self._rigs |= {one: rigs[rig] for one, rig in pairs}
+        groups = []
+        for group in content["poses"]:
+            own = [self._rigs[one] for one in group["ids"].tolist()]
+            groups.append((group["ids"], self._codec.decoded(group["form"], group["data"], group["ids"].tolist(), own)))
         for name, values in entries:
             if name == "set_poses":
                 ids, numbers = groups[values["group"]]
@@ -162,12 +159,3 @@ class PageReader:
     def calls(self, page: bytes) -> Iterable[tuple[str, Values]]:
         """Names and values without the poses: of one page, wherever it is."""
         return ((name, values) for name, values in unpacked(page)["entries"])
-
-    def _know_rigs_of(self, world: Values) -> None:
-        rigs = [self.objects[digest] for digest in world["rigs"]]
-        pairs = zip(world["ids"].tolist(), world["rig"].tolist(), strict=True)
-        self._rigs |= {one: rigs[rig] for one, rig in pairs}
-
-    def _decoded(self, group: Values) -> tuple[Any, Float64Array]:
-        ids = group["ids"].tolist()
-        return group["ids"], self._codec.decoded(group["form"], group["data"], ids, [self._rigs[one] for one in ids])

@@ -7,7 +7,8 @@ multiples of `ROUNDING` (`round_poses`), need fewer bytes.
 
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,16 @@ NUMBERS = 7
 SIGN: dict[Any, Any] = {np.dtype(np.int64): np.int64(2**63 - 1), np.dtype(np.int32): np.int32(2**31 - 1)}
 
 
-class Form(NamedTuple):
+@dataclass(frozen=True)
+class Form:
     """A form in which numbers are kept: as integers whose differences are small where the numbers are close."""
 
     to_integers: Callable[[Float64Array], NDArray[Any]]
     to_numbers: Callable[[NDArray[Any]], Float64Array]
+
+    def keeps(self, numbers: Float64Array) -> bool:
+        """Whether it keeps every bit of these numbers."""
+        return bool((self.to_numbers(self.to_integers(numbers)).view(np.int64) == numbers.view(np.int64)).all())
 
 
 def _ordinals(bits: NDArray[Any]) -> NDArray[Any]:
@@ -36,12 +42,11 @@ def _ordinals(bits: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(bits ^ (signs & SIGN[bits.dtype]))
 
 
-def _units(numbers: Float64Array) -> NDArray[Any]:
-    return np.rint(np.clip(numbers / ROUNDING, -MOST_UNITS, MOST_UNITS)).astype(np.int32)
-
-
 FORMS = {
-    "rounded": Form(_units, lambda units: units * ROUNDING),
+    "rounded": Form(
+        lambda numbers: np.rint(np.clip(numbers / ROUNDING, -MOST_UNITS, MOST_UNITS)).astype(np.int32),
+        lambda units: units * ROUNDING,
+    ),
     "float32": Form(
         lambda numbers: _ordinals(numbers.astype(np.float32).view(np.int32)),
         lambda integers: _ordinals(integers).view(np.float32).astype(np.float64),
@@ -72,7 +77,7 @@ class PoseCodec:
             local, guess = self._local(ids, numbers.shape[2])
             above = _of_parents(numbers, parent)
             guessed = _finite(_predicted(guess, above, numbers))
-            form = next(name for name, one in FORMS.items() if _is_kept(one, numbers))
+            form = next(name for name, one in FORMS.items() if one.keeps(numbers))
             difference = FORMS[form].to_integers(numbers) - FORMS[form].to_integers(guessed)
             self._keep(ids, local, _relative(numbers, above))
         return form, _squeezed(difference)
@@ -179,11 +184,6 @@ def _turned(q: Float64Array, v: Float64Array) -> Float64Array:
 def _finite(numbers: Float64Array) -> Float64Array:
     """0 in the place of NaN, whose bits differ between processors, and of what is beyond all numbers."""
     return np.where(np.isfinite(numbers), numbers, 0.0)
-
-
-def _is_kept(form: Form, numbers: Float64Array) -> bool:
-    """Whether a form keeps every bit of these numbers."""
-    return bool((form.to_numbers(form.to_integers(numbers)).view(np.int64) == numbers.view(np.int64)).all())
 
 
 def _squeezed(difference: NDArray[Any]) -> bytes:

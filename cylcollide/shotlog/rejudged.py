@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +21,8 @@ from cylcollide.shotlog.source import Page, Source
 from cylcollide.shotlog.states import Values
 
 
-class PageSpan(NamedTuple):
+@dataclass(frozen=True)
+class PageSpan:
     """Pages that are judged in one go."""
 
     first: int
@@ -135,24 +137,20 @@ def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
 
 def judge_span(path: Path, is_copy: bool, excuses_numbers: bool, policy: Policy | None, span: PageSpan) -> SpanResult:
     """Judge the shots of a span again; by any process."""
-    source = Source(path, is_copy)
-    try:
+    with closing(Source(path, is_copy)) as source:
         objects = KnownContents(source.content_of)
-        return _judged(source, Replay(source.about, objects), span, excuses_numbers, policy)
-    finally:
-        source.close()
+        calls = calls_of(source, objects, span)
+        return joined(_compared(call, asked, objects, shot, excuses_numbers, policy) for shot, _, call, asked in calls)
 
 
-def _judged(source: Source, replay: Replay, span: PageSpan, excuses_numbers: bool, policy: Policy | None) -> SpanResult:
-    results = []
-    number = span.shots
-    for place, calls in replay.pages(source, range(span.first, span.end)):
+def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator[tuple[int, int, Values, Any]]:
+    """Number of the first shot and page of one call after another; the call, and what it asked, as it was then."""
+    first = span.shots
+    for place, calls in Replay(source.about, objects).pages(source, range(span.first, span.end)):
         for call, asked in calls:
-            if place < span.begin:
-                continue
-            results.append(_compared(call, asked, replay.objects, number, excuses_numbers, policy))
-            number += len(call["first"])
-    return joined(results)
+            if place >= span.begin:
+                yield first, place, call, asked
+                first += len(call["first"])
 
 
 def _compared(

@@ -18,9 +18,10 @@ from cylcollide._version import __version__
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.process.info import info
 from cylcollide.process.signatures import Shown
-from cylcollide.shotlog.file_format import FORMAT, VERSION
+from cylcollide.shotlog.contents import FORMAT, VERSION
+from cylcollide.shotlog.pages import END
 from cylcollide.shotlog.shots import held
-from cylcollide.shotlog.writer import EndOfTick, Writer
+from cylcollide.shotlog.writer import Writer
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.observers import JudgedCall
 
@@ -226,9 +227,9 @@ class ShotLog(metaclass=Shown):
         if self._lost_track:
             self._put_state()
         elif name != "tick":
-            self._writer.put((name, {key: _own(value) for key, value in what.items()}))
+            self._writer.put(name, **{key: _own(value) for key, value in what.items()})
         if is_end:
-            self._writer.put(EndOfTick(what["number"], what["time"]))
+            self._writer.put(END, tick=what["number"], time=what["time"])
             if (what["number"] + 1) % STATE_EACH == 0:
                 self._put_state(whole=False)
 
@@ -243,7 +244,7 @@ class ShotLog(metaclass=Shown):
             return
         note = getattr(self._of_thread, "note", None)
         last = -1 if call.ring is None or self._history is None else self._history._kept().last
-        self._writer.put(held(call, last, note))
+        self._writer.put("shots", **held(call, last, note))
 
     def _lose_track(self) -> None:
         """Log a whole state before anything else."""
@@ -260,7 +261,7 @@ class ShotLog(metaclass=Shown):
     def _put_state(self, whole: bool = True) -> None:
         """Log a state of the world, whose lock is held; a whole one has the ticks of the history, too."""
         ring = self._history._ring if whole and self._history is not None else None
-        self._writer.put(("state", {"state": self._world.snapshot(), "ring": ring, "whole": whole}))
+        self._writer.put("state", state=self._world.snapshot(), ring=ring, whole=whole)
         self._lost_track = False
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from cylcollide import validate
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.history.pose_history import PoseHistory
-from cylcollide.history.ticks import Ring
 from cylcollide.shotlog.states import Values
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.observers import JudgedCall
@@ -26,32 +25,28 @@ RAY = ("start", "end"), ("origin", "direction")
 """What a ray is made of: of `judge_segments` and of `judge_rays`."""
 
 
-class HeldCall(NamedTuple):
-    """A judged call as the caller's thread leaves it: arrays that nobody writes any more."""
-
-    call: JudgedCall  # without its answer and state
-    answer: dict[str, tuple[NDArray[Any], ...]]
-    state: Snapshot | None  # if the state that was read is not the present one
-    ring: Ring | None  # if the ticks that were read are not about the last ones
-    tick: int  # the last one of the history that was read
-    note: str | None
-
-
 MOST_LATE = 16
 """Ticks after which a call that read a history is logged with the ticks that it read. A replay keeps twice as many."""
 
 
-def held(call: JudgedCall, last_tick: int, note: str | None) -> HeldCall:
-    """What is kept of a call until it is written: not the state of the world, if that is known anyway."""
+def held(call: JudgedCall, last_tick: int, note: str | None) -> Values:
+    """What the caller's thread leaves of a call until it is written: arrays that nobody writes any more.
+
+    Its `state` only if that is not the present one, its `ring` if that is not about the last one; `tick`: its last.
+    """
     tick = -1 if call.ring is None else call.ring.last
-    own_state, is_late = None if call.is_present else call.state, last_tick - tick > MOST_LATE
+    state, ring = None if call.is_present else call.state, call.ring if last_tick - tick > MOST_LATE else None
     asked = call._replace(judged=None, state=None, ring=None)  # type: ignore[arg-type]
-    return HeldCall(asked, call.judged._trace(), own_state, call.ring if is_late else None, tick, note)
+    return {
+        "call": asked, "answer": call.judged._trace(), "tick": tick, "note": note, "state": state, "ring": ring
+    }  # fmt: skip
 
 
-def values_of_call(held: HeldCall, digest: Callable[[Policy], str]) -> Values:
+def values_of_call(
+    digest: Callable[[Policy], str], call: JudgedCall, answer: dict[str, tuple[NDArray[Any], ...]], tick: int, note: Any
+) -> Values:
     """All that a judged call was given, as it was judged, and what it answered."""
-    call, shots = held.call, held.call.shots
+    shots = call.shots
     rays, weapons = shots.rays, shots.weapons
     is_segment, distance, mask, ignored, _ = rays.options
     values: Values = {
@@ -60,13 +55,13 @@ def values_of_call(held: HeldCall, digest: Callable[[Policy], str]) -> Values:
         "radius": _one(rays.radius) if len(rays.radius) else 0.0,
         "policies": [digest(one) for one in weapons.policies],
         "which": None if len(weapons.policies) == 1 else weapons.which, "energy": _one(shots.energies),
-        "shot": shots.ids, "note": held.note, "limb": held.answer["limb"][0].astype(np.int32),
-        "digests": {part: digest_of_arrays(held.answer[part]) for part in PARTS},
+        "shot": shots.ids, "note": note, "limb": answer["limb"][0].astype(np.int32),
+        "digests": {part: digest_of_arrays(answer[part]) for part in PARTS},
     }  # fmt: skip
     if call.past is not None:
-        (time, tick, alpha, on_old), protected = call.past
-        times = [None if one is None else validate.as_numbers(one, "time", "") for one in (time, tick, alpha)]
-        values |= {"past": [*times, on_old], "tick": held.tick, "protected": list(protected)}
+        (*when, on_old), protected = call.past
+        times = [None if one is None else validate.as_numbers(one, "time", "") for one in when]
+        values |= {"past": [*times, on_old], "tick": tick, "protected": list(protected)}
     return values
 
 

@@ -1,20 +1,19 @@
 """A log as it is read: a copy if it is still being written, and no page that the chain of digests does not confirm."""
 
 import json
-import os
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
-from cylcollide.shotlog.contents import digest_of
-from cylcollide.shotlog.file_format import APPLICATION_ID, COLUMNS, FORMAT, VERSION, first_link, next_link
+from cylcollide.shotlog.contents import APPLICATION_ID, COLUMNS, FORMAT, VERSION, digest_of, first_link, next_link
 
 SQLITE = b"SQLite format 3\0"
 ID_AT = slice(68, 72)
@@ -24,7 +23,8 @@ SALTS = 32
 TRIES = 20
 
 
-class Page(NamedTuple):
+@dataclass(frozen=True)
+class Page:
     """What is known of a page without its content."""
 
     place: int
@@ -49,7 +49,7 @@ class Source:
             raise ValueError(f"{path}: expected a file that ShotLog wrote, got another one")
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         wal = self.path.with_name(self.path.name + "-wal")
-        self.is_copy = is_copy or _size(wal) > 0
+        self.is_copy = is_copy or bool(_head_of(wal))
         self.file = self._copied(wal) if self.is_copy and not is_copy else self.path
         self._connection = self._connected()
         try:
@@ -87,7 +87,9 @@ class Source:
             if about["format"] != FORMAT:
                 raise ValueError(f"format {about['format']!r}")
         except (sqlite3.Error, ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"{self.path}: expected a log, got a damaged file ({_word(error)})") from None
+            raise ValueError(
+                f"{self.path}: expected a log, got a damaged file ({type(error).__name__}: {str(error)[:80]})"
+            ) from None
         if VERSION not in (version, about["version"]) or max(version, about["version"]) > VERSION:
             got = max(version, about["version"])
             raise ValueError(
@@ -137,20 +139,9 @@ class Source:
         return kind, content
 
 
-def _size(file: Path) -> int:
-    try:
-        return os.stat(file).st_size  # noqa: PTH116
-    except FileNotFoundError:
-        return 0
-
-
 def _head_of(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
             return stream.read(SALTS)
     except FileNotFoundError:
         return b""
-
-
-def _word(error: BaseException) -> str:
-    return f"{type(error).__name__}: {str(error)[:80]}"

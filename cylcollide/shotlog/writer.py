@@ -9,20 +9,13 @@ from os import PathLike
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any
 
-from cylcollide.shotlog.file_format import APPLICATION_ID, COLUMNS, PAGE_SIZE, TABLES, VERSION, first_link, next_link
-from cylcollide.shotlog.pages import Entry, PageWriter
+from cylcollide.shotlog.contents import APPLICATION_ID, COLUMNS, PAGE_SIZE, TABLES, VERSION, first_link, next_link
+from cylcollide.shotlog.pages import END, Entry, PageWriter
 
 WOKEN_EACH = 64
 """The writer is woken for so many entries that wait, and at the end of each tick."""
-
-
-class EndOfTick(NamedTuple):
-    """What ends a page."""
-
-    number: int
-    time: float
 
 
 class Writer:
@@ -32,7 +25,7 @@ class Writer:
         """FileExistsError if there is such a file; OSError or sqlite3.Error if it cannot be written."""
         self.error: BaseException | None = None
         self.acknowledged = -1
-        self.waiting: deque[Entry | EndOfTick] = deque()
+        self.waiting: deque[Entry] = deque()
         self._ended = self._taken = 0
         self._wake, self._page, self._place = SimpleQueue[bool](), PageWriter(), 0
         text = json.dumps(about)
@@ -54,10 +47,10 @@ class Writer:
         """How many ticks have ended whose writing has not begun."""
         return self._ended - self._taken
 
-    def put(self, entry: Entry | EndOfTick) -> None:
+    def put(self, name: str, **values: Any) -> None:
         """Let an entry be written; one thread at a time puts ends of ticks."""
-        self.waiting.append(entry)
-        is_end = isinstance(entry, EndOfTick)
+        self.waiting.append((name, values))
+        is_end = name == END
         self._ended += is_end
         if is_end or len(self.waiting) % WOKEN_EACH == 0:
             self._wake.put(True)
@@ -87,13 +80,13 @@ class Writer:
     def write_waiting(self) -> None:
         """Write what waits; in the thread, or before it starts."""
         while self.waiting:
-            entry = self.waiting.popleft()
-            if isinstance(entry, EndOfTick):
+            name, values = self.waiting.popleft()
+            if name == END:
                 self._taken += 1
-                self._commit(*entry)
-                self.acknowledged = entry.number
+                self._commit(**values)
+                self.acknowledged = values["tick"]
             else:
-                self._page.add(entry)
+                self._page.add(name, values)
 
     def write_page(self) -> None:
         """End the page without a tick; before the thread starts."""

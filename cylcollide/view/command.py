@@ -10,12 +10,12 @@ import typer
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.logged import LoggedShots
+from cylcollide.shotlog.source import SQLITE
 from cylcollide.terminal import errors_in_one_line, stop
 from cylcollide.view.server import PORT
 from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
 from cylcollide.view.viewer import Viewer, view
 
-SQLITE = b"SQLite format 3\0"
 EXPECTED = "limbs (.npz), a rig (.json), a shot log, or cases of `cylcollide crosscheck`"
 
 
@@ -65,7 +65,12 @@ def read_subject(file: Path) -> Subject:
     if head == SQLITE:
         return subject_of(LoggedShots(file))
     if file.suffix == ".json":
-        return subject_of(Rig.load(file)) if _is_rig(file) else _cases(file)
+        try:
+            record: Any = json.loads(file.read_bytes())
+        except (ValueError, RecursionError):
+            record = {}  # the reader of rigs says what is wrong
+        is_rig = isinstance(record, dict) and "family" not in record
+        return subject_of(Rig.load(file)) if is_rig else _cases(file)
     if file.suffix != ".npz":
         raise ValueError(f"{file}: expected {EXPECTED}, got another file; see docs/view.md")
     try:
@@ -75,14 +80,6 @@ def read_subject(file: Path) -> Subject:
             return _cases(file)
         except (ValueError, ImportError):
             raise error from None
-
-
-def _is_rig(file: Path) -> bool:
-    try:
-        record: Any = json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
-        return True  # its reader says what is wrong
-    return isinstance(record, dict) and "family" not in record
 
 
 def _cases(file: Path) -> Subject:

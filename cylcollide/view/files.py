@@ -1,6 +1,9 @@
-"""Files of a view: a page that stands alone, and a picture."""
+"""Files of a view: a picture, and a page that stands alone, with all ticks, and each shot beside a list and words."""
 
 import itertools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +11,9 @@ import numpy as np
 
 from cylcollide.view.browser import QUIET, Browser
 from cylcollide.view.marks import NO_MARKS
-from cylcollide.view.stage import Stage
-from cylcollide.view.standalone import page_with_shots
-from cylcollide.view.subjects import Subject
+from cylcollide.view.panel import STYLE, legend
+from cylcollide.view.stage import Stage, look_at_shot
+from cylcollide.view.subjects import Subject, Told
 
 
 def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -> str:
@@ -25,7 +28,7 @@ def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -
     if len(shown) > 1:
         recording.insert_sleep(float(times[shown[-1]] - times[shown[-2]]))
     text: str = recording.as_html()
-    return page_with_shots(server, stage, subject, text, up) if subject.shots else text
+    return _page_with_shots(server, stage, subject, text, up) if subject.shots else text
 
 
 def _thinned(times: Any, step: float) -> list[int]:
@@ -45,3 +48,103 @@ def write_png(server: Any, path: Path, width: int, height: int) -> None:
         browser.evaluate(QUIET)
         browser.settle()
         path.write_bytes(browser.picture())
+
+
+LARGEST = 9_500_000
+"""Characters of a page: shots that would make it larger are left out."""
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,">
+<style>
+body {{ margin: 0; display: flex; flex-wrap: wrap; min-height: 100vh; font-family: sans-serif }}
+iframe {{ flex: 1 1 600px; min-width: 0; height: 100vh; border: 0 }}
+aside {{ flex: 1 1 300px; max-width: 420px; min-width: 0 }}
+@media (max-width: 700px) {{
+  iframe {{ flex-basis: 100%; height: 50vh }}
+  aside {{ flex-basis: 100%; max-width: none }}
+}}
+select {{ width: calc(100% - 24px); margin: 8px 12px }}
+</style>
+</head>
+<body>
+<iframe title="scene"></iframe>
+<aside>{legend}<select size="12" aria-label="shots"></select><pre style="{style}"></pre></aside>
+<script type="application/json">{content}</script>
+<script>
+const {{title, head, tail, lines, words, middles}} = JSON.parse(document.querySelector("script").textContent);
+const list = document.querySelector("select");
+document.title = title;
+list.append(...lines.map(line => new Option(line)));
+list.onchange = () => {{
+  document.querySelector("iframe").srcdoc = head + middles[list.selectedIndex] + tail;
+  document.querySelector("pre").textContent = words[list.selectedIndex];
+}};
+list.selectedIndex = 0;
+list.onchange();
+</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the list, and a page: what differs from another page, and how much of that comes before and after."""
+
+    line: str
+    words: str
+    before: int
+    own: str
+    after: int
+
+
+def _page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up: int) -> str:
+    """A page that shows another one, of all ticks, and the shots of a subject, as many as there is room for."""
+    count, words = len(subject.times), "Choose a shot."
+    entries, left = list[Entry](), LARGEST - len(ticks)
+    for number, told in enumerate(subject.tell_all()):
+        entry = _entry(server, stage, subject.shots[number], told, ticks, up)
+        left -= sum(map(len, (entry.line, entry.words, entry.own)))
+        if left < 0:
+            words = f"The first {number} of {len(subject.shots)} shots. {words}"
+            break
+        entries.append(entry)
+    stage.show(subject.frame(0), NO_MARKS)
+    first = Entry(f"{count} ticks" if count > 1 else "without a shot", words, len(ticks), "", 0)
+    return _joined(subject, [first, *entries], ticks)
+
+
+def _entry(server: Any, stage: Stage, line: str, told: Told, ticks: str, up: int) -> Entry:
+    """A shot: what was judged, where it hits, and why."""
+    stage.show(told.judged, told.marks)
+    look_at_shot(server.initial_camera, told.judged, told.marks, up)
+    page: str = server.get_scene_serializer().as_html()
+    before = _equal(lambda count: page[:count] == ticks[:count], min(len(page), len(ticks)))
+    most = min(len(page), len(ticks)) - before
+    after = _equal(lambda count: page[len(page) - count :] == ticks[len(ticks) - count :], most)
+    return Entry(line, told.words, before, page[before : len(page) - after], after)
+
+
+def _equal(is_so: Callable[[int], bool], most: int) -> int:
+    """The largest count, at most this, for which it is so; it is for all smaller ones."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if is_so(middle) else (least, middle - 1)
+    return least
+
+
+def _joined(subject: Subject, entries: list[Entry], ticks: str) -> str:
+    """One page; what all begin and end with is in it once."""
+    n, head, tail = len(ticks), min(e.before for e in entries), min(e.after for e in entries[1:] or entries)
+    middles = [ticks[head : n - tail]]
+    middles += [ticks[head : e.before] + e.own + ticks[n - e.after : n - tail] for e in entries[1:]]
+    content = json.dumps({
+        "title": f"cylcollide: {subject.title}", "head": ticks[:head], "tail": ticks[n - tail :],
+        "lines": [entry.line for entry in entries], "words": [entry.words for entry in entries], "middles": middles,
+    })  # fmt: skip
+    return PAGE.format(legend=legend(subject.groups), style=STYLE, content=content.replace("<", "\\u003c"))

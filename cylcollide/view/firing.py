@@ -1,6 +1,7 @@
 """The range without its page: a world and its past, shots at what was seen, and PyBullet's answer to the same shot."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,8 @@ WALLS = Limbs.boxes(
 )
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True)
+class Answer:
     """What one engine says to a shot: the first limb."""
 
     limb: int
@@ -35,7 +37,8 @@ class Answer(NamedTuple):
     """Metres from the muzzle; inf for a miss."""
 
 
-class FiredShot(NamedTuple):
+@dataclass(frozen=True)
+class FiredShot:
     """One shot, judged by what its shooter saw."""
 
     origin: Float64Array

@@ -1,6 +1,6 @@
 """What is seen at one moment: limbs, which of them are statics, and bones; of worlds, rigs and histories."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from cylcollide.world.snapshot import Snapshot
 NO_BONES: Float64Array = np.empty((0, 2, 3))
 
 
-class Frame(NamedTuple):
+@dataclass(frozen=True)
+class Frame:
     """Limbs at one moment."""
 
     limbs: Limbs

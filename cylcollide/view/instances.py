@@ -1,7 +1,7 @@
 """Limbs as instances of a few unit meshes: what a browser draws, and how each is placed, turned and scaled."""
 
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,16 @@ FLAT = 0.99
 """A triangle of a straight wall or cap whose normal is nearer to the axis than this is a cap's."""
 
 
-class Mesh(NamedTuple):
+@dataclass(frozen=True)
+class Mesh:
     """A mesh about the origin, its axis along z."""
 
     vertices: NDArray[np.float32]
     triangles: NDArray[np.int32]
 
 
-class Instances(NamedTuple):
+@dataclass(frozen=True)
+class Instances:
     """Limbs, or parts of them, that one mesh stands for."""
 
     name: str

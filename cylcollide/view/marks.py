@@ -1,6 +1,7 @@
 """What is drawn about a shot: its path, where it enters and leaves limbs, normals, and by how much it missed."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ NO_LINES: Lines = (np.empty((0, 2, 3)), MISSED)
 NO_POINTS: Points = (np.empty((0, 3)), MISSED)
 
 
-class Marks(NamedTuple):
+@dataclass(frozen=True)
+class Marks:
     """Lines and points about a shot."""
 
     path: Lines = NO_LINES

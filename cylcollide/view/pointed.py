@@ -46,14 +46,9 @@ if (!window.pointed) {
 
 
 class PointerNames:
-    """Answers a page that asks what is under its pointer.
+    """Answers a page of viser's server that asks what is under its pointer.
 
-    Parameters
-    ----------
-    server
-        Of viser.
-    name_at
-        A function from the origin and the direction of a ray to the words that are shown beside the pointer.
+    `name_at`: from the origin and the direction of a ray to the words that are shown beside the pointer.
     """
 
     def __init__(self, server: Any, name_at: Callable[[Float64Array, Float64Array], str]) -> None:

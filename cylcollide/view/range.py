@@ -1,6 +1,7 @@
 """The range in the browser: people in motion, a click fires from the camera, and what came of it beside them."""
 
 import time
+from dataclasses import replace
 from html import escape
 from threading import Event, RLock, Thread
 from typing import Any
@@ -119,12 +120,6 @@ class Range:
             way = self.firing.past_a_limb(self._frame, origin, GAP, self._seed)
             return None if way is None else self.fire(origin, way)
 
-    def _look_aside(self, camera: Any) -> None:
-        """Put a camera beside the place of the shot, across its path."""
-        shot = self.shot
-        if shot is not None:
-            aim(camera, *side_view(shot), 2)
-
     def go_on(self) -> None:
         """Let time go on after a shot."""
         with self._lock:
@@ -137,9 +132,9 @@ class Range:
         marks = marks_of_shot(shot.judged, begin, end, self._size)
         if shot.differs and shot.bullet is not None and shot.bullet.limb >= 0:
             place = shot.origin + shot.bullet.distance * shot.direction
-            marks = marks._replace(places=(place[None], RED))
+            marks = replace(marks, places=(place[None], RED))
         far = min(shot.ours.distance, np.inf if shot.bullet is None else shot.bullet.distance)
-        return marks._replace(points=max(1.0, 0.25 * far)) if np.isfinite(far) else marks
+        return replace(marks, points=max(1.0, 0.25 * far)) if np.isfinite(far) else marks
 
     def _build_panel(self, gui: Any, groups: Any) -> None:
         gui.add_html(legend(groups))
@@ -153,7 +148,7 @@ class Range:
         self._slider.on_update(lambda _: self.draw() if self.shot is None else None)
         past.on_click(lambda event: self.fire_past_a_limb(event.client.camera.position))
         self._go.on_click(lambda _: self.go_on())
-        self._aside.on_click(lambda event: self._look_aside(event.client.camera))
+        self._aside.on_click(lambda one: aim(one.client.camera, *side_view(self.shot), 2) if self.shot else None)
 
 
 def side_view(shot: FiredShot) -> tuple[Float64Array, Float64Array]:
@@ -171,8 +166,7 @@ def words_of(shot: FiredShot, firing: Firing) -> str:
     if len(judged.impacts.limb):
         chords = judged.impacts.chords
         entry, leave = chords.entry_position[0], chords.exit_position[0]
-        faces = (Face(int(face[0])).name.lower() for face in (chords.entry_face, chords.exit_face))
-        into, out = faces
+        into, out = (Face(int(face[0])).name.lower() for face in (chords.entry_face, chords.exit_face))
         thick = f"{1e3 * float(chords.thickness[0]):.1f} mm thick"
         lines += [f"enters by its {into} at {_place(entry)}", f"leaves by its {out} at {_place(leave)}, {thick}"]
     counted = judged.limb_name[0] if judged.hit[0] else None

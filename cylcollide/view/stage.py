@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,26 +28,12 @@ SAME = 2.0**-20
 """Numbers that differ by less of a limb's size are not sent again."""
 
 
-class _Drawn(NamedTuple):
-    node: Any
-    sent: dict[str, NDArray[np.float32]]
-
-
 class Stage:
     """Draws frames into a viser scene.
 
-    Parameters
-    ----------
-    scene
-        Of a server.
-    groups
-        Numbers of hit groups by name.
-    size
-        Of a usual limb; points are drawn in proportion.
-    rounded_to
-        Positions are rounded to multiples of it, which compress well.
-    ghost
-        Whether these are shadows of others: grey and translucent.
+    `groups`: numbers of hit groups by name. `size`: of a usual limb; points are drawn in proportion. `rounded_to`:
+    positions are rounded to multiples of it, which compress well. `ghost`: whether these are shadows of others, grey
+    and translucent.
     """
 
     def __init__(
@@ -55,7 +41,8 @@ class Stage:
     ) -> None:
         self._scene, self._colors, self._size, self._step = scene, group_colors(groups), size, rounded_to
         self._ghost, self._prefix = ghost, "ghost/" if ghost else ""
-        self._limbs: dict[str, _Drawn] = {}
+        self._limbs: dict[str, tuple[Any, dict[str, NDArray[np.float32]]]] = {}
+        """What draws limbs, and the columns that were sent to it."""
         self._made_of: tuple[Any, ...] = ()
         self._lines: dict[str, Any] = {}
         self.shows_bones = False
@@ -74,7 +61,11 @@ class Stage:
             self._limbs = {name: self._added(name, one, colors, part * opacity) for name, one, part in parts}
             self._made_of = made_of
         for name, one, _ in parts:
-            self._update(self._limbs[name], one)
+            node, sent = self._limbs[name]
+            for what, column in self._columns(one).items():
+                if np.abs(column - sent[what]).max(initial=0.0) > SAME * self._size:
+                    setattr(node, what, column)
+                    sent[what] = column
         if self._ghost:
             return
         self._draw_lines("bones", (frame.bones if self.shows_bones else frame.bones[:0], BONE))
@@ -85,8 +76,8 @@ class Stage:
 
     def clear(self) -> None:
         """Take all limbs away."""
-        for drawn in self._limbs.values():
-            drawn.node.remove()
+        for node, _ in self._limbs.values():
+            node.remove()
         self._limbs, self._made_of = {}, ()
 
     def limb_colors(self, frame: Frame, struck: int = -1) -> NDArray[np.uint8]:
@@ -100,14 +91,16 @@ class Stage:
             named[struck] = STRUCK
         return np.array([rgb(color) for color in named], np.uint8).reshape(-1, 3)
 
-    def _added(self, name: str, one: Instances, colors: NDArray[np.uint8], opacity: float) -> _Drawn:
+    def _added(
+        self, name: str, one: Instances, colors: NDArray[np.uint8], opacity: float
+    ) -> tuple[Any, dict[str, NDArray[np.float32]]]:
         sent = self._columns(one)
         node = self._scene.add_batched_meshes_simple(
             f"/{name}", one.mesh.vertices, one.mesh.triangles, **sent, batched_colors=colors[one.rows], lod="off",
             opacity=None if opacity == 1.0 else opacity, material="standard" if len(colors) <= FEW else "toon5",
             cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
-        return _Drawn(node, sent)
+        return node, sent
 
     def _columns(self, one: Instances) -> dict[str, NDArray[np.float32]]:
         positions, turns, scales = one.positions, one.orientations, one.scales
@@ -116,12 +109,6 @@ class Stage:
             turns = np.round(turns * TURN_STEPS) / TURN_STEPS
         columns = {"batched_positions": positions, "batched_wxyzs": turns, "batched_scales": scales}
         return {name: column.astype(np.float32) for name, column in columns.items()}
-
-    def _update(self, drawn: _Drawn, one: Instances) -> None:
-        for name, column in self._columns(one).items():
-            if np.abs(column - drawn.sent[name]).max(initial=0.0) > SAME * self._size:
-                setattr(drawn.node, name, column)
-                drawn.sent[name] = column
 
     def _draw_lines(self, name: str, what: Lines) -> None:
         lines, color = what

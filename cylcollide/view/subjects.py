@@ -5,17 +5,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.characters.judged import Judged
+from cylcollide.characters.judged_shot import ends_of
 from cylcollide.characters.rig import Rig
+from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.shotlog.logged import LoggedShots, Moment
+from cylcollide.shotlog.explained import explanation_of
+from cylcollide.shotlog.logged import LoggedShots
+from cylcollide.shotlog.states import Values
 from cylcollide.view.frames import Frame, frame_at, frame_of_limbs, frame_of_rig, frame_of_state, frame_of_tick
-from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
+from cylcollide.view.marks import Marks, marks_of_shot
 from cylcollide.view.stage import usual_size
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.snapshot import Snapshot
@@ -24,7 +29,8 @@ if TYPE_CHECKING:
     from cylcollide.crosscheck.cases.case import Case
 
 
-class Told(NamedTuple):
+@dataclass(frozen=True)
+class Told:
     """One shot: what was judged, and why."""
 
     judged: Frame
@@ -102,14 +108,13 @@ def _(seen: LoggedShots) -> Subject:
     states = _States(seen)
     groups = states[0]._group_names
 
-    def tell(number: int) -> Told:
-        return _told(seen, number, seen._moment(number))
-
     def tell_all() -> Iterable[Told]:
-        return (_told(seen, number, moment) for number, moment in enumerate(seen._moments()))
+        return (_told(seen, number, *again) for number, again in enumerate(seen._all_again()))
 
-    title = f"{len(seen)} shots, {len(seen.ticks)} ticks"
-    return Subject(title, groups, lambda i: frame_of_state(states[i]), seen.times, _ShotLines(seen), tell, tell_all)
+    return Subject(
+        f"{len(seen)} shots, {len(seen.ticks)} ticks", groups, lambda i: frame_of_state(states[i]), seen.times,
+        _ShotLines(seen), lambda number: _told(seen, number, *seen._again(number)), tell_all,
+    )  # fmt: skip
 
 
 STEPS = 64
@@ -149,21 +154,21 @@ class _ShotLines(Sequence[str]):
         return f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}{note}"
 
 
-def _told(log: LoggedShots, number: int, moment: Moment) -> Told:
-    shot = log[number]
-    judged, asked, gap = moment.why.judged, moment.asked, getattr(moment.why.why, "gap", None)
+def _told(log: LoggedShots, number: int, judged: Judged, asked: Any, call: Values, row: int) -> Told:
+    """A shot judged again, what it asked, its call, and its row."""
+    shot, why = log[number], explanation_of(judged, asked, call, row)
     if isinstance(asked, PoseHistory):
         then = frame_at(asked, float(judged.time[0]))
         now: Frame | None = frame_of_state(asked.world.snapshot())
     else:
         then, now = frame_of_state(asked.snapshot()), None
-    missed = moment.why.why if gap is not None else None
-    marks = marks_of_shot(judged, moment.start, moment.end, usual_size(then), missed)
+    missed = why.why if isinstance(why.why, MissExplanation) else None
+    marks = marks_of_shot(judged, *ends_of(judged, 0, then.limbs), usual_size(then), missed)
     note = "" if shot.note is None else f", {dict(shot.note)}"
     again = int(judged.limb[0])
     differs = "" if again == shot.limb else f"\nLogged: row {shot.limb}; judged again: row {again}."
     at = f" at time {float(judged.time[0]):.9g}" if isinstance(asked, PoseHistory) else ""
-    words = f"shot {shot.number}, after tick {shot.tick}{note}, judged{at}\n{moment.why}{differs}"
+    words = f"shot {shot.number}, after tick {shot.tick}{note}, judged{at}\n{why}{differs}"
     frame = int(np.clip(np.searchsorted(log.ticks, shot.tick), 0, len(log.ticks) - 1))
     return Told(then, now, marks, words, frame)
 
@@ -205,6 +210,3 @@ def _told_case(case: "Case", sentence: str) -> Told:
     cause = f"\nCause: {case.cause}." if case.cause else ""
     words = f"{case.address}\n{sentence}{cause}\nGreen: the true hit; red: the other engine's."
     return Told(frame_of_limbs(named), None, marks, words)
-
-
-__all__ = ["NO_MARKS", "Subject", "Told", "subject_of", "subject_of_cases"]

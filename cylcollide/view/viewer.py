@@ -5,6 +5,7 @@ import sys
 import time
 import webbrowser
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from threading import Event, RLock, Thread
@@ -148,7 +149,7 @@ class Viewer:
         if told is not None:
             then = told.now is None or self._which.value == AS_JUDGED
             self._frame = told.judged if then or told.now is None else told.now
-            self._draw(self._frame, told.marks if then else told.marks._replace(struck=-1))
+            self._draw(self._frame, told.marks if then else replace(told.marks, struck=-1))
 
     def _put(self, frame: int | None, shot: int | None) -> None:
         """Let the panel say what is shown; what it then calls has no effect."""

@@ -19,10 +19,10 @@ pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.view import command as view_command
-from cylcollide.view import standalone
+from cylcollide.view import files
 from cylcollide.view.command import read_subject
 from cylcollide.view.frames import frame_of_state, frame_of_tick
-from cylcollide.view.marks import NO_MARKS
+from cylcollide.view.marks import Marks
 from cylcollide.view.subjects import Subject, Told, subject_of, subject_of_cases
 from cylcollide.view.viewer import AS_NOW, AS_PLAYER, FROM_SIDE, Viewer
 
@@ -59,8 +59,8 @@ def test_the_scene_has_all_limbs_where_they_are(viewer_of, match):
         viewer.show(number)
         limbs = history.limbs_at(tick=int(history.ticks[number]))
         middle, rows = 0.5 * limbs.p1 + 0.5 * limbs.p2, 0
-        for name, drawn in viewer._stage._limbs.items():
-            positions = drawn.node.batched_positions
+        for name, (node, _) in viewer._stage._limbs.items():
+            positions = node.batched_positions
             rows += len(positions) if "ball-of" not in name else 0
             nearest = np.linalg.norm(positions[:, None] - np.concatenate([middle, limbs.p1, limbs.p2]), axis=2)
             assert nearest.min(axis=1).max() < 1e-5
@@ -217,7 +217,7 @@ def test_a_page_of_a_log_has_a_list_of_shots(viewer_of, match, tmp_path: Path, m
         assert all(page.startswith("<!") and page.endswith("</html>") for page in map(str.strip, content["pages"]))
         data = [re.findall(r'__VISER_EMBED_DATA__="([^"]+)"', page) for page in content["pages"]]
         assert len({one for (one,) in data}) == len(data)  # each has a recording of its own
-        monkeypatch.setattr(standalone, "LARGEST", len(content["pages"][0]) + 2 * len(data[1][0]))
+        monkeypatch.setattr(files, "LARGEST", len(content["pages"][0]) + 2 * len(data[1][0]))
         viewer.save_html(tmp_path / "small.html")
         fewer = content_of((tmp_path / "small.html").read_text(encoding="utf-8"))
         assert 1 <= len(fewer["lines"]) < len(content["lines"])
@@ -285,7 +285,7 @@ def test_play_goes_to_the_last_tick(viewer_of, match):
 
 def test_many_shots_have_pages(viewer_of):
     frame = subject_of(cc.Limbs.spheres([[0, 0, 0]], 1.0)).frame(0)
-    shots, marks = [f"{i}: a shot" for i in range(450)], NO_MARKS._replace(path=(np.eye(3)[None, :2], "#000000"))
+    shots, marks = [f"{i}: a shot" for i in range(450)], Marks(path=(np.eye(3)[None, :2], "#000000"))
     subject = Subject("many", {}, lambda _: frame, shots=shots, tell=lambda i: Told(frame, None, marks, f"shot {i}"))
     viewer = viewer_of(subject)
     assert len(viewer._listed.options) == 201

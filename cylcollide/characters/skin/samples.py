@@ -48,10 +48,7 @@ def sample(skin: Skin) -> SkinPieces:
 def _pieces(skin: Skin, count: int, rng: np.random.Generator | None) -> SkinPieces:
     """Cut the triangles of a skin at rest into pieces of about equal edges, divided among all bones.
 
-    Raises
-    ------
-    ValueError
-        If the skin has no area.
+    ValueError if the skin has no area.
     """
     corners = skin.vertices[skin.faces]  # (f, 3, 3)
     crosses = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -84,18 +84,11 @@ def scoreboard(
 ) -> list[Score]:
     """Ask engines the same segments and count what each gets wrong: equal seeds and rays give equal scores but speeds.
 
-    Parameters
-    ----------
-    engines
-        Names as :func:`cylcollide.engines.names` lists them, in the order wanted; "all" for all. An engine that comes
-        in several variants, as PyBullet's constructions, has a row for each; one that raises a row that says so. So
-        has, where all were asked for, one whose package is missing; of one that was named this is an ImportError.
-    rays
-        Segments that each engine is asked, dealt out evenly to the families; at least 1.
-    progress
-        Told what is being done.
-    apart
-        Whether each engine gets a process of its own: one that ends it gets a row that says so.
+    ``engines`` are names as :func:`cylcollide.engines.names` lists them, in the order wanted; "all" for all. An engine
+    that comes in several variants, as PyBullet's constructions, has a row for each; one that raises a row that says so.
+    So has, where all were asked for, one whose package is missing; of one that was named this is an ImportError.
+    ``rays``, at least 1, are dealt out evenly to the families. ``apart``: each engine gets a process of its own, and
+    one that ends it a row that says so.
     """
     for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
         if value < least:
