@@ -13,13 +13,6 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
 
-class Frames(NamedTuple):
-    """The frames of a motion of b bones, the root first. Never changed once in use."""
-
-    positions: Vectors  # of the root, (frames, 3)
-    orientations: Blocks[np.float64]  # of each bone in the frame of its parent, (frames, b, 4), of length 1
-
-
 class Followers(NamedTuple):
     """The bones of a rig that follow a motion. Never changed once in use."""
 
@@ -66,7 +59,8 @@ def _between(a: Float64Array, b: Float64Array, bone: int, share: float) -> Quate
 
 @compiled_loop
 def pose_frames(
-    frames: Frames,
+    ways: Vectors,
+    turns: Blocks[np.float64],
     followers: Followers,
     first: Column[np.int64],
     second: Column[np.int64],
@@ -79,6 +73,9 @@ def pose_frames(
 
     Parameters
     ----------
+    ways, turns
+        The frames of a motion of b bones: positions of the root, (frames, 3), and orientations of each bone in the
+        frame of its parent, the root first, (frames, b, 4), of length 1.
     first, second, shares
         Rows of frames, and the share of the way between both, (k,).
     positions, roots, joints
@@ -86,9 +83,9 @@ def pose_frames(
     """
     for i in range(first.shape[0]):
         a, b, share = first[i], second[i], shares[i]
-        m, p, q = 1.0 - share, as_vector(frames.positions, a), as_vector(frames.positions, b)
+        m, p, q = 1.0 - share, as_vector(ways, a), as_vector(ways, b)
         x, y, z = m * p[0] + share * q[0], m * p[1] + share * q[1], m * p[2] + share * q[2]
-        root = _between(frames.orientations[a], frames.orientations[b], 0, share)
+        root = _between(turns[a], turns[b], 0, share)
         if followers.shift.shape[0] > 0:
             root = _product(root, as_quaternion(followers.undone, 0))
             v = _rotated(root, as_vector(followers.shift, 0))
@@ -98,5 +95,5 @@ def pose_frames(
         for bone in range(joints.shape[1]):
             turn, source = as_quaternion(followers.rest, bone), followers.source[bone]
             if source > 0:
-                turn = _between(frames.orientations[a], frames.orientations[b], source, share)
+                turn = _between(turns[a], turns[b], source, share)
             joints[i, bone, 0], joints[i, bone, 1], joints[i, bone, 2], joints[i, bone, 3] = turn

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
-from cylcollide.bones.frames import Followers, Frames, pose_frames
+from cylcollide.bones.frames import Followers, pose_frames
 from cylcollide.characters import bvh_file, deepmimic, followers, quaternions
 from cylcollide.characters.skeleton import Immutable, Skeleton, checked_names
 from cylcollide.process import files
@@ -46,7 +46,6 @@ class Clip(Immutable):
     orientations: Float64Array
     rest_orientations: Float64Array
 
-    _frames: Frames
     _own: Followers
     _known: tuple[tuple[ref[Skeleton], Followers], ...]
 
@@ -97,9 +96,7 @@ class Clip(Immutable):
             root_positions=frames,
             orientations=turns.reshape(len(frames), b, 4),
         )
-        own = followers.own(b)
-        motion = Frames(self.root_positions, self.orientations)
-        vars(self).update(bone_names=names, _frames=motion, _own=own, _known=())
+        vars(self).update(bone_names=names, _own=followers.own(b), _known=())
 
     @property
     def _arguments(self) -> tuple[Any, ...]:
@@ -276,7 +273,8 @@ class Clip(Immutable):
         first, second, share, _ = frames_around(self.times, seconds, loop)
         k = len(seconds)
         positions, roots, joints = np.empty((k, 3)), np.empty((k, 4)), np.empty((k, len(chosen.source), 4))
-        pose_frames(self._frames, chosen, first, second, share, positions, roots, joints)
+        frames = self.root_positions, self.orientations
+        pose_frames(*frames, chosen, first, second, share, positions, roots, joints)
         return positions, roots, joints
 
     def _followers(self, rig: Skeleton) -> Followers:
@@ -284,7 +282,7 @@ class Clip(Immutable):
         for known, found in self._known:
             if known() is rig:
                 return found
-        found = followers.of_rig(self.bone_names, self._frames, rig)
+        found = followers.of_rig(self.bone_names, self.root_positions, self.orientations, rig)
         vars(self)["_known"] = ((ref(rig), found), *self._known[: RIGS - 1])
         return found
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.bones.frames import Followers, Frames
+from cylcollide.bones.frames import Followers
 from cylcollide.characters import quaternions
 from cylcollide.characters.skeleton import Skeleton
 
@@ -25,16 +25,16 @@ def own(bones: int) -> Followers:
     return Followers(np.arange(bones, dtype=np.int32), np.tile(quaternions.IDENTITY, (bones, 1)), NO_TURN, NO_SHIFT)
 
 
-def moving(frames: Frames) -> list[int]:
-    """The bones that move, the root also by its way; all of them if none does."""
-    first = frames.orientations[:1]
-    near = np.where(quaternions.dot(frames.orientations, first) < 0.0, -1.0, 1.0)[..., None]
-    turns = np.abs(near * frames.orientations - first).max(axis=(0, 2)) > STILL
-    turns[0] |= bool(np.ptp(frames.positions, axis=0).any())
-    return np.flatnonzero(turns if turns.any() else ~turns).tolist()
+def moving(ways: Float64Array, turns: Float64Array) -> list[int]:
+    """The bones that move in the frames of `pose_frames`, the root also by its way; all of them if none does."""
+    first = turns[:1]
+    near = np.where(quaternions.dot(turns, first) < 0.0, -1.0, 1.0)[..., None]
+    moves = np.abs(near * turns - first).max(axis=(0, 2)) > STILL
+    moves[0] |= bool(np.ptp(ways, axis=0).any())
+    return np.flatnonzero(moves if moves.any() else ~moves).tolist()
 
 
-def of_rig(names: Sequence[str], frames: Frames, rig: Skeleton) -> Followers:
+def of_rig(names: Sequence[str], ways: Float64Array, turns: Float64Array, rig: Skeleton) -> Followers:
     """The bones of a rig that have names of a clip; a warning where these are fewer than half of those that move.
 
     ValueError if it is no rig, or has none of the bones that move.
@@ -43,7 +43,7 @@ def of_rig(names: Sequence[str], frames: Frames, rig: Skeleton) -> Followers:
         raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
     row_of = {name: row for row, name in enumerate(names)}
     source = np.array([row_of.get(name, -1) for name in rig.bone_names], np.int32)
-    moved = moving(frames)
+    moved = moving(ways, turns)
     _check(names, moved, [row for row in moved if row in set(source.tolist())], rig)
     rest = quaternions.normalised(rig.rest_orientations)
     root_bone = int((source == 0).argmax()) if (source == 0).any() else -1

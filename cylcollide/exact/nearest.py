@@ -6,7 +6,6 @@ A place that may be the nearest is a foot. In the half plane of axis and point t
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, localcontext
-from typing import NamedTuple
 
 from cylcollide._types import Face, Side
 from cylcollide.exact.about_axis import AboutAxis
@@ -19,27 +18,21 @@ from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, T
 from cylcollide.exact.solid import Solid
 
 
-class Nearest(NamedTuple):
-    """The nearest place, as float64 numbers nearest to the true ones."""
+def nearest(solid: Solid, point: Triple) -> tuple[float, Triple, Triple, Face]:
+    """The place of the surface that is nearest to a point; of equals the lowest face, then the end of p1.
 
-    distance: float  # negative inside
-    position: Triple
-    normal: Triple
-    face: Face
-
-
-def nearest(solid: Solid, point: Triple) -> Nearest:
-    """The place of the surface that is nearest to a point; of equals the lowest face, then the end of p1."""
+    Its distance, negative inside, position and normal, as float64 numbers nearest to the true ones; and the face.
+    """
     side, foot = solid.side(point), nearest_foot(solid, point)
     with localcontext(PRECISE):
         way, normal = foot.way()
         distance = length_of(way)
         if side == Side.SURFACE:
-            return Nearest(0.0, point, floats_of(normal), foot.face)
+            return 0.0, point, floats_of(normal), foot.face
         place = [Decimal(x) - w for x, w in zip(point, way, strict=True)]
         outward = -1 if side == Side.INSIDE else 1
         direction = [outward * w / distance for w in way]
-        return Nearest(float(outward * distance), floats_of(place), floats_of(direction), foot.face)
+        return float(outward * distance), floats_of(place), floats_of(direction), foot.face
 
 
 def nearest_foot(solid: Solid, point: Triple) -> Foot:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
-from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, FlightPieces, fly_bullets
+from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, fly_bullets
 from cylcollide.process.signatures import Shown
 from cylcollide.query.arguments import VECTORS, dimensions, flattened
 from cylcollide.query.request import as_pairs
@@ -107,18 +107,22 @@ def flight(
     pieces = _pieces(times, longest)
     first = np.concatenate([[0], np.cumsum(pieces)])
     total = int(first[-1])
-    path = FlightPieces(*(np.empty(shape) for shape in ((total, 3), (total, 3), total, total, total)))
-    bad = fly_bullets(position, velocity, pull, drags, begin, times, first, path)
     bullet = np.repeat(np.arange(n, dtype=np.int32), pieces)
+    path = FlightPath(
+        np.empty((total, 3)), np.empty((total, 3)), np.empty(total), np.empty(total), bullet, np.empty(total)
+    )
+    columns = path.starts, path.ends, path.t0, path.t1, path.error
+    bad = fly_bullets(position, velocity, pull, drags, begin, times, first, *columns)
     if bad >= 0:
         raise ValueError(
             f"step: expected pieces so short that drag * (speed + 2 |gravity| * step) * step is at most "
             f"{MOST_STEPS / STEPS_PER_DRAG:.0f}, got {path.error[bad] / STEPS_PER_DRAG:.3g} in row {bullet[bad]}; "
             "choose a shorter step"
         )
-    _check_range(path, bullet)
-    starts, ends, t0, t1, error = map(frozen, path)
-    return FlightPath(starts, ends, t0, t1, frozen(bullet), error)
+    _check_range(path)
+    for column in (*columns, bullet):
+        frozen(column)
+    return path
 
 
 def _gravity(values: ArrayLike, n: int) -> Float64Array:
@@ -155,18 +159,18 @@ def _pieces(duration: Float64Array, longest: Float64Array) -> Int64Array:
     return pieces.astype(np.int64)
 
 
-def _check_range(path: FlightPieces, bullet: Int32Array) -> None:
+def _check_range(path: FlightPath) -> None:
     """Raise ValueError for a flight that leaves the accepted range, or whose pieces take no time after rounding."""
     k = validate.first_bad_row(~(path.t1 > path.t0))
     if k is not None:
         raise ValueError(
             f"t0: expected times from which each piece leads to a later float64, got a piece from {path.t0[k]} to "
-            f"{path.t1[k]} in row {bullet[k]}; choose longer steps, or count time from a later zero"
+            f"{path.t1[k]} in row {path.bullet[k]}; choose longer steps, or count time from a later zero"
         )
     numbers = (path.ends, path.t1, path.error)
     if not np.max([[-column.min(initial=0.0), column.max(initial=0.0)] for column in numbers]) <= LARGEST_NUMBER:
         k = int(np.flatnonzero(~(np.abs(np.column_stack(numbers)) <= LARGEST_NUMBER).all(axis=1))[0])
         raise ValueError(
             f"duration: expected flights and bounds of at most 2**500 (about 3e150), got {path.ends[k].tolist()} at "
-            f"time {path.t1[k]} in row {bullet[k]}; shorten it, or choose a larger unit"
+            f"time {path.t1[k]} in row {path.bullet[k]}; shorten it, or choose a larger unit"
         )

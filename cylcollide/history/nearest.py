@@ -8,18 +8,15 @@ from typing import TypeAlias, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import NO_LIMB, Int32Array, Int64Array
-from cylcollide.bvh.traverse import Stack, make_stack
+from cylcollide._types import NO_LIMB, Int64Array
 from cylcollide.history.requests import PastOptions, Protected, in_the_past, protected_by
-from cylcollide.history.rewound import RewoundLimbs, present_positions
-from cylcollide.history.sample_times import Asked, placed_times
+from cylcollide.history.rewound import AtTimes
+from cylcollide.history.sample_times import Asked
 from cylcollide.history.ticks import Ring
-from cylcollide.kernels.limb_table import ROW
 from cylcollide.query.boxes import BoxRequest, box_request, overlaps_among
 from cylcollide.query.loops.columns import CompressedRows, find_rows, ray_of_each
 from cylcollide.query.loops.nearest import missed_nearest
-from cylcollide.query.loops.recorded import Protection
-from cylcollide.query.loops.recorded_nearest import OneLimb, PastPoints, find_nearest_recorded, find_within_recorded
+from cylcollide.query.loops.recorded_nearest import find_nearest_recorded, find_within_recorded
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
 from cylcollide.query.nearest import ClosestPoints, NearLimbs, resolve_nearest, resolve_within
 from cylcollide.query.overlaps import Overlaps
@@ -71,66 +68,52 @@ def past_boxes(
     return box_request(center, orientation, half_extents, **others), asked, protected_by(protected)
 
 
-class PastNear:
+class PastNear(AtTimes):
     """A request about limbs near points, and the ticks that it is judged by."""
 
     def __init__(self, world: HitWorld, ring: Ring, request: PastNearRequest) -> None:
         """The request, judged by the ticks of a world; ValueError for times that are not kept."""
-        self.ring, (self.request, asked, protected) = ring, request
-        self.times, self.place = placed_times(ring, len(self.request.points), asked)
-        self.protection, self.present = Protection(*protected, self.times.time), partial(present_positions, world)
+        self.request, asked, protected = request
+        super().__init__(world, ring, len(self.request.points), asked, protected)
 
     def closest(self) -> ClosestPoints:
         """The nearest limb of each point."""
         request, n = self.request, len(self.place)
-        columns, past = missed_nearest(n), self._points(slice(None), request)
+        columns, past = missed_nearest(n), self.points(slice(None), *request[:3])
 
         def task(begin: int, end: int) -> int:
-            return find_nearest_recorded(past, *self._memory(), begin, end, columns)
+            return find_nearest_recorded(past, *self.memory(), begin, end, columns)
 
         if any(in_chunks(n, request.threads, task)):
             rows = np.flatnonzero(columns.undecided)
             offsets, codes = self._within(rows, request.rows(rows, columns.upper[rows]))
-            limbs = self._limbs(rows[ray_of_each(offsets)], codes >> 1)
+            limbs = self.limbs(rows[ray_of_each(offsets)], codes >> 1)
             own = np.arange(len(codes), dtype=np.int32)
             resolve_nearest(request, limbs._table, rows, (offsets, own), columns)
             columns.limb[rows] = gather(codes >> 1, columns.limb[rows], NO_LIMB)
         hit = np.flatnonzero(columns.limb >= 0)
         row = np.full(n, NO_LIMB, np.int32)
         row[hit] = np.arange(len(hit))
-        found = ClosestPoints(request.points, self._limbs(hit, columns.limb[hit]), row)
+        found = ClosestPoints(request.points, self.limbs(hit, columns.limb[hit]), row)
         return found._rewound(self.times, self.present)
 
     def near(self) -> NearLimbs:
         """All limbs within the reach of each point, by row."""
         offsets, codes = self._within(slice(None), self.request)
         offsets, kept = resolve_within(
-            self.request, self._limbs(ray_of_each(offsets), codes >> 1)._table,
+            self.request, self.limbs(ray_of_each(offsets), codes >> 1)._table,
             (offsets, 2 * np.arange(len(codes), dtype=np.int32) + (codes & 1)),
         )  # fmt: skip
-        limbs, own = self._limbs(ray_of_each(offsets), (codes >> 1)[kept]), np.arange(len(kept), dtype=np.int32)
+        limbs, own = self.limbs(ray_of_each(offsets), (codes >> 1)[kept]), np.arange(len(kept), dtype=np.int32)
         return NearLimbs(self.request.points, limbs, offsets, own)._rewound(self.times, self.present)
 
     def touching(self, boxes: BoxRequest) -> Overlaps:
         """All limbs that each box touches, by row."""
         offsets, codes = self._within(slice(None), self.request)
-        limbs, own = self._limbs(ray_of_each(offsets), codes >> 1), np.arange(len(codes), dtype=np.int32)
+        limbs, own = self.limbs(ray_of_each(offsets), codes >> 1), np.arange(len(codes), dtype=np.int32)
         return overlaps_among(limbs, boxes, (offsets, own))._rewound(self.times, self.present)
-
-    def _points(self, rows: Int64Array | slice, request: NearRequest) -> PastPoints:
-        """Some of the points, whose request is given, as loops read them."""
-        protection = self.protection._replace(time=self.times.time[rows])
-        moments = self.place[rows], self.times.alpha[rows]
-        return PastPoints(request.points, request.reach, request.filters, self.ring.recorded, *moments, protection)
 
     def _within(self, rows: Int64Array | slice, request: NearRequest) -> CompressedRows:
         """As `candidates`, of some points: rows of their ticks."""
-        past = self._points(rows, request)
-        return find_rows(len(request.points), partial(find_within_recorded, past, *self._memory()))
-
-    def _memory(self) -> tuple[Stack, OneLimb]:
-        return make_stack(self.ring.deepest_tree), OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8))
-
-    def _limbs(self, point: Int64Array, row: Int32Array) -> RewoundLimbs:
-        """Rows of ticks, each where it was at the moment of its point."""
-        return RewoundLimbs(self.ring, self.place[point], self.times.alpha[point], row)
+        past = self.points(rows, *request[:3])
+        return find_rows(len(request.points), partial(find_within_recorded, past, *self.memory()))

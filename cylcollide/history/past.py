@@ -8,11 +8,10 @@ import numpy as np
 from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.requests import PastRequest
-from cylcollide.history.rewound import RewoundLimbs, present_positions
-from cylcollide.history.sample_times import NO_TICK, placed_times
+from cylcollide.history.rewound import AtTimes, RewoundLimbs
+from cylcollide.history.sample_times import NO_TICK
 from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.about_limb import TERMS
-from cylcollide.kernels.limb_table import ROW
 from cylcollide.query import exact_fallback
 from cylcollide.query.chords import Chords, chords_listed
 from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, fastest_corner
@@ -22,8 +21,7 @@ from cylcollide.query.loops.chords import pieces_of_lists
 from cylcollide.query.loops.clearance import Cleared, find_clearances_recorded, nothing_cleared
 from cylcollide.query.loops.columns import CompressedRows, ray_of_each
 from cylcollide.query.loops.inputs import PointFilters, RayBatch
-from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.query.loops.recorded_nearest import OneLimb, PastPoints
+from cylcollide.query.loops.recorded import rows_near_rays
 from cylcollide.query.overlaps import Overlaps, overlaps_of
 from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
 from cylcollide.query.request import LabelledLimbs, batch_rows
@@ -33,15 +31,13 @@ from cylcollide.validate import NO_LIMIT
 from cylcollide.world.hit_world import HitWorld
 
 
-class Past:
+class Past(AtTimes):
     """A request about the past, and the ticks that it is judged by: as `Snapshot` for the present."""
 
     def __init__(self, world: HitWorld, ring: Ring, request: PastRequest) -> None:
         """The request, judged by the ticks of a world; ValueError for times that are not kept."""
-        self.ring, (self.rays, asked, protected) = ring, request
-        self.times, self.place = placed_times(ring, len(self.rays.first), asked)
-        self.protection = Protection(*protected, self.times.time)
-        self.present = partial(present_positions, world)
+        self.rays, asked, protected = request
+        super().__init__(world, ring, len(self.rays.first), asked, protected)
         self.recorded = ring.recorded
         if len(self.rays.radius):
             self.recorded, self._boxes = ring.grown(self.rays.radius.max(), self.place)
@@ -56,12 +52,12 @@ class Past:
             undecided = np.flatnonzero(hits.undecided)
             offsets, near = self._near(undecided)
             open_ray, lists = undecided[ray_of_each(offsets)], (offsets, np.arange(len(near), dtype=np.int32))
-            few = self._limbs(open_ray, near)  # alone: no field may ever ask where the limbs of other hits were
+            few = self.limbs(open_ray, near)  # alone: no field may ever ask where the limbs of other hits were
             candidates = partial(self._candidates, few, lists)
             resolved = exact_fallback.resolve_hits(read, few._table, rays.inside, candidates)
             ray, row = np.append(open_ray, hit), np.append(near, row)
         hits.limb[hit] = np.arange(len(row) - len(hit), len(row))
-        limbs = self._limbs(ray, row)
+        limbs = self.limbs(ray, row)
         found = RayHits(read, limbs, rays.inside, resolved=resolved, considered=self)
         return found._rewound(self.times, self.present)
 
@@ -84,13 +80,12 @@ class Past:
         """The limb that needs the least growth to touch each of these rays, a row of its tick; or OPEN."""
         batch, cleared, ring = self.batch, nothing_cleared(len(rows)), self.ring
         filters = PointFilters(batch.mask, batch.ignored)
-        moments = ring.recorded, self.place, self.times.alpha, self.protection
-        past = PastPoints(batch.rays.origin, NO_LIMIT, filters, *moments)
+        past = self.points(slice(None), batch.rays.origin, NO_LIMIT, filters)
         structures = {id(tick.structure): tick.structure for tick in ring.ticks}.values()
         fastest = max(map(_fastest_corner, structures), default=0.0)
 
         def task(begin: int, end: int) -> None:
-            memory = make_stack(ring.deepest_tree), OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8)), np.empty(TERMS)
+            memory = *self.memory(), np.empty(TERMS)
             find_clearances_recorded(batch, past, rows, fastest, *memory, begin, end, *cleared)
 
         in_chunks(len(rows), None, task, CLEARED_AT_ONCE)
@@ -110,7 +105,7 @@ class Past:
         if np.count_nonzero(columns.undecided):
             undecided = np.flatnonzero(columns.undecided)
             offsets, near = self._near(undecided)
-            limbs = self._limbs(undecided[ray_of_each(offsets)], near)
+            limbs = self.limbs(undecided[ray_of_each(offsets)], near)
             of_each = np.split(np.arange(len(near)), offsets[1:-1])
             placed = [own[limbs._kernel_rows.mask[own] != 0].tolist() for own in of_each]
             resolve_points(
@@ -129,7 +124,7 @@ class Past:
         """The squared distance of each point from the axis of the limb in a row of its tick, -1.0 for none."""
         hit, limb = np.flatnonzero(row >= 0), np.full(len(row), NO_LIMB, np.int32)
         limb[hit] = np.arange(len(hit))
-        limbs = self._limbs(hit, row[hit])
+        limbs = self.limbs(hit, row[hit])
         return axis_distances(points, limbs._table, limbs._kernel_rows, limb)
 
     def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
@@ -137,21 +132,16 @@ class Past:
         some = batch_rows(self.rays.batch, rays)
         return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs._kernel_rows, 0, lists, False))
 
-    def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
-        """Rows of states, each where it was at the moment of its ray."""
-        return RewoundLimbs(self.ring, self.place[ray], self.times.alpha[ray], row)
-
     def _listed(self) -> tuple[RewoundLimbs, CompressedRows]:
         """The limbs that each ray may hit, placed for it alone, and the list of each ray."""
         self.rays.copy_checked(0, len(self.place))
         offsets, row = self._near(slice(None))
-        return self._limbs(ray_of_each(offsets), row), (offsets, np.arange(len(row), dtype=np.int32))
+        return self.limbs(ray_of_each(offsets), row), (offsets, np.arange(len(row), dtype=np.int32))
 
     def _near(self, rays: Int64Array | slice) -> CompressedRows:
         """The rows of the limbs that each of these rays may hit."""
-        protection = self.protection._replace(time=self.protection.time[rays])
         batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
-        return rows_near_rays(batch, self.recorded, self.place[rays], protection, False, stack)
+        return rows_near_rays(batch, self.recorded, self.place[rays], self.protected(rays), False, stack)
 
 
 def _fastest_corner(structure: Structure) -> float:

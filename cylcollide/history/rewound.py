@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.bvh.traverse import Stack, make_stack
 from cylcollide.characters.quaternions import normalised, rotated
+from cylcollide.history.requests import Protected
+from cylcollide.history.sample_times import Asked, placed_times
 from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
 from cylcollide.query.labels import NO_BONE, NO_STATIC, RowLabels
+from cylcollide.query.loops.inputs import PointFilters
+from cylcollide.query.loops.recorded import Protection
+from cylcollide.query.loops.recorded_nearest import OneLimb, PastPoints
 from cylcollide.query.results import LimbFields
 from cylcollide.recorded.limbs import place_bones, place_recorded
 from cylcollide.runtime import memory
@@ -101,6 +107,35 @@ class RewoundLimbs:
         """All limbs that there were at another moment, as pictures show them."""
         whole = all_limbs(self._ring, tick, alpha)
         return Scene(whole.limbs(), whole._labels.static)
+
+
+class AtTimes:
+    """N rays or points, each at its own time: the ticks that it is judged by, and limbs as they were then."""
+
+    def __init__(self, world: HitWorld, ring: Ring, n: int, asked: Asked, protected: Protected) -> None:
+        """Judged by the ticks of a world; ValueError for times that are not kept."""
+        self.ring, self.present = ring, partial(present_positions, world)
+        self.times, self.place = placed_times(ring, n, asked)
+        self.protection = Protection(*protected, self.times.time)
+
+    def protected(self, rows: Int64Array | slice) -> Protection:
+        """Who is not hit, for some of the rays."""
+        return self.protection._replace(time=self.times.time[rows])
+
+    def points(
+        self, rows: Int64Array | slice, points: Float64Array, reach: Float64Array, filters: PointFilters
+    ) -> PastPoints:
+        """Points at the times of some of these, as loops read them."""
+        moments = self.ring.recorded, self.place[rows], self.times.alpha[rows], self.protected(rows)
+        return PastPoints(points, reach, filters, *moments)
+
+    def memory(self) -> tuple[Stack, OneLimb]:
+        """Of loops over `points`."""
+        return make_stack(self.ring.deepest_tree), OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8))
+
+    def limbs(self, which: Int64Array, row: Int32Array) -> RewoundLimbs:
+        """Rows of ticks, each where it was at the moment of its ray."""
+        return RewoundLimbs(self.ring, self.place[which], self.times.alpha[which], row)
 
 
 def all_limbs(ring: Ring, tick: int, alpha: float) -> RewoundLimbs:

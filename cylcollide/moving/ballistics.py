@@ -39,16 +39,6 @@ MOST_STEPS = 4096.0
 """In one piece: a millisecond."""
 
 
-class FlightPieces(NamedTuple):
-    """Straight pieces of flights, p of them; `history.flight.FlightPath` says what they mean."""
-
-    starts: Vectors  # (p, 3)
-    ends: Vectors  # (p, 3)
-    t0: Column[np.float64]  # (p,)
-    t1: Column[np.float64]  # (p,)
-    error: Column[np.float64]  # (p,)
-
-
 class Forces(NamedTuple):
     """What accelerates a bullet."""
 
@@ -137,32 +127,36 @@ def after_step(state: FlightState, forces: Forces, time: float) -> FlightState:
 
 @compiled_loop
 def fly_bullets(
-    starts: Vectors,
+    places: Vectors,
     velocities: Vectors,
     gravities: Vectors,
     drag: Column[np.float64],
     begins: Column[np.float64],
     duration: Column[np.float64],
     offsets: Column[np.int64],
-    pieces: FlightPieces,
+    starts: Vectors,
+    ends: Vectors,
+    t0: Column[np.float64],
+    t1: Column[np.float64],
+    error: Column[np.float64],
 ) -> int:
-    """Write all pieces; returns the first piece over which drag changes the speed too fast, -1 if there is none.
+    """Write all pieces, columns of a `FlightPath`; returns the first over which drag changes the speed too fast, or -1.
 
     Its error is then the number of steps that it would need, and pieces behind it are not written. Bullets are at their
-    starts when they begin; the pieces of bullet i are `offsets[i]` to `offsets[i + 1]`.
+    places when they begin; the pieces of bullet i are `offsets[i]` to `offsets[i + 1]`.
     """
     for i in range(begins.size):
         gravity = as_vector(gravities, i)
         forces = Forces(gravity, length_and_direction(gravity)[0], drag[i])
         first, count, begin = offsets[i], offsets[i + 1] - offsets[i], begins[i]
-        x, now = as_vector(starts, i), begin
+        x, now = as_vector(places, i), begin
         state = FlightState(as_vector(velocities, i), 0.0, (0.0, 0.0, 0.0), 0.0)
         for row in range(first, first + count):
             then = begin + duration[i] * ((row + 1 - first) / count)
             time = then - now
             steps = steps_needed(state.velocity, forces, time)
             if not steps <= MOST_STEPS:
-                pieces.error[row] = steps
+                error[row] = steps
                 return row
             most = acceleration_bound(state, forces)
             state = FlightState(state.velocity, state.velocity_error, (0.0, 0.0, 0.0), state.error)
@@ -173,8 +167,8 @@ def fly_bullets(
             x = (x[0] + moved[0], x[1] + moved[1], x[2] + moved[2])
             state = FlightState(state.velocity, state.velocity_error, moved, state.error + rounding_of(x))
             for k in range(3):
-                pieces.starts[row, k], pieces.ends[row, k] = start[k], x[k]
-            pieces.t0[row], pieces.t1[row] = now, then
-            pieces.error[row] = SUM_ROUNDING * (state.error + most * (time * time) / 8.0) + UNDERFLOW
+                starts[row, k], ends[row, k] = start[k], x[k]
+            t0[row], t1[row] = now, then
+            error[row] = SUM_ROUNDING * (state.error + most * (time * time) / 8.0) + UNDERFLOW
             now = then
     return -1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Column, Int64Array, NodeBoxes, Quaternions, Rows, Vectors
-from cylcollide.bones.rig_rows import Parts
+from cylcollide.bones.rig_rows import Bones, Parts, Placed
 from cylcollide.bvh.layout import FRAME_NUMBERS, HIGH, Tree, fill_frame, frame_at, frame_of
 from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.constants import FEW_MOVED, TREE_WIDTH
@@ -44,6 +44,16 @@ class PoseColumns(NamedTuple):
         p1, p2 = np.empty((layout.rows, 3)), np.empty((layout.rows, 3))
         bones = np.empty((layout.bones, 3)), np.empty((layout.bones, 4))
         return cls(rows, p1, p2, np.empty((layout.boxes, 12)), *bones, np.empty(layout.rows, np.int8), NO_BOUNDS)
+
+    @property
+    def bones(self) -> Bones:
+        """The bones of all posed characters."""
+        return Bones(self.positions, self.orientations)
+
+    @property
+    def placed(self) -> Placed:
+        """Ends and boxes of all limbs."""
+        return Placed(self.p1, self.p2, self.boxes)
 
     def table(self, layout: WorldLayout) -> LimbTable:
         """The table of all limbs, with these columns."""

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs, place_limbs_of_rigs
+from cylcollide.bones.rig_rows import Bones, Parts, place_limbs, place_limbs_of_rigs
 from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
@@ -59,8 +59,7 @@ class StaticPose:
         owner, rig = len(layout.ids) + self.static, roster.statics.rows_of(self.static)
         first = Parts(*(column[owner : owner + 1] for column in layout.first))
         columns.positions[first.bones], columns.orientations[first.bones] = self.position, self.orientation
-        bones, placed = Bones(columns.positions, columns.orientations), Placed(columns.p1, columns.p2, columns.boxes)
-        if place_limbs(rig, 1, bones, first, placed) >= 0:
+        if place_limbs(rig, 1, columns.bones, first, columns.placed) >= 0:
             raise ValueError(
                 f"position: expected a place where all limbs of the static have ends of magnitude at most 2**500 "
                 f"(about 3e150) and keep their axes, got {self.position[0].tolist()}; choose a larger unit"
@@ -136,16 +135,14 @@ class Poses:
 
     def _place_one_by_one(self, layout: WorldLayout, place: Int64Array, first: Parts, columns: PoseColumns) -> None:
         """Write the limbs of characters of many rigs."""
-        bones = Bones(columns.positions, columns.orientations)
-        placed, rig_of_each = Placed(columns.p1, columns.p2, columns.boxes), layout.rig[place].astype(np.int64)
-        bad = place_limbs_of_rigs(layout.stacked_rigs, rig_of_each, bones, first, placed)
+        rig_of_each = layout.rig[place].astype(np.int64)
+        bad = place_limbs_of_rigs(layout.stacked_rigs, rig_of_each, columns.bones, first, columns.placed)
         if bad >= 0:
             self.raise_misplaced(layout.rigs[rig_of_each[bad]], bad)
 
     def _place_rig(self, rig: Rig, own: Int64Array, first: Parts, columns: PoseColumns) -> None:
         """Write the limbs of those characters that have this rig: the rows `own` of the poses."""
-        bones = Bones(columns.positions, columns.orientations)
-        placed = Placed(columns.p1, columns.p2, columns.boxes)
+        bones, placed = columns.bones, columns.placed
 
         def place(begin: int, end: int) -> int:
             some = Parts(*(column[begin:end] for column in first))

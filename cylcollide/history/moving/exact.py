@@ -74,7 +74,7 @@ class BulletInterval:
         query = self.request.query
         mask = query.mask.item(broadcast_index(query.mask, self.bullet))
         ignored = query.ignored.item(broadcast_index(query.ignored, self.bullet))
-        offsets, near, table = query.candidates.offsets, query.candidates.limb, query.table
+        offsets, near, table = query.offsets, query.limb, query.table
         return [
             BulletAndLimb(self, limb)
             for limb in sorted(near[offsets[self.number] : offsets[self.number + 1]].tolist())

@@ -20,7 +20,7 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.moving.box import RESOLUTION
 from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
+from cylcollide.query.loops.moving_pair import LEFT_OUT, MovingQuery
 from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
 from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded import Protection, rows_near_many, rows_near_rays
@@ -30,7 +30,7 @@ from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
 NEVER = np.array([np.inf])
-"""`Candidates.until` where no one is protected."""
+"""`MovingQuery.until` where no one is protected."""
 
 MANY_BULLETS = 100
 """From so many on, the limbs near all bullets of a tick are found together."""
@@ -104,10 +104,8 @@ class MovingRequest:
         if self.until:
             until = self._protected_from(np.diff(offsets), number)
             number = np.where(until > 0.0, number, np.int32(LEFT_OUT))
-        candidates = Candidates(offsets, number, memory.rows((len(number),)), until)
-        self.query = MovingQuery(
-            self.flights, self.intervals, self.limbs.table, candidates, layers, ignored, resolution
-        )
+        near = offsets, number, memory.rows((len(number),)), until
+        self.query = MovingQuery(self.flights, self.intervals, self.limbs.table, *near, layers, ignored, resolution)
         """The same for loops."""
 
     def _near_rows(self) -> tuple[Int64Array, Int32Array, Int32Array]:

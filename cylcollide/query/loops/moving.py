@@ -28,7 +28,7 @@ from cylcollide.runtime.simd import LANES, lane, movemask
 NONE = int(Face.NONE)
 
 ROUNDING_OF_UNTIL = 2.0**-48
-"""Of `Candidates.until`, four times: contacts so near to the beginning of a protection are left to exact arithmetic."""
+"""Of `MovingQuery.until`, four times: contacts so near to where a protection begins are left to exact arithmetic."""
 
 
 class PairLanes(NamedTuple):
@@ -36,7 +36,7 @@ class PairLanes(NamedTuple):
 
     interval: Rows[np.int32]  # (SHAPES, LANES)
     limb: Rows[np.int32]  # (SHAPES, LANES)
-    pair: Rows[np.int64]  # (SHAPES, LANES): place in `Candidates.limb`
+    pair: Rows[np.int64]  # (SHAPES, LANES): place in `MovingQuery.limb`
     queued: Column[np.int64]  # (SHAPES,): how many
 
 
@@ -70,10 +70,10 @@ def leave_out_misses(query: MovingQuery, begin: int, end: int, lanes: PairLanes)
 
     Left to exact arithmetic is an open interval, whose places are known roughly; boxes have bounds of their own.
     """
-    intervals, table, candidates = query.intervals, query.table, query.candidates
+    intervals, table = query.intervals, query.table
     for j in range(intervals.offsets[begin], intervals.offsets[end]):
-        for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
-            k, candidates.earliest[pair] = candidates.limb[pair], 0.0
+        for pair in range(query.offsets[j], query.offsets[j + 1]):
+            k, query.earliest[pair] = query.limb[pair], 0.0
             if k != LEFT_OUT and table.kernel_shape[k] != BOX and not intervals.is_open[j]:
                 shape = table.kernel_shape[k]
                 place = lanes.queued[shape]
@@ -90,7 +90,7 @@ def leave_out_misses(query: MovingQuery, begin: int, end: int, lanes: PairLanes)
 @compiled
 def test_lanes(query: MovingQuery, shape: int, lanes: PairLanes) -> None:
     """Test the queued pairs of one shape, and empty its queue. Left-over pairs fill empty lanes."""
-    count, candidates = lanes.queued[shape], query.candidates
+    count = lanes.queued[shape]
     for k in range(count, LANES):
         lanes.interval[shape, k], lanes.limb[shape, k] = lanes.interval[shape, 0], lanes.limb[shape, 0]
     pair = pairs_at(query, shape, lanes.interval.reshape(-1), lanes.limb.reshape(-1), shape * LANES)
@@ -98,21 +98,21 @@ def test_lanes(query: MovingQuery, shape: int, lanes: PairLanes) -> None:
     misses = movemask(missed)
     for k in range(count):
         place = lanes.pair[shape, k]
-        candidates.earliest[place] = lane(earliest, k)
+        query.earliest[place] = lane(earliest, k)
         if misses >> k & 1:
-            candidates.limb[place] = LEFT_OUT
+            query.limb[place] = LEFT_OUT
     lanes.queued[shape] = 0
 
 
 @compiled_loop
 def cast_moving_rows(query: MovingQuery, begin: int, end: int, hits: MovingColumns) -> None:
     """Find the first contacts of bullets `begin` to `end` with their candidates."""
-    intervals, candidates = query.intervals, query.candidates
+    intervals = query.intervals
     for i in range(begin, end):
         hits.interval[i], hits.limb[i], hits.undecided[i], hits.face[i] = -1, NO_LIMB, False, NONE
         hits.lower[i] = hits.upper[i] = inf
         for j in range(intervals.offsets[i], intervals.offsets[i + 1]):
-            if candidates.offsets[j] < candidates.offsets[j + 1]:
+            if query.offsets[j] < query.offsets[j + 1]:
                 (limb, _, hit), undecided = first_in_interval(query, i, j)
                 if undecided or limb >= 0.0:
                     hits.interval[i], hits.undecided[i], hits.limb[i] = j, undecided, int(limb)
@@ -126,17 +126,17 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
 
     The limb that may be hit first is bounded first, then those that may be hit before its contact.
     """
-    best, least, nearest, candidates = no_hit(1.0), inf, -1, query.candidates
-    begin, end = candidates.offsets[j], candidates.offsets[j + 1]
+    best, least, nearest = no_hit(1.0), inf, -1
+    begin, end = query.offsets[j], query.offsets[j + 1]
     for pair in range(begin, end):
-        if candidates.earliest[pair] < least and is_candidate(query, candidates.limb[pair], i):
-            least, nearest = candidates.earliest[pair], pair
+        if query.earliest[pair] < least and is_candidate(query, query.limb[pair], i):
+            least, nearest = query.earliest[pair], pair
     if nearest >= 0:
-        k = candidates.limb[nearest]
+        k = query.limb[nearest]
         best = closer(best, float(k), bounds_until_protected(query, j, nearest))
     for pair in range(begin, end):
-        k = candidates.limb[pair]
-        if pair != nearest and candidates.earliest[pair] <= best[2].upper and is_candidate(query, k, i):
+        k = query.limb[pair]
+        if pair != nearest and query.earliest[pair] <= best[2].upper and is_candidate(query, k, i):
             best = closer(best, float(k), bounds_until_protected(query, j, pair))
     # the last moment of an interval that is not the last belongs to the next one
     limb, next_possible, hit = best
@@ -148,11 +148,7 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
 @compiled
 def bounds_until_protected(query: MovingQuery, j: int, pair: int) -> HitBounds:
     """`limb_bounds` of a candidate, which is not hit from the moment on at which its protection begins."""
-    candidates = query.candidates
-    bounds, until = (
-        limb_bounds(query, j, candidates.limb[pair]),
-        candidates.until[broadcast_index(candidates.until, pair)],
-    )
+    bounds, until = limb_bounds(query, j, query.limb[pair]), query.until[broadcast_index(query.until, pair)]
     if bounds.lower > until + ROUNDING_OF_UNTIL:
         return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
     if bounds.upper < until - ROUNDING_OF_UNTIL:

@@ -95,11 +95,11 @@ def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, 
 @inlined
 def same_limb(query: MovingQuery, i: int, j: int, k: int) -> int:
     """Limb k of interval j, as the next interval has it; -1 if it is not certainly there from its first moment on."""
-    intervals, candidates, table = query.intervals, query.candidates, query.table
+    intervals, table = query.intervals, query.table
     ticks = intervals.tick[j + 1] - intervals.tick[j]
     row = table.row[k] if ticks == 0 else table.next_row[k] if ticks == 1 else STAYS
-    for pair in range(candidates.offsets[j + 1], candidates.offsets[j + 2]):
-        other = candidates.limb[pair]
+    for pair in range(query.offsets[j + 1], query.offsets[j + 2]):
+        other = query.limb[pair]
         if other != LEFT_OUT and row >= 0 and table.row[other] == row:
             return other if is_candidate(query, other, i) and not intervals.is_open[j + 1] else -1
     return -1

@@ -35,22 +35,16 @@ LEFT_OUT = -1
 """In place of a limb that is certainly not hit: its character is protected, or the bullet misses it."""
 
 
-class Candidates(NamedTuple):
-    """Of n intervals the limbs whose boxes the bullet intersects there, in compressed rows."""
-
-    offsets: Column[np.int64]  # (n + 1,)
-    limb: Column[np.int32]  # or LEFT_OUT
-    earliest: Column[np.float64]  # u of the interval before which it is certainly not hit
-    until: Column[np.float64]  # u from which on it is protected, inf for none; within 2⁻⁵⁰. Or (1,) for all
-
-
 class MovingQuery(NamedTuple):
-    """Bullets, and the limbs that they may hit."""
+    """Bullets, and the limbs that they may hit: of n intervals those whose boxes the bullet intersects there."""
 
     flights: FlightRows
     intervals: IntervalRows
     table: MovingRows
-    candidates: Candidates
+    offsets: Column[np.int64]  # (n + 1,): of the limbs of each interval
+    limb: Column[np.int32]  # or LEFT_OUT
+    earliest: Column[np.float64]  # u of the interval before which it is certainly not hit
+    until: Column[np.float64]  # u from which on it is protected, inf for none; within 2⁻⁵⁰. Or (1,) for all
     mask: LayerMasks  # (bullets,), or (1,) for all
     ignored: Column[np.int64]  # the same
     resolution: float  # of contacts with boxes, in ticks
