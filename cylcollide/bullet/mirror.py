@@ -42,19 +42,19 @@ class Mirror(MirrorPoints):
     client
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
     mesh
-        What to do with meshes, height fields and soft bodies, which no limb can represent: "wrap"
+        What to do with meshes, height fields and soft bodies, which are no limbs: "wrap"
         them: Bullet's own ray test decides about rays that intersect a box around them, and a link
         that has a mesh beside other shapes is wrapped as a whole; "raise" a ValueError; or "skip"
         them. None: "wrap", with one UserWarning that names them.
     inside
-        What a ray does with a shape that it starts in: "ignore" it, "hit" it at fraction 0 with a
-        zero normal, or hit it where it leaves ("exit"). "bullet": as Bullet, which ignores boxes
+        For a ray that starts in a shape: "ignore" the shape, "hit" it at fraction 0 with a zero
+        normal, or hit it where the ray leaves ("exit"). "bullet": as Bullet, which ignores boxes
         and cylinders, and hits spheres and capsules at fraction 0 if the ray goes towards the
-        nearest point of centre or axis, with the normal from there; `limb` is -1 for such a hit,
-        and it has no exit. Wrapped shapes keep Bullet's behaviour.
+        centre, or the nearest point of the axis, with the normal from there; `limb` is -1 for such
+        a hit, and it has no exit. Wrapped shapes keep Bullet's behaviour.
     tolerance
         By how much every limb is grown, as by `Limbs.inflated`, in the unit of the client; planes
-        become slabs of this half thickness. 1e-3 hits what Bullet hits within its millimetre.
+        become slabs of this half thickness. With 1e-3, rays that miss by 1 mm hit, as Bullet's may.
         Starts in the grown solid are inside. Wrapped shapes stay as they are.
     follow
         Whether every query calls `sync` first. If not, call it after each step; queries then do not
@@ -65,7 +65,7 @@ class Mirror(MirrorPoints):
     ImportError
         Without pybullet: install the extra `crosscheck`.
     ValueError
-        For a client that is not connected, a shape without size, and meshes if they are to raise.
+        For a client that is not connected, a shape without size, and meshes with `mesh="raise"`.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Mirror(MirrorPoints):
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs where they were at the last `sync` or query; after a few rays, where they are.
+        """The limbs at the last `sync` or query of many rays; after queries of few rays, now.
 
         They are named by body and link ("ant 3/front_left_foot"). Their masks are the filter
         groups, 0 if no ray can hit them.
@@ -145,7 +145,7 @@ class Mirror(MirrorPoints):
         return WatchedClient(self._client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
 
     def _follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
-        """Read the client from now on only after calls noted there, if any were since `noted.last()`."""
+        """From now on, read the client only if `noted` has a newer call than `noted.last()`."""
         self._follower.follow_calls(noted, since)
 
     def rayTest(  # noqa: N802  # PyBullet's name
@@ -188,10 +188,10 @@ class Mirror(MirrorPoints):
         numThreads
             Number of threads; 0 for the number of processors. The results are the same.
         parentObjectUniqueId, parentLinkIndex
-            If given, rays, not results, are in the frame of its centre of mass.
+            If given, rays (not results) are in the frame of its centre of mass.
         reportHitNumber
-            From 0: the shape of this number in the order along the ray (PyBullet's are not sorted).
-            Below 0: the first.
+            0: the first shape along the ray, 1: the second … (PyBullet's are not sorted). Below 0:
+            the first.
         collisionFilterMask
             Only links whose filter group has a bit in common with it are hit.
         fractionEpsilon
@@ -208,7 +208,7 @@ class Mirror(MirrorPoints):
         Raises
         ------
         ValueError
-            On NaN, infinity, a wrong shape, a number that is none or does not fit, another client,
+            On NaN, infinity, a wrong shape, what is no number or out of range, another client,
             or a parent that does not exist.
         """
         request, parent, found = PLAIN, arguments.BASE_OF_NONE, None
@@ -228,7 +228,7 @@ class Mirror(MirrorPoints):
     def _answers(
         self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: BodyLink, names: tuple[str, str]
     ) -> list[RayTestResult]:
-        """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
+        """PyBullet's tuples for segments whose numbers are not checked yet; `names`: of both, in messages."""
         thread_count, mask, number = request
         self._follower.sync_if_due()
         if not len(starts):

@@ -27,7 +27,7 @@ from cylcollide.runtime.simd import (
 )
 
 SMALLEST_FACTOR = 2.0**-100
-"""Boxes that are smaller than this beside the frame are as good as points: their factor is kept from underflow."""
+"""Least factor between two frames: smaller boxes act as points, and nothing underflows."""
 
 
 def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
@@ -65,7 +65,7 @@ def fit_bounds(child: Rows[np.int32], low: Vectors, high: Vectors, frame: TreeFr
 
 @inlined
 def extent_of(bounds: Float32Array, node: int, axis: int) -> tuple[float, float]:
-    """Between which coordinates of an axis all boxes of a node are."""
+    """Least and largest coordinate of a node's boxes on an axis."""
     smallest, largest = inf, -inf
     for slot in range(TREE_WIDTH):
         smallest, largest = min(smallest, bounds[node, axis, slot]), max(largest, bounds[node, HIGH + axis, slot])
@@ -73,7 +73,7 @@ def extent_of(bounds: Float32Array, node: int, axis: int) -> tuple[float, float]
 
 
 class Slots(NamedTuple):
-    """Where the items and nodes of a tree stand in it: 8 · node + slot of each."""
+    """Slots of the items and nodes of a tree, as 8 · node + slot."""
 
     items: Column[np.int32]  # (items,)
     nodes: Column[np.int32]  # (nodes,): the slot that holds the node; of the root, -1
@@ -101,7 +101,7 @@ def _fill_slots(child: Rows[np.int32], found: Slots) -> None:
 def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high: Float64Array) -> TreeFrame | None:
     """Fit the boxes `low`, `high` (k, 3) of these items (k,) into the tree's bounds, which are written.
 
-    Returns the frame with its corners anew; None, with bounds of no use, if a box leaves the frame, or all have become
+    Returns the frame with its corners anew; None, with invalid bounds, if a box leaves the frame, or all have become
     so small in it that float32 holds them poorly.
     """
     corners, dirty = np.empty(6), np.zeros(len(tree.child), np.bool_)
@@ -212,10 +212,10 @@ def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32A
     tree
         The tree in one state.
     other, other_bounds
-        The frame of the other state, and the boxes of the items there, where those of the tree are; (nodes, 6, 8).
+        The frame of the other state, and the boxes of its items in the same slots; (nodes, 6, 8).
     growth
-        By how much the box of each item grows, by slot, in the frame of the result; negative for an item that is not in
-        the other state, and then of no meaning; (8 · nodes,).
+        By how much the box of each item grows, by slot, in the frame of the result; negative: the item is not in the
+        other state, and does not grow; (8 · nodes,).
     frame
         The frame of the result, which must hold both and all growth; its corners are computed here.
     """
@@ -275,7 +275,7 @@ def _fit_united(
 
 @inlined
 def mapped(bounds: Float32Array, offset: int, frames: Float32Array, which: int, axis: int) -> Any:
-    """Eight planes of boxes in another frame."""
+    """One plane of eight boxes, in another frame."""
     return load(bounds, offset) * frames[which, 0] + frames[which, 1 + axis]
 
 

@@ -84,7 +84,7 @@ class Weapons:
         return [policy._rows(group_names) for policy in self.policies]
 
     def rays_of(self, number: int, n: int) -> Int64Array:
-        """Those of n rays that policy `number` judges."""
+        """The rays, of n, that are judged by policy `number`."""
         return np.arange(n) if len(self.policies) == 1 else np.flatnonzero(self.which == number)
 
     @property

@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 
 class PoseHistory(PastQueries):
-    """The last states of a world, its ticks. Queries read ticks, never the world, which moves on.
+    """The last states of a world, its ticks. Queries read ticks, never the present world.
 
     A query takes `time`, one or one per ray, or `tick` and `alpha`. Time t means the last tick k
-    that is not after t, and alpha = (t - time of k) / (time of k + 1 - time of k). Between ticks,
+    that is not after t, and alpha = (t - times[k]) / (times[k + 1] - times[k]). Between ticks,
     bones are interpolated and carry their limbs, or the ends of limbs are interpolated; the verdict
     is exact for the float64 numbers of `limbs_at` that time. A character that had no pose at tick k
     is not hit; its layers, rig and shapes are those of tick k.
 
-    Queries share these arguments besides the world's own: `on_old`, what a time means that is not
-    kept ("error": a ValueError that names the rows; "clamp": the nearest time that is kept, and
+    Queries share these arguments besides the world's own: `on_old`, the treatment of times that are
+    not kept ("error": a ValueError that names the rows; "clamp": the nearest time that is kept, and
     `clamped` of the result says so; "miss": nothing is hit); `protected_since`, a time per
-    character from which on it is not hit.
+    character, from which on nothing hits it.
 
     Parameters
     ----------
     world
-        Whose states are recorded.
+        The world to record.
     ticks
         How many are kept.
     interpolate
@@ -58,8 +58,8 @@ class PoseHistory(PastQueries):
         "ends": ends of limbs, linearly; boxes keep the axes of tick k. Bare limbs are always
         interpolated by their ends.
     teleport_distance
-        A character whose first bone goes farther between two ticks stays where it was until the
-        next one; so does one that was posed with `teleport=True`.
+        A character whose first bone moves farther in one tick keeps its place until the next
+        tick; so does one that was posed with `teleport=True`.
     """
 
     def __init__(
@@ -164,8 +164,7 @@ class PoseHistory(PastQueries):
         time
             When; it must be kept.
         hit_group
-            Limbs of this group alone, by name or number, whatever is before them on the way; None:
-            all.
+            Only limbs of this group, by name or number, even behind others; None: all.
         resolution
             The longest step in which the kept time is searched for hits; None: a quarter of each
             tick. Beginnings and ends of what is found are exact.

@@ -78,7 +78,7 @@ class Limbs(Constructors, PointQueries):
     """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` and the like.
 
     Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the
-    axis, or twice the centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's
+    axis, or both the centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's
     inner radius or a tapered cylinder's at p2; `box_axes` (n, 3, 3) and `half_extents` (n, 3), zero
     but for boxes; `character`, `mask`, `hit_group` (n,), and `names`, a tuple of n strings.
 
@@ -124,7 +124,7 @@ class Limbs(Constructors, PointQueries):
         raise AttributeError(f"{name}: Limbs are immutable; pick some with limbs[rows]")
 
     def __reduce__(self) -> tuple[type[Limbs], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
-        """The constructor makes copies and pickles, and makes their arrays read-only again."""
+        """Copied and pickled by the constructor, which makes arrays read-only."""
         return Limbs, (self._table, self.hit_group, self.names)
 
     @classmethod
@@ -211,8 +211,8 @@ class Limbs(Constructors, PointQueries):
         """All limbs as one triangle mesh, with polygons of `sides` sides (3 or more) for circles.
 
         Each limb is closed, with normals outward. `mesh.face_attributes["limb"]` is the limb of
-        each triangle; `mesh.split()` has a mesh a limb. A polygon's corners lie as far outside its
-        circle as the middles of its sides lie inside.
+        each triangle; `mesh.split()` has a mesh a limb. Corners of polygons are as far outside
+        the circle as the middles of their sides are inside.
 
         Raises
         ------
@@ -249,7 +249,7 @@ class Limbs(Constructors, PointQueries):
 
     @arguments_of(own_segments)
     def cast_segments(self, request: RayRequest) -> RayHits:
-        """Segment i against limb i: no tree.
+        """Segment i against limb i only.
 
         One limb takes any number of segments, one segment any number of limbs. Starts and ends are
         (n, 3). `inside`: a segment that starts in the limb hits it at fraction 0, hits it where it
@@ -260,9 +260,9 @@ class Limbs(Constructors, PointQueries):
 
     @arguments_of(own_capsules)
     def overlap_capsules(self, request: RayRequest) -> BoolArray:
-        """Whether capsule i touches limb i, row by row as `cast_segments`, or may; bool (n,).
+        """Whether capsule i touches limb i, row by row as `cast_segments`; bool (n,).
 
-        Where `HitWorld.overlap_capsules` says undecided, it is True.
+        True as well where `HitWorld.overlap_capsules` says undecided.
         """
         hits, rays = self._cast(request), request.batch.rays
         touch: BoolArray = hits.hit | hits.undecided
@@ -281,7 +281,7 @@ class Limbs(Constructors, PointQueries):
 
     @arguments_of(own_rays)
     def cast_rays(self, request: RayRequest) -> RayHits:
-        """Ray i against limb i, as `cast_segments`; directions (n, 3), `max_distance` in metres."""
+        """Ray i against limb i, as `cast_segments`; directions (n, 3), `max_distance` a length."""
         return self._cast(request)
 
     def _cast(self, request: RayRequest) -> RayHits:
@@ -297,9 +297,9 @@ class Limbs(Constructors, PointQueries):
         return RayHits(named_columns(batch, hits), self, request.inside, near, considered=OwnLimbs(self, batch))
 
     def _own_limb(self, rows: Int64Array) -> list[list[int]]:
-        """For each of these rows, the one limb that it is paired with, in a list."""
+        """A list for each of these rows: of the one limb that it is paired with."""
         return [[i if len(self) > 1 else 0] for i in rows.tolist()]
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
-        """Why the segment start → end (3,) hits or misses a limb; of several give its index."""
+        """Why the segment start → end (3,) hits or misses a limb, which of several `limb` names."""
         return explain.explain_segment(self._table, start, end, limb)

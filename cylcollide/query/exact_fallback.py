@@ -47,7 +47,7 @@ Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 """Maps rows (k,) to the limbs that each ray may hit."""
 
 ExactRows: TypeAlias = tuple[Int64Array, Float64Array]
-"""Rows (k,) that kernels do not decide, and a fraction of each as a double-double (k, 2)."""
+"""Undecided rows (k,), and a fraction of each as a double-double (k, 2)."""
 
 NO_ROWS: ExactRows = np.zeros(0, np.int64), np.zeros((0, 2))
 
@@ -105,7 +105,7 @@ def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord, is_ope
 def resolve_hits(
     read: Callable[[str], Any], table: LimbTable, inside: InsidePolicy, candidates: Candidates
 ) -> ChordRows:
-    """Fill in undecided rows of a cast: limb and face from exact arithmetic, numbers from kernels if they decide.
+    """Fill in undecided rows of a cast: limb and face from exact arithmetic, fractions from kernels if these decide.
 
     `read` takes the name of a column of `HitColumns`, or "batch". Returns the chords of the hits of undecided rows.
     """
@@ -138,7 +138,7 @@ def exact_hits(resolved: ChordRows | None, inside: InsidePolicy) -> ExactRows:
 def whole_chords(
     batch: RayBatch, limbs: LabelledLimbs, limb: Int32Array, inside: InsidePolicy, resolved: ChordRows | None
 ) -> ChordColumns:
-    """The chord of each ray in its limb (-1: none)."""
+    """The chord of each ray in its limb (-1: a miss)."""
     chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
     if complete_chords(batch, limbs._kernel_rows, limb, False, chords, undecided):
         if resolved is not None:
@@ -154,8 +154,8 @@ def whole_chords(
 def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: ChordColumns) -> None:
     """Cast each ray against its limb alone; where kernels decide, put the fraction into its row of chords.
 
-    What kernels decide among many limbs, they decide alone, with the same bits. So the result does not depend on which
-    limbs a loop has tested.
+    Kernels give a limb alone the bits that they give it among many. So the result does not depend on which limbs a loop
+    has tested.
     """
     all_rows, alone, limb = table.kernel_rows, empty_hits(len(rows)), chords.limb[rows]
     columns = (all_rows.kernel_shape[limb], all_rows.character[limb], all_rows.mask[limb], all_rows.rows[limb])
@@ -174,7 +174,7 @@ def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, 
 def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bool, chords: ChordColumns) -> None:
     """Use the kernels' numbers where their bounds decide: a chord does not depend on other limbs.
 
-    `hit`: the row of each ray's chord; `last`: these are the second chords of tubes.
+    `hit`: the row of each ray's chord; `last`: they are second chords of tubes.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
     complete_chords(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)

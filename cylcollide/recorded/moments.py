@@ -1,4 +1,4 @@
-"""Between which two recorded times each of many times is, and how far from one to the other."""
+"""Of each of many times: the last recorded time that is not after it, and alpha, the share of the way to the next."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 
 @inlined
 def last_not_after(times: Float64Array, t: float) -> int:
-    """The last of ascending times that is not after t; the first one is not."""
+    """Index of the last of ascending times that is at most t; the first one is."""
     low, high = 0, times.size
     while high - low > 1:
         middle = (low + high) // 2
@@ -38,8 +38,8 @@ def find_moments(
     times
         Recorded ones, ascending.
     judged, place, alpha, outside
-        Written, (n,): the nearest time that is kept, the last recorded one that is not after it, how far it is from
-        there to the next, and whether it is not the time that was asked for.
+        Written, (n,): the time, clamped to what is kept; the index of the last recorded time that is not after it;
+        alpha to the next one; and whether the time was clamped.
     """
     last, count = times.size - 1, 0
     first, span = times[0], times[last] - times[0]

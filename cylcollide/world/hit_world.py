@@ -39,9 +39,9 @@ class HitWorld(StaticCalls):
     in the order of its rig, and the statics by handle.
 
     An update replaces the state in one step. A running query, a `snapshot` and returned hits keep
-    the state that they began with. A failed update changes nothing. Once limbs have moved far, a
-    thread builds a new tree while updates and queries go on; results are the same with either
-    tree.
+    the state that they began with. A failed update changes nothing. After large moves a thread
+    builds a new tree meanwhile (below 1,024 limbs the update itself does); results are the same
+    with either tree.
     """
 
     def __init__(self, limbs: Limbs | None = None) -> None:
@@ -214,8 +214,8 @@ class HitWorld(StaticCalls):
     def _moved_in_place(self, poses: Poses) -> bool:
         """Overwrite the current columns if nothing else holds them; returns whether it did.
 
-        It needs few characters, all of one rig, a state that nothing else reads, and machine code, which no signal or
-        thread interrupts.
+        Only for few characters of one rig, a state without other readers, and machine code, which no signal or thread
+        interrupts.
         """
         rig, place, memory, layout = poses.rig, poses.place, self._present.memory, self._present.layout
         if rig is None or memory is None or MACHINE_CODE is None:
@@ -223,7 +223,7 @@ class HitWorld(StaticCalls):
         limbs, nodes = len(place) * len(rig._rows.bone), len(memory.columns.bounds)
         if limbs > min(LIMBS_SHARED, FEW_MOVED * layout.rows):
             return False
-        if self._spare is not None:  # first: after an interrupt the spare must not seem current
+        if self._spare is not None:  # first: an interrupt may not leave an outdated spare
             self._spare = self._spare.after(place, layout)
         if self._scratch is None or not self._scratch.suits(rig, len(place), nodes):
             self._scratch = make_pose_scratch(rig, len(place), nodes)
@@ -253,7 +253,7 @@ class HitWorld(StaticCalls):
     def _fits(self, moved: Snapshot | None = None) -> bool:
         """Whether a state with moved limbs (None: the present) keeps its tree; if not, the caller builds one.
 
-        The check runs whenever another eighth of the limbs has moved. While a thread rebuilds, the tree stays.
+        Checked after each eighth of the limbs that has moved. During a rebuild the tree stays.
         """
         if self._moved_rows < self._present.layout.rows // 8:
             return True

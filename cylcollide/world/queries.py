@@ -105,7 +105,7 @@ class Queries(metaclass=Shown):
     def cast_rays(self, request: RayRequest) -> RayHits:
         """The first limb along each ray; origins, directions (n, 3), or (3,) for all.
 
-        `max_distance` (one, or one per ray, in metres) limits `fraction` to `max_distance /
+        `max_distance` (a length, one or one per ray) limits `fraction` to `max_distance /
         |direction|`.
         """
         return closest(self.snapshot(), request)

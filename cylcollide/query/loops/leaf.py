@@ -30,18 +30,18 @@ LIMIT = 6
 """Column of `StreamScratch.ray`."""
 CYLINDER, ANY, ALL = int(Shape.CYLINDER), int(Aim.ANY), int(Aim.ALL)
 ALL_LANES = (1 << LANES) - 1
-"""Eight lanes, as bits."""
+"""Mask of eight lanes."""
 
 
 class StreamScratch(NamedTuple):
-    """The rays of one stream, what each has hit so far, pairs that wait, and the order of a chunk. One per thread."""
+    """The rays of one stream, what each has hit so far, queued pairs, and the order of a chunk. One per thread."""
 
     ray: Rows[np.float64]  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
     best: Rows[np.float64]  # (rays, 8): the `Closest` of each ray so far
     step: Column[np.int32]  # (rays,): 0, 1, 2, ...
     nothing: Column[np.float64]  # (8,): a row of `best` before the first limb
     start: Column[np.float64]  # (rays,): where the ray begins in the frame of the tree
-    per_length: Column[np.float64]  # (rays,): fraction of one metre
+    per_length: Column[np.float64]  # (rays,): fraction of a unit of length
     radius: Column[np.float64]  # (rays,): of thick rays
     stream: Stream  # their way through the tree
     pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested
@@ -75,7 +75,7 @@ class StreamQuery(NamedTuple):
     """The rays of one stream, ray k of which is row `number[base + k]` of the query, and the limbs of the tree."""
 
     batch: RayBatch
-    table: LimbRows  # no `kernel_shape` if hits have other indices: ties stay undecided
+    table: LimbRows  # `kernel_shape` is empty if hits have other indices: ties stay undecided
     aim: int
     scale: float  # of the tree
     state: StreamScratch
@@ -224,7 +224,7 @@ def test_thick_pairs(query: StreamQuery, shape: int) -> None:
 def test_thick_eight(
     query: StreamQuery, limb: Limb, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
 ) -> None:
-    """Test eight pairs of a thick ray and a limb; arguments as in `record_hits`. Some may be lines."""
+    """Test eight pairs of a thick ray and a limb; arguments as in `record_hits`. Radius 0: a line."""
     ray = eight_thick_rays(query.state, chosen, first)
     lines = movemask(ray.radius == 0.0) & valid
     if lines != valid:
