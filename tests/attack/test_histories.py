@@ -166,40 +166,6 @@ class Histories(RuleBasedStateMachine):
         assert str(why)
         seen["explained hits" if why.hit else "explained misses"] += 1
 
-    @precondition(lambda self: self.kept)
-    @rule(
-        wrong=st.sampled_from([
-            {"time": np.nan}, {"time": "now"}, {"time": [[1.0]]}, {"time": -1e9}, {"time": LONG_INTEGER}, {"tick": -1},
-            {"tick": 2**70}, {"tick": 0.5}, {"tick": True}, {"alpha": 0.5}, {"time": 0.0, "tick": 0}, {},
-        ])
-    )  # fmt: skip
-    def ask_at_no_time(self, wrong):
-        for query in ("cast_segments", "chords_rays", "occluded_rays"):
-            with pytest.raises(ValueError, match=": expected "):
-                getattr(self.history, query)([0.0, 0, 0], [1.0, 0, 0], **wrong)
-
-    @precondition(lambda self: self.kept)
-    @rule(
-        wrong=st.sampled_from([
-            {"mask": -1}, {"inside": "in"}, {"threads": 0}, {"ignore_character": [1, 2]}, {"on_old": "now"},
-            {"protected_since": [1]}, {"protected_since": {-1: 0.0}}, {"protected_since": {1: np.nan}},
-        ])
-    )  # fmt: skip
-    def ask_with_bad_options(self, wrong):
-        time, (name,) = self.kept[0][1], wrong
-        with pytest.raises(ValueError, match=f"{name}: expected "):
-            self.history.cast_segments([0.0, 0, 0], [1.0, 0, 0], time, **wrong)
-        if name != "inside":
-            with pytest.raises(ValueError, match=f"{name}: expected "):
-                self.history.cast_moving([0.0, 0, 0], [1.0, 0, 0], time, time, **wrong)
-
-    @precondition(lambda self: not self.kept)
-    @rule()
-    def ask_before_the_first_tick(self):
-        for ask in (self.history.limbs_at, lambda t: self.history.cast_segments([0] * 3, [1] * 3, t)):
-            with pytest.raises(ValueError, match="history: expected a tick at least"):
-                ask(0.0)
-
     @invariant()
     def the_world_is_as_it_was_left(self):
         assert self.life.world.limbs == self.life.expected()

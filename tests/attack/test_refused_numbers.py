@@ -14,7 +14,10 @@ ROW = 3
 TAKES_ALL = {("RewindLimits.admit", "claimed"), ("RewindLimits.admit", "bound")}
 """What a client claims may be anything."""
 SIZES = {"radius", "radii", "inner_radius", "half_extents"}
-NEVER_NEGATIVE = {*SIZES, "radius1", "radius2", "by", "max_distance", "energy", "alpha", "time_radius", "duration"}
+NEVER_NEGATIVE = SIZES | {
+    *("radius1", "radius2", "by", "max_distance", "energy", "alpha", "time_radius"),
+    *("duration", "drag", "step", "round_trip", "buffer"),
+}
 
 
 def check_refused(call: Call, name: str, value: float, column: Any = slice(None)) -> None:

@@ -6,7 +6,6 @@ import os
 import pytest
 from support.package import run_command
 
-from cylcollide._version import to_install
 from cylcollide.runtime import levels
 
 pytestmark = pytest.mark.long  # half a minute of whole runs
@@ -71,15 +70,6 @@ def test_bad_usage_is_one_line(options, words, tmp_path):
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert all(word in done.stderr for word in words)
-
-
-@pytest.mark.parametrize("package", ["typer", "rich", "matplotlib"])
-def test_without_the_extra_one_line_names_it(package):
-    done = bench("bench", hidden=[package])
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        f"cylcollide: the command line needs {package}, which is missing: {to_install('bench')}"
-    ]
 
 
 def test_an_engine_asked_for_by_name_but_missing_is_one_line(tmp_path):

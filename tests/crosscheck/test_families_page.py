@@ -7,15 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.faulty_engines import ExactEngine
-from support.html_page import Page, numbers, page_alone
+from support.html_page import Page, numbers
 from support.runs.families import paged, with_summary
 
-from cylcollide.crosscheck.engine import PlainEngine
 from cylcollide.crosscheck.report.chart_style import COLORS
 from cylcollide.crosscheck.report.figures import earlier_than_bound, early_bound
-from cylcollide.crosscheck.report.page import page_html, write_page
-from cylcollide.crosscheck.report.tables import write_tables
+from cylcollide.crosscheck.report.page import page_html
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
 
@@ -33,22 +30,6 @@ def page(result):
 
 
 # The page -------------------------------------------------------------------------------------------------------------
-
-
-def test_page_stands_alone_and_its_links_lead_somewhere(result, tmp_path):
-    write_tables(result, tmp_path)
-    path = write_page(result, tmp_path)
-    for name in ("summary.json", "cases.json"):
-        (tmp_path / name).write_text("{}")
-    page = page_alone(path.read_text(encoding="utf-8"))
-    inside = {link[1:] for link in page.links if link.startswith("#")}
-    ranks = {f"bullet-{rank}" for rank in range(1, 21)}
-    assert ranks & inside
-    assert inside - ranks <= set(page.ids)
-    files = [link for link in page.links if not link.startswith("#")]
-    assert len(files) > 20
-    assert [link for link in files if not (tmp_path / link).is_file()] == []
-    assert sorted(file.name for file in (tmp_path / "cases").iterdir())[0] == "01.json"
 
 
 def test_words_are_those_of_the_summary(result, page):
@@ -171,14 +152,6 @@ def test_a_run_of_one_family_has_no_empty_section(family):
     assert not re.search(r"\b(nan|inf|None)\b", page.words)
     assert "<ul></ul>" not in html
     assert not re.search(r"<tbody>\s*</tbody>", html)
-
-
-def test_no_disagreement_is_a_fine_page():
-    result = run_plan(FamiliesPlan(("rim",), 240, 1, PlainEngine(ExactEngine)))
-    assert result.summary["unexplained"]["disagreements"] == 0
-    html = page_html(result)
-    assert sections(html) == ["table", "how"]
-    assert "gives the right verdict on 240 segments" in Page.parse(html).words
 
 
 def score(**fields):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.faulty_engines import WobblyEngine
 from support.html_page import Page, numbers, page_alone
+from support.runs.families import paged
 from support.runs.poses import MOTIONS, right_hits, swept
 
 from cylcollide.crosscheck.cases.wording import length, percent
@@ -20,7 +21,7 @@ from cylcollide.crosscheck.report.drawn_case import Drawn, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES
 from cylcollide.crosscheck.report.page import page_html, write_page
 from cylcollide.crosscheck.report.pictures import CutPlane, cylinder_mesh
-from cylcollide.crosscheck.report.tables import limb_table
+from cylcollide.crosscheck.report.tables import limb_table, write_tables
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.run import wrong_count
 from cylcollide.crosscheck.run.tally import Tally
@@ -41,15 +42,17 @@ def page(result):
 # The page -------------------------------------------------------------------------------------------------------------
 
 
-def test_page_stands_alone(result, tmp_path):
-    page = page_alone(write_page(result, tmp_path / "new").read_text(encoding="utf-8"))
-    # Links lead into the page or to files of the same folder.
-    assert len(page.links) >= 12
-    assert not [link for link in page.links if ":" in link]
+@pytest.mark.parametrize("run", [swept, pytest.param(paged, marks=pytest.mark.long)], ids=["poses", "families"])
+def test_page_stands_alone_and_its_links_lead_somewhere(run, tmp_path):
+    folder = tmp_path / "new"
+    write_tables(run(), folder)
+    page = page_alone(write_page(run(), folder).read_text(encoding="utf-8"))
     for rank in range(1, 11):
         assert {f"cases/{rank:02d}.json", f"repro/{rank:02d}.py"} <= set(page.links)
-    files = {link for link in page.links if not link.startswith("#")} - {"summary.json", "rays.npz"}
-    assert all((tmp_path / "new" / link).is_file() for link in files)
+    files = {link for link in page.links if not link.startswith("#")} - {"summary.json", "cases.json", "rays.npz"}
+    assert all((folder / link).is_file() for link in files)
+    inside = {link[1:] for link in page.links if link.startswith("#")}
+    assert {link for link in inside if not link.startswith("bullet-")} <= set(page.ids)
 
 
 def test_the_sections_are_those_with_data(page):

@@ -186,16 +186,8 @@ def call(**changed):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"starts": [[0, 0, 0], [0, np.nan, 0]]}, "starts: expected finite.*row 1"),
-        ({"velocities": [[0, 0, 0], [0, 2.0**501, 0]]}, "velocities: expected finite.*row 1"),
-        ({"velocities": np.ones((3, 3))}, "velocities: expected 2 rows"),
         ({"duration": [1.0, 0.0]}, "duration: expected > 0.*got 0.0 in row 1"),
-        ({"step": [0.1, -0.1]}, "step: expected > 0.*row 1"),
         ({"step": 1e-12}, r"step: expected at most 2\*\*26 pieces in all, got 2e\+12, 1e\+12 of them in row 0"),
-        ({"drag": [0.1, -0.1]}, "drag: expected >= 0, got -0.1 in row 1"),
-        ({"drag": True}, "drag: expected real numbers"),
-        ({"gravity": np.zeros((3, 3))}, r"gravity: expected shape \(3,\) or \(2, 3\), got \(3, 3\)"),
-        ({"t0": [0.0, np.inf]}, "t0: expected finite.*row 1"),
         ({"drag": [0.1, 1e9]}, "step: expected pieces so short.*at most 512, got 2.71e.07 in row 1"),
         ({"velocities": [[1, 1, 1], [2.0**499, 1, 1]], "duration": 4.0}, "duration: expected flights.*in row 1"),
         ({"duration": 2.0**500, "t0": [0.0, 2.0**500]}, "duration: expected flights.*in row 1"),

@@ -45,18 +45,6 @@ def test_where_nothing_can_be_hit_it_says_why():
     )
 
 
-def test_messages_name_what_the_call_has():
-    history, _ = two_people()
-    for call in (lambda: history.explain_miss([0, 0, 0], [1, 1, 1], 1e9), lambda: history.limbs_at(1e9)):
-        with pytest.raises(ValueError, match=r"which is kept, got 1000000000\.0 in row 0; keep more ticks$"):
-            call()
-    with pytest.raises(ValueError, match="keep more ticks, or say what such a time means by on_old="):
-        history.cast_segments([0, 0, 0], [1, 1, 1], 1e9)
-    for given, got in (({}, "neither"), ({"time": 0.0, "tick": 0}, "time and tick"), ({"alpha": 0.5}, "alpha")):
-        with pytest.raises(ValueError, match=f"expected either time, or tick and perhaps alpha; got {got}$"):
-            history.cast_segments([0, 0, 0], [1, 1, 1], **given)
-
-
 def test_one_mask_may_be_a_list():
     history, _ = two_people()
     asked = ([0, 0, 9], [1, 0, 9], float(history.times[0]))

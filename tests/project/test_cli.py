@@ -98,12 +98,18 @@ def test_unknown_motion_names_the_known(command, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("package", ["typer", "rich", "pybullet", "jinja2", "plotly"])
-def test_without_the_extra_one_line_names_it(package):
-    done = run_command("crosscheck", hidden=[package])
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        *(("crosscheck", package) for package in ("typer", "rich", "pybullet", "jinja2", "plotly")),
+        *(pytest.param("bench", package, marks=pytest.mark.long) for package in ("typer", "rich", "matplotlib")),
+    ],
+)
+def test_without_the_extra_one_line_names_it(name, package):
+    done = run_command(name, hidden=[package])
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        f"cylcollide: the command line needs {package}, which is missing: {to_install('crosscheck')}"
+        f"cylcollide: the command line needs {package}, which is missing: {to_install(name)}"
     ]
 
 
