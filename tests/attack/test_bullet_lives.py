@@ -95,17 +95,6 @@ def test_a_pose_of_a_mesh_that_is_no_number_names_its_body(c):
         mirror.sync()
 
 
-def test_other_arguments_that_are_none(c):
-    mirror = Mirror(c)
-    ray = ([[0, 0, 1]], [[0, 0, 0]])
-    with pytest.raises(ValueError, match="fractionEpsilon: expected a real number, got None"):
-        mirror.rayTestBatch(*ray, fractionEpsilon=None)
-    for starts, ends in ((None, ray[1]), (ray[0], None), ([[None, 0, 0]], ray[1]), ([["0", 0, 0]], ray[1])):
-        with pytest.raises(ValueError, match=r"ray(From|To)Positions: expected"):
-            mirror.rayTestBatch(starts, ends)
-    assert mirror.rayTestBatch(*ray, collisionFilterMask=2**32 - 1, reportHitNumber=True, numThreads=np.int32(1))
-
-
 def mirrors_of(number):
     """Three ways of following a client, and the client that is watched."""
     with warnings.catch_warnings():

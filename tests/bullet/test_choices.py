@@ -15,12 +15,6 @@ MISS = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 SOLID = (0, 1, 2, 3)  # of `scenes.SIZES`: sphere, box, capsule, cylinder
 
 
-@pytest.fixture
-def c():
-    with scenes.client() as number:
-        yield number
-
-
 def starts_inside(mirror, rng, n, below):
     """Points (n, 3) in the limbs, by so much below their surfaces."""
     limbs = mirror.limbs

@@ -15,33 +15,6 @@ LINES = {cc.Shape.CYLINDER: 28, cc.Shape.CAPSULE: 52, cc.Shape.SPHERE: 36, cc.Sh
 OTHERS = {cc.Shape.TUBE: 56, cc.Shape.TAPERED: 28, cc.Shape.ELLIPSOID: 36}
 
 
-def one_of_each():
-    """Return four limbs in general position."""
-    return cc.Limbs.concat(
-        [
-            cc.Limbs.spheres([[1, 2, 3]], 0.3),
-            cc.Limbs.boxes([[0, 1, 0]], [0.1, 0.2, 0.3, 0.9], [0.1, 0.2, 0.3]),
-            cc.Limbs.cylinders([[0, 0, 0]], [[0.3, 0.4, 0.5]], 0.2),
-            cc.Limbs.capsules([[1, 0, 0]], [[1.3, 0.4, 0.5]], 0.2),
-            cc.Limbs.capsules([[1, 0, 0]], [[1, 0, 0]], 0.2),
-        ]
-    )
-
-
-def test_ends_of_lines_are_on_the_limb():
-    limbs = one_of_each()
-    for i in range(len(limbs)):
-        lines = debug_draw.outlines(limbs[[i]])
-        assert lines.shape == (LINES[limbs.kind[i]], 2, 3)
-        points = lines.reshape(-1, 3)
-        assert limbs[[i]].inflated(1e-12).axis_distance_squared(points).min() >= 0.0
-        middle = (limbs.p1[i] + limbs.p2[i]) / 2
-        assert (limbs[[i]].classify_points(points + 1e-9 * (middle - points)) == cc.Side.INSIDE).all()
-        assert (limbs[[i]].classify_points(points - 1e-9 * (middle - points)) == cc.Side.OUTSIDE).all()
-    assert len(debug_draw.outlines(limbs)) == 36 + 12 + 28 + 2 * 52
-    assert debug_draw.outlines(limbs[[]]).shape == (0, 2, 3)
-
-
 def test_every_shape_is_outlined():
     """All ends of lines are on the surface of the limb, as rigs that PyBullet does not know have them."""
     limbs = every_shape()

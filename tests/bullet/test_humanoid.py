@@ -115,48 +115,6 @@ def test_pose_equals_forward_kinematics_of_the_files(humanoid, motion):
             assert radius == pytest.approx(expected[name][2], abs=1e-12)
 
 
-def surface_samples(kind, dimensions, rng, n=2000):
-    """Points on the surface of one of PyBullet's shapes, in its own frame."""
-    ball = rng.normal(size=(n, 3))
-    ball /= np.linalg.norm(ball, axis=1)[:, None]
-    if kind == pybullet.GEOM_SPHERE:
-        return dimensions[0] * ball
-    if kind == pybullet.GEOM_CAPSULE:
-        length, radius = dimensions[:2]
-        return radius * ball + np.outer(rng.choice([-0.5, 0.5], n) * length, [0, 0, 1])
-    cube = rng.uniform(-0.5, 0.5, (n, 3))
-    cube[np.arange(n), rng.integers(3, size=n)] = rng.choice([-0.5, 0.5], n)
-    corners = np.array(np.meshgrid(*[[-0.5, 0.5]] * 3)).reshape(3, -1).T
-    return np.vstack([cube, corners]) * dimensions
-
-
-def test_the_limbs_contain_the_shapes_of_the_model(humanoid):
-    """In the world, at a pose: shapes from getCollisionShapeData against the limb ends of pose()."""
-    rng = np.random.default_rng(5)
-    p1, p2 = humanoid.pose("cartwheel", 1.234)
-    client, body = humanoid._client, humanoid._body
-    kinds = []
-    for limb, link in enumerate(humanoid._links):
-        ((_, _, kind, dimensions, _, centre, turn),) = pybullet.getCollisionShapeData(body, link, client)
-        state = pybullet.getLinkState(body, link, computeForwardKinematics=True, physicsClientId=client)
-        position, orientation = pybullet.multiplyTransforms(state[0], state[1], centre, turn)
-        rotation = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
-        points = position + surface_samples(kind, dimensions, rng) @ rotation.T
-        axis = p2[limb] - p1[limb]
-        height = (points - p1[limb]) @ axis / np.linalg.norm(axis)
-        distance = np.linalg.norm(np.cross(points - p1[limb], axis), axis=1) / np.linalg.norm(axis)
-        # multiplyTransforms rounds to float32; the surfaces touch, so that much may stick out.
-        assert height.min() >= -1e-6
-        assert height.max() <= np.linalg.norm(axis) + 1e-6
-        assert distance.max() <= humanoid.radius[limb] + 1e-6
-        # ... and no more than needed: every cylinder is as long and as thick as its shape.
-        slack = 1 - distance.max() / humanoid.radius[limb], 1 - np.ptp(height) / np.linalg.norm(axis)
-        assert max(slack) < 0.01
-        kinds.append(kind)
-    assert len(kinds) == 15
-    assert set(kinds) == {pybullet.GEOM_SPHERE, pybullet.GEOM_CAPSULE, pybullet.GEOM_BOX}
-
-
 def test_a_box_lies_along_its_longest_side():
     half_axis, radius = containing_cylinder(pybullet.GEOM_BOX, (0.3, 2.0, 0.4))
     assert half_axis.tolist() == [0, 1, 0]

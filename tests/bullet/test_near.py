@@ -16,12 +16,6 @@ ROBOTS = ["r2d2.urdf", "humanoid/humanoid.urdf", "kuka_iiwa/model.urdf", "husky/
 
 
 @pytest.fixture
-def c():
-    with scenes.client() as number:
-        yield number
-
-
-@pytest.fixture
 def asked(monkeypatch):
     """The answers of all `NearBodies`; of each: bodies that it read, of how many, and links of these, of how many."""
     seen, own = [], NearBodies.answers

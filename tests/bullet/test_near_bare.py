@@ -2,19 +2,11 @@
 
 import numpy as np
 import pybullet as p
-import pytest
 import support.pybullet_chains as chains
-import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.near import NearBodies, _is_bare
-
-
-@pytest.fixture
-def c():
-    with scenes.client() as number:
-        yield number
 
 
 def bare_bodies(c, rng):

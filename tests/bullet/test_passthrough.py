@@ -19,12 +19,6 @@ STOCK = (
 )
 
 
-@pytest.fixture
-def c():
-    with scenes.client() as number:
-        yield number
-
-
 def assert_bullet_decides(mirror, number, seed, span, centre=(0.0, 0.0, 0.0), least=100):
     """Every ray that first hits something wrapped has Bullet's own answer, to the last bit."""
     starts, ends = scenes.rays(np.random.default_rng(seed), 1500, span, centre)

@@ -12,12 +12,6 @@ from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import TOKEN
 
 
-@pytest.fixture
-def c():
-    with scenes.client() as number:
-        yield number
-
-
 def humanoid(c):
     """Spheres and capsules, of a file."""
     return p.loadURDF("humanoid/humanoid.urdf", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)

@@ -22,12 +22,6 @@ FIELDS = (
 Long = np.longdouble
 
 
-@pytest.fixture
-def c():
-    with scenes.client() as number:
-        yield number
-
-
 def height(sheet, points):
     """The signed distances of points (n, 3) from a plane, in extended precision."""
     normal = np.array(sheet.normal, Long)

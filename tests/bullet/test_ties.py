@@ -3,16 +3,9 @@
 import numpy as np
 import pybullet as p
 import pytest
-import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.merge_hits import RayTest, numbered
-
-
-@pytest.fixture
-def c():
-    with scenes.client() as number:
-        yield number
 
 
 def load(c, names):

@@ -9,7 +9,6 @@ import pytest
 from support.cases.posed_shapes import rotation_matrix
 
 import cylcollide as cc
-from cylcollide.characters import quaternions
 
 IDENTITY = [0.0, 0.0, 0.0, 1.0]
 DATA = Path(__file__).parents[2] / "demos" / "data"
@@ -140,25 +139,6 @@ def test_the_real_clip_moves_a_rig_of_its_own_skeleton():
     np.testing.assert_allclose(lengths, np.tile(np.linalg.norm(clip.offsets[1:], axis=1), (100, 1)), atol=1e-12)
 
 
-def test_the_real_clip_moves_the_real_body():
-    given = dict(np.load(DATA / "body.npz"))
-    clip = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT)
-    rig = rig_of(given["bone_names"].tolist(), given["parents"], given["rest_positions"], given["rest_orientations"])
-    assert set(rig.bone_names) & set(clip.bone_names) == set(rig.bone_names) - {"LeftHandFinger1", "RightHandFinger1"}
-    own = rig_of(clip.bone_names, clip.parents, clip.offsets)
-    times = np.linspace(0, clip.duration, 30)
-    body, _ = rig.forward(*clip.at(times, rig))
-    actor, _ = own.forward(*clip.at(times, own))
-
-    def direction(positions, names, bone, end):
-        step = positions[:, names.index(end)] - positions[:, names.index(bone)]
-        return step / np.linalg.norm(step, axis=1, keepdims=True)
-
-    for bone, end in (("LeftUpLeg", "LeftLeg"), ("LeftLeg", "LeftFoot"), ("RightArm", "RightForeArm")):
-        one, other = (direction(p, names, bone, end) for p, names in ((body, rig.bone_names), (actor, clip.bone_names)))
-        assert (one * other).sum(axis=1).min() > 0.999
-
-
 def test_a_clip_is_immutable_and_so_are_its_copies(clip):
     for copied in (copy.deepcopy(clip), pickle.loads(pickle.dumps(clip))):
         assert copied.bone_names == clip.bone_names
@@ -178,12 +158,8 @@ def test_a_clip_is_immutable_and_so_are_its_copies(clip):
         ({"bone_names": ["a", "a"]}, "bone_names: expected"),
         ({"parents": [-1, -1]}, r"parents: expected -1 for the first bone only.*got -1 in row 1, b"),
         ({"times": [0, 0, 1]}, "times: expected"),
-        ({"times": [0, 1]}, r"times: expected one number or shape \(3,\)"),
         ({"orientations": np.zeros((3, 2, 4))}, "orientations: expected a quaternion other than zero.*row 0"),
         ({"orientations": np.ones((3, 1, 4))}, r"orientations: expected shape \(3, 2, 4\), got \(3, 1, 4\)"),
-        ({"orientations": np.full((3, 2, 4), np.nan)}, "orientations: expected finite"),
-        ({"offsets": [[0, 0, 0], [0, np.inf, 0]]}, "offsets: expected finite.*row 1"),
-        ({"root_positions": [[0, 0]]}, r"root_positions: expected shape \(n, 3\)"),
     ],
 )
 def test_wrong_clips_are_refused(change, message):
@@ -254,22 +230,6 @@ def test_a_clip_remembers_the_last_rigs_only():
     del rigs, rig
     gc.collect()
     assert all(known() is None for known, _ in clip._known)
-
-
-def test_wrong_questions_are_refused(clip):
-    with pytest.raises(ValueError, match=r"times: expected finite.*row 1"):
-        clip.at([0.0, np.nan])
-    with pytest.raises(ValueError, match=r"rig: expected some of the clip's bones hips, spine, head .*got pelvis"):
-        clip.at(0.0, rig_of(["pelvis"], [-1], [[0, 0, 0]]))
-
-
-def test_quaternions_of_matrices_are_those_rotations():
-    turns = np.vstack(
-        [unit(np.random.default_rng(0), 200), np.eye(4), [[1, 1, 0, 0], [0, 1, 1e-9, 0], [1, -1, 1, 1e-8]]]
-    )
-    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    found = quaternions.of_matrices(np.array([rotation_matrix(q) for q in turns]))
-    np.testing.assert_allclose(np.abs((found * turns).sum(axis=1)), 1.0, atol=1e-15)
 
 
 def test_the_shortest_motion_loops_without_a_warning():

@@ -276,24 +276,6 @@ AT = [[0.0, 0, 0], [1, 0, 0]], [[1.0, 0, 0], [2, 0, 0]]
 FIRST = POLICIES["first_surface"]
 WRONG: dict[str, tuple[Callable[[cc.HitWorld], Any], str]] = {
     "no policy": (lambda w: w.judge_segments(*AT, {"head": 4}), "policy: expected a Policy, got dict"),
-    "negative energy": (
-        lambda w: w.judge_segments(*AT, FIRST, energy=[1, -2]),
-        "energy: expected >= 0 .* got -2.0 in row 1",
-    ),
-    "energy of nan": (
-        lambda w: w.judge_segments(*AT, FIRST, energy=float("nan")),
-        "energy: expected >= 0 .* got nan in row 0",
-    ),
-    "endless energy": (lambda w: w.judge_rays(*AT, FIRST, energy=np.inf), "energy: expected >= 0 .* got inf in row 0"),
-    "energies": (
-        lambda w: w.judge_segments(*AT, FIRST, energy=[1, 2, 3]),
-        r"energy: .* shape \(2,\), got shape \(3,\)",
-    ),
-    "energy, text": (lambda w: w.judge_segments(*AT, FIRST, energy="1"), "energy: expected real numbers"),
-    "energy, bool": (lambda w: w.judge_segments(*AT, FIRST, energy=True), "energy: expected real numbers"),
-    "shots": (lambda w: w.judge_segments(*AT, FIRST, shot=[1, 2, 3]), r"shot: .* shape \(2,\), got shape \(3,\)"),
-    "shots, floats": (lambda w: w.judge_segments(*AT, FIRST, shot=[1.0, 2.0]), "shot: expected integers"),
-    "starts": (lambda w: w.judge_segments([[np.nan, 0, 0]] * 2, AT[1], FIRST), "starts: .* in row 0"),
     "threads": (lambda w: w.judge_segments(*AT, FIRST, threads=0), "threads: expected"),
     "mask": (lambda w: w.judge_segments(*AT, FIRST, mask=-1), "mask: expected"),
     "inside": (lambda w: w.judge_rays(*AT, FIRST, inside="out"), "inside: expected 'hit', 'exit' or 'ignore'"),

@@ -99,20 +99,14 @@ def test_no_characters_and_no_limbs(rig):
 
 
 POSES = {
-    "a bone too few": (lambda p, q: (p[:, :3], q), r"positions: expected shape \(k, 4, 3\), .*got \(9, 3, 3\)"),
-    "turns of three": (lambda p, q: (p, q[..., :3]), r"orientations: expected shape \(k, 4, 4\), .*got \(9, 4, 3\)"),
     "characters of one only": (
         lambda p, q: (p, q[:8]),
         r"orientations: expected 9 characters, as many as positions, got 8",
     ),
-    "words": (lambda p, q: ("here", q), r"positions: expected real numbers"),
-    "nowhere": (lambda p, q: (put(p, (3, 2), np.nan), q), r"positions: expected finite.*bone 2 \('ankle'\) in row 3;"),
-    "too far": (lambda p, q: (put(p, (8, 0, 1), 1e200), q), r"positions: expected finite.*bone 0 \('hip'\) in row 8;"),
     "no turn": (
         lambda p, q: (p, put(q, (0, 3), 0.0)),
         r"orientations: .*other than zero.*bone 3 \('sword'\) in row 0;",
     ),
-    "nan turn": (lambda p, q: (p, put(q, (5, 1, 2), np.nan)), r"orientations: .*bone 1 \('knee'\) in row 5;"),
     "out of sight": (
         lambda p, q: (put(p, (6, 2), 1e120), q),
         r"positions: expected limb ends.*limb 4 \('tapered 0'\) of bone 2 \('ankle'\) at \[1e\+120.*row 6",
@@ -187,15 +181,10 @@ def test_one_row_stands_for_all(rig):
 
 
 JOINTS = {
-    "a joint too few": (
-        ([0, 0, 0], STILL, np.ones((3, 4))),
-        r"joint_orientations: expected shape \(k, 4, 4\), .*\(3, 4\)",
-    ),
     "roots of two": (
         (np.zeros((2, 3)), np.ones((3, 4)), np.ones((4, 4))),
         r"root_orientations: expected 2 characters, .*got 3",
     ),
-    "nowhere": (([0, np.inf, 0], STILL, np.ones((4, 4))), r"root_positions: expected finite.*row 0"),
     "not turned": (([0, 0, 0], [0, 0, 0, 0], np.ones((4, 4))), r"root_orientations: .*other than zero.*row 0"),
     "no joint": (
         (np.zeros((9, 3)), STILL, put(np.ones((9, 4, 4)), (5, 2), 0.0)),

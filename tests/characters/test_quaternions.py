@@ -25,12 +25,6 @@ def as_order(q, order):
     return q if order == "xyzw" else q[..., [3, 0, 1, 2]]
 
 
-def test_the_name_is_public():
-    assert cc.quaternions.multiply is cc.quaternions.multiply
-    assert "quaternions" in dir(cc)
-    assert "quaternions" in cc.__all__
-
-
 def test_a_product_turns_by_the_second_first():
     product = cc.quaternions.multiply(unit(A), unit(B))
     expected = vectors_turned(A, vectors_turned(B, AXES))
@@ -106,19 +100,14 @@ def test_shapes_broadcast():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda q: q.multiply([1, 2, 3], [0, 0, 0, 1]), r"a: expected shape \(\.\.\., 4\), got \(3,\)"),
         (lambda q: q.multiply(A[:3], B[:4]), r"a: expected shapes that broadcast, got a \(3,\), b \(4,\)"),
-        (lambda q: q.multiply([0, 0, 0, np.nan], A), "a: expected finite numbers"),
         (lambda q: q.multiply(A, B, order="zyxw"), "order: expected 'xyzw' or 'wxyz', got 'zyxw'"),
         (lambda q: q.from_axis_angle([0, 0, 0], 1.0), "axis: expected a component of at least 2"),
-        (lambda q: q.from_axis_angle([0, 0, 1], "1"), "angle: expected real numbers"),
         (lambda q: q.slerp(A, 0 * B, 0.5), "b: expected a component of at least 2"),
         (lambda q: q.slerp(A, B, [0.5] * 3), "a: expected shapes that broadcast"),
-        (lambda q: q.from_matrix(np.eye(4)), r"matrices: expected shape \(\.\.\., 3, 3\), got \(4, 4\)"),
         (lambda q: q.from_matrix([np.eye(3), 2 * np.eye(3)]), "got columns of lengths 2 2 2; .* in row 1"),
         (lambda q: q.from_matrix(np.diag([1, 1, -1])), "got a mirrored one of scale 1 1 1"),
         (lambda q: q.from_matrix(np.eye(3) + np.eye(3, k=1) * 0.001), "got a sheared one of scale 1 1 1"),
-        (lambda q: q.from_matrix(np.full((3, 3), np.inf)), "matrices: expected finite numbers"),
     ],
 )
 def test_bad_arguments(call, message: str):

@@ -198,18 +198,3 @@ def test_nothing_to_prune():
     assert kept.tolist() == list(range(17))
     none, first = bare_tree(()).pruned()
     assert (none.bone_names, first.tolist()) == (("a",), [0])
-
-
-def test_a_pruned_character_has_the_pose_of_an_engine():
-    """67 bones, of which 24 carry limbs: an engine's pose is cut to those."""
-    rng = np.random.default_rng(3)
-    parents = [-1, *(int(rng.integers(max(0, i - 4), i)) for i in range(1, 67))]
-    carriers = np.sort(rng.choice(67, 24, replace=False))
-    rig = cc.Rig(
-        [f"b{i}" for i in range(67)], parents, rng.normal(size=(67, 3)) * 0.1, rng.normal(size=(67, 4)),
-        cc.Limbs.capsules(np.zeros((24, 3)), rng.normal(size=(24, 3)) * 0.1, 0.05), carriers,
-    )  # fmt: skip
-    pruned, kept = rig.pruned()
-    assert 24 <= len(kept) <= 25
-    at, turn = rig.forward(rng.normal(size=(3, 3)), rng.normal(size=(3, 4)), rng.normal(size=(3, 67, 4)))
-    assert pruned.place(at[:, kept], turn[:, kept]) == rig.place(at, turn)

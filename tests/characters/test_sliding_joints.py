@@ -108,23 +108,3 @@ def test_rest_positions_change_nothing():
     one = rig.forward([0, 0, 0], [0, 0, 0, 1], [[0, 0, 0, 1]] * 4, joint_positions=np.array([rest, np.add(rest, 5.0)]))
     assert one[0].shape == (2, 4, 3)
     assert one[0][1, :, 0].tolist() == pytest.approx([0.0, 5.0, -0.7, 4.3])  # roots beside the first one, which stays
-
-
-WRONG = {
-    "a bone too few": (np.zeros((3, 3)), r"joint_positions: expected shape \(k, 17, 3\), one row a character"),
-    "another count": (np.zeros((3, 17, 3)), "joint_positions: expected 2 characters, as many as elsewhere"),
-    "NaN": (np.nan, r"joint_positions: expected finite .* for bone 4 \('left_upper_arm'\) in row 1; remove or repair"),
-    "beyond the range": (1e160, r"joint_positions: expected finite .* \('left_upper_arm'\) in row 1"),
-    "words": ("here", "joint_positions: expected real numbers"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_what_is_refused(case: str):
-    rig, (given, message) = cc.Rig.humanoid(), WRONG[case]
-    if isinstance(given, float):
-        number, given = given, np.tile(rig.rest_positions, (2, 1, 1))
-        given[1, rig.bone_names.index("left_upper_arm"), 2] = number
-        message = message.replace("bone 4", f"bone {rig.bone_names.index('left_upper_arm')}")
-    with pytest.raises(ValueError, match=message):
-        rig.forward(np.zeros((2, 3)), [0, 0, 0, 1], rig.rest_orientations, joint_positions=given)

@@ -47,14 +47,3 @@ def test_what_is_no_teleport(teleport):
     with pytest.raises(ValueError, match=r"teleport: expected True or False, one or \(4,\), got "):
         world.set_poses(ids, *poses(4, 1.0), teleport=teleport)
     assert world.snapshot() is before
-
-
-@pytest.mark.parametrize(
-    ("ids", "got"),
-    [([0, 1.5, 2, 3], "1.5 in row 1"), (np.arange(4.0), "0.0 in row 0"), ([0, 1, True, 3], "True in row 2"),
-     ((0, 1, 2, "3"), "'3' in row 3"), (np.array([0, 1, None, 3]), "None in row 2"), (1.0, "1.0 in row 0")],
-)  # fmt: skip
-def test_ids_that_are_no_integers(ids, got: str):
-    world, *_ = crowd()
-    with pytest.raises(ValueError, match=f"ids: expected integers, got {got}"):
-        world.set_poses(ids, *poses(4, 1.0))

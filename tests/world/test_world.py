@@ -101,31 +101,6 @@ def test_input_arrays_may_be_reused(crowd: cc.Limbs):
     assert not same_bits(want, world.cast_segments(starts, ends))
 
 
-def test_rows_can_be_taken_out(crowd: cc.Limbs):
-    hits = cc.HitWorld(crowd).cast_segments(*shots(crowd, 40))
-    for i in (int(hits.hit.argmax()), int((~hits.hit).argmax()), -1):
-        for name in FIELDS:
-            assert np.array_equal(getattr(hits[i], name), getattr(hits, name)[i], equal_nan=True), name
-
-
-def test_any_number_type_is_taken_without_loss():
-    whole = {"p1": [[0, 0, 0], [3, 1, 0]], "p2": [[0, 0, 2], [3, 1, 2]], "radius": [1, 2]}
-    asked = {"starts": [[-5, 0, 1], [9, 2, 1]], "ends": [[5, 1, 1], [-9, 2, 2]]}
-    want = cc.HitWorld(cc.Limbs.cylinders(**whole)).cast_segments(**asked)
-    assert want.hit.all()
-    for kind in (np.float32, np.float64, np.int8, np.int64, np.float16, ">f8"):
-        limbs = cc.Limbs.cylinders(**{k: np.array(v, dtype=kind) for k, v in whole.items()})
-        assert limbs.p1.dtype == np.float64
-        for order in ("C", "F"):
-            rays = {k: np.array(v, dtype=kind, order=order) for k, v in asked.items()}
-            assert not same_bits(want, cc.HitWorld(limbs).cast_segments(**rays))
-    world = cc.HitWorld(cc.Limbs.cylinders(**whole))
-    assert not same_bits(want, world.cast_segments(tuple(asked["starts"]), list(map(tuple, asked["ends"]))))
-    third = np.float32(1 / 3)
-    limbs = cc.Limbs.cylinders(np.full((1, 3), third), np.full((1, 3), 2 * third), third)
-    assert limbs.radius[0] == float(third)
-
-
 def test_a_limit_is_one_number_or_one_a_ray(crowd: cc.Limbs):
     world = cc.HitWorld(crowd)
     starts, ends = shots(crowd, sized(100))
