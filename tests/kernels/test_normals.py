@@ -4,47 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.cases.everyday_shape_worlds import mixed, shots_at
-from support.cases.frames import Array, _unit
+from support.cases.everyday_shape_worlds import mixed
+from support.cases.frames import _unit
 from support.check_cylinders import sized
-from support.oracle.shapes.rows import Shapes, shots
+from support.oracle.shapes.rows import shots
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
 pytestmark = pytest.mark.plain_python
-
-
-def times(limbs: Shapes, power: int) -> Shapes:
-    """Return the limbs in a unit 2**power times as small."""
-    lengths = ("p1", "p2", "radius", "radius2", "half")
-    return replace(limbs, **{name: np.ldexp(getattr(limbs, name), power) for name in lengths})
-
-
-def normals_at(limbs: Shapes, start: Array, end: Array, power: int) -> cc.RayHits:
-    """Return what the segments hit, all lengths being 2**power times as large."""
-    return shots(times(limbs, power), np.ldexp(start, power), np.ldexp(end, power)).cast()
-
-
-@pytest.mark.machine_code
-@pytest.mark.parametrize("power", [-490, -200, 200, 490])
-def test_a_power_of_two_leaves_normals(power: int):
-    """Products of three lengths overflow from 2**342 on, and vanish below 2**-358."""
-    world = mixed(280)
-    k = np.random.default_rng(2).integers(0, 280, 840)
-    start, end = shots_at(world.take(k), len(k))
-    here = world.take(k)
-    middle = 0.5 * (start + end) - 0.5 * (here.p1 + here.p2)
-    start, end = start - middle, end - middle  # through the middle of the limb each of them is asked about
-    plain, far = normals_at(here, start, end, 0), normals_at(here, start, end, power)
-    assert np.array_equal(plain.limb, far.limb)
-    assert np.array_equal(plain.face, far.face)
-    # positions are right to an ulp of coordinates that are some ten radii
-    np.testing.assert_allclose(far.normal, plain.normal, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(far.exit_normal, plain.exit_normal, rtol=0, atol=1e-14)
-    for kind, row in SHAPE_ROWS.items():
-        own = here.kind == kind
-        assert {*plain.face[own & plain.hit], *plain.exit_face[own & plain.hit]} - {cc.Face.INSIDE} == {*row.faces}
 
 
 @pytest.mark.coverage("0", "1", "2", "4")

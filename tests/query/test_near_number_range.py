@@ -26,6 +26,7 @@ def test_distances_at_any_power_of_two(power: int):
     size = np.maximum(np.abs(p).max(axis=1), np.abs(here.position).max(axis=1))
     assert np.array_equal(here.limb, there.limb)
     assert np.array_equal(here.face, there.face)
+    assert np.abs(there.normal - here.normal).max() < 1e-9
     for name in ("distance", "position"):
         off = np.abs(np.ldexp(getattr(there, name), -power) - getattr(here, name)).reshape(len(p), -1).max(axis=1)
         assert (off <= 8.0 * np.spacing(size)).all()

@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from support.cases.near_points import MAKERS, any_limb, near_points
-from support.cases.one_of_each_shape import BOX_TURN, LIMBS
+from support.cases.one_of_each_shape import LIMBS
 from support.check_cylinders import IS_COMPILED
 from support.mixed_questions import grid_limbs, mixed_limbs
 from support.oracle.nearest import signed_distance
@@ -219,37 +219,6 @@ def test_rows_and_fields_of_results():
 
 
 # The whole range ----------------------------------------------------------------------------------------------------
-
-
-MAKERS_OF = {
-    cc.Shape.CYLINDER: cc.Limbs.cylinders,
-    cc.Shape.TUBE: cc.Limbs.tubes,
-    cc.Shape.TAPERED: cc.Limbs.tapered_cylinders,
-    cc.Shape.ELLIPSOID: cc.Limbs.ellipsoids,
-    cc.Shape.CAPSULE: cc.Limbs.capsules,
-}
-
-
-@pytest.mark.parametrize("power", [-490, -300, 60, 300, 490])
-@pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
-def test_any_power_of_two(shape: cc.Shape, power: int):
-    """The same limb and points in another unit have the same answers in that unit, but for the last digit."""
-    limbs = LIMBS[shape]
-    points = near_points(limbs, np.random.default_rng(5), 1)[:6]
-    unit = 2.0**power
-    radii = [limbs.radius * unit] + ([limbs.radius2 * unit] if limbs.radius2[0] else [])
-    if shape == cc.Shape.BOX:
-        scaled = cc.Limbs.boxes(unit * limbs.p1, BOX_TURN, unit * limbs.half_extents)
-    elif shape == cc.Shape.SPHERE:
-        scaled = cc.Limbs.spheres(unit * limbs.p1, *radii)
-    else:
-        scaled = MAKERS_OF[shape](unit * limbs.p1, unit * limbs.p2, *radii)
-    here, there = limbs.closest_points(points), cc.HitWorld(scaled).closest_points(unit * points)
-    ulp = 4 * np.spacing(np.abs(points).max())
-    assert there.face.tolist() == here.face.tolist()
-    np.testing.assert_allclose(there.distance / unit, here.distance, rtol=0, atol=ulp)
-    np.testing.assert_allclose(there.normal, here.normal, rtol=0, atol=1e-9)
-    assert scaled.overlap_spheres(unit * points, unit).tolist() == limbs.overlap_spheres(points, 1.0).tolist()
 
 
 @pytest.mark.parametrize("shape", MAKERS)

@@ -30,21 +30,7 @@ def with_row(array: Array, row: int, value: object) -> Array:
     return changed
 
 
-@pytest.fixture(scope="module")
-def world() -> cc.HitWorld:
-    return cc.HitWorld(mixed(20).limbs())
-
-
 # Refused ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("direction", [[0.0] * 3, [BELOW, 0.0, -BELOW], [0.0, 5e-324, 0.0], [1e-200] * 3])
-def test_directions_that_are_too_short(world: cc.HitWorld, direction: list):
-    for n in (5, 2100):
-        short = with_row(np.ones((n, 3)), 3, direction)
-        for query in ("cast", "occluded", "chords"):
-            with pytest.raises(ValueError, match=r"directions: .*2\*\*-500.*row 3\b"):
-                getattr(world, f"{query}_rays")(np.zeros((n, 3)), short)
 
 
 @pytest.mark.parametrize("value", [BELOW, 1e-200, 5e-324])

@@ -47,10 +47,6 @@ def test_touching_counts_row_by_row_and_among_others():
     assert world.overlap_capsules(p1, p2, 0.25, ignore_character=3).limb.tolist() == [1]
     assert world.overlap_capsules([p1] * 2, p2, 0.25, mask=[1, 2], threads=1).limb.tolist() == [1, 0, 1]
     assert world.overlap_capsules(p1, p1, 0).limb.tolist() == [1]  # a point
-    with pytest.raises(ValueError, match="radii: expected 0"):
-        world.overlap_capsules(p1, p2, -1.0)
-    with pytest.raises(ValueError, match=r"p2.*row 0"):
-        world.overlap_capsules(p1, [np.nan, 0, 0], 0.0)
 
 
 def test_in_the_past_it_is_the_world_of_that_time():
@@ -141,8 +137,6 @@ def test_boxes_that_touch_boxes_balls_and_capsules_are_exact():
     assert world.overlap_boxes([0, 0, 0], still, [9, 9, 9], ignore_character=-1).limb.tolist() == [0, 1, 2]
     touching = cc.HitWorld(cc.Limbs.cylinders([0, 0, -1], [0, 0, 1], 1.0)).overlap_boxes([2, 0, 0], still, [1, 1, 1])
     assert (len(touching), touching.undecided.tolist()) == (1, [True])
-    with pytest.raises(ValueError, match="half_extents"):
-        world.overlap_boxes([0, 0, 0], still, [0, 1, 1])
 
 
 def test_in_bores_and_walls_of_tubes():

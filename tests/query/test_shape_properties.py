@@ -1,7 +1,6 @@
 """Laws that hold for every shape and every segment, and between the shapes."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
@@ -278,24 +277,3 @@ def test_a_sphere_is_an_ellipsoid_as_long_as_wide(case: ShapeCase, axis: int, in
 def test_a_box_holds_the_sphere_in_it_and_lies_in_the_one_about_it(case: ShapeCase):
     is_part(other(case, SPHERE, radius=case.limb.half.min(axis=1)), case)
     is_part(case, other(case, SPHERE, radius=np.ceil(np.linalg.norm(case.limb.half, axis=1))))
-
-
-def test_equal_limbs_of_different_shapes_go_to_the_lowest_index():
-    """Seven shapes that all touch the plane x = 5 where the rays come in: the first of them is credited."""
-    p1, p2 = np.array([[0.0, 0, -5]]), np.array([[0.0, 0, 5]])
-    parts = [
-        cc.Limbs.spheres([[0, 0, 0]], 5),
-        cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [[5, 5, 5]]),
-        cc.Limbs.capsules(p1, p2, 5),
-        cc.Limbs.ellipsoids(p1, p2, 5),
-        cc.Limbs.tubes(p1, p2, 5, 3),
-        cc.Limbs.tapered_cylinders(p1, p2, 5, 5),
-        cc.Limbs.cylinders(p1, p2, 5),
-    ]
-    for first, reach in product(range(7), (4.0, 5.0, 6.0)):
-        world = cc.HitWorld(cc.Limbs.concat(parts[first:] + parts[:first]))
-        hits = world.cast_segments([[9, 0, 0]], [[9 - reach, 0, 0]])
-        assert (hits.limb[0], hits.fraction[0]) == (0, 4 / reach)
-        chords = world.chords_segments([[9, 0, 0]], [[9 - reach, 0, 0]])
-        assert chords.limb.tolist() == list(range(7))
-        assert world.contains_points([[5, 0, 0]]).count[0] == 7
