@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run
 from support.cases.everyday_worlds import make_crowd
-from support.character_life import Life, Member, all_shapes_rig
+from support.character_life import Life, Member, all_shapes_rig, rig_without_boxes
 from support.check_cylinders import differing, sized
 from support.matches.answers import of_worlds, queries
 from support.matches.volley import draw_volley, moments_of
@@ -34,14 +34,6 @@ seen: Counter[str] = Counter()
 """What all programs have met."""
 
 seeds = st.integers(0, 2**16)
-
-
-def rig_without_boxes() -> cc.Rig:
-    """Two bones with a limb of each shape that has rational contacts."""
-    whole = all_shapes_rig()
-    rows = np.arange(2, len(whole.limbs))
-    rest = (whole.rest_positions, whole.rest_orientations)
-    return cc.Rig(whole.bone_names, whole.parents, *rest, whole.limbs[rows], whole.limb_bone[rows], {"head": 1})
 
 
 class Histories(RuleBasedStateMachine):

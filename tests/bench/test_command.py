@@ -59,8 +59,6 @@ def test_every_level_that_runs_here_has_a_folder(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--engines", "havok"], ("no engine 'havok'", "bullet")),
-        (["--workloads", "W9"], ("no workload 'W9'", "W1, W2, W3, W3H, W4, C3")),
         (["--levels", "x86-64-v9"], ("expected levels among", "x86-64-v9")),
         (["--out", "/dev/null/report"], ("cannot write to", "--out")),
     ],

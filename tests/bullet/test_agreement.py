@@ -1,7 +1,5 @@
 """The mirror against the live client: the same body, link and point for every clear ray, however the body was made."""
 
-from fractions import Fraction
-
 import numpy as np
 import pybullet as p
 import pytest
@@ -109,42 +107,6 @@ def test_mjcf_cylinder_whose_margin_is_a_tenth_of_its_size(tmp_path):
         p.performCollisionDetection(physicsClientId=c)
         # a margin of 7 mm, of which (1 - 1 / sqrt 2) is taken off the rim
         assert_agreement(mirror, c, 10, span=0.4, centre=(0.05, 0.1, 0.25), least=200, rounded=2.2e-3)
-
-
-def test_bullet_loses_rim_cuts_that_the_mirror_hits():
-    radius, height = 0.05, 0.4
-    rng = np.random.default_rng(11)
-    turn = rng.uniform(0, 2 * np.pi, 3000)
-    rim = np.stack([np.cos(turn), np.sin(turn), np.zeros(3000)], axis=1) * radius * (1 - 1e-5)
-    rim[:, 2] = height / 2
-    slope = np.stack([np.cos(turn), np.sin(turn), np.full(3000, -1e-3)], axis=1) + 0.3 * rng.normal(size=(3000, 3))
-    starts, ends = rim - slope, rim + slope
-    with scenes.client() as c:
-        cylinder = p.createCollisionShape(p.GEOM_CYLINDER, radius=radius, height=height, physicsClientId=c)
-        p.createMultiBody(0, cylinder, physicsClientId=c)
-        ours = Mirror(c).rayTestBatch(starts, ends)
-        theirs = p.rayTestBatch(starts, ends, physicsClientId=c)
-    lost = [i for i in range(3000) if ours[i][0] == 0 and theirs[i][0] < 0]
-    assert len(lost) > 10
-    for i in lost:
-        start, end = ([Fraction(x) for x in row.tolist()] for row in (starts[i], ends[i]))
-        fraction = (Fraction(height) / 2 - start[2]) / (end[2] - start[2])
-        x, y = (a + fraction * (b - a) for a, b in zip(start[:2], end[:2], strict=True))
-        assert 0 < fraction < 1, "the segment goes through the plane of the cap"
-        assert x * x + y * y < Fraction(radius) ** 2, "within the cap"
-
-
-def test_bullet_loses_a_body_that_was_just_made_and_the_mirror_hits_it():
-    with scenes.client() as c:
-        sphere = p.createCollisionShape(p.GEOM_SPHERE, radius=0.3, physicsClientId=c)
-        p.createMultiBody(1, sphere, baseInertialFramePosition=[5, 0, 0], physicsClientId=c)
-        before = p.rayTest([-1, 0, 0], [1, 0, 0], physicsClientId=c)
-        mirror = Mirror(c)
-        after = p.rayTest([-1, 0, 0], [1, 0, 0], physicsClientId=c)
-    assert before[0][0] == -1, "its boxes are made at the first step; if this fails, PyBullet was mended"
-    assert after[0][:2] == (0, -1), "measuring the filters had them made"
-    assert mirror.limbs.mask.tolist() == [1]
-    assert mirror.limbs.p1[0].tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("count", [16_384, 40_000])

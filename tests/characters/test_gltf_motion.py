@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support import skins
-from support.cases.gltf import FLOAT, Writer, gltf
+from support.cases.gltf import FLOAT, Writer, gltf, pack
 
 import cylcollide as cc
 
@@ -38,13 +38,8 @@ def written(tmp_path, *channels, nodes=None, **more):
         "animations": [animation(writer, *channels)],
         **more,
     }
-    content |= {
-        "accessors": writer.accessors,
-        "bufferViews": writer.views,
-        "buffers": [{"byteLength": len(writer.data)}],
-    }
     path = tmp_path / "a.gltf"
-    path.write_bytes(gltf((content, writer.data)))
+    path.write_bytes(gltf((content | pack(writer), writer.data)))
     return path
 
 

@@ -192,34 +192,6 @@ def test_an_arm_does_not_shield_the_head_but_a_friend_does():
     assert (judged.character[0], judged.hit_group[0], judged.damage[0]) == (8, ARM, 10.0)
 
 
-def test_a_union_counts_once_by_the_group_that_is_entered_first():
-    """Arm from 2 to 6, torso from 4 to 8, heart within, then a gap and the torso again."""
-    world = on_a_line((2, 6, 7, ARM), (4, 8, 7, TORSO), (5, 7, 7, HEAD), (10, 11, 7, TORSO), (3, 4, -1, TORSO))
-    policy = cc.Policy.penetration({ARM: 1.0, TORSO: 8.0, HEAD: 100.0}, {ARM: 2.0, TORSO: 3.0})
-    judged = world.judge_segments(*ALONG, policy, energy=20.0)
-    reasons = [Reason(x).name for x in judged.impacts.reason]
-    assert judged.impacts.limb.tolist() == [0, 4, 1, 2, 3]
-    assert reasons == ["PASSED_THROUGH", "PASSED_THROUGH", "PASSED_THROUGH", "OVERLAPPED", "STOPPED"]
-    assert judged.impacts.energy_out.tolist() == [16.0, 8.0, 6.0, 6.0, 0.0]
-    assert judged.impacts.damage.tolist() == [8.0, 24.0, 4.0, 0.0, 18.0]
-    assert (judged.damage[0], judged.energy_left[0], judged.limb[0]) == (54.0, 0.0, 0)
-
-
-def test_energy_that_ends_at_a_surface_ends_before_it():
-    world = on_a_line((2, 4, 1, ARM), (4, 6, 2, ARM))
-    for energy, reasons, left in (
-        (4.0, [Reason.STOPPED, Reason.SPENT_BEFORE], 0.0),
-        (4.0 + 2**-40, [Reason.PASSED_THROUGH, Reason.STOPPED], 0.0),
-        (8.0, [Reason.PASSED_THROUGH, Reason.STOPPED], 0.0),
-        (9.0, [Reason.PASSED_THROUGH, Reason.PASSED_THROUGH], 1.0),
-        (0.0, [Reason.SPENT_BEFORE, Reason.SPENT_BEFORE], 0.0),
-    ):
-        judged = world.judge_segments(*ALONG, cc.Policy.penetration(2.0), energy=energy)
-        assert judged.impacts.reason.tolist() == reasons
-        assert judged.energy_left[0] == left
-        assert judged.hit[0] == (energy > 0.0)
-
-
 def test_the_reference_can_tell_a_wrong_verdict():
     """Each column that it looks at, spoiled."""
     world = on_a_line((2, 4, 1, ARM), (5, 6, 2, ARM))

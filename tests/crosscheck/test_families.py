@@ -205,11 +205,6 @@ def test_families_draw_from_different_chance():
     assert len(set(keys)) == len(FAMILIES) == 16
 
 
-def test_unknown_family_names_the_known():
-    with pytest.raises(ValueError, match=r"generic, side-graze, .*, humanoid, got 'nope'"):
-        chunk("nope")
-
-
 @pytest.mark.parametrize("rays", [160, 16_000, 65_536, 131_071, 131_072, 400_000, 655_360])
 def test_families_share_evenly_however_few_the_segments(rays):
     plan = FamiliesPlan(FAMILIES, rays, 0)

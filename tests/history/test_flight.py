@@ -1,8 +1,6 @@
 """Flights as straight pieces: continuous, as close to the curve as they say, and the same bits alone and among many."""
 
-import re
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -197,11 +195,3 @@ def call(**changed):
 def test_bad_arguments(changed: dict, message: str):
     with pytest.raises(ValueError, match=message):
         call(**changed)
-
-
-def test_what_the_page_shows_is_what_happens(capsys):
-    page = (Path(__file__).parents[2] / "docs" / "flight.md").read_text()
-    (snippet,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(compile(snippet, "flight.md", "exec"), {})
-    (said,) = re.findall(r"^print\(.*  # (.*)$", snippet, re.MULTILINE)
-    assert capsys.readouterr().out.strip() == said

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
-from support.character_life import Life, all_shapes_rig
+from support.character_life import Life, rig_without_boxes
 from support.check_cylinders import IS_COMPILED
 from support.one_limb import about_z, one_limb_world
 from support.oracle.moving_bullets import Bullet, Ticks
@@ -18,14 +18,6 @@ pytestmark = pytest.mark.plain_python
 
 FIELDS = tuple(name for name in MovingHit.__annotations__ if name not in ("limb_name",))
 N, TICKS = (160, 12) if IS_COMPILED else (40, 5)
-
-
-def rig_without_boxes() -> cc.Rig:
-    """Every shape on four bones, but for boxes, which have no rational contacts."""
-    rig = all_shapes_rig()
-    rows = np.arange(2, len(rig.limbs))
-    rest = (rig.rest_positions, rig.rest_orientations)
-    return cc.Rig(rig.bone_names, rig.parents, *rest, rig.limbs[rows], rig.limb_bone[rows], {"head": 1, "arm": 3})
 
 
 def recorded_life(seed: int, interpolate: str, ticks: int = TICKS) -> tuple[Life, PoseHistory]:

@@ -8,7 +8,6 @@ from support.check_cylinders import sized
 from support.machine_code import as_machine_code
 from support.moving_boxes import Cases, cases_of, contacts, coordinates, deepest, depth
 
-import cylcollide as cc
 from cylcollide._types import Face
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.moving.box import RESOLUTION, BoxPath, end_of_box_contact, first_box_contact, relative_flight
@@ -240,48 +239,3 @@ def test_numbers_beyond_what_float64_products_hold_are_undecided(unit: float, tu
     scaled = {"start": (-5.0, 0, 0), "end": (5.0, 0, 0), "half": (1.0, 2.0, 3.0), "here": (0, 0, 0), "there": (0, 0, 0)}
     row = one(**{name: np.multiply(scaled[name], unit) for name in names}, turn_there=(turn, 0.0, 0.0, 1.0))
     assert row[[POSSIBLE, CERTAIN]].tolist() == [1.0, 0.0]
-
-
-@pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_the_pose_is_that_of_the_history(interpolate: str):
-    """What is certain agrees with `limbs_at` at the bounds of each moment."""
-    rng = np.random.default_rng(7)
-    axes = rng.normal(size=(6, 4))
-    limbs = cc.Limbs.boxes(rng.normal(size=(6, 3)) * 0.3, axes, 10.0 ** rng.uniform(-1.5, -0.3, (6, 3)))
-    rig = cc.Rig([f"b{i}" for i in range(6)], [-1] * 6, np.zeros((6, 3)), [[0, 0, 0, 1.0]] * 6, limbs, range(6))
-    world = cc.HitWorld()
-    ids, history = world.spawn(rig, 1), cc.PoseHistory(world, interpolate=interpolate)
-    positions, turns = rng.normal(size=(2, 1, 6, 3)), rng.normal(size=(2, 1, 6, 4))
-    turns[1] = turns[0] + 0.2 * rng.normal(size=(1, 6, 4))
-    for tick in range(2):
-        world.set_poses(ids, positions[tick], turns[tick])
-        history.record(float(tick))
-    recorded = [history.limbs_at(0.0), history.limbs_at(np.nextafter(1.0, 0.0))]
-    here, there = positions[:, 0] if interpolate == "bones" else (recorded[0].p1, recorded[1].p1)
-    still = np.tile([0.0, 0.0, 0.0, 1.0], (6, 1))
-    p, q = turns[:, 0] if interpolate == "bones" else (still, still)
-    box = limbs if interpolate == "bones" else recorded[0]
-    centre = limbs.p1 if interpolate == "bones" else np.zeros((6, 3))
-    u = np.array([0.3, 0.7, 0.5, 0.2, 0.6, 0.4])
-    place = np.array([history.limbs_at(moment).p1[i] for i, moment in enumerate(u)])
-    travel = rng.normal(size=(6, 3)) * 3.0
-    start, end = place - u[:, None] * travel, place + (1.0 - u)[:, None] * travel
-    axes_rows = box.box_axes.reshape(6, 9)
-    half = limbs.half_extents
-    cases = Cases(start, end, np.tile([0.0, 1.0], (6, 1)), here, there, p, q, centre, axes_rows, half)
-    rows = found(Cases(*map(np.ascontiguousarray, cases)))
-    assert (rows[:, CERTAIN] == 1.0).all()
-    assert (rows[:, INSIDE] == 0.0).any()
-    judged = 0
-    for i, row in enumerate(rows):
-        moments = [(row[UPPER], True)]
-        if row[LOWER] > 1e-9:
-            moments.append((row[LOWER] - 1e-9, False))
-        if row[EXIT] and row[EXIT + 3] < 1.0 - 1e-9:
-            moments += [(row[EXIT + 2], True), (row[EXIT + 3] + 1e-9, False)]
-        judged += len(moments)
-        for moment, within in moments:
-            point = start[i] + moment * (end[i] - start[i])
-            side = history.limbs_at(moment)[i : i + 1].classify_points(point)[0]
-            assert (side != cc.Side.OUTSIDE) == within, (i, moment)
-    assert judged > 15

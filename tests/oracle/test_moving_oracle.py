@@ -1,7 +1,6 @@
 """Contacts with moving limbs against the oracle of another method, on families of motions: mostly knife edges."""
 
 from collections import Counter
-from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -12,7 +11,6 @@ from support.check_motions import check_motion
 from support.oracle import moving as oracle
 from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
 from support.oracle.lines import BORE
-from support.oracle.sturm import Curve, Cut, cuts
 
 from cylcollide._types import Shape
 from cylcollide.exact.contacts import first_contact
@@ -117,36 +115,3 @@ def test_the_order_of_limbs_is_the_oracles(family):
             assert all((found[1].compare_entry(c) or found[0] - row) <= 0 for row, c, _ in met)
     assert seen[1] + seen[0] > count
     assert seen[0] > 2
-
-
-# The oracle's own numbers -------------------------------------------------------------------------------------------
-
-
-def curve(*roots: Fraction | int) -> Curve:
-    """Return the polynomial with these roots."""
-    found = [Fraction(1)]
-    for x in roots:
-        found = [a - x * b for a, b in zip([Fraction(0), *found], [*found, Fraction(0)], strict=True)]
-    assert all(c.denominator == 1 for c in found)
-    return Curve(tuple(c.numerator for c in found))
-
-
-def test_the_oracle_counts_different_roots():
-    """Of (x - 1)³ x (x + 2)², of x² + 1 and of a constant; the left end is left out."""
-    c = curve(1, 1, 1, 0, -2, -2)
-    counts = [c.count(Fraction(a), Fraction(b)) for a, b in ((-3, 3), (-2, 3), (-2, 0), (0, 1), (1, 5), (-3, -2))]
-    assert counts == [3, 2, 1, 1, 0, 1]
-    assert Curve((1, 0, 1)).count(Fraction(-9), Fraction(9)) == Curve((5,)).count(Fraction(-9), Fraction(9)) == 0
-
-
-def test_the_oracle_joins_equal_roots_only():
-    """√2 of two polynomials and of their product with others, beside a rational number that is 2^-80 away."""
-    near = Fraction(1_414_213_562_373_095_048_801_688, 10**24)
-    given = {"a": Curve((-2, 0, 1)), "b": Curve((-4, 0, 0, 0, 1)), "c": Curve((-near.numerator, near.denominator))}
-    found = cuts(given, Fraction(0), Fraction(2))
-    assert [set(cut.curves) for cut in found] == [{"c"}, {"a", "b"}]
-    assert found[0].compare(found[1]) == -1
-    assert found[1].compare(Cut(Fraction(1), Fraction(2), {"d": Curve((0, -2, 0, 1))})) == 0
-    assert found[1].rounded(Fraction(0), Fraction(1)) == 2**0.5
-    assert found[0].rounded(-near, Fraction(1)) == 0.0
-    assert Cut(Fraction(0), Fraction(2), {"e": curve(1)}).rounded(Fraction(1, 2**53), Fraction(1)) == 1.0

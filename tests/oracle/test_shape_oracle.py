@@ -11,10 +11,10 @@ from support.check_cylinders import sized
 from support.check_shapes import world_truths
 from support.oracle import any_shape
 from support.oracle import cylinder as oracle
-from support.oracle.algebraic import Param, Root, compare, enclosure, root, value
+from support.oracle.algebraic import Param, Root, compare, enclosure
 from support.oracle.any_shape import chords, classify
-from support.oracle.cylinder import INSIDE, SIDE, segment
-from support.oracle.lines import CYLINDER, NAMES, TAPERED, TUBE, Solid
+from support.oracle.cylinder import segment
+from support.oracle.lines import NAMES, TUBE, Solid
 from support.oracle.shapes import tube
 from support.oracle.shapes.rows import Shots
 from support.oracle.shapes.table import SHAPE_ROWS
@@ -28,7 +28,6 @@ from cylcollide.query.exact_fallback import exact_limb
 
 PIPE = tube.PIPE.solids()[0]
 EIGHTH = Fraction(1, 8)
-CAN = Solid(CYLINDER, (0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0)
 
 BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.chords.items()}
 
@@ -52,51 +51,6 @@ def _rational(number: QuadraticNumber | None) -> Fraction:
     """Return a place of which the case says that it is rational."""
     assert number is not None
     return Fraction(*number.approximate())
-
-
-def test_a_tangent_of_the_bore_is_one_chord():
-    (one,) = chords(PIPE, segment((1, -4, 1), (1, 4, 1)))
-    assert isinstance(one.entry, Root)
-    assert (one.entry_face, one.exit_face) == (SIDE, SIDE)
-    assert len(chords(PIPE, segment((1 - 2**-53, -4, 1), (1 - 2**-53, 4, 1)))) == 2
-    assert len(chords(PIPE, segment((1 + 2**-52, -4, 1), (1 + 2**-52, 4, 1)))) == 1
-
-
-def test_roots_are_ordered_and_enclosed():
-    two, three = (root(1, 0, -n, upper=True) for n in (2, 3))
-    assert isinstance(two, Root)
-    assert root(1, 0, -4, upper=True) == Fraction(2)
-    assert root(3, 0, -6, upper=True) == two
-    assert [compare(two, three), compare(three, two), compare(two, root(5, 0, -10, upper=True))] == [-1, 1, 0]
-    assert compare(root(1, 0, -2, upper=False), two) == -1
-    assert compare(two, Fraction(141421356237309504880168872420969807856967187537694, 10**50)) == 1
-    assert compare(two, Fraction(141421356237309504880168872420969807856967187537695, 10**50)) == -1
-    assert abs(value(two) ** 2 - 2) < Fraction(1, 2**150)
-
-
-def test_ties_go_to_the_lowest_limb_and_policies_pick():
-    twice = any_shape.all_chords(
-        [(0, CAN), (1, CAN), (2, Solid(CYLINDER, CAN.p2, CAN.p1, 1.0))], segment((-3, 0, 1), (3, 1, 1))
-    )
-    hit = any_shape.credited(reversed(twice), "hit")
-    assert hit is not None
-    assert ([i for i, _ in twice], hit.limb, hit.face) == ([0, 1, 2], 0, SIDE)
-    out = any_shape.all_chords(
-        [(0, CAN), (1, Solid(CYLINDER, (2, 0, 0), (2, 0, 2), 0.5))], segment((0, 0, 1), (4, 0, 1))
-    )
-    picked = [any_shape.credited(out, inside) for inside in ("hit", "exit", "ignore")]
-    assert [(p.limb, p.at, p.face) for p in picked if p] == [
-        (0, Fraction(0), INSIDE),
-        (0, Fraction(1, 4), SIDE),
-        (1, Fraction(3, 8), SIDE),
-    ]
-
-
-@pytest.mark.parametrize("depth", [-0.5, -(2.0**-40), 0.0, 2.0**-40, 0.25])
-def test_the_depth_of_a_graze(depth: float):
-    graze = segment((-2, 1 - depth, 1), (2, 1 - depth, 1.5))
-    assert any_shape.graze_depth(CAN, graze) == pytest.approx(depth, abs=1e-15)
-    assert bool(chords(CAN, graze)) == (depth >= 0)
 
 
 # Against a second opinion -------------------------------------------------------------------------------------------
@@ -161,17 +115,6 @@ def test_points_agree(drawn: Shots):
             assert all(holds(solid, [c + d for c, d in zip(x, step, strict=True)]) for step in steps)
         seen[where] += 1
     assert min(seen[k] for k in range(3)) > len(drawn) / 20
-
-
-def test_a_cylinder_is_a_taper_of_equal_radii():
-    s = sample(sized(7 * 900), seed=21)
-    s, hits = s.take(s.shapes.kind == CYLINDER), 0
-    for i, rod in enumerate(s.shapes.solids()):
-        query, taper = s.query(i), Solid(TAPERED, rod.p1, rod.p2, rod.radius, rod.radius)
-        assert chords(taper, query) == chords(rod, query)
-        assert classify(taper, query.origin) == classify(rod, query.origin)
-        hits += bool(chords(rod, query))
-    assert sized(900) / 3 < hits < len(s)
 
 
 # The families -------------------------------------------------------------------------------------------------------

@@ -51,13 +51,6 @@ def test_version():
     assert (done.returncode, done.stdout.strip()) == (0, f"cylcollide {cc.__version__}")
 
 
-def test_help_names_the_command_and_its_options(command):
-    assert "crosscheck" in command("--help")[1]
-    text = command("crosscheck", "--help")[1]
-    for option in ("--rays", "--seed", "--motion", "--out", "--jobs"):
-        assert option in text
-
-
 def test_the_command_alone_says_what_one_can_do():
     done = run_command()
     assert (done.returncode, done.stderr) == (0, "")
@@ -87,15 +80,6 @@ def test_remedies_work_without_an_index():
     root = Path(__file__).parents[2]
     files = [*(root / "cylcollide").rglob("*.py"), *(root / "docs").rglob("*.md"), root / "README.md"]
     assert [one.name for one in files if said in one.read_text()] == ["_version.py"]
-
-
-def test_unknown_motion_names_the_known(command, tmp_path):
-    status, _, said = command("crosscheck", "--motion", "moonwalk", "--out", tmp_path / "report")
-    assert status == 2
-    assert len(said.splitlines()) == 1
-    assert "'moonwalk'" in said
-    assert "backflip, cartwheel" in said
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,12 @@ from cylcollide.cli import COMMANDS
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = sorted((DOCS / "examples").glob("plot_*.py"))
 START = [*sorted(DOCS.glob("start_*.md")), DOCS / "netcode.md"]
+EXACT = [DOCS / "flight.md", DOCS / "level_geometry.md"]
+"""Whose programs print what stands behind the lines that print, and nothing else."""
 NO_PAGE = {"__version__", "quaternions", "GROUP", "QuaternionOrder"}
 
 
-@pytest.mark.parametrize("page", START, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*START, *EXACT], ids=lambda page: page.stem)
 def test_programs_of_start_pages_run(page, capsys):
     programs = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert programs
@@ -32,6 +34,7 @@ def test_programs_of_start_pages_run(page, capsys):
         printed = capsys.readouterr().out
         for claimed in re.findall(r"^ *print\(.*  # (\w+)", program, re.MULTILINE):
             assert claimed in printed
+        assert page in START or re.findall(r"^print\(.*  # (.*)$", program, re.MULTILINE) == printed.splitlines()
 
 
 def anchors(page: Path) -> set[str]:

@@ -31,6 +31,13 @@ def all_shapes_rig() -> cc.Rig:
     return cc.Rig(["root", "b", "c", "d"], [-1, 0, 1, 1], rest, [[0, 0, 0, 1]] * 4, limbs, bone, {"head": 1, "arm": 3})
 
 
+def rig_without_boxes() -> cc.Rig:
+    """The same but for boxes, which have no rational contacts."""
+    rig = all_shapes_rig()
+    rows, rest = np.arange(2, len(rig.limbs)), (rig.rest_positions, rig.rest_orientations)
+    return cc.Rig(rig.bone_names, rig.parents, *rest, rig.limbs[rows], rig.limb_bone[rows], rig.groups)
+
+
 def memory_taken(work, times):
     """Bytes that are left over after so many times, in a warm process."""
     for _ in range(3):

@@ -2,9 +2,7 @@
 
 import copy
 import pickle
-import re
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -250,13 +248,3 @@ def test_a_large_level_is_that_of_a_plain_world():
     assert np.array_equal(limbs[-1200:].p1, np.concatenate([part.p1 for part in (parts[0], parts[2], parts[3])]))
     world.finish_rebuild()
     assert not same_bits(world.cast_segments(start, end), cc.HitWorld(limbs).cast_segments(start, end))
-
-
-def test_the_page_about_levels_runs(capsys):
-    page = (Path(__file__).parents[2] / "docs" / "level_geometry.md").read_text()
-    programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert programs
-    for program in programs:
-        exec(compile(program, "level_geometry.md", "exec"), {})
-        said = re.findall(r"^print\(.*  # (.*)$", program, re.MULTILINE)
-        assert said == capsys.readouterr().out.splitlines()

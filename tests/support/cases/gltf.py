@@ -93,8 +93,7 @@ def document(given, joints=(2, 3, 4), scale=1.0, stride=None, weight_code=USHORT
     ]  # fmt: skip
     return {
         "asset": {"version": "2.0"}, "nodes": nodes, "meshes": [{"primitives": [primitive]}], "skins": [skin],
-        "accessors": writer.accessors, "bufferViews": writer.views, "buffers": [{"byteLength": len(writer.data)}],
-    }, writer.data  # fmt: skip
+    } | pack(writer), writer.data  # fmt: skip
 
 
 def gltf(parts):
