@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from support.cases.rigs import every_shape, mixed_rig
-from support.missing_packages import hide_package
 
 import cylcollide as cc
 
@@ -35,9 +34,3 @@ def test_a_person_is_seen_from_the_front_and_from_the_side(rig, axes, tmp_path):
 def test_any_rig_can_be_drawn(changes, tmp_path):
     mixed_rig(**changes).plot(tmp_path / "rig.svg")
     assert "<svg" in (tmp_path / "rig.svg").read_text()
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    hide_package(monkeypatch, "matplotlib")
-    with pytest.raises(ImportError, match=r"cylcollide\[plot\]"):
-        cc.Rig.humanoid().plot()

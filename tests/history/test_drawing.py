@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from support.cases.rigs import mixed_rig, random_poses
-from support.missing_packages import hide_package
 from support.one_limb import AT_REST, one_limb_history
 
 import cylcollide as cc
@@ -92,12 +91,3 @@ def test_any_miss_can_be_drawn(segment):
     for group in (None, 4, -7):
         view = history.explain_miss(*segment, 0, hit_group=group).plot().axes[0]
         assert len(shapes_of(view)) >= 1
-
-
-@pytest.mark.parametrize("what", ["PoseHistory.plot", "MissExplanation.plot"])
-def test_without_matplotlib_the_extra_is_named(monkeypatch, what: str):
-    history = person_who_walks()
-    why = history.explain_miss([-5, 1.5, 1.65], [5, 1.5, 1.65], 1.0)
-    hide_package(monkeypatch, "matplotlib")
-    with pytest.raises(ImportError, match=rf"{what} needs matplotlib: pip install '\.\[plot\]' in a clone"):
-        history.plot(1.0, focus=0) if what == "PoseHistory.plot" else why.plot()

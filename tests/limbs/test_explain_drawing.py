@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.explained import BY_HAND, shots_at_own
-from support.missing_packages import hide_package
 from support.oracle.lines import BOX, CAPSULE, ELLIPSOID, TAPERED
-from support.oracle.shapes import cylinder
 
 import cylcollide as cc
 
@@ -42,9 +40,3 @@ def test_the_cut_shows_the_chord(kind):
         for tip, face in zip(inside, why.passed[0][2:], strict=True):
             if face != cc.Face.INSIDE:
                 assert not filled.contains_point(tip + 0.05 * (tip - middle) / np.linalg.norm(tip - middle), radius=0)
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    hide_package(monkeypatch, "matplotlib")
-    with pytest.raises(ImportError, match=r"cylcollide\[plot\]"):
-        cylinder.ROD.limbs().explain_segment([0, 0, 0], [1, 1, 1]).plot()

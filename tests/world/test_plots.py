@@ -182,8 +182,14 @@ def test_a_rig_without_a_skin_says_so():
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch, street):
-    judged = street.judge_segments([0.3, 0, 1.3], [9, 0, 1.3], cc.Policy.first_surface())
+    shot, history = ([0.3, 0, 2.5], [6, 0, 2.5]), cc.PoseHistory(street)
+    history.record(0.0)
+    judged, why = street.judge_segments(*shot, cc.Policy.first_surface()), history.explain_miss(*shot, 0.0)
+    cut = street.limbs.explain_segment(*shot, limb=0)
     hide_package(monkeypatch, "matplotlib")
-    for draw in (street.plot, street.snapshot().plot, lambda: judged.plot(0)):
+    for draw in (
+        *(street.plot, street.snapshot().plot, lambda: judged.plot(0), lambda: history.plot(0.0), why.plot, cut.plot),
+        cc.Rig.humanoid().plot,
+    ):
         with pytest.raises(ImportError, match=r"plot needs matplotlib: pip install '\.\[plot\]' in a clone"):
             draw()
