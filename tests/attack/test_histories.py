@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run
 from support.cases.everyday_worlds import make_crowd
-from support.character_life import Life, Member, all_shapes_rig, rig_without_boxes
+from support.character_life import Life, Member, all_shapes_rig
 from support.check_cylinders import differing, sized
 from support.matches.answers import of_worlds, queries
 from support.matches.volley import draw_volley, moments_of
@@ -45,7 +45,7 @@ class Histories(RuleBasedStateMachine):
     )  # fmt: skip
     def begin(self, seed: int, interpolate: str, ticks: int, bare: int, boxes: bool):
         self.life = Life(np.random.default_rng(seed), make_crowd(bare) if bare else cc.HitWorld().limbs, 2.0)
-        self.life.rigs = [all_shapes_rig(), cc.Rig.humanoid()] if boxes else [rig_without_boxes()]
+        self.life.rigs = [all_shapes_rig(), cc.Rig.humanoid()] if boxes else [all_shapes_rig(has_boxes=False)]
         self.life.has_boxes = boxes
         self.life.world.spawn(cc.Rig.humanoid(), 0)  # its hit groups are known from now on
         self.bare, self.ticks, self.has_boxes = bare, ticks or 3, boxes

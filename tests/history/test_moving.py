@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
-from support.character_life import Life, rig_without_boxes
+from support.character_life import Life, all_shapes_rig
 from support.check_cylinders import IS_COMPILED
 from support.one_limb import about_z, one_limb_world
 from support.oracle.moving_bullets import Bullet, Ticks
@@ -24,7 +24,7 @@ def recorded_life(seed: int, interpolate: str, ticks: int = TICKS) -> tuple[Life
     """A history of a life without boxes; those who live move a little or anywhere, come and go. Seed 4: and statics."""
     names = Life.WITH_STATICS if seed == 4 else Life.STEPS
     life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs, names=names)
-    life.rigs, life.has_boxes = [life.rigs[1], rig_without_boxes()], False
+    life.rigs, life.has_boxes = [life.rigs[1], all_shapes_rig(has_boxes=False)], False
     history = PoseHistory(life.world, ticks, interpolate)
     for _ in range(ticks + 4):
         for _ in range(int(life.rng.integers(1, 4))):

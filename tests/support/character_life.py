@@ -13,8 +13,8 @@ import cylcollide as cc
 RIG_SIZES = (1.75, 1.2)
 
 
-def all_shapes_rig() -> cc.Rig:
-    """Four bones that carry limbs of every shape, two of them boxes."""
+def all_shapes_rig(has_boxes: bool = True) -> cc.Rig:
+    """Four bones that carry limbs of every shape, two of them boxes, which have no rational contacts."""
     z, up = np.zeros(3), np.array([0.0, 0.0, 0.3])
     parts = [
         cc.Limbs.boxes([z, up], [[0.1, 0.2, 0.3, 0.9], [0, 0, 0, 2.0]], [0.2, 0.1, 0.3], name=["chest", "hip"]),
@@ -25,17 +25,9 @@ def all_shapes_rig() -> cc.Rig:
         cc.Limbs.capsules([z, up], [up, up], 0.1, name=["thumb", "fist"]),
         cc.Limbs.spheres(up, 0.15, name="head", hit_group=1),
     ]
-    limbs = cc.Limbs.concat(parts)
-    bone = [1, 0, 2, 2, 3, 0, 1, 3, 3]
+    limbs, bone = cc.Limbs.concat(parts[0 if has_boxes else 1 :]), [1, 0, 2, 2, 3, 0, 1, 3, 3][0 if has_boxes else 2 :]
     rest = [[0, 0, 0], [0, 0, 0.4], [0.3, 0, 0.4], [0, 0, 0.8]]
     return cc.Rig(["root", "b", "c", "d"], [-1, 0, 1, 1], rest, [[0, 0, 0, 1]] * 4, limbs, bone, {"head": 1, "arm": 3})
-
-
-def rig_without_boxes() -> cc.Rig:
-    """The same but for boxes, which have no rational contacts."""
-    rig = all_shapes_rig()
-    rows, rest = np.arange(2, len(rig.limbs)), (rig.rest_positions, rig.rest_orientations)
-    return cc.Rig(rig.bone_names, rig.parents, *rest, rig.limbs[rows], rig.limb_bone[rows], rig.groups)
 
 
 def memory_taken(work, times):
