@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, NO_LIMB, Float64Array, Int64Array
+from cylcollide._types import NO_LIMB, Float64Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.doubts import BOX, length_of_rows, unit_rows
 from cylcollide.history.requests import Protected, ProtectedSince, protected_by
 from cylcollide.history.rewound import RewoundLimbs, present_positions
 from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, sample_times
 from cylcollide.history.ticks import STAYS, Ring, Tick
-from cylcollide.kernels.limb_table import ROW
 from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_request
 from cylcollide.query.loops.blades import missed_strokes
 from cylcollide.query.loops.columns import offsets_of
 from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.recorded import Protection
 from cylcollide.query.loops.recorded_blades import StrokePieces, sweep_recorded
-from cylcollide.query.loops.recorded_nearest import OneLimb
-from cylcollide.query.request import some_rows
+from cylcollide.query.loops.recorded_nearest import one_row
+from cylcollide.query.request import Filters, some_rows
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.hit_world import HitWorld
@@ -45,23 +44,18 @@ def past_sweeps(
     resolution: float = RESOLUTION,
     on_old: OnOld = "error",
     protected_since: ProtectedSince | None = None,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    **options: Unpack[Filters],
 ) -> PastSweepRequest:
     """A request about capsules whose ends go straight, while limbs move from time t0 to t1; without t1 they stand."""
     first, last = (t0, None, None, on_old), (t0 if t1 is None else t1, None, None, on_old)
-    blades = sweep_request(
-        p1, p2, to_p1, to_p2, radius, resolution=resolution,
-        mask=mask, ignore_character=ignore_character, threads=threads,
-    )  # fmt: skip
+    blades = sweep_request(p1, p2, to_p1, to_p2, radius, resolution=resolution, **options)
     return blades, (first, last), protected_by(protected_since)
 
 
 def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptHits:
     """What each blade touches first."""
-    blades, (begin, end), _ = request
-    n = len(blades.radius)
+    (ends, blades, resolution), (begin, end), _ = request
+    n = len(blades.reach)
     first, last = sample_times(ring, n, begin), sample_times(ring, n, end)
     row = validate.first_bad_row(last.time < first.time)
     if row is not None:
@@ -70,9 +64,8 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
     swept, piece = missed_strokes(n), np.full(n, -1, np.int64)
 
     def task(begin: int, end: int) -> None:
-        placed = OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8))
-        args = blades.ends, blades.radius, blades.resolution, pieces
-        sweep_recorded(*args, make_stack(ring.deepest_tree), placed, begin, end, swept, piece)
+        args = ends, blades.reach, resolution, pieces, make_stack(ring.deepest_tree), one_row()
+        sweep_recorded(*args, begin, end, swept, piece)
 
     in_chunks(n, blades.threads, task)
     hit = np.flatnonzero(piece >= 0)
@@ -91,7 +84,7 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
 
 def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: SampleTimes) -> StrokePieces:
     """The strokes, cut where ticks begin and where protection does; none of a stroke whose times are not kept."""
-    begins, (blades, _, (ids, since)) = ring.times, request
+    begins, ((_, blades, _), _, (ids, since)) = ring.times, request
     rows: list[tuple[int, int, float, float, float, float, float]] = []
     kept = (first.tick != NO_TICK) & (last.tick != NO_TICK)
     for i in np.flatnonzero(kept).tolist():

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import NO_LIMB, Int64Array
+from cylcollide._types import NO_LIMB
 from cylcollide.history.requests import PastOptions, Protected, in_the_past, protected_by
 from cylcollide.history.rewound import AtTimes
 from cylcollide.history.sample_times import Asked
 from cylcollide.history.ticks import Ring
 from cylcollide.query.boxes import BoxRequest, box_request, overlaps_among
-from cylcollide.query.loops.columns import CompressedRows, find_rows, ray_of_each
-from cylcollide.query.loops.nearest import missed_nearest
-from cylcollide.query.loops.recorded_nearest import find_nearest_recorded, find_within_recorded
+from cylcollide.query.loops.columns import CompressedRows, chords_of_rays, find_rows, ray_of_each
+from cylcollide.query.loops.recorded_nearest import find_near_recorded
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
-from cylcollide.query.nearest import ClosestPoints, NearLimbs, resolve_nearest, resolve_within
+from cylcollide.query.nearest import ClosestPoints, NearLimbs, resolve_nearest, resolve_within, rows_in_chunks
 from cylcollide.query.overlaps import Overlaps
 from cylcollide.query.results import gather
-from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.hit_world import HitWorld
 
 PastNearRequest: TypeAlias = tuple[NearRequest, Asked, Protected]
@@ -78,42 +75,40 @@ class PastNear(AtTimes):
 
     def closest(self) -> ClosestPoints:
         """The nearest limb of each point."""
-        request, n = self.request, len(self.place)
-        columns, past = missed_nearest(n), self.points(slice(None), *request[:3])
-
-        def task(begin: int, end: int) -> int:
-            return find_nearest_recorded(past, *self.memory(), begin, end, columns)
-
-        if any(in_chunks(n, request.threads, task)):
-            rows = np.flatnonzero(columns.undecided)
-            offsets, codes = self._within(rows, request.rows(rows, columns.upper[rows]))
-            limbs = self.limbs(rows[ray_of_each(offsets)], codes >> 1)
-            own = np.arange(len(codes), dtype=np.int32)
-            resolve_nearest(request, limbs._table, rows, (offsets, own), columns)
-            columns.limb[rows] = gather(codes >> 1, columns.limb[rows], NO_LIMB)
-        hit = np.flatnonzero(columns.limb >= 0)
-        row = np.full(n, NO_LIMB, np.int32)
-        row[hit] = np.arange(len(hit))
-        found = ClosestPoints(request.points, self.limbs(hit, columns.limb[hit]), row)
-        return found._rewound(self.times, self.present)
+        offsets, codes = self._within(True)
+        limbs, counts, first = self.limbs(ray_of_each(offsets), codes >> 1), np.diff(offsets), offsets[:-1]
+        row = np.where(counts > 0, first, NO_LIMB).astype(np.int32)
+        is_open = (counts > 1) | (gather(codes & 1, row, 0) != 0)
+        if (rows := np.flatnonzero(is_open)).size:
+            begins, listed = chords_of_rays(offsets, rows)
+            resolve_nearest(self.request, limbs._table, rows, (begins, listed.astype(np.int32)), row)
+        return ClosestPoints(self.request.points, limbs, row)._rewound(self.times, self.present)
 
     def near(self) -> NearLimbs:
         """All limbs within the reach of each point, by row."""
-        offsets, codes = self._within(slice(None), self.request)
+        offsets, codes = self._within(False)
         offsets, kept = resolve_within(
             self.request, self.limbs(ray_of_each(offsets), codes >> 1)._table,
             (offsets, 2 * np.arange(len(codes), dtype=np.int32) + (codes & 1)),
         )  # fmt: skip
         limbs, own = self.limbs(ray_of_each(offsets), (codes >> 1)[kept]), np.arange(len(kept), dtype=np.int32)
-        return NearLimbs(self.request.points, limbs, offsets, own)._rewound(self.times, self.present)
+        return NearLimbs(limbs, offsets, own, (), (self.request.points,))._rewound(self.times, self.present)
 
     def touching(self, boxes: BoxRequest) -> Overlaps:
         """All limbs that each box touches, by row."""
-        offsets, codes = self._within(slice(None), self.request)
+        offsets, codes = self._within(False)
         limbs, own = self.limbs(ray_of_each(offsets), codes >> 1), np.arange(len(codes), dtype=np.int32)
         return overlaps_among(limbs, boxes, (offsets, own))._rewound(self.times, self.present)
 
-    def _within(self, rows: Int64Array | slice, request: NearRequest) -> CompressedRows:
-        """As `candidates`, of some points: rows of their ticks."""
-        past = self.points(rows, *request[:3])
-        return find_rows(len(request.points), partial(find_within_recorded, past, *self.memory()))
+    def _within(self, shrinks: bool) -> CompressedRows:
+        """As `candidates`, rows of ticks; if it `shrinks`, those alone that may be the nearest."""
+        request, past = self.request, self.points(*self.request[:3])
+
+        def task(begin: int, end: int) -> CompressedRows:
+            args = past, shrinks, *self.memory()
+            return find_rows(
+                end - begin,
+                lambda offsets, codes: find_near_recorded(*args, np.empty(len(codes)), begin, end, offsets, codes),
+            )
+
+        return rows_in_chunks(request, task)

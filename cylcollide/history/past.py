@@ -80,7 +80,7 @@ class Past(AtTimes):
         """The limb that needs the least growth to touch each of these rays, a row of its tick; or OPEN."""
         batch, cleared, ring = self.batch, nothing_cleared(len(rows)), self.ring
         filters = PointFilters(batch.mask, batch.ignored)
-        past = self.points(slice(None), batch.rays.origin, NO_LIMIT, filters)
+        past = self.points(batch.rays.origin, NO_LIMIT, filters)
         structures = {id(tick.structure): tick.structure for tick in ring.ticks}.values()
         fastest = max(map(_fastest_corner, structures), default=0.0)
 

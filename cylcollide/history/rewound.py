@@ -20,7 +20,7 @@ from cylcollide.limbs.pictures import Scene
 from cylcollide.query.labels import NO_BONE, NO_STATIC, RowLabels
 from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.recorded import Protection
-from cylcollide.query.loops.recorded_nearest import OneLimb, PastPoints
+from cylcollide.query.loops.recorded_nearest import PastPoints, one_row
 from cylcollide.query.results import LimbFields
 from cylcollide.recorded.limbs import place_bones, place_recorded
 from cylcollide.runtime import memory
@@ -122,16 +122,14 @@ class AtTimes:
         """Who is not hit, for some of the rays."""
         return self.protection._replace(time=self.times.time[rows])
 
-    def points(
-        self, rows: Int64Array | slice, points: Float64Array, reach: Float64Array, filters: PointFilters
-    ) -> PastPoints:
-        """Points at the times of some of these, as loops read them."""
-        moments = self.ring.recorded, self.place[rows], self.times.alpha[rows], self.protected(rows)
+    def points(self, points: Float64Array, reach: Float64Array, filters: PointFilters) -> PastPoints:
+        """Points at these times, as loops read them."""
+        moments = self.ring.recorded, self.place, self.times.alpha, self.protection
         return PastPoints(points, reach, filters, *moments)
 
-    def memory(self) -> tuple[Stack, OneLimb]:
+    def memory(self) -> tuple[Stack, LimbRows]:
         """Of loops over `points`."""
-        return make_stack(self.ring.deepest_tree), OneLimb(np.zeros((1, ROW)), np.zeros(1, np.int8))
+        return make_stack(self.ring.deepest_tree), one_row()
 
     def limbs(self, which: Int64Array, row: Int32Array) -> RewoundLimbs:
         """Rows of ticks, each where it was at the moment of its ray."""

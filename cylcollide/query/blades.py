@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.query.loops.blades import Swept, missed_strokes, sweep_blades
-from cylcollide.query.loops.inputs import PointFilters
-from cylcollide.query.near_requests import as_radii
-from cylcollide.query.request import LabelledLimbs, State, point_request
+from cylcollide.query.near_requests import NearRequest, as_radii, near_request
+from cylcollide.query.request import Filters, LabelledLimbs, State
 from cylcollide.query.results import LimbFields, Surface
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
@@ -22,14 +21,8 @@ RESOLUTION = 2.0**-10
 """Of the time of a stroke."""
 
 
-class SweepRequest(NamedTuple):
-    """Blades that go from some ends to others in one unit of time."""
-
-    ends: tuple[Float64Array, Float64Array, Float64Array, Float64Array]
-    radius: Float64Array
-    resolution: float
-    filters: PointFilters
-    threads: int | None
+SweepRequest: TypeAlias = tuple[tuple[Float64Array, Float64Array, Float64Array, Float64Array], NearRequest, float]
+"""Both ends of blades before and after one unit of time; where they begin, and how thick; and the resolution."""
 
 
 def sweep_request(
@@ -40,9 +33,7 @@ def sweep_request(
     radius: ArrayLike,
     *,
     resolution: float = RESOLUTION,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    **options: Unpack[Filters],
 ) -> SweepRequest:
     """A request about capsules whose ends go straight from p1 and p2 to `to_p1` and `to_p2`, (n, 3) each."""
     names = ("p1", "p2", "to_p1", "to_p2")
@@ -53,11 +44,9 @@ def sweep_request(
     number = validate.is_real(resolution) and not isinstance(resolution, bool)
     if not (number and 2.0**-30 <= resolution <= 1.0):
         raise ValueError(f"resolution: expected a number from 2**-30 to 1, a share of the time, got {resolution!r}")
-    _, filters, workers = point_request(ends[0], threads=threads, mask=mask, ignore_character=ignore_character)
     first, second, third, fourth = ends
-    return SweepRequest(
-        (first, second, third, fourth), as_radii(radius, "radius", n), float(resolution), filters, workers
-    )
+    blades = near_request(first, as_radii(radius, "radius", n), **options)
+    return (first, second, third, fourth), blades, float(resolution)
 
 
 class SweptHits(LimbFields):
@@ -110,12 +99,12 @@ class SweptHits(LimbFields):
 
 def sweep(state: State, request: SweepRequest) -> SweptHits:
     """What each blade touches first."""
-    n, table, tree = len(request.radius), state._kernel_rows, state._tree
-    swept = missed_strokes(n)
+    (ends, blades, resolution), table, tree = request, state._kernel_rows, state._tree
+    swept = missed_strokes(len(blades.reach))
 
     def task(begin: int, end: int) -> None:
-        blades = request.ends, request.radius, request.resolution, request.filters
-        sweep_blades(*blades, table, tree, make_stack(tree), begin, end, swept)
+        args = ends, blades.reach, resolution, blades.filters, table, tree, make_stack(tree)
+        sweep_blades(*args, begin, end, swept)
 
-    in_chunks(n, request.threads, task)
+    in_chunks(len(blades.reach), blades.threads, task)
     return SweptHits(state, swept)

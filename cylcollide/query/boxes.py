@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import shapes
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Shape
+from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.exact.boxes import boxes_touch
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.query import exact_fallback
@@ -27,7 +27,7 @@ from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.near_requests import NearRequest, near_request
 from cylcollide.query.nearest import candidates
 from cylcollide.query.overlaps import Overlaps
-from cylcollide.query.request import LabelledLimbs, RayRequest, State, segment_request
+from cylcollide.query.request import Filters, LabelledLimbs, RayRequest, State, segment_request
 
 BOX, TUBE, ROUND = int(Shape.BOX), int(Shape.TUBE), (int(Shape.CAPSULE), int(Shape.SPHERE))
 
@@ -43,19 +43,13 @@ BoxRequest: TypeAlias = tuple[NearRequest, Float64Array]
 
 
 def box_request(
-    center: ArrayLike,
-    orientation: ArrayLike,
-    half_extents: ArrayLike,
-    *,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
+    center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike, **options: Unpack[Filters]
 ) -> BoxRequest:
     """A request about boxes as `Limbs.boxes` takes them: center, half_extents (n, 3), orientation (n, 4)."""
     solids = shapes.boxes(center, orientation, half_extents)
     half = solids.boxes[:, 9:]
     reach = (1.0 + 2.0**-40) * np.hypot(np.hypot(half[:, 0], half[:, 1]), half[:, 2])
-    return near_request(solids.p1, reach, mask, ignore_character, threads), solids.boxes
+    return near_request(solids.p1, reach, **options), solids.boxes
 
 
 def overlap_boxes(state: State, request: BoxRequest) -> Overlaps:
@@ -69,7 +63,7 @@ def overlaps_among(limbs: LabelledLimbs, request: BoxRequest, lists: CompressedR
     (offsets, row), (near, boxes) = lists, request
     query = ray_of_each(offsets)
     touch, undecided = touching(near.points[query], boxes[query], rows_of(limbs._table, row))
-    return Overlaps(limbs, offsets_of(query[touch], len(boxes)), row[touch], undecided[touch])
+    return Overlaps(limbs, offsets_of(query[touch], len(boxes)), row[touch], (undecided[touch],))
 
 
 def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tuple[BoolArray, BoolArray]:

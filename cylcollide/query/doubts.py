@@ -5,7 +5,7 @@ A limb may be hit if a thick segment touches it. It is hit for certain if some p
 
 from __future__ import annotations
 
-from typing import ClassVar, Self, Unpack
+from typing import ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from cylcollide._types import BoolArray, Doubt, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.loops.approach import find_deep
-from cylcollide.query.loops.columns import chords_of_rays, offsets_of
+from cylcollide.query.loops.columns import offsets_of
 from cylcollide.query.nearest import LimbLists
 from cylcollide.query.overlaps import limbs_of_chords
 from cylcollide.query.request import Filters, LabelledLimbs, RayRequest, State, radii_of, segment_request
@@ -39,29 +39,19 @@ class Doubts(LimbLists):
     _of_queries = ("verdict",)
     fields: ClassVar[tuple[str, ...]] = (*LimbLists.fields, "limb_verdict")
 
-    def __init__(
-        self, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array, of_limb: Int8Array, verdict: Int8Array
-    ) -> None:
-        super().__init__(limbs, offsets, row)
-        self._of_limb, self._verdict = of_limb, verdict
-
-    def _take(self, rows: Int64Array) -> Self:
-        offsets, taken = chords_of_rays(self._offsets, rows)
-        return type(self)(self._limbs, offsets, self._row[taken], self._of_limb[taken], self._verdict[rows])
-
     def _summary(self) -> str:
-        words = ", ".join(f"{np.count_nonzero(self._verdict == one)} {one.name.lower()}" for one in Doubt)
+        words = ", ".join(f"{np.count_nonzero(self.verdict == one)} {one.name.lower()}" for one in Doubt)
         return f"Doubts({self._count} segments: {words})"
 
     @property
     def verdict(self) -> Int8Array:
         """`Doubt` of each segment: does it hit any limb; int8 (segments,)."""
-        return frozen(self._verdict)
+        return frozen(self._per_query[0])
 
     @property
     def limb_verdict(self) -> Int8Array:
         """`Doubt` of each limb, CERTAIN or DEPENDS; int8, one per limb."""
-        return frozen(self._of_limb)
+        return frozen(self._per_limb[0])
 
 
 def doubt(state: State, request: RayRequest) -> Doubts:
@@ -93,4 +83,4 @@ def doubts_with(
     """Doubts from k pairs of a segment and a limb, and the least verdict of each segment, (n,)."""
     of_limb, verdict = np.where(certain, CERTAIN, DEPENDS).astype(np.int8), least.copy()
     np.maximum.at(verdict, query, of_limb)
-    return Doubts(limbs, offsets_of(query, len(least)), row, of_limb, verdict)
+    return Doubts(limbs, offsets_of(query, len(least)), row, (of_limb,), (verdict,))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.query.loops.inputs import PointFilters
-from cylcollide.query.request import as_distances, some_rows
+from cylcollide.query.request import Filters, as_distances, point_request, some_rows
 
 
 class NearRequest(NamedTuple):
@@ -27,56 +27,27 @@ class NearRequest(NamedTuple):
         return NearRequest(self.points[rows], reach, filters, self.threads)
 
 
-def near_request(
-    points: Float64Array,
-    reach: Float64Array,
-    mask: ArrayLike,
-    ignore_character: ArrayLike | None,
-    threads: int | None,
-) -> NearRequest:
+def near_request(points: Float64Array, reach: Float64Array, **options: Unpack[Filters]) -> NearRequest:
     """A request about checked points and reaches."""
-    n, workers = len(points), None if threads is None else validate.workers(threads)
-    filters = PointFilters(validate.masks(mask, n), validate.ignored_characters(ignore_character, n))
-    return NearRequest(points, reach, filters, workers)
+    return NearRequest(points, reach, *point_request(points, **options)[1:])
 
 
-def closest_request(
-    points: ArrayLike,
-    *,
-    max_distance: ArrayLike = np.inf,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-) -> NearRequest:
+def closest_request(points: ArrayLike, *, max_distance: ArrayLike = np.inf, **options: Unpack[Filters]) -> NearRequest:
     """A request about the limb nearest to each point (n, 3), at most `max_distance` away, (n,) or one for all."""
     places = validate.vectors(points, "points")
-    return near_request(places, as_distances(max_distance, len(places)), mask, ignore_character, threads)
+    return near_request(places, as_distances(max_distance, len(places)), **options)
 
 
-def within_request(
-    points: ArrayLike,
-    radius: ArrayLike,
-    *,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-) -> NearRequest:
+def within_request(points: ArrayLike, radius: ArrayLike, **options: Unpack[Filters]) -> NearRequest:
     """A request about all limbs within a radius of each point (n, 3), 0 or more, (n,) or one for all."""
     places = validate.vectors(points, "points")
-    return near_request(places, one_or_radii(radius, "radius", len(places)), mask, ignore_character, threads)
+    return near_request(places, one_or_radii(radius, "radius", len(places)), **options)
 
 
-def sphere_request(
-    centers: ArrayLike,
-    radii: ArrayLike,
-    *,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-) -> NearRequest:
+def sphere_request(centers: ArrayLike, radii: ArrayLike, **options: Unpack[Filters]) -> NearRequest:
     """A request about all limbs that balls touch, given by centres (n, 3) and radii, (n,) or one for all."""
     places = validate.vectors(centers, "centers")
-    return near_request(places, one_or_radii(radii, "radii", len(places)), mask, ignore_character, threads)
+    return near_request(places, one_or_radii(radii, "radii", len(places)), **options)
 
 
 def one_or_radii(values: ArrayLike, name: str, rows: int) -> Float64Array:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cylcollide._types import NO_LIMB, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
@@ -20,7 +21,7 @@ from cylcollide.process.files import Columns
 from cylcollide.process.signatures import Shown
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each
-from cylcollide.query.loops.nearest import NearestColumns, find_nearest, missed_nearest
+from cylcollide.query.loops.nearest import find_nearest, missed_nearest
 from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places
 from cylcollide.query.loops.within import NearPairs, find_within
 from cylcollide.query.near_requests import NearRequest
@@ -113,8 +114,16 @@ class LimbLists(LimbFields):
         *("query", "limb", "character", "static", "limb_name", "hit_group", "bone", "rig_limb"),
     )
 
-    def __init__(self, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array) -> None:
+    def __init__(
+        self,
+        limbs: LabelledLimbs,
+        offsets: Int64Array,
+        row: Int32Array,
+        per_limb: tuple[NDArray[Any], ...] = (),
+        per_query: tuple[NDArray[Any], ...] = (),
+    ) -> None:
         self._limbs, self._offsets, self._row, self._columns = limbs, offsets, row, {}
+        self._per_limb, self._per_query = per_limb, per_query
 
     @property
     def _count(self) -> int:
@@ -122,7 +131,8 @@ class LimbLists(LimbFields):
 
     def _take(self, rows: Int64Array) -> Self:
         offsets, taken = chords_of_rays(self._offsets, rows)
-        return type(self)(self._limbs, offsets, self._row[taken])
+        more = tuple(own[taken] for own in self._per_limb), tuple(own[rows] for own in self._per_query)
+        return type(self)(self._limbs, offsets, self._row[taken], *more)
 
     @property
     def _ray_of_row(self) -> Int64Array:
@@ -158,18 +168,10 @@ class NearLimbs(LimbLists):
     normal = Field[Float64Array]("Unit normal from there to the centre, or outward; (limbs, 3).", "_spots")
     face = Field[Int8Array]("`Face` of that place; int8, one per limb.", "_spots")
 
-    def __init__(self, points: Float64Array, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array) -> None:
-        super().__init__(limbs, offsets, row)
-        self._points = points
-
-    def _take(self, rows: Int64Array) -> Self:
-        offsets, taken = chords_of_rays(self._offsets, rows)
-        return type(self)(self._points[rows], self._limbs, offsets, self._row[taken])
-
     def _by_distance(self) -> Self:
         """The same, the limbs of each point by distance."""
         order, known = np.lexsort((self.distance, self.query)), self._columns
-        same = type(self)(self._points, self._limbs, self._offsets, self._row[order])
+        same = type(self)(self._limbs, self._offsets, self._row[order], (), self._per_query)
         same._columns = {name: column[order] for name, column in known.items()}
         return same if self._sample_times is None else same._rewound(self._sample_times, self._present)
 
@@ -178,7 +180,7 @@ class NearLimbs(LimbLists):
         return self.position, self.normal
 
     def _spots(self) -> Columns:
-        return places_of(self._points[self.query], self._limbs, self._row)._asdict()
+        return places_of(self._per_query[0][self.query], self._limbs, self._row)._asdict()
 
 
 # Searches -----------------------------------------------------------------------------------------------------------
@@ -196,31 +198,30 @@ def closest_points(state: State, request: NearRequest) -> ClosestPoints:
     if any(in_chunks(n, request.threads, task)):
         rows = np.flatnonzero(columns.undecided)
         offsets, codes = candidates(state, request.rows(rows, columns.upper[rows]))
-        resolve_nearest(request, state._table, rows, (offsets, codes >> 1), columns)
+        resolve_nearest(request, state._table, rows, (offsets, codes >> 1), columns.limb)
     return ClosestPoints(points, state, columns.limb)
 
 
 def resolve_nearest(
-    request: NearRequest, table: LimbTable, rows: Int64Array, lists: CompressedRows, columns: NearestColumns
+    request: NearRequest, table: LimbTable, rows: Int64Array, lists: CompressedRows, limb: Int32Array
 ) -> None:
     """Write the nearest limb of each of these rows, of those on its list."""
     reach, (offsets, listed) = np.broadcast_to(request.reach, len(request.points)), lists
     for k, i in enumerate(rows.tolist()):
         point, near = tuple(request.points[i].tolist()), listed[offsets[k] : offsets[k + 1]].tolist()
-        best = nearest_solid(point, [(limb, exact_limb(table, limb)) for limb in near])
+        best = nearest_solid(point, [(one, exact_limb(table, one)) for one in near])
         found = best != NO_LIMB and is_within(exact_limb(table, best), point, reach.item(i))
-        columns.limb[i] = best if found else NO_LIMB
+        limb[i] = best if found else NO_LIMB
 
 
 def near_limbs(state: State, request: NearRequest) -> NearLimbs:
     """All limbs within each radius, touching ones included, by row."""
     lists = resolve_within(request, state._table, candidates(state, request))
-    return NearLimbs(request.points, state, *lists)
+    return NearLimbs(state, *lists, (), (request.points,))
 
 
 def candidates(state: State, request: NearRequest) -> CompressedRows:
     """The limbs that may be within the reach of each point, ascending: twice each, plus 1 if it is not certain."""
-    n = len(request.points)
 
     def task(begin: int, end: int) -> CompressedRows:
         place, pairs, queue, _ = scratch_for_near_points(state._tree)
@@ -233,6 +234,12 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
             if used <= capacity:
                 return offsets, codes[:used]
 
+    return rows_in_chunks(request, task)
+
+
+def rows_in_chunks(request: NearRequest, task: Callable[[int, int], CompressedRows]) -> CompressedRows:
+    """Compressed rows of all points, of which `task(begin, end)` finds some."""
+    n = len(request.points)
     parts = in_chunks(n, request.threads, task, n if request.threads == 1 else None)
     if len(parts) == 1:
         return parts[0]

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar, Self
+from typing import ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Int32Array, Int64Array
+from cylcollide._types import BoolArray, Int32Array, Int64Array
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.farthest import dot, farthest, rows_of
 from cylcollide.query.loops.approach import PAD
-from cylcollide.query.loops.columns import chords_of_rays, offsets_of
+from cylcollide.query.loops.columns import offsets_of
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.nearest import LimbLists, places_on
-from cylcollide.query.request import LabelledLimbs, RayRequest, State, as_pairs, segment_request
+from cylcollide.query.request import Filters, LabelledLimbs, RayRequest, State, as_pairs, segment_request
 from cylcollide.runtime.memory import frozen
 
 
@@ -31,36 +31,17 @@ class Overlaps(LimbLists):
 
     fields: ClassVar[tuple[str, ...]] = (*LimbLists.fields, "undecided")
 
-    def __init__(self, limbs: LabelledLimbs, offsets: Int64Array, row: Int32Array, undecided: BoolArray) -> None:
-        super().__init__(limbs, offsets, row)
-        self._undecided = undecided
-
-    def _take(self, rows: Int64Array) -> Self:
-        offsets, taken = chords_of_rays(self._offsets, rows)
-        return type(self)(self._limbs, offsets, self._row[taken], self._undecided[taken])
-
     @property
     def undecided(self) -> BoolArray:
         """Whether both are within 2**-40 of their size of touching, and may be apart; one per limb."""
-        return frozen(self._undecided)
+        return frozen(self._per_limb[0])
 
 
-def capsule_request(
-    p1: ArrayLike,
-    p2: ArrayLike,
-    radii: ArrayLike,
-    *,
-    mask: ArrayLike = ALL_LAYERS,
-    ignore_character: ArrayLike | None = None,
-    threads: int | None = None,
-) -> RayRequest:
+def capsule_request(p1: ArrayLike, p2: ArrayLike, radii: ArrayLike, **options: Unpack[Filters]) -> RayRequest:
     """A request about capsules from p1 to p2, (n, 3) each, or one for all; radii 0 or more, (n,) or one for all."""
     first, second = as_pairs(p1, p2, ("p1", "p2"))
     ends = validate.vectors(first, "p1"), validate.vectors(second, "p2", len(first))
-    thick = as_radii(radii, "radii", len(first))
-    return segment_request(
-        *ends, inside="hit", mask=mask, ignore_character=ignore_character, threads=threads, radius=thick
-    )
+    return segment_request(*ends, radius=as_radii(radii, "radii", len(first)), **options)
 
 
 def overlap_capsules(state: State, request: RayRequest) -> Overlaps:
@@ -76,7 +57,7 @@ def overlaps_of(thick: Chords) -> Overlaps:
         kept = np.ones(len(row), np.bool_)
         kept[rows] = ~apart
         query, row, undecided = query[kept], row[kept], undecided[kept]
-    return Overlaps(thick._judged[0], offsets_of(query, len(thick._rays.origin)), row, undecided)
+    return Overlaps(thick._judged[0], offsets_of(query, len(thick._rays.origin)), row, (undecided,))
 
 
 MOST_POINTS = 60

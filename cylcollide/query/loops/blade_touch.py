@@ -147,12 +147,6 @@ ALL_THE_TIME = Course(0.0, 1.0, 0.0)
 
 
 @inlined
-def standing(limb: Limb, _: float) -> Limb:
-    """A limb that stands where it is."""
-    return limb
-
-
-@inlined
 def first_touch(
     blade: Blade, course: Course, place: Callable[[Query, float], Limb], query: Query, resolution: float, until: float
 ) -> tuple[float, float, float]:

@@ -1,7 +1,8 @@
 """The loop over blades that are swept: what each touches first, through the tree."""
 
+from collections.abc import Callable
 from math import inf, nan, sqrt
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.nearest_place import nearest_place
 from cylcollide.kernels.ray import dot, subtract
 from cylcollide.query.loops.approach import PAD
-from cylcollide.query.loops.blade_touch import ALL_THE_TIME, Blade, blade_of, first_touch, moved, standing
+from cylcollide.query.loops.blade_touch import ALL_THE_TIME, Blade, blade_of, first_touch, moved
 from cylcollide.query.loops.inputs import PointFilters, filter_of
 from cylcollide.runtime.compile import compiled_loop, inlined
+
+Query = TypeVar("Query")
 
 
 class Swept(NamedTuple):
@@ -85,21 +88,17 @@ def earlier(found: Touched, k: int, touch: tuple[float, float, float]) -> Touche
 
 
 @inlined
-def write_touched(swept: Swept, i: int, blade: Blade, found: Touched, resolution: float) -> Vector:
-    """Write the first contact of blade i; the place of the blade's axis."""
-    t, where, limb, is_open = found
-    swept.limb[i], swept.fraction[i], swept.undecided[i] = limb, t, is_open < t - resolution
-    if limb < 0:
-        return blade.p
-    a, b = moved(blade.p, blade.by_p, t), moved(blade.q, blade.by_q, t)
-    return moved(a, subtract(b, a), where)
-
-
-@inlined
-def write_position(swept: Swept, i: int, x: Vector, limb: Limb) -> None:
-    """Write the place of a limb that is nearest to a place of the blade's axis."""
-    found = nearest_place(x, limb)
-    swept.position[i, 0], swept.position[i, 1], swept.position[i, 2] = found.position if found.certain else x
+def write_touched(
+    swept: Swept, i: int, stroke: Stroke, found: Touched, place: Callable[[Query, float], Limb], query: Query
+) -> None:
+    """Write the first contact of blade i: `place` is as of `first_touch`, about the limb that is touched."""
+    (t, where, limb, is_open), blade = found, stroke.blade
+    swept.limb[i], swept.fraction[i], swept.undecided[i] = limb, t, is_open < t - stroke.resolution
+    if limb >= 0:
+        a, b = moved(blade.p, blade.by_p, t), moved(blade.q, blade.by_q, t)
+        x = moved(a, subtract(b, a), where)
+        near = nearest_place(x, place(query, t))
+        swept.position[i, 0], swept.position[i, 1], swept.position[i, 2] = near.position if near.certain else x
 
 
 @compiled_loop
@@ -120,22 +119,25 @@ def sweep_blades(
     `ends` are both ends of each blade before, then after, (n, 3) each.
     """
     for i in range(begin, end):
-        blade = blade_of(ends, radius[i], i)
-        stroke = stroke_of(blade, resolution)
+        stroke = stroke_of(blade_of(ends, radius[i], i), resolution)
         query, nothing = (stroke, table, filter_of(filters, i)), (inf, 0.0, NO_LIMB, inf)
         found = visit_nearest(tree, stack, stroke.centre, stroke.reach, test_touch, query, nothing)
-        x = write_touched(swept, i, blade, found, resolution)
-        if swept.limb[i] >= 0:
-            write_position(swept, i, x, limb_at(table.rows, table.kernel_shape, swept.limb[i]))
+        write_touched(swept, i, stroke, found, in_table, (table, found[2]))
+
+
+@inlined
+def in_table(query: tuple[LimbRows, int], _: float) -> Limb:
+    """A limb that stands where it is."""
+    table, limb = query
+    return limb_at(table.rows, table.kernel_shape, limb)
 
 
 @inlined
 def test_touch(query: tuple[Stroke, LimbRows, tuple[int, int]], k: int, found: Touched) -> tuple[Touched, float]:
     """The first contact with limb k, too; and how far away another one may be."""
     stroke, table, (mask, ignored) = query
-    if is_considered(table.character[k], table.mask[k], mask, ignored):
-        limb = limb_at(table.rows, table.kernel_shape, k)
-        if may_touch(stroke, limb, 0.0):
-            touch = first_touch(stroke.blade, ALL_THE_TIME, standing, limb, stroke.resolution, min(found[0], 1.0))
-            found = earlier(found, k, touch)
+    one = table, k
+    if is_considered(table.character[k], table.mask[k], mask, ignored) and may_touch(stroke, in_table(one, 0.0), 0.0):
+        touch = first_touch(stroke.blade, ALL_THE_TIME, in_table, one, stroke.resolution, min(found[0], 1.0))
+        found = earlier(found, k, touch)
     return found, stroke.reach

@@ -22,7 +22,7 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Rays, as_vector, dot, limit_of
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.query.loops.recorded import tree_at
-from cylcollide.query.loops.recorded_nearest import AtMoment, OneLimb, PastPoints, at_moment, is_placed_near
+from cylcollide.query.loops.recorded_nearest import AtMoment, PastPoints, at_moment, is_placed_near
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 OPEN = -2
@@ -147,7 +147,7 @@ def find_clearances_recorded(
     rows: Column[np.int64],
     fastest: float,
     stack: Stack,
-    placed: OneLimb,
+    placed: LimbRows,
     memory: Column[np.float64],
     begin: int,
     end: int,
@@ -178,8 +178,7 @@ def test_placed_growth(
     """The best limb with this row, and how far a better one may be."""
     line, at, skips, fastest, memory = query
     if is_placed_near(at, row):
-        limb = limb_at(at.placed.rows, at.placed.kernel_shape, 0)
-        best = less_growth(line, limb, row, skips, memory, best)
+        best = less_growth(line, limb_at(at[4].rows, at[4].kernel_shape, 0), row, skips, memory, best)
     return best, reach_of(best, fastest)
 
 

@@ -70,20 +70,6 @@ def nearer(bounds: tuple[float, float], k: int, found: Candidate) -> Candidate:
     return best, lower, upper, min(other, low)
 
 
-@inlined
-def first_candidate(limit: float) -> Candidate:
-    """No limb: one at the limit or beyond it is not better."""
-    return NO_LIMB, inf, limit, inf
-
-
-@inlined
-def write_nearest(columns: NearestColumns, i: int, found: Candidate) -> int:
-    """Write the nearest limb of point i; 1 if it is undecided, else 0."""
-    columns.limb[i], _, columns.upper[i], other = found
-    columns.undecided[i] = other <= columns.upper[i]
-    return int(columns.undecided[i])
-
-
 class NearState(NamedTuple):
     """What is known of each point of a block while it looks for the nearest limb; the rest is in `NearestColumns`."""
 
@@ -165,7 +151,7 @@ def begin_with_nearest_box(query: NearestQuery, stack: Stack, i: int) -> None:
     mask, ignored = filter_of(query.filters, i)
     point, limit = as_vector(query.points, i), query.columns.upper[i]
     one = point, table, query.accepts_all, mask, ignored
-    found = visit_nearest(query.tree, stack, point, limit, test_nearest, one, first_candidate(limit))
+    found = visit_nearest(query.tree, stack, point, limit, test_nearest, one, (NO_LIMB, inf, limit, inf))
     write_candidate(query, i, found)
 
 

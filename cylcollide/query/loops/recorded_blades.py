@@ -4,28 +4,18 @@ A stroke is cut into pieces at ticks. In a piece no point of a limb is faster th
 """
 
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Column, Vectors
 from cylcollide.bvh.near_points import visit_nearest
 from cylcollide.bvh.traverse import Stack
-from cylcollide.kernels.limb_table import Limb, limb_at
+from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.query.loops.blade_touch import Course, blade_of, first_touch
-from cylcollide.query.loops.blades import (
-    Stroke,
-    Swept,
-    Touched,
-    earlier,
-    may_touch,
-    stroke_of,
-    write_position,
-    write_touched,
-)
+from cylcollide.query.loops.blades import Stroke, Swept, Touched, earlier, may_touch, stroke_of, write_touched
 from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
-from cylcollide.query.loops.recorded_nearest import OneLimb
 from cylcollide.recorded.limbs import Recorded, TickRows, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
@@ -44,36 +34,36 @@ class StrokePieces(NamedTuple):
     first_rate: Column[np.int64]  # (ticks,): the first of each tick
 
 
-class InPiece(NamedTuple):
-    """A limb in a piece of a stroke."""
-
-    pieces: StrokePieces
-    j: int
-    here: TickRows
-    there: TickRows
-    placed: OneLimb
-    row: int
-    stroke: Stroke
+InPiece: TypeAlias = tuple[StrokePieces, int, TickRows, TickRows, LimbRows]
+"""A piece of a stroke, its tick and the next one, and memory of a limb."""
 
 
 @inlined
-def in_piece(pieces: StrokePieces, j: int, placed: OneLimb, row: int, stroke: Stroke) -> InPiece:
-    """A row of the tick of piece j."""
+def in_piece(pieces: StrokePieces, j: int, placed: LimbRows) -> InPiece:
+    """Piece j."""
     here, there = ticks_around(pieces.recorded, pieces.tick[j])
-    return InPiece(pieces, j, here, there, placed, row, stroke)
+    return pieces, j, here, there, placed
 
 
 @compiled
-def place_at(at: InPiece, t: float) -> Limb:
-    """The limb at a share of the stroke; of infinite extent where it is none."""
-    begin, per_share = at.pieces.times[at.j, 0], at.pieces.times[at.j, 2]
-    alpha = min(max(at.pieces.alpha[at.j] + (t - begin) * per_share, 0.0), 1.0)
-    valid = place_one(at.here, at.there, at.row, alpha, at.placed.rows, at.placed.kernel_shape, 0)
-    limb = limb_at(at.placed.rows, at.placed.kernel_shape, 0)
+def place_at(query: tuple[InPiece, int], t: float) -> Limb:
+    """The limb in a row of the tick at a share of the stroke; of infinite extent where it is none."""
+    (pieces, j, here, there, placed), row = query
+    begin, per_share = pieces.times[j, 0], pieces.times[j, 2]
+    alpha = min(max(pieces.alpha[j] + (t - begin) * per_share, 0.0), 1.0)
+    valid = place_one(here, there, row, alpha, placed.rows, placed.kernel_shape, 0)
+    limb = limb_at(placed.rows, placed.kernel_shape, 0)
     extent = limb.extent if valid else inf
     return Limb(
         limb.kind, limb.centre, limb.axis, limb.half_length, limb.radius, limb.radius2, limb.p1, limb.p2, extent
     )  # fmt: skip
+
+
+@inlined
+def place_in(query: tuple[StrokePieces, int, LimbRows, int], t: float) -> Limb:
+    """`place_at` of a limb that is touched in a piece."""
+    pieces, j, placed, row = query
+    return place_at((in_piece(pieces, j, placed), row), t)
 
 
 @compiled_loop
@@ -83,7 +73,7 @@ def sweep_recorded(
     resolution: float,
     pieces: StrokePieces,
     stack: Stack,
-    placed: OneLimb,
+    placed: LimbRows,
     begin: int,
     end: int,
     swept: Swept,
@@ -91,31 +81,28 @@ def sweep_recorded(
 ) -> None:
     """Write what blades `begin` to `end` touch first, a row of a tick, and in which piece; -1 for none."""
     for i in range(begin, end):
-        blade = blade_of(ends, radius[i], i)
-        stroke, found, piece = stroke_of(blade, resolution), (inf, 0.0, NO_LIMB, inf), -1
+        stroke = stroke_of(blade_of(ends, radius[i], i), resolution)
+        found, piece = (inf, 0.0, NO_LIMB, inf), -1
         for j in range(pieces.offsets[i], pieces.offsets[i + 1]):
             if found[0] == inf:
-                at, tree = (
-                    in_piece(pieces, j, placed, 0, stroke),
-                    tree_at(pieces.recorded, pieces.tick[j], stack.code.size),
-                )
-                found, piece = visit_nearest(tree, stack, stroke.centre, stroke.reach, test_moving, at, found), j
+                tree = tree_at(pieces.recorded, pieces.tick[j], stack.code.size)
+                query, piece = (in_piece(pieces, j, placed), stroke), j
+                found = visit_nearest(tree, stack, stroke.centre, stroke.reach, test_moving, query, found)
         piece_of[i] = piece if found[2] >= 0 else -1
-        x = write_touched(swept, i, blade, found, resolution)
-        if found[2] >= 0:
-            write_position(swept, i, x, place_at(in_piece(pieces, piece, placed, found[2], stroke), found[0]))
+        write_touched(swept, i, stroke, found, place_in, (pieces, piece, placed, found[2]))
 
 
 @inlined
-def test_moving(at: InPiece, row: int, found: Touched) -> tuple[Touched, float]:
+def test_moving(query: tuple[InPiece, Stroke], row: int, found: Touched) -> tuple[Touched, float]:
     """The first contact with a row of the tick, too; and how far away another one may be."""
-    pieces, j, stroke = at.pieces, at.j, at.stroke
-    if may_be_hit(at.here, row, pieces.filters, pieces.protection, False, j):
-        own = InPiece(pieces, j, at.here, at.there, at.placed, row, stroke)
+    at, stroke = query
+    pieces, j, here, _, _ = at
+    if may_be_hit(here, row, pieces.filters, pieces.protection, False, j):
         begin, end, per_share = pieces.times[j, 0], pieces.times[j, 1], pieces.times[j, 2]
         rate = pieces.rate[pieces.first_rate[pieces.tick[j]] + row]
         sway = rate * per_share if per_share > 0.0 else 0.0
-        if may_touch(stroke, place_at(own, begin), sway * (end - begin) if end > begin else 0.0):
+        if may_touch(stroke, place_at((at, row), begin), sway * (end - begin) if end > begin else 0.0):
             course, until = Course(begin, end, sway), min(found[0], end)
-            found = earlier(found, row, first_touch(stroke.blade, course, place_at, own, stroke.resolution, until))
+            touch = first_touch(stroke.blade, course, place_at, (at, row), stroke.resolution, until)
+            found = earlier(found, row, touch)
     return found, stroke.reach
