@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Int64Array
+from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array
 from cylcollide.query.loops.inputs import PointFilters
-from cylcollide.query.request import Filters, as_distances, point_request, some_rows
+from cylcollide.query.request import Filters, as_distances, some_rows
 
 
 class NearRequest(NamedTuple):
@@ -27,9 +27,17 @@ class NearRequest(NamedTuple):
         return NearRequest(self.points[rows], reach, filters, self.threads)
 
 
-def near_request(points: Float64Array, reach: Float64Array, **options: Unpack[Filters]) -> NearRequest:
+def near_request(
+    points: Float64Array,
+    reach: Float64Array,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
+) -> NearRequest:
     """A request about checked points and reaches."""
-    return NearRequest(points, reach, *point_request(points, **options)[1:])
+    n, workers = len(points), None if threads is None else validate.workers(threads)
+    filters = PointFilters(validate.masks(mask, n), validate.ignored_characters(ignore_character, n))
+    return NearRequest(points, reach, filters, workers)
 
 
 def closest_request(points: ArrayLike, *, max_distance: ArrayLike = np.inf, **options: Unpack[Filters]) -> NearRequest:
