@@ -34,7 +34,7 @@ def _product(a: Quaternion, b: Quaternion) -> Quaternion:
 
 
 @inlined
-def _rotated(q: Quaternion, v: Vector) -> Vector:
+def rotated(q: Quaternion, v: Vector) -> Vector:
     """A vector turned by a unit quaternion: v + w t + q × t with t = 2 q × v."""
     tx = 2.0 * (q[1] * v[2] - q[2] * v[1])
     ty = 2.0 * (q[2] * v[0] - q[0] * v[2])
@@ -88,7 +88,7 @@ def pose_frames(
         root = _between(turns[a], turns[b], 0, share)
         if followers.shift.shape[0] > 0:
             root = _product(root, as_quaternion(followers.undone, 0))
-            v = _rotated(root, as_vector(followers.shift, 0))
+            v = rotated(root, as_vector(followers.shift, 0))
             x, y, z = x - v[0], y - v[1], z - v[2]
         positions[i, 0], positions[i, 1], positions[i, 2] = x, y, z
         roots[i, 0], roots[i, 1], roots[i, 2], roots[i, 3] = root

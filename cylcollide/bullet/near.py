@@ -7,7 +7,7 @@ read instead of its base. So no bound on speed is needed, nor PyBullet's boxes o
 """
 
 from collections import deque
-from math import inf, nan, sqrt
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,9 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Vectors
 from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
 from cylcollide.bullet.client import BASE, BodyLink, Client
-from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes, mark_near
+from cylcollide.bullet.near_links import ARMS, arms_of, closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.near_loops import MEETINGS, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
+from cylcollide.bullet.near_marks import mark_links, mark_near
 from cylcollide.bullet.near_segments import SLACK
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
@@ -40,34 +42,6 @@ def few_rays(bodies: int) -> int:
     return max(FEW_RAYS, min(MOST_RAYS, PAIRS // max(bodies, 1)))
 
 
-REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE and so on
-JOINT_TYPE, IN_PARENT, PARENT = 2, 14, 16  # fields of getJointInfo
-INERTIAL = 2  # field of getLinkState: the centre of mass in the frame of the joint
-
-
-def arms_of(client: Client, body: int) -> tuple[dict[int, float], list[int]]:
-    """How far from the base of a body its links may be: two places of a link keep their distance.
-
-    Returns the length to each link, from the base's centre of mass to its own, without sliding, inf if it is not known;
-    and the joints that slide, whose positions are to be added.
-    """
-    length, sliding = {BASE: 0.0}, []
-    for link in range(client.getNumJoints(body)):
-        joint = client.getJointInfo(body, link)
-        kind, to_joint = joint[JOINT_TYPE], _norm(joint[IN_PARENT])
-        is_known = kind in (REVOLUTE, PRISMATIC, SPHERICAL, FIXED)
-        from_joint = _norm(client.getLinkState(body, link)[INERTIAL])
-        length[link] = length.get(joint[PARENT], inf) + to_joint + from_joint if is_known else inf
-        if kind == PRISMATIC:
-            sliding.append(link)
-    return length, sliding
-
-
-def _norm(vector: tuple[float, float, float]) -> float:
-    x, y, z = vector
-    return sqrt(x * x + y * y + z * z)
-
-
 class NearBodies:
     """The bodies of a scene, ready for rays that come near few of them.
 
@@ -81,54 +55,61 @@ class NearBodies:
         wrapped = [shapes.body_links[k] for k in shapes.wrapped]
         bodies = sorted({link.body for link in [*link_of_shape, *wrapped]})
         beyond = np.linalg.norm(shapes.position, axis=1) + ball_radii(shapes.kind, shapes.size)
-        self._bodies, first_link, at = bodies, [len(bodies)], list[int]()
-        body_reach, link_reach = list[float](), list[float]()
-        self._sliding, first_box, box_reach = list[tuple[int, list[int]]](), [0], list[float]()
+        is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
+        self._bodies, at = bodies, list[int]()
+        first_link, first_rest, first_box, reach = [len(bodies)], list[int](), [0], list[float]()
+        self._sliding, box_reach = list[tuple[int, list[int]]](), list[float]()
         api, number = client.api, client.number
         self._places, self._base_boxes = list[tuple[Call | None, Call]](), list[tuple[Call | None, None]]()
-        self._links, self._boxes = list[list[Call | None]](), list[list[Call]]()
+        self._links, self._boxes = list[tuple[None, Call | None]](), list[list[Call]]()
+        self._rest, held = list[Call](), dict[int, tuple[int, int, list[float]]]()
         bare = np.zeros(len(bodies), bool)
         for b, body in enumerate(bodies):
-            length, sliding = arms_of(client, body)
+            joints = joints_of(client, body)
+            length, sliding = arms_of(joints)
             own = [s for s, link in enumerate(link_of_shape) if link.body == body]
             own_wrapped = [link for link in wrapped if link.body == body]
-            farthest = {BASE: 0.0}
-            for s in own:
-                if shapes.kind[s] != PLANE:
-                    link = link_of_shape[s].link
-                    farthest[link] = max(farthest.get(link, 0.0), length[link] + float(beyond[s]))
-            links = sorted({link_of_shape[s].link for s in own} - {BASE}, key=lambda link: -farthest.get(link, 0.0))
-            row = {BASE: b} | {link: first_link[b] + k for k, link in enumerate(links)}
+            links = {link_of_shape[s].link for s in own} - {BASE}
+            bare[b] = bool(links) and not own_wrapped and _is_bare(client, body, scene.reading.bodies[body].rows[BASE])
+            first = read_first(joints, links, bool(bare[b])) or sorted(links)[: bool(own_wrapped)]
+            rest = sorted(links - {*first})
+            row = {BASE: b} | {link: first_link[b] + k for k, link in enumerate([*first, *rest])}
             at += [row[link_of_shape[s].link] for s in own]
-            link_reach += [farthest.get(link, 0.0) for link in links]
+            for link in rest:
+                one, other, arms = closest_hold(holds_of(joints, link, first))
+                held[row[link]] = row[one], row[other], arms
             distances = []
             for body_link in own_wrapped:
                 is_described = sees_shapes and scene.reading.bodies[body].rows[body_link.link] is not None
                 is_placed = body_link.link == BASE or bool(links)  # else the mesh lags behind, as Bullet's rays do
                 is_known = is_described and is_placed
                 distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_known else inf)
-            body_reach.append(max([*farthest.values(), *distances]))
+            of_limbs = [length[link_of_shape[s].link] + float(beyond[s]) for s in own if is_limb[s]]
+            reach.append(max([0.0, *of_limbs, *distances]))
             order = sorted(range(len(own_wrapped)), key=lambda k: -distances[k])
             box_reach += [distances[k] for k in order]
             self._sliding += [(b, sliding)] if sliding else []
-            of_links = [
-                (api.getLinkStates, (body, links[: k + 1], 0, 1, number), first_link[b]) for k in range(len(links))
-            ]
-            self._links.append([None, *of_links])
+            self._rest += [(api.getLinkStates, (body, rest, 0, 1, number), first_link[b] + len(first))] if rest else []
+            read = (api.getLinkStates, (body, first, 0, 1, number), first_link[b]) if first else None
+            self._links.append((None, read))
             self._boxes.append([(api.getAABB, (*own_wrapped[k], number), first_box[b] + row)
                                 for row, k in enumerate(order)])  # fmt: skip
-            bare[b] = bool(links) and not own_wrapped and _is_bare(client, body, scene.reading.bodies[body].rows[BASE])
             base, box = (api.getBasePositionAndOrientation, (body, number), b), (api.getAABB, (body, BASE, number), b)
-            self._places.append((None, of_links[-1]) if bare[b] else (base, base))
+            self._places.append((None, read) if read and bare[b] else (base, base))
             self._base_boxes.append((box if bare[b] else None, None))
             first_box.append(first_box[b] + len(own_wrapped))
-            first_link.append(first_link[b] + len(links))
-        is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
-        body_of = np.array([link.body for link in link_of_shape], np.int64)
-        self._at = np.array(at, np.int64)
+            first_rest.append(first_link[b] + len(first))
+            first_link.append(first_rest[b] + len(rest))
+        count, self._at = first_link[-1], np.array(at, np.int64)
+        holders, arms_of_link, ball = np.zeros((count, 2), np.int64), np.zeros((count, ARMS)), np.full(count, -inf)
+        for frame, (one, other, arms) in held.items():
+            holders[frame], arms_of_link[frame] = (one, other), arms
+        np.maximum.at(ball, self._at[is_limb], beyond[is_limb])
         self._shapes = NearShapes(
-            bare, np.array(first_link, np.int64), np.searchsorted(body_of, [*bodies, inf]),
-            np.array(first_box, np.int64), np.array(body_reach + link_reach), np.array(box_reach),
+            bare, np.array(first_link, np.int64), np.array(first_rest, np.int64), np.array(first_box, np.int64),
+            np.array(reach), np.array(box_reach), ball, holders, arms_of_link,
+            np.array([at.index(k) if k in at else 0 for k in range(count)], np.int64),
+            np.bincount(self._at, minlength=count),
             self._at[~is_limb], scene.frames.take(scene.fixed.of_planes, axis=0).view(np.int64), self._at,
             np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, beyond,
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
@@ -148,7 +129,7 @@ class NearBodies:
         few = few_rays(self._count)
         columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
         table = columns.table(layout)
-        frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.reach), 1))
+        frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.ball), 1))
         frames[self._shapes.plane_at] = nan  # no plane is here before it was read
         made = posed_memory(len(self._at), columns)
         boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, few, 3))
@@ -157,8 +138,9 @@ class NearBodies:
         memory = NearMemory(
             frames, frames.view(np.int64), boxes, np.zeros(count), np.empty((count, 3)), np.empty(count),
             np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty(count, bool),
-            np.empty((few, count), bool), np.empty((count, 6)), np.empty(count, np.int64),
-            np.empty(count, np.int64), np.empty(count, np.int64), np.empty(len(self._at), bool),
+            np.empty((few, count), bool), np.empty((count, 6)), np.empty(count, np.int64), np.empty(count, np.int64),
+            np.zeros(len(frames), bool), np.zeros(len(frames), bool), np.empty((few * MEETINGS, 2), np.int32),
+            np.empty(len(self._at), bool),
             made, table, table.kernel_rows, batch, empty_hits(few),
             np.empty(few, np.int32), np.empty(few), rays[2], rays[3], np.empty(few, np.int64),
             np.empty((few, 2), np.int32), make_surface_queue(), np.empty(BLOCK, np.int32),
@@ -190,6 +172,11 @@ class NearBodies:
             if mark_near(shapes, packed, n) == UNDECIDED:
                 return None
             read_states(self._links, memory.frames, memory.unread)
+            links = mark_links(shapes, packed, n)
+            if links == UNDECIDED:
+                return None
+            if links:
+                read_states(self._rest, memory.frames, memory.wanted)
             if cast_near(shapes, packed, n, mask, self._cores) == UNDECIDED:
                 return None
             found = hit_tuples(n, memory.body_link, memory.fraction, memory.position, memory.normal, MISS)

@@ -75,36 +75,59 @@ static PyObject *read_rows(PyObject *module, PyObject *const *given, Py_ssize_t 
     return PyLong_FromSsize_t(rows);
 }
 
-/* Writes the states that a call of (function, arguments, row) returns, a tuple of them or one. */
-static int read_call(PyObject *call, double *to, Py_ssize_t room, Py_ssize_t width) {
+/* The arguments of a call with those of its second one, a list, whose rows are wanted; NULL without an error if none. */
+static PyObject *with_wanted(PyObject *given, const npy_bool *wanted, Py_ssize_t room) {
+    PyObject *all = PyTuple_Check(given) ? PyTuple_GetItem(given, 1) : NULL, *list = NULL, *arguments = NULL;
+    if (all == NULL || length_of(all) < 0 || length_of(all) > room) return PyErr_BadArgument(), NULL;
+    for (Py_ssize_t k = 0; k < length_of(all); k++)
+        if (wanted[k] && (list != NULL || (list = PyList_New(0)) != NULL)) PyList_Append(list, item_of(all, k));
+    if (list != NULL) arguments = PyTuple_New(PyTuple_Size(given));
+    for (Py_ssize_t k = 0; arguments != NULL && k < PyTuple_Size(given); k++)
+        PyTuple_SetItem(arguments, k, Py_NewRef(k == 1 ? list : PyTuple_GetItem(given, k)));
+    Py_XDECREF(list);
+    return arguments;
+}
+
+/* Writes the states that a call of (function, arguments, row) returns, a tuple of them or one; into wanted rows, if any. */
+static int read_call(PyObject *call, const npy_bool *wanted, double *to, Py_ssize_t room, Py_ssize_t width) {
     if (!PyTuple_Check(call) || PyTuple_Size(call) != 3) return PyErr_BadArgument(), 0;
-    const Py_ssize_t first = PyLong_AsSsize_t(PyTuple_GetItem(call, 2));
-    PyObject *states = PyErr_Occurred() ? NULL : PyObject_CallObject(PyTuple_GetItem(call, 0), PyTuple_GetItem(call, 1));
+    Py_ssize_t row = PyLong_AsSsize_t(PyTuple_GetItem(call, 2));
+    PyObject *arguments = PyTuple_GetItem(call, 1);
+    if (PyErr_Occurred() || (wanted && (row < 0 || row > room))) return PyErr_BadArgument(), 0;
+    arguments = wanted ? with_wanted(arguments, wanted + row, room - row) : Py_NewRef(arguments);
+    if (arguments == NULL) return !PyErr_Occurred();
+    PyObject *states = PyObject_CallObject(PyTuple_GetItem(call, 0), arguments);
+    Py_DECREF(arguments);
     if (states == NULL) return 0;
     PyObject *part = length_of(states) > 0 ? item_of(states, 0) : states;
     const int is_one = length_of(part) > 0 && PyFloat_Check(item_of(part, 0));
     const Py_ssize_t rows = is_one ? 1 : length_of(states);
-    int fit = rows >= 0 && first >= 0 && first + rows <= room;
-    for (Py_ssize_t k = 0; fit && k < rows; k++)
-        fit = read_row(is_one ? states : item_of(states, k), to + (first + k) * width, width, 2);
+    int fit = rows >= 0 && row >= 0;
+    for (Py_ssize_t k = 0; fit && k < rows; k++, row++) {
+        while (wanted && row < room && !wanted[row]) row++;
+        fit = row < room && read_row(is_one ? states : item_of(states, k), to + row * width, width, 2);
+    }
     if (!fit) PyErr_Format(PyExc_AssertionError, "expected states of two tuples with %zd floats, got %R", width, states);
     Py_DECREF(states);
     return fit;
 }
 
 static PyObject *read_states(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    const int chooses = count == 3;
+    const int wants = count == 3 && AN_ARRAY(given[2], NPY_BOOL, 1), chooses = count == 3 && !wants;
     if (count < 2 || count > 3 || !are_rows(given[1]) || (chooses && !AN_ARRAY(given[2], NPY_INT64, 1)) ||
-        length_of(given[0]) < 0 || (chooses && LENGTH(given[2], 0) != length_of(given[0])))
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "read_states: calls, array, chosen");
+        length_of(given[0]) < 0 || (chooses && LENGTH(given[2], 0) != length_of(given[0])) ||
+        (wants && LENGTH(given[2], 0) != LENGTH(given[1], 0)))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "read_states: calls, array, chosen or wanted");
     const int64_t *chosen = chooses ? PyArray_DATA((PyArrayObject *)given[2]) : NULL;
+    const npy_bool *wanted = wants ? PyArray_DATA((PyArrayObject *)given[2]) : NULL;
+    double *to = PyArray_DATA((PyArrayObject *)given[1]);
     for (Py_ssize_t k = 0; k < length_of(given[0]); k++) {
         PyObject *call = item_of(given[0], k);
         if (chooses) call = item_of(call, chosen[k]);
         if (call == NULL) return NULL;
         if (call == Py_None) continue;
         Py_INCREF(call);
-        const int fit = read_call(call, PyArray_DATA((PyArrayObject *)given[1]), LENGTH(given[1], 0), LENGTH(given[1], 1));
+        const int fit = read_call(call, wanted, to, LENGTH(given[1], 0), LENGTH(given[1], 1));
         Py_DECREF(call);
         if (!fit) return NULL;
     }

@@ -1,10 +1,10 @@
 """PyBullet's lists and tuples to arrays and back: by functions of the extension, which see no more than numbers."""
 
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, count
 from typing import Any, TypeAlias
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.runtime.levels import MACHINE_CODE
 
 RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
@@ -35,13 +35,18 @@ def _read_rows(rows: Any, array: Float64Array) -> int:
     return len(rows) if are_rows and all(_read_row(row, array, k) for k, row in enumerate(rows)) else 0
 
 
-def _read_states(calls: Sequence[Any], array: Float64Array, chosen: Int64Array | None = None) -> None:
+def _read_states(calls: Sequence[Any], array: Float64Array, chosen: Int64Array | BoolArray | None = None) -> None:
+    wants = chosen is not None and chosen.dtype == bool
     for k, entry in enumerate(calls):
-        call = entry if chosen is None else entry[chosen[k]]
+        call = entry if chosen is None or wants else entry[chosen[k]]
         if call is not None:
             function, arguments, first = call
-            found = function(*arguments)
-            for row, state in enumerate((found,) if found and isinstance(found[0][0], float) else found, first):
+            rows: Iterable[int] = count(first)
+            if chosen is not None and wants:
+                links = {first + k: link for k, link in enumerate(arguments[1]) if chosen[first + k]}
+                arguments, rows = (arguments[0], [*links.values()], *arguments[2:]), [*links]
+            found = function(*arguments) if rows else ()
+            for row, state in zip(rows, (found,) if found and isinstance(found[0][0], float) else found, strict=False):
                 if not _read_row([*chain.from_iterable(state[:2])], array, row):
                     raise AssertionError(f"expected states of two tuples with {array.shape[1]} floats, got {found}")
 
@@ -70,7 +75,8 @@ After 0 some may be written.
 read_states: Callable[..., None] = getattr(MACHINE_CODE, "read_states", _read_states)
 """Make calls, and write the first two tuples of each state into rows of an array (n, w).
 
-Arguments: m of `Call`, the array, and, int64 (m,), which of several calls is made in place of each: None for none.
+Arguments: m of `Call`, the array, and one of: int64 (m,), which of several calls is made in place of each, None for
+none; bool (n,), the rows that are wanted: of the second argument of each call, a list, what belongs to one is passed.
 """
 
 hit_tuples: Callable[..., list[RayTestResult]] = getattr(MACHINE_CODE, "hit_tuples", _hit_tuples)

@@ -1,5 +1,7 @@
 """A few rays after a change of poses: the mirror reads the bodies near them alone, and answers as one made anew."""
 
+from itertools import pairwise
+
 import numpy as np
 import pybullet as p
 import pytest
@@ -8,7 +10,8 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS, NearBodies, arms_of
+from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS, NearBodies
+from cylcollide.bullet.near_links import arms_of, joints_of
 from cylcollide.bullet.poses import link_frames
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
@@ -23,8 +26,10 @@ def asked(monkeypatch):
     def answers(self, *given):
         found = own(self, *given)
         memory = self._kept[-1][0]
-        links = np.array([len(calls) - 1 for calls in self._links])[memory.near]
-        seen.append((found, int(memory.near.sum()), len(memory.near), memory.links.sum(), links.sum()))
+        links = np.diff(self._shapes.first_link)[memory.near]
+        first, read = self._shapes.first_link, memory.known | memory.wanted
+        known = [read[first:end].sum() for first, end in pairwise(first)]
+        seen.append((found, int(memory.near.sum()), len(memory.near), np.array(known)[memory.near].sum(), links.sum()))
         return found
 
     monkeypatch.setattr(NearBodies, "answers", answers)
@@ -137,7 +142,7 @@ def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
     rng = np.random.default_rng(2)
     body = chains.chain(c, rng) if name is None else p.loadURDF(name, flags=IMPLICIT, physicsClientId=c)
     client, links = Client(c), range(p.getNumJoints(body, c))
-    length, sliding = arms_of(client, body)
+    length, sliding = arms_of(joints_of(client, body))
     kinds = [p.getJointInfo(body, link, c)[2] for link in links]
     assert len(sliding) == kinds.count(p.JOINT_PRISMATIC)
     longest = 0.0
@@ -181,7 +186,7 @@ def test_joints_of_other_kinds_reach_anywhere(c, monkeypatch):
         return (*joint[:2], p.JOINT_PLANAR, *joint[3:])
 
     monkeypatch.setattr(client.api, "getJointInfo", planar)
-    assert min(arms_of(client, body)[0][link] for link in range(7)) == np.inf
+    assert min(arms_of(joints_of(client, body))[0][link] for link in range(7)) == np.inf
 
 
 def test_a_body_that_was_removed_or_replaced(c, asked):

@@ -1,0 +1,98 @@
+"""How joints hold the links of a body: how far from its base a link may be, and where it is, seen from others.
+
+Joints that turn have a fixed place in both of their links, and every link is rigid. So a link between two that were
+read has turned about the line through its joints at most, and one behind a link that was read is about their joint.
+"""
+
+from collections.abc import Iterable
+from itertools import combinations_with_replacement
+from math import inf
+from typing import TypeAlias
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.bullet.client import BASE, Client
+from cylcollide.bullet.near_segments import SLACK
+from cylcollide.shapes import rotation_matrices
+
+REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE and so on
+JOINT_TYPE, IN_PARENT, PARENT = 2, 14, 16  # fields of getJointInfo
+INERTIAL, TURN = 2, 3  # fields of getLinkState: the frame of the centre of mass in that of the joint
+
+ARMS = 10
+"""Numbers of a row of `NearShapes.arms`."""
+
+Joint: TypeAlias = tuple[int, int, Float64Array, Float64Array]
+"""Type, parent link, and the joint's place in the frames of the parent's centre of mass and of the link's own."""
+
+Hold: TypeAlias = tuple[int, Float64Array, Float64Array]
+"""A link, or the base, and the joint's place in its frame and in that of the link that it holds."""
+
+
+def joints_of(client: Client, body: int) -> list[Joint]:
+    """The joint of each link of a body."""
+    joints = []
+    for link in range(client.getNumJoints(body)):
+        joint, state = client.getJointInfo(body, link), client.getLinkState(body, link)
+        turn = rotation_matrices(np.array([state[TURN]]))[0]
+        own = -turn.T @ np.array(state[INERTIAL])
+        joints.append((joint[JOINT_TYPE], joint[PARENT], np.array(joint[IN_PARENT]), own))
+    return joints
+
+
+def arms_of(joints: list[Joint]) -> tuple[dict[int, float], list[int]]:
+    """How far from the base of a body its links may be: two places of a link keep their distance.
+
+    Returns the length to each link, from the base's centre of mass to its own, without sliding, inf if it is not known;
+    and the joints that slide, whose positions are to be added.
+    """
+    length, sliding = {BASE: 0.0}, []
+    for link, (kind, parent, in_parent, own) in enumerate(joints):
+        is_known = kind in (REVOLUTE, PRISMATIC, SPHERICAL, FIXED)
+        arms = float(np.linalg.norm(in_parent) + np.linalg.norm(own))
+        length[link] = length.get(parent, inf) + arms if is_known else inf
+        if kind == PRISMATIC:
+            sliding.append(link)
+    return length, sliding
+
+
+def read_first(joints: list[Joint], links: Iterable[int], bare: bool) -> list[int]:
+    """The links to read, so that a joint holds each other one of these links to one that is read.
+
+    The base is read, too, if it is not bare.
+    """
+    first = set[int]()
+    for link in sorted(links, reverse=True):
+        if link not in first:
+            kind, parent, *_ = joints[link]
+            is_held = kind in (REVOLUTE, SPHERICAL, FIXED) and parent < link and not (bare and parent == BASE)
+            first |= {parent if is_held else link} - {BASE}
+    return sorted(first)
+
+
+def holds_of(joints: list[Joint], link: int, read: Iterable[int]) -> list[Hold]:
+    """What holds a link to its parent, and to its children among the links that are read."""
+    _, parent, in_parent, own = joints[link]
+    holds = [(parent, in_parent, own)]
+    for child in read:
+        kind, its_parent, in_link, in_child = joints[child]
+        if its_parent == link and kind in (REVOLUTE, SPHERICAL, FIXED):
+            holds.append((child, in_child, in_link))
+    return holds
+
+
+def closest_hold(holds: list[Hold]) -> tuple[int, int, list[float]]:
+    """Two holds, or one twice, that leave a link the least room, and numbers: a row of `NearShapes.arms`."""
+    found, least = (holds[0], holds[0], 0.0), inf
+    for first, second in combinations_with_replacement(holds, 2):
+        way = second[2] - first[2]
+        square = float(way @ way)
+        share = min(max(float(-first[2] @ way) / square, 0.0), 1.0) if square > 0.0 else 0.0
+        room = float(np.linalg.norm(first[2] + share * way))
+        if room < least:
+            found, least = (first, second, share), room
+    (a, at_a, in_a), (b, at_b, in_b), share = found
+    slack = SLACK * float(sum(map(np.linalg.norm, (at_a, in_a, at_b, in_b))))
+    apart = float(np.linalg.norm(in_b - in_a))
+    return a, b, [share, *at_a.tolist(), *at_b.tolist(), apart, slack, least + slack]

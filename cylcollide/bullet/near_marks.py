@@ -1,0 +1,153 @@
+"""Loops that mark what a few rays come near: bodies, by their bases, and links, by those that are read first."""
+
+from math import inf, sqrt
+
+from cylcollide._types import Float64Array
+from cylcollide.bones.frames import rotated
+from cylcollide.bullet.near_loops import NO_RAY, UNDECIDED, NearMemory, NearShapes
+from cylcollide.bullet.near_segments import (
+    SLACK,
+    crosses,
+    is_within,
+    segment_at,
+    size_of,
+    slope_of,
+    square_distance,
+)
+from cylcollide.kernels.double_double import Vector
+from cylcollide.runtime.compile import compiled_loop, inlined
+
+OFTEN = 4
+"""After so many ray tests near a body, its links are read without a look at its base, which takes longer."""
+
+
+@compiled_loop
+def mark_near(shapes: NearShapes, memory: NearMemory, n: int) -> int:
+    """Mark what the first n segments come near, by bodies' bases; returns UNDECIDED if a plane has moved, else 0.
+
+    A base is in `memory.frames`, or is the centre of a box in `memory.around`. A body whose links were read counts as
+    near. A wrapped link is where it is once any link of its body was read.
+    """
+    starts, ends, longest, places = memory.batch.rays.origin, memory.batch.rays.second, 0.0, memory.place
+    for k in range(len(shapes.plane_at)):
+        for axis in range(shapes.plane_bits.shape[1]):
+            if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
+                return UNDECIDED
+    for body in range(len(memory.near)):
+        box, is_read = memory.around[body], memory.read[body] > 0  # a link that was read is about where the base is
+        frame, by_box = memory.frames[shapes.first_link[body] if is_read else body], shapes.bare[body] and not is_read
+        for axis in range(3):
+            places[body, axis] = 0.5 * (box[axis] + box[3 + axis]) if by_box else frame[axis]
+        memory.square[body], memory.near[body] = inf, False
+    for i in range(n):
+        segment = segment_at(starts, ends, i)
+        longest = max(longest, segment[3])
+        for body in range(len(memory.near)):
+            memory.pairs[i, body] = memory.read[body] > 0
+            if memory.pairs[i, body] and memory.near[body]:
+                continue
+            place, square = places[body], square_distance(segment, places[body])
+            memory.square[body] = min(memory.square[body], square if square >= 0.0 else 0.0)
+            largest, reach = segment[3] + size_of(place[0], place[1], place[2]), shapes.reach[body] + memory.out[body]
+            is_pair = is_within(square, largest, reach)
+            memory.pairs[i, body], memory.near[body] = memory.pairs[i, body] or is_pair, memory.near[body] or is_pair
+    for body in range(len(memory.near)):
+        is_read, is_near, box, wrapped = memory.read[body] > 0, memory.near[body], shapes.first_box[body], 0
+        square, largest = memory.square[body], longest + size_of(places[body, 0], places[body, 1], places[body, 2])
+        while box + wrapped < shapes.first_box[body + 1] and is_within(
+            square, largest, shapes.box_reach[box + wrapped] + memory.out[body]
+        ):
+            wrapped += 1
+        memory.unread[body] = is_near and not is_read
+        memory.often[body] = memory.often[body] + 1 if is_near else 0
+        memory.read[body] = shapes.bare[body] and memory.often[body] >= OFTEN
+        memory.near[body], memory.wrapped[body] = is_near or is_read, wrapped
+    return 0
+
+
+@compiled_loop
+def mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
+    """Write which links of near bodies the first n segments may come near, and which of these are to be read; how many.
+
+    UNDECIDED for frames that are not finite, or too many pairs.
+    """
+    starts, ends, met = memory.batch.rays.origin, memory.batch.rays.second, memory.met
+    count, wanted, longest = 0, 0, 0.0
+    memory.wanted[:] = False
+    for i in range(n):
+        longest = max(longest, segment_at(starts, ends, i)[3])
+    for body in range(len(memory.near)):
+        if memory.near[body] and not _surround(shapes, body, memory, longest):
+            return UNDECIDED
+    for i in range(n):
+        segment = segment_at(starts, ends, i)
+        slopes = slope_of(segment[1][0]), slope_of(segment[1][1]), slope_of(segment[1][2])
+        for body in range(len(memory.near)):
+            if not memory.pairs[i, body] or not crosses(segment, slopes, memory.around[body]):
+                continue
+            links = shapes.first_link[body + 1] - shapes.first_link[body]
+            for link in range(-1, links):
+                frame = body if link < 0 else shapes.first_link[body] + link
+                place, ball = memory.frames[frame], shapes.ball[frame]
+                ball += 0.0 if memory.known[frame] else shapes.arms[frame, 9]
+                largest = segment[3] + size_of(place[0], place[1], place[2])
+                if ball >= 0.0 and is_within(square_distance(segment, place), largest, ball):
+                    met[count, 0], met[count, 1] = i, frame
+                    count += 1
+                    if count == len(met):
+                        return UNDECIDED
+                    is_new = not memory.known[frame] and not memory.wanted[frame]
+                    memory.wanted[frame], wanted = memory.wanted[frame] or is_new, wanted + is_new
+    met[count, 0] = NO_RAY
+    return wanted
+
+
+@inlined
+def _surround(shapes: NearShapes, body: int, memory: NearMemory, longest: float) -> bool:
+    """Write where the links of a body may be, and a box around them; whether the frames that were read are finite.
+
+    The box is larger by the slack for segments whose coordinates are at most `longest`.
+    """
+    around, total, links = memory.around[body], 0.0, shapes.first_link[body + 1] - shapes.first_link[body]
+    for axis in range(3):
+        around[axis], around[3 + axis] = inf, -inf
+    for link in range(-1, links):
+        frame = body if link < 0 else shapes.first_link[body] + link
+        place, room = memory.frames[frame], 0.0
+        memory.known[frame] = frame < shapes.first_rest[body]
+        if not memory.known[frame]:
+            room = shapes.arms[frame, 9]
+            if not _write_place(shapes, memory, frame):
+                return False
+        elif link >= 0 or not shapes.bare[body]:
+            total += abs(place[0] + place[1] + place[2] + place[3] + place[4] + place[5] + place[6])
+        for axis in range(3):
+            around[axis] = min(around[axis], place[axis] - (shapes.ball[frame] + room))
+            around[3 + axis] = max(around[3 + axis], place[axis] + (shapes.ball[frame] + room))
+    for axis in range(3):
+        slack = SLACK * (longest + abs(around[axis]) + abs(around[3 + axis]))
+        around[axis], around[3 + axis] = around[axis] - slack, around[3 + axis] + slack
+    return total < inf
+
+
+@inlined
+def _joint_of(frame: Float64Array, arms: Float64Array, first: int) -> Vector:
+    """The place of a joint in the world: a frame, and three of the numbers in `arms`."""
+    x, y, z = rotated((frame[3], frame[4], frame[5], frame[6]), (arms[first], arms[first + 1], arms[first + 2]))
+    return x + frame[0], y + frame[1], z + frame[2]
+
+
+@inlined
+def _write_place(shapes: NearShapes, memory: NearMemory, frame: int) -> bool:
+    """Write about where a link is that two joints hold; False if these are not as far from each other as in the link.
+
+    `resetBasePositionAndOrientation` takes quaternions of any length, which stretches bodies until the next step.
+    """
+    arms, place = shapes.arms[frame], memory.frames[frame]
+    a = _joint_of(memory.frames[shapes.holders[frame, 0]], arms, 1)
+    b = _joint_of(memory.frames[shapes.holders[frame, 1]], arms, 4)
+    square, share = 0.0, arms[0]
+    for axis in range(3):
+        square += (b[axis] - a[axis]) * (b[axis] - a[axis])
+        place[axis] = (1.0 - share) * a[axis] + share * b[axis]
+    return bool(abs(sqrt(square) - arms[7]) <= arms[8] + SLACK * size_of(place[0], place[1], place[2]))
