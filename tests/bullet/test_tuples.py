@@ -85,6 +85,21 @@ def test_one_of_several_calls_is_chosen():
             function(calls, read, np.array([1, 2, 0]))
 
 
+def test_wanted_rows_alone_are_asked_for():
+    def states(body, links, flag):
+        asked.append((body, links, flag))
+        return tuple(((float(k), 0.0, 0.0), (0.0,) * 4, ()) for k in links)
+
+    for function in (read_states, tuples._read_states):
+        read, asked = np.full((6, 7), 7.0), []
+        calls = [(states, (5, [10, 11, 12], 0), 1), (states, (6, [13], 0), 4), (states, (7, [14], 1), 5)]
+        assert function(calls, read, np.array([True, True, False, True, False, True])) is None
+        assert asked == [(5, [10, 12], 0), (7, [14], 1)]
+        assert read[:, 0].tolist() == [7.0, 10.0, 7.0, 12.0, 7.0, 14.0]
+        with pytest.raises(AssertionError):
+            function([(lambda *_: (STATE[:1],), (5, [1]), 0)], read, np.ones(6, bool))
+
+
 def test_an_error_of_a_call_is_its_callers():
     def fails(*_):
         raise KeyError("gone")
@@ -109,6 +124,12 @@ def test_arrays_that_cannot_take_rows_are_refused():
     for calls, *chosen in ((None,), ([call], np.zeros(2, np.int64)), ([call], np.zeros(1)), ([call[:2]],), ([[call]],)):
         with pytest.raises((TypeError, SystemError)):
             read_states(calls, array, *chosen)
+    ones = np.ones(1, bool)
+    for call in (((lambda *_: STATE), (1, [1, 2]), 0), ((lambda *_: STATE), (1, [1]), -1), ((lambda: STATE), (), 0)):
+        with pytest.raises((TypeError, SystemError)):
+            read_states([call], array, ones)
+    with pytest.raises(TypeError):
+        read_states([((lambda *_: STATE), (1, [1]), 0)], array, np.ones(2, bool))
     for first in (1, -1):
         with pytest.raises(AssertionError, match="states of two tuples with 7 floats"):
             read_states([(lambda: STATE, (), first)], array)

@@ -1,0 +1,134 @@
+"""Links that are not read: where joints hold them to links that are, and which of them rays may come near."""
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_chains as chains
+import support.pybullet_scenes as scenes
+
+from cylcollide.bullet import Mirror, near
+from cylcollide.bullet.client import BASE, Client
+from cylcollide.bullet.near import NearBodies
+from cylcollide.bullet.near_links import closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.poses import link_frames
+from cylcollide.shapes import rotation_matrices
+
+PEOPLE = {"globalScaling": 0.25, "flags": p.URDF_USE_IMPLICIT_CYLINDER}
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as number:
+        yield number
+
+
+@pytest.fixture
+def answered(monkeypatch):
+    """Of all calls of `NearBodies.answers`: what was found, and how many links were read late, and not at all."""
+    seen, own = [], NearBodies.answers
+
+    def answers(self, *given):
+        found = own(self, *given)
+        memory = self._kept[-1][0]
+        late = memory.wanted.sum()
+        seen.append((found, late, len(memory.known) - (memory.known | memory.wanted).sum()))
+        return found
+
+    monkeypatch.setattr(NearBodies, "answers", answers)
+    return seen
+
+
+def bent(c, body, rng):
+    """The frames of base and links of a body in another pose, (1 + links, 7)."""
+    links = range(p.getNumJoints(body, c))
+    p.resetBasePositionAndOrientation(body, rng.normal(size=3).tolist(), scenes.quaternion(rng), c)
+    for link in links:
+        kind = p.getJointInfo(body, link, c)[2]
+        if kind == p.JOINT_SPHERICAL:
+            p.resetJointStateMultiDof(body, link, scenes.quaternion(rng), physicsClientId=c)
+        elif kind != p.JOINT_FIXED:
+            p.resetJointState(body, link, float(3 * rng.normal()), physicsClientId=c)
+    return link_frames(Client(c), {body: [BASE, *links]})
+
+
+@pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize(
+    "name", ["humanoid/humanoid.urdf", "r2d2.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", None]
+)
+def test_a_link_is_where_its_joints_hold_it(c, name, bare):
+    rng = np.random.default_rng(2)
+    body = chains.chain(c, rng) if name is None else p.loadURDF(name, physicsClientId=c)
+    joints = joints_of(Client(c), body)
+    every = range(len(joints))
+    first = read_first(joints, every, bare)
+    rest = sorted({*every} - {*first})
+    assert len(first) < len(joints), "some links are held"
+    assert not bare or all(joints[link][1] != BASE for link in rest)
+    for _ in range(20):
+        frames = bent(c, body, rng)
+        turns = rotation_matrices(frames[:, 3:])
+        for link in rest:
+            a, b, (share, *arms, apart, slack, room) = closest_hold(holds_of(joints, link, first))
+            assert {a, b} <= {*first, BASE}
+            one, other = (frames[1 + k, :3] + turns[1 + k] @ arm for k, arm in ((a, arms[:3]), (b, arms[3:])))
+            assert abs(np.linalg.norm(one - other) - apart) <= slack + 1e-12
+            away = np.linalg.norm(frames[1 + link, :3] - (1 - share) * one - share * other)
+            assert away <= room + 1e-15
+            assert away >= 0.9 * room - 2 * slack, "no room that a link does not use"
+
+
+def test_links_behind_joints_that_slide_are_read(c):
+    body = chains.chain(c, np.random.default_rng(5))
+    joints = joints_of(Client(c), body)
+    assert joints[1][0] == p.JOINT_PRISMATIC
+    assert read_first(joints, range(4), False) == [1, 2], "link 0 is held by the base, link 3 by link 2"
+    assert read_first(joints, [0, 1], True) == [0, 1]
+    assert read_first(joints, [0], False) == []
+
+
+def test_few_links_of_people_are_read_late(c, answered):
+    rng = np.random.default_rng(7)
+    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    people = [p.loadURDF("humanoid/humanoid.urdf", [x, 0, 1], **PEOPLE, physicsClientId=c) for x in (0, 1.5, 3)]
+    mirror, hits = Mirror(c, follow=False), set()
+    watched = mirror.watch()
+    for k in range(24):
+        bent(c, people[k % 3], rng)
+        watched.stepSimulation()
+        target = np.array(p.getLinkState(people[k % 3], k % 15, computeForwardKinematics=True, physicsClientId=c)[0])
+        way = rng.normal(size=(9, 3))
+        answers = mirror.rayTestBatch(target - way, target + way)
+        assert answers == Mirror(c, follow=False).rayTestBatch(target - way, target + way), k
+        hits |= {answer[1] for answer in answers if answer[0] == people[k % 3]}
+    assert len(hits) > 10, "all kinds of links were hit"
+    found = np.array([counts for answers, *counts in answered if answers is not None])
+    assert len(found) > 18
+    assert (found[:, 0] > 0).mean() > 0.5
+    assert (found > 0).all(axis=1).mean() > 0.5, "some links were read late, others not at all"
+
+
+def test_a_body_that_a_long_quaternion_has_stretched(c, answered):
+    person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
+    mirror = Mirror(c)
+    p.resetBasePositionAndOrientation(person, [0, 0, 1], [0, 0, 0, 2], c)
+    for link in (9, 3):
+        there = np.array(p.getLinkState(person, link, computeForwardKinematics=True, physicsClientId=c)[0])
+        up = np.array([0, 0, 0.5])
+        rays = [there - up, [0, -1, 1]], [there + up, [0, 1, 1]]
+        answers = mirror.rayTestBatch(*rays)
+        assert answers == Mirror(c, follow=False).rayTestBatch(*rays)
+        assert answers[0][:2] == (person, link)
+        assert answered[-1][0] is None, "joints are not as far from each other as in the link"
+
+
+def test_more_meetings_than_fit_into_memory(c, answered, monkeypatch):
+    monkeypatch.setattr(near, "MEETINGS", 1)
+    ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
+    for k in range(5):
+        p.createMultiBody(1.0, ball, basePosition=[k, 0, 0], physicsClientId=c)
+    mirror = Mirror(c)
+    for n, fits in ((200, True), (300, False)):
+        starts, ends = np.full((n, 3), [-3.0, 0.1, 0.2]), np.full((n, 3), [9.0, -0.1, 0.1])
+        assert n <= near.few_rays(5)
+        assert mirror.rayTestBatch(starts, ends) == Mirror(c, follow=False).rayTestBatch(starts, ends)
+        assert (answered[-1][0] is not None) == fits
