@@ -2,8 +2,9 @@
 
 Of every body the frame of the base is read, or the box of a base without shapes, which takes half the time. All shapes
 are within a distance of there, whatever the joints do: the lengths from joint to joint, and how far sliding joints are
-out. Links are read where a ray comes that near; of a bare body that rays have come near again and again, all links are
-read instead of its base. So no bound on speed is needed, nor PyBullet's boxes of links, which lag a step behind.
+out. Where a ray comes that near, some links are read, so that joints hold each other one to a link that is read; of a
+bare body that rays have come near again and again, without its base. The others are read where a ray may hit them. So
+no bound on speed is needed, nor PyBullet's boxes of links, which lag a step behind.
 """
 
 from collections import deque

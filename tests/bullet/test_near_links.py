@@ -10,6 +10,7 @@ from cylcollide.bullet import Mirror, near
 from cylcollide.bullet.client import BASE, Client
 from cylcollide.bullet.near import NearBodies
 from cylcollide.bullet.near_links import closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.near_loops import NO_RAY
 from cylcollide.bullet.poses import link_frames
 from cylcollide.shapes import rotation_matrices
 
@@ -105,6 +106,46 @@ def test_few_links_of_people_are_read_late(c, answered):
     assert len(found) > 18
     assert (found[:, 0] > 0).mean() > 0.5
     assert (found > 0).all(axis=1).mean() > 0.5, "some links were read late, others not at all"
+
+
+def test_the_top_of_a_head_is_met(c, answered):
+    person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
+    mirror = Mirror(c)
+    x, y, z = p.getLinkState(person, 2, computeForwardKinematics=True, physicsClientId=c)[0]
+    assert mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0][:2] == (person, 2)
+    assert answered[-1][:2] == ([mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0]], 1)
+
+
+def on_a_base(c, base, shapes, positions):
+    """A body with a base, and links that turn about z on it."""
+    n = len(shapes)
+    return p.createMultiBody(
+        0.0,
+        base,
+        basePosition=[0.1, 0, 0],
+        linkMasses=[1] * n,
+        linkCollisionShapeIndices=shapes,
+        linkVisualShapeIndices=[-1] * n,
+        linkPositions=positions,
+        linkOrientations=[[0, 0, 0, 1]] * n,
+        linkInertialFramePositions=[[0, 0, 0]] * n,
+        linkInertialFrameOrientations=[[0, 0, 0, 1]] * n,
+        linkParentIndices=[0] * n,
+        linkJointTypes=[p.JOINT_REVOLUTE] * n,
+        linkJointAxis=[[0, 0, 1]] * n,
+        physicsClientId=c,
+    )
+
+
+def test_a_base_without_shapes_is_not_met(c, answered):
+    ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
+    on_a_base(c, -1, [ball], [[0.5, 0, 0]])
+    mirror = Mirror(c)
+    for y, met in ((0.9, NO_RAY), (0.5, 0)):
+        mirror.rayTest([-3, y, y], [3, y, y])
+        assert answered[-1][0] is not None
+        assert mirror._follower._near._kept[-1][0].near.all()
+        assert mirror._follower._near._kept[-1][0].met[0, 0] == met, "a corner of the box, or the ball"
 
 
 def test_a_body_that_a_long_quaternion_has_stretched(c, answered):
