@@ -19,7 +19,7 @@ from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
 from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.near_links import ARMS, arms_of, closest_hold, holds_of, joints_of, read_first
 from cylcollide.bullet.near_loops import MEETINGS, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
-from cylcollide.bullet.near_marks import mark_links, mark_near
+from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.near_segments import SLACK
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
@@ -90,7 +90,7 @@ class NearBodies:
             order = sorted(range(len(own_wrapped)), key=lambda k: -distances[k])
             box_reach += [distances[k] for k in order]
             self._sliding += [(b, sliding)] if sliding else []
-            self._rest += [(api.getLinkStates, (body, rest, 0, 1, number), first_link[b] + len(first))] if rest else []
+            self._rest += [(api.getLinkStates, (body, rest, 0, 0, number), first_link[b] + len(first))] if rest else []
             read = (api.getLinkStates, (body, first, 0, 1, number), first_link[b]) if first else None
             self._links.append((None, read))
             self._boxes.append([(api.getAABB, (*own_wrapped[k], number), first_box[b] + row)
@@ -170,10 +170,10 @@ class NearBodies:
             read_states(self._base_boxes, memory.around, memory.read)
             for b, joints in self._sliding:
                 memory.out[b] = sum([abs(api.getJointState(self._bodies[b], k, number)[0]) for k in joints])
-            if mark_near(shapes, packed, n) == UNDECIDED:
-                return None
-            read_states(self._links, memory.frames, memory.unread)
-            links = mark_links(shapes, packed, n)
+            links = mark_near(shapes, packed, n, True)
+            if links == LINKS_FIRST:
+                read_states(self._links, memory.frames, memory.unread)
+                links = mark_near(shapes, packed, n, False)
             if links == UNDECIDED:
                 return None
             if links:

@@ -83,7 +83,7 @@ class NearMemory(NamedTuple):
     often: Column[np.int64]  # (B,): of how many of the last tests a ray came near
     read: Column[np.int64]  # (B,): 1 for a bare body that is near so often that links are read at once; else 0
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
-    pairs: Rows[np.bool_]  # (r, B): whether ray and body are a near pair
+    pairs: Rows[np.bool_]  # (r, B): whether ray and body are a near pair, where links were not read at once
     around: Rows[np.float64]  # (B, 6): corners of a bare base's box, then of one around the limbs of a near body
     unread: Column[np.int64]  # (B,): 1 where links are still to be read
     wrapped: Column[np.int64]  # (B,): of how many of its wrapped links a ray may come near

@@ -21,14 +21,33 @@ OFTEN = 4
 """After so many ray tests near a body, its links are read without a look at its base, which takes longer."""
 
 
+LINKS_FIRST = -2
+"""In place of a count: links that are marked as unread are to be read first."""
+
+
 @compiled_loop
-def mark_near(shapes: NearShapes, memory: NearMemory, n: int) -> int:
-    """Mark what the first n segments come near, by bodies' bases; returns UNDECIDED if a plane has moved, else 0.
+def mark_near(shapes: NearShapes, memory: NearMemory, n: int, by_bases: bool) -> int:
+    """Mark bodies that the first n segments come near, by their bases, and links, by those of them that were read.
+
+    Returns how many links are marked as wanted, which are still to be read; LINKS_FIRST, after which the same is asked
+    again, not by bases; UNDECIDED for a plane that has moved, frames that are not finite, or too many pairs.
+    """
+    if by_bases:
+        unread = _mark_bodies(shapes, memory, n)
+        if unread != 0:
+            return LINKS_FIRST if unread > 0 else UNDECIDED
+    return _mark_links(shapes, memory, n)
+
+
+@inlined
+def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
+    """Mark what the first n segments come near, by bodies' bases; of how many links are to be read, or UNDECIDED.
 
     A base is in `memory.frames`, or is the centre of a box in `memory.around`. A body whose links were read counts as
     near. A wrapped link is where it is once any link of its body was read.
     """
-    starts, ends, longest, places = memory.batch.rays.origin, memory.batch.rays.second, 0.0, memory.place
+    starts, ends, places = memory.batch.rays.origin, memory.batch.rays.second, memory.place
+    longest, unread = 0.0, 0
     for k in range(len(shapes.plane_at)):
         for axis in range(shapes.plane_bits.shape[1]):
             if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
@@ -43,30 +62,29 @@ def mark_near(shapes: NearShapes, memory: NearMemory, n: int) -> int:
         segment = segment_at(starts, ends, i)
         longest = max(longest, segment[3])
         for body in range(len(memory.near)):
-            memory.pairs[i, body] = memory.read[body] > 0
-            if memory.pairs[i, body] and memory.near[body]:
+            if memory.read[body] > 0 and memory.near[body]:
                 continue
             place, square = places[body], square_distance(segment, places[body])
             memory.square[body] = min(memory.square[body], square if square >= 0.0 else 0.0)
             largest, reach = segment[3] + size_of(place[0], place[1], place[2]), shapes.reach[body] + memory.out[body]
-            is_pair = is_within(square, largest, reach)
-            memory.pairs[i, body], memory.near[body] = memory.pairs[i, body] or is_pair, memory.near[body] or is_pair
+            memory.pairs[i, body] = is_within(square, largest, reach)
+            memory.near[body] = memory.near[body] or memory.pairs[i, body]
     for body in range(len(memory.near)):
-        is_read, is_near, box, wrapped = memory.read[body] > 0, memory.near[body], shapes.first_box[body], 0
+        is_near, box, wrapped = memory.near[body], shapes.first_box[body], 0
         square, largest = memory.square[body], longest + size_of(places[body, 0], places[body, 1], places[body, 2])
         while box + wrapped < shapes.first_box[body + 1] and is_within(
             square, largest, shapes.box_reach[box + wrapped] + memory.out[body]
         ):
             wrapped += 1
-        memory.unread[body] = is_near and not is_read
+        memory.unread[body] = is_near and memory.read[body] == 0
+        unread += memory.unread[body]
         memory.often[body] = memory.often[body] + 1 if is_near else 0
-        memory.read[body] = shapes.bare[body] and memory.often[body] >= OFTEN
-        memory.near[body], memory.wrapped[body] = is_near or is_read, wrapped
-    return 0
+        memory.near[body], memory.wrapped[body] = is_near or memory.read[body] > 0, wrapped
+    return unread
 
 
-@compiled_loop
-def mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
+@inlined
+def _mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
     """Write which links of near bodies the first n segments may come near, and which of these are to be read; how many.
 
     UNDECIDED for frames that are not finite, or too many pairs.
@@ -83,7 +101,8 @@ def mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
         segment = segment_at(starts, ends, i)
         slopes = slope_of(segment[1][0]), slope_of(segment[1][1]), slope_of(segment[1][2])
         for body in range(len(memory.near)):
-            if not memory.pairs[i, body] or not crosses(segment, slopes, memory.around[body]):
+            is_pair = memory.near[body] and (memory.read[body] > 0 or memory.pairs[i, body])
+            if not is_pair or not crosses(segment, slopes, memory.around[body]):
                 continue
             links = shapes.first_link[body + 1] - shapes.first_link[body]
             for link in range(-1, links):
@@ -99,6 +118,8 @@ def mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
                     is_new = not memory.known[frame] and not memory.wanted[frame]
                     memory.wanted[frame], wanted = memory.wanted[frame] or is_new, wanted + is_new
     met[count, 0] = NO_RAY
+    for body in range(len(memory.near)):
+        memory.read[body] = shapes.bare[body] and memory.often[body] >= OFTEN
     return wanted
 
 

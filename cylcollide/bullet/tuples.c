@@ -8,7 +8,7 @@ But for `read_states`, none of this runs Python, so nothing changes a list meanw
     (PyArray_Check(given) && PyArray_TYPE((PyArrayObject *)(given)) == (type) &&                                       \
      PyArray_NDIM((PyArrayObject *)(given)) == (dimensions) && PyArray_ISCARRAY_RO((PyArrayObject *)(given)))
 #define EXACT (1LL << 53) /* whole numbers up to here are float64 */
-#define AHEAD 8 /* rows: memory is slow after a step */
+#define AHEAD 64 /* rows: memory is slow after a step */
 #ifdef __GNUC__
 #define FETCH(address) __builtin_prefetch(address)
 #else
@@ -67,9 +67,10 @@ static PyObject *read_rows(PyObject *module, PyObject *const *given, Py_ssize_t 
     if (rows < 0 || rows > LENGTH(given[1], 0)) return PyLong_FromLong(0);
     double *to = PyArray_DATA((PyArrayObject *)given[1]);
     for (Py_ssize_t k = 0; k < rows; k++, to += width) {
-        if (k + 2 * AHEAD < rows) FETCH(item_of(given[0], k + 2 * AHEAD));
-        PyObject *next = k + AHEAD < rows ? item_of(given[0], k + AHEAD) : NULL;
-        if (next != NULL && length_of(next) > 0) FETCH(item_of(next, 0));
+        const Py_ssize_t end = k % AHEAD ? k : rows - k < AHEAD ? rows : k + AHEAD;
+        for (Py_ssize_t next = k; next < end; next++) FETCH(item_of(given[0], next));
+        for (Py_ssize_t next = k; next < end; next++)
+            if (length_of(item_of(given[0], next)) > 0) FETCH(item_of(item_of(given[0], next), 0));
         if (!read_row(item_of(given[0], k), to, width, 0)) return PyLong_FromLong(0);
     }
     return PyLong_FromSsize_t(rows);
