@@ -82,7 +82,7 @@ static PyObject *with_wanted(PyObject *given, const npy_bool *wanted, Py_ssize_t
     if (all == NULL || length_of(all) < 0 || length_of(all) > room) return PyErr_BadArgument(), NULL;
     for (Py_ssize_t k = 0; k < length_of(all); k++)
         if (wanted[k] && (list != NULL || (list = PyList_New(0)) != NULL)) PyList_Append(list, item_of(all, k));
-    if (list != NULL) arguments = PyTuple_New(PyTuple_Size(given));
+    if (list != NULL && !PyErr_Occurred()) arguments = PyTuple_New(PyTuple_Size(given));
     for (Py_ssize_t k = 0; arguments != NULL && k < PyTuple_Size(given); k++)
         PyTuple_SetItem(arguments, k, Py_NewRef(k == 1 ? list : PyTuple_GetItem(given, k)));
     Py_XDECREF(list);
