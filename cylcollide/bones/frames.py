@@ -71,15 +71,9 @@ def pose_frames(
 ) -> None:
     """Write k poses of a rig, as `pose_bones` takes them, at shares of the way from a first frame to a second.
 
-    Parameters
-    ----------
-    ways, turns
-        The frames of a motion of b bones: positions of the root, (frames, 3), and orientations of each bone in the
-        frame of its parent, the root first, (frames, b, 4), of length 1.
-    first, second, shares
-        Rows of frames, and the share of the way between both, (k,).
-    positions, roots, joints
-        Results: the root's positions (k, 3) and turns (k, 4), and joints (k, bones, 4).
+    The frames of a motion of b bones are `ways` of the root, (frames, 3), and `turns` of each bone in the frame of its
+    parent, the root first, (frames, b, 4), of length 1. Results are the root's positions (k, 3) and turns (k, 4), and
+    joints (k, bones, 4).
     """
     for i in range(first.shape[0]):
         a, b, share = first[i], second[i], shares[i]

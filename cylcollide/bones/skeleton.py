@@ -100,26 +100,15 @@ def pose_bones(
     positions: Blocks[np.float64],
     orientations: Blocks[np.float64],
 ) -> int:
-    """Write the bones of k characters in the world, from their joints.
+    """Write the bones of k characters in the world: positions and orientations of length 1, (k, bones, ...).
 
-    Parameters
-    ----------
-    parents
-        Of the bones, (bones,), -1 for a root; parents precede their children.
-    offsets
-        Where each bone is in its parent's frame, a root in that of the character, (k, bones, 3), or (1, bones, 3) for
-        all characters; accepted numbers.
-    root_positions, root_orientations, joint_orientations
-        Where the first root is, (k, 3); how the character is turned, (k, 4), and each bone in its parent's frame,
-        (k, bones, 4), quaternions x, y, z, w of any length but 0; any numbers, checked here.
-    positions, orientations
-        Results, (k, bones, 3) and (k, bones, 4), of length 1.
+    Returns the first character with numbers that are not accepted, or a bone beyond 2**500; -1 if there is none. The
+    results of it and of later ones have no meaning.
 
-    Returns
-    -------
-    int
-        The first character with numbers that are not accepted, or a bone beyond 2**500; -1 if there is none. Of it and
-        those behind it, the results have no meaning.
+    Parents (bones,) precede their children; -1 is a root. The first root is at `root_positions` (k, 3), the character
+    turned by `root_orientations` (k, 4). Each bone is at an offset in its parent's frame, a root in that of the
+    character, (k, bones, 3), or (1, bones, 3) for all; it is turned there by `joint_orientations` (k, bones, 4).
+    Quaternions are x, y, z, w of any length but 0. Offsets are accepted numbers; all others are checked here.
     """
     k, first, one_for_all = joint_orientations.shape[0], 0, offsets.shape[0] == 1
     while first + LANES <= k and _pose_eight(

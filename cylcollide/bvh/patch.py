@@ -26,20 +26,9 @@ def patched(
 ) -> Tree:
     """The tree of `items` items, some of them a tree's and others new.
 
-    Parameters
-    ----------
-    tree
-        Of the items before.
-    number
-        The new number of each of these, -1 for one that is removed, (tree.items,); None: all stay as they are.
-    new, low, high
-        Numbers (k,) and boxes (k, 3) of those that are inserted.
-
-    Returns
-    -------
-    Tree
-        Its boxes hold the items, in the frame of the given tree, which new items may leave; in their own frame if
-        there was no item before.
+    `number` (tree.items,) has the new number of each item of the tree, -1 for one that is removed; None: all stay.
+    `new` (k,) are the numbers of those that are inserted, `low` and `high` (k, 3) their boxes. The result is in the
+    frame of the given tree, which new items may leave; in their own frame if there was no item before.
     """
     if tree.items == 0 < len(new):
         return patched(build(low, high), new, new[:0], low[:0], high[:0], items)

@@ -207,17 +207,10 @@ def are_about_as_large(cost: float, built: float) -> bool:
 def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32Array, frame: TreeFrame) -> Tree:
     """The tree with boxes around those of two states of it, grown.
 
-    Parameters
-    ----------
-    tree
-        The tree in one state.
-    other, other_bounds
-        The frame of the other state, and the boxes of its items in the same slots; (nodes, 6, 8).
-    growth
-        By how much the box of each item grows, by slot, in the frame of the result; negative: the item is not in the
-        other state, and does not grow; (8 · nodes,).
-    frame
-        The frame of the result, which must hold both and all growth; its corners are computed here.
+    `other_bounds` (nodes, 6, 8) are the boxes of the items in the other state, in the same slots. `growth` (8 · nodes,)
+    is by how much the box of each item grows, by slot, in the given frame; negative: the item is not in the other
+    state, and does not grow. That frame, the result's, must hold both states and all growth; its corners are computed
+    here.
     """
     bounds: Float32Array = aligned(tree.bounds.shape, np.float32, np.empty)
     corners, frames = np.empty(6), np.array([_map(tree.frame, frame), _map(other.frame, frame)], np.float32)

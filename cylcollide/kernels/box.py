@@ -34,13 +34,23 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
     y = slab_about(dot(point, axes[1]), rate_y, half[1], shift, delta)
     z = slab_about(dot(point, axes[2]), rate_z, half[2], shift, delta)
     inside = intersect_brackets(intersect_brackets(x, y), z)
-    faces_x = faces_of(x, intersect_brackets(y, z), rate_x, NEG_X)
-    faces_y = faces_of(y, intersect_brackets(z, x), rate_y, NEG_Y)
-    faces_z = faces_of(z, intersect_brackets(x, y), rate_z, NEG_Z)
-    # at most one slab is certain to be entered last
-    first = larger(larger(faces_x[0], faces_y[0]), faces_z[0])
-    last = larger(larger(faces_x[1], faces_y[1]), faces_z[1])
+    first, last = faces_through(x, y, z, (rate_x, rate_y, rate_z))
     return Span(inside.outer, inside.inner, first, last)
+
+
+@inlined
+def faces_through(x: Bracket, y: Bracket, z: Bracket, rates: Vector) -> tuple[Real, Real]:
+    """The faces through which a box is certainly entered and left, given by its slabs; else `UNDECIDED_FACE`.
+
+    At most one slab is certain to be entered last.
+    """
+    faces_x = faces_of(x, intersect_brackets(y, z), rates[0], NEG_X)
+    faces_y = faces_of(y, intersect_brackets(z, x), rates[1], NEG_Y)
+    faces_z = faces_of(z, intersect_brackets(x, y), rates[2], NEG_Z)
+    return (
+        larger(larger(faces_x[0], faces_y[0]), faces_z[0]),
+        larger(larger(faces_x[1], faces_y[1]), faces_z[1]),
+    )
 
 
 @inlined

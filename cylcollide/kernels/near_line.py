@@ -12,6 +12,7 @@ from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, along, closest_approach, line_about
 from cylcollide.kernels.ray import Ray, dot
+from cylcollide.kernels.revolution import on_slope, slope_of
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     Real,
@@ -150,37 +151,14 @@ def beyond_face(coordinate: Real, rate: Real, half: Real) -> tuple[Real, Real]:
     return larger(beyond, 0.0), select(beyond > 0.0, rise, 0.0)
 
 
-class Slope(NamedTuple):
-    """The wall of a tapered cylinder in the half plane: a unit vector from p1's rim to p2's, and the way between."""
-
-    along: Real  # parts of the unit vector along and across the axis
-    across: Real
-    length: Real
-
-
-@inlined
-def slope_of(limb: Limb) -> Slope:
-    """The wall of a tapered cylinder."""
-    long, wide = 2.0 * limb.half_length, limb.radius2 - limb.radius
-    length = square_root(long * long + wide * wide)
-    return Slope(long / length, wide / length, length)
-
-
-@inlined
-def on_slope(z: Real, distance: Real, limb: Limb, slope: Slope) -> tuple[Real, Real]:
-    """Coordinates of a point of the half plane along the wall from p1's rim, and outwards from the wall."""
-    z, out = z + limb.half_length, distance - limb.radius
-    return z * slope.along + out * slope.across, out * slope.along - z * slope.across
-
-
 @inlined
 def nearest_on_tapered(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
     """The way from the nearest place of a tapered cylinder to a point of the half plane; zero inside."""
-    h, slope = limb.half_length, slope_of(limb)
+    h, (along_axis, across, length) = limb.half_length, slope_of(limb)
     out = distance - limb.radius
-    way, height = on_slope(z, distance, limb, slope)
-    on_wall = smaller(larger(way, 0.0), slope.length)
-    wall_z, wall_out = z + h - on_wall * slope.along, out - on_wall * slope.across
+    way, height = on_slope(z, distance, limb)
+    on_wall = smaller(larger(way, 0.0), length)
+    wall_z, wall_out = z + h - on_wall * along_axis, out - on_wall * across
     up, beyond = z > 0.0, absolute(z) - h
     cap_z, cap_out = select(up, beyond, -beyond), larger(distance - select(up, limb.radius2, limb.radius), 0.0)
     cap_is_nearer = cap_z * cap_z + cap_out * cap_out < wall_z * wall_z + wall_out * wall_out
@@ -194,14 +172,14 @@ def nearest_on_tapered(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]
 @inlined
 def near_tapered(spot: Spot, limb: Limb) -> Near:
     """The nearest place of a tapered cylinder: that of the wall or of a cap, rims included."""
-    slope = slope_of(limb)
+    along_axis, across, length = slope_of(limb)
     z, out = nearest_on_tapered(spot.z, spot.distance, limb)
-    way, height = on_slope(spot.z, spot.distance, limb, slope)
+    way, height = on_slope(spot.z, spot.distance, limb)
     bend = out * spot.bend
-    steep = spot.slope * slope.along - spot.rate * slope.across
+    steep = spot.slope * along_axis - spot.rate * across
     of_rim = spot.rate * spot.rate + spot.slope * spot.slope + bend
     of_cap = select(out > 0.0, of_rim, spot.rate * spot.rate)
-    flat = (way > 0.0) & (way < slope.length) & (height > 0.0)
+    flat = (way > 0.0) & (way < length) & (height > 0.0)
     curvature = select(flat, steep * steep + absolute(bend), of_cap)
     return near_place(z * z + out * out, z * spot.rate + out * spot.slope, curvature)
 

@@ -212,17 +212,34 @@ def ellipsoid_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
 
 
 @inlined
+def slope_of(limb: Limb) -> Vector:
+    """The wall of a tapered cylinder in the half plane of axis and point: the way from p1's rim to p2's.
+
+    Parts of its unit vector along and across the axis, and its length.
+    """
+    long, wide = 2.0 * limb.half_length, limb.radius2 - limb.radius
+    length = square_root(long * long + wide * wide)
+    return long / length, wide / length, length
+
+
+@inlined
+def on_slope(height: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
+    """Coordinates of a point of the half plane along that wall from p1's rim, and outwards from it."""
+    along, across, _ = slope_of(limb)
+    x, y = height + limb.half_length, distance - limb.radius
+    return x * along + y * across, y * along - x * across
+
+
+@inlined
 def tapered_distance(height: Real, distance: Real, limb: Limb) -> Real:
     """Signed distance of a point from the surface, negative inside; metres.
 
     In the half plane of axis and point the limb has three sides: two caps and the wall. Inside, the nearest of their
     lines counts; outside, the nearest side.
     """
-    length, taper = 2.0 * limb.half_length, limb.radius2 - limb.radius
-    slant = square_root(length * length + taper * taper)
-    along, across = length / slant, taper / slant
+    length, (_, _, slant) = 2.0 * limb.half_length, slope_of(limb)
     x, y = height + limb.half_length, distance - limb.radius
-    off_wall, on_wall = y * along - x * across, x * along + y * across
+    on_wall, off_wall = on_slope(height, distance, limb)
     beyond = larger(larger(-x, x - length), off_wall)
     past_wall = on_wall - smaller(larger(on_wall, 0.0), slant)
     past_rim1, past_rim2 = larger(y, 0.0), larger(distance - limb.radius2, 0.0)

@@ -24,8 +24,9 @@ from cylcollide.kernels.interval import (
 )
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, along, axis_approach, slab, slab_about, within
-from cylcollide.kernels.near_line import backwards, on_slope, slope_of, spot_at, thick_line
+from cylcollide.kernels.near_line import backwards, spot_at, thick_line
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.revolution import on_slope, slope_of
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, logical_not, select, smaller
 
@@ -153,12 +154,11 @@ def wall_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
 @inlined
 def tapered_contact_face(line: Line, limb: Limb, t: Real) -> Real:
     """The face of a tapered cylinder that is nearest at t, a rim being its cap's."""
-    spot, slope = spot_at(line, t), slope_of(limb)
-    way, height = on_slope(spot.z, spot.distance, limb, slope)
-    delta = line.delta
-    side = select((way > delta) & (way < slope.length - delta) & (height > delta), SIDE, UNDECIDED_FACE)
+    spot, delta, (_, _, length) = spot_at(line, t), line.delta, slope_of(limb)
+    way, height = on_slope(spot.z, spot.distance, limb)
+    side = select((way > delta) & (way < length - delta) & (height > delta), SIDE, UNDECIDED_FACE)
     below = height < -delta
-    cap1, cap2 = (way < -delta) | (below & (spot.z < 0.0)), (way > slope.length + delta) | (below & (spot.z > 0.0))
+    cap1, cap2 = (way < -delta) | (below & (spot.z < 0.0)), (way > length + delta) | (below & (spot.z > 0.0))
     return select(cap1 & logical_not(cap2), CAP1, select(cap2 & logical_not(cap1), CAP2, side))
 
 

@@ -13,9 +13,9 @@ at its end, as `HitBounds`: what is possible and not certain is undecided.
 from math import inf, sqrt
 from typing import NamedTuple
 
-from cylcollide.bones.bone import Quaternion, between, normalised, rescaled
+from cylcollide.bones.bone import Quaternion, between, length_of, normalised, rescaled
 from cylcollide.constants import LARGEST_SAFE, SLOPE_FLOOR, SMALLEST_SAFE, UNIT_ROUNDOFF
-from cylcollide.kernels.box import NEG_X, NEG_Y, NEG_Z, faces_of
+from cylcollide.kernels.box import faces_through
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.hit_bounds import INSIDE, HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, intersect_brackets
@@ -107,17 +107,12 @@ def relative_flight(start: Vector, end: Vector, alpha: float, last_alpha: float,
     near = within(middle, dot(nearest, nearest), per_squared, reach, delta).outer
     first, last = (max(0.0, near[0]), min(1.0, near[1])) if delta < inf else (0.0, 1.0)
     # how fast the bone turns, in radians a tick, and how that changes
-    apart = _length((p[0] - q[0], p[1] - q[1], p[2] - q[2], p[3] - q[3]))
-    tangent = apart / _length((p[0] + q[0], p[1] + q[1], p[2] + q[2], p[3] + q[3]))
+    apart = length_of((p[0] - q[0], p[1] - q[1], p[2] - q[2], p[3] - q[3]))
+    tangent = apart / length_of((p[0] + q[0], p[1] + q[1], p[2] + q[2], p[3] + q[3]))
     speed, change = 4.0 * tangent, 16.0 * tangent * tangent * (1.0 + tangent)
     bend = MARGIN * (rate * (change * rate * (reach + delta) + 2.0 * speed * sqrt(squared))) / 8.0
     box = path.centre, path.axes, path.half
     return RelativeFlight(offset, travel, p, q, alpha, rate, *box, delta, bend, first, last)
-
-
-@inlined
-def _length(q: Quaternion) -> float:
-    return sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]))
 
 
 @inlined
@@ -221,22 +216,11 @@ def _narrowed(flight: RelativeFlight, begin: float, found: tuple[float, float, b
         part = _part(flight, a, b)
         possible, certain = _exit(part) if leaving else _entry(part)
         if certain < inf:
-            face = _face(part, leaving) if possible > 0.0 or not leaving else UNDECIDED_FACE
+            first, last = faces_through(part.x, part.y, part.z, part.rates)
+            face = UNDECIDED_FACE if leaving and possible <= 0.0 else last if leaving else first
             earliest = min(latest, max(earliest, a + possible * (b - a)))
             latest = max(earliest, min(latest, a + certain * (b - a)))
     return HitBounds(True, True, earliest, latest, False, face)
-
-
-@inlined
-def _face(part: _Part, leaving: bool) -> float:
-    """The face through which the bullet comes, or goes, in a part; `UNDECIDED_FACE` if the bounds do not decide it."""
-    x, y, z, rates, _ = part
-    faces_x = faces_of(x, intersect_brackets(y, z), rates[0], NEG_X)
-    faces_y = faces_of(y, intersect_brackets(z, x), rates[1], NEG_Y)
-    faces_z = faces_of(z, intersect_brackets(x, y), rates[2], NEG_Z)
-    if leaving:
-        return max(faces_x[1], faces_y[1], faces_z[1])
-    return max(faces_x[0], faces_y[0], faces_z[0])
 
 
 @compiled

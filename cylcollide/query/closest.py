@@ -106,14 +106,8 @@ def closest_recorded(
 ) -> HitColumns:
     """The closest limb of each ray, a row of its tick, as far as float64 decides it; the rays are copied and checked.
 
-    Parameters
-    ----------
-    recorded, deepest
-        The ticks, and the deepest of their trees.
-    place, alpha
-        Of each ray: the place of its tick, -1 for one that hits nothing, and how far it is to the next one; (n,).
-    protection
-        Who is not hit.
+    `deepest` is the deepest tree of all ticks; `place` (n,) is that of each ray's tick, -1 for one that hits nothing,
+    and `alpha` (n,) how far it is to the next one.
     """
     n, batch = len(place), request.batch
     order, is_valid = sorted_by_tick(request.raw, batch.rays, place, alpha, len(recorded.address))

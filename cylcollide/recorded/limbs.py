@@ -271,18 +271,10 @@ def place_recorded(
     row: Column[np.int32],
     placed: LimbRows,
 ) -> None:
-    """Write limbs where they were at n moments.
+    """Write limbs where they were at n moments; one that is not placed at its moment is in no layer.
 
-    Parameters
-    ----------
-    recorded
-        The ticks.
-    tick, alpha
-        Of each moment: the place of its tick, and how far it has come to the next one, 0 to 1; (n,).
-    offsets, row
-        The limbs at each moment, as rows of its tick: compressed rows, (n + 1,) and (limbs,).
-    placed
-        Written; a limb that is not placed at its moment is in no layer.
+    Of each moment are given the place of its tick, and how far it has come to the next one, 0 to 1; and its limbs, as
+    rows of its tick: compressed rows, (n + 1,) and (limbs,).
     """
     for i in range(tick.size):
         if offsets[i] < offsets[i + 1]:

@@ -29,17 +29,10 @@ def find_moments(
     alpha: Column[np.float64],
     outside: Column[np.bool_],
 ) -> int:
-    """Write the moments of n times; returns how many are before the first recorded one or after the last.
+    """Write the moments of n finite times; returns how many are before the first recorded one or after the last.
 
-    Parameters
-    ----------
-    asked
-        Finite times, (n,).
-    times
-        Recorded ones, ascending.
-    judged, place, alpha, outside
-        Written, (n,): the time, clamped to what is kept; the index of the last recorded time that is not after it;
-        alpha to the next one; and whether the time was clamped.
+    Written, (n,): the time, clamped to what is kept; the index of the last recorded time that is not after it; alpha to
+    the next one; and whether the time was clamped. Recorded times are ascending.
     """
     last, count = times.size - 1, 0
     first, span = times[0], times[last] - times[0]

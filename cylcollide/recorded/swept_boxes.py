@@ -54,23 +54,11 @@ def fill_growth(
     least: float,
     growth: Column[np.float32],
 ) -> None:
-    """Write by how much the box of each limb grows from one tick to the next one.
+    """Write by how much the box of each limb grows from the first of two ticks to the second, times a scale; (slots,).
 
-    Parameters
-    ----------
-    recorded
-        Both ticks, and no other.
-    span, rim
-        Of each model, (models,): how far its axis is from the origin of its bone at most, and by how much a box around
-        it may change when it is turned about an end.
-    slot
-        Of each limb, where its growth is written, (rows,).
-    scale
-        What it is multiplied by.
-    least
-        The least growth of any, before that.
-    growth
-        Written, (slots,); negative for a limb that stays at the first tick until the next one.
+    Negative for a limb that stays. It is at least `least`, before the scale. Of each model, `span` is how far its axis
+    is from the origin of its bone at most, and `rim` by how much a box around it may change when it is turned about an
+    end. `slot` (rows,): where the growth of each limb is written.
     """
     here, there = tick_rows(recorded, 0), tick_rows(recorded, 1)
     for i in range(slot.size):

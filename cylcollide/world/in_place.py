@@ -79,24 +79,10 @@ def move_characters(
 ) -> int:
     """Move k characters of a rig in the columns of a state, unless these have been lent.
 
-    Parameters
-    ----------
-    pose
-        Their bones, one character after another.
-    place, first
-        Which of the posed characters they are, (k,), and where each posed character begins in the columns.
-    scratch
-        Written.
-    at, frame
-        Of the state's tree.
-    columns, lent
-        Of its `PoseMemory`.
-
-    Returns
-    -------
-    int
-        MOVED; or nothing was written, since the columns are READ_ELSEWHERE, or a limb would be OUTSIDE of the box
-        around all limbs, or the pose of this row, from 0 on, is bad.
+    `pose` has their bones, one character after another; they are those at `place` (k,) among the posed ones, which
+    begin at `first` in the columns. `at` and `frame` are of the state's tree, columns and `lent` of its `PoseMemory`.
+    Returns MOVED; or nothing was written, since the columns are READ_ELSEWHERE, or a limb would be OUTSIDE of the box
+    around all limbs, or the pose of this row, from 0 on, is bad.
     """
     (positions, orientations), k = pose, place.size
     count = positions.shape[0] // k

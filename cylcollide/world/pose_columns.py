@@ -188,16 +188,8 @@ def refit_limbs(
 ) -> float:
     """Write all that follows from the ends of n > 0 limbs; the `tree_cost` of it.
 
-    Parameters
-    ----------
-    table
-        The limbs; `rows` and `kernel_shape` are written.
-    child
-        Of their tree, whose `bounds` (nodes, 6, 8) are written.
-    low, high
-        (n, 3): for the corners of the limbs' boxes.
-    numbers
-        (FRAME_NUMBERS,): the frame of the tree is written here, for `frame_of`.
+    That is `rows` and `kernel_shape` of the table, the corners of the limbs' boxes (n, 3), the bounds of their tree
+    (nodes, 6, 8), and its frame as FRAME_NUMBERS numbers, for `frame_of`.
     """
     for i in range(table.radius.size):
         refill_row(table, i, low, high, i)

@@ -60,18 +60,9 @@ def _fill_runs(
 ) -> int:
     """Write the runs of owners that two layouts share, and all else of `shared_rows`; returns the number of runs.
 
-    Parameters
-    ----------
-    mine, theirs
-        Their owners, ascending.
-    counts, here, there
-        Rows, boxes and bones: how many each owner has, and where they begin.
-    is_new
-        True for each owner of the other layout at first; False afterwards for those that are in both.
-    runs
-        (1 + owners, 9), as in `Shared`. The first one is there, of the bare limbs.
-    number
-        Written, as in `Shared`.
+    `mine` and `theirs` are their owners, ascending. Of rows, boxes and bones, `counts` says how many each owner has,
+    and `here` and `there` where they begin. `is_new` is True for each owner of the other layout at first. The first of
+    the runs is there, that of the bare limbs.
     """
     found, after, last = 1, 0, -2  # the owner in theirs that comes next, and that of mine which was found last
     for owner in range(mine.size):

@@ -22,7 +22,7 @@ find_exits = contacts.find_exits
 def exits_of_no_account(*arguments):
     """`find_exits`, of which nothing counts."""
     find_exits(*arguments)
-    arguments[-1].accurate[:] = False
+    arguments[-1][:] = False
 
 
 def by_rationals(monkeypatch: pytest.MonkeyPatch, hits: MovingHits) -> MovingHits:

@@ -16,7 +16,7 @@ from cylcollide.history.moving.request import MovingRequest
 from cylcollide.process.files import Columns
 from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
-from cylcollide.query.loops.moving_exit import ExitRows, find_exits
+from cylcollide.query.loops.moving_exit import find_exits
 from cylcollide.query.loops.moving_refine import make_refine_lanes, refine_contacts
 from cylcollide.query.results import gather
 from cylcollide.runtime import memory
@@ -83,8 +83,9 @@ def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts
 def _exits(request: MovingRequest, contacts: MovingColumns, exact: Mapping[int, FirstContact]) -> Columns:
     """Where bullets leave the limbs that they hit."""
     n = request.bullets
-    fraction, time, duration, piece, accurate = exits = columns_of(ExitRows, n)
-    find_exits(request.query, contacts, 0, n, exits)
+    fraction, time, duration, piece = np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64)
+    accurate = np.empty(n, np.bool_)
+    find_exits(request.query, contacts, fraction, time, duration, piece, accurate)
     hit = np.flatnonzero(contacts.limb >= 0)
     for i in hit[~accurate[hit] | _may_be_protected(request, contacts.limb[hit], piece[hit], fraction[hit])].tolist():
         one = exact.get(i) or contact_with(request, i, contacts.interval.item(i), contacts.limb.item(i))

@@ -1,7 +1,6 @@
 """Where flying bullets leave the limbs that they hit: the moment until which they are certainly inside, refined."""
 
 from math import inf, nan
-from typing import NamedTuple
 
 import numpy as np
 
@@ -45,37 +44,38 @@ MOST_GAPS = 8
 """Doublings of the last part until the bullet is certainly outside: beyond, it leaves too slowly for float64."""
 
 
-class ExitRows(NamedTuple):
-    """Where n bullets leave the limbs that they hit."""
-
-    fraction: Column[np.float64]  # s of the piece, inf for a miss
-    time: Column[np.float64]  # the bullet's, nan for a miss
-    duration: Column[np.float64]  # since the contact, nan for a miss
-    piece: Column[np.int64]  # -1 for a miss
-    accurate: Column[np.bool_]  # False for one that needs exact arithmetic
-
-
 @compiled_loop
-def find_exits(query: MovingQuery, hits: MovingColumns, begin: int, end: int, exits: ExitRows) -> None:
-    """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from interval to interval."""
+def find_exits(
+    query: MovingQuery,
+    hits: MovingColumns,
+    fraction: Column[np.float64],
+    time: Column[np.float64],
+    duration: Column[np.float64],
+    piece: Column[np.int64],
+    accurate: Column[np.bool_],
+) -> None:
+    """Write where bullets leave the limbs that they hit, as far as float64 decides it, from interval to interval.
+
+    That is s of a piece, the bullet's time, and that since the contact; inf, nan, nan and piece -1 for a miss. What is
+    not accurate needs exact arithmetic.
+    """
     flights, intervals = query.flights, query.intervals
-    for i in range(begin, end):
+    for i in range(fraction.size):
         j = hits.interval[i]
-        exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
-        exits.accurate[i] = j < 0
+        fraction[i], time[i], duration[i], piece[i], accurate[i] = inf, nan, nan, -1, j < 0
         if j >= 0 and hits.accurate[i] and query.table.kernel_shape[hits.limb[i]] != BOX:
-            j, u, accurate = last_contact(query, hits, i)
-            piece, entered = intervals.piece[j], intervals.piece[hits.interval[i]]
-            ends, _, is_known = limits_of(flights, piece, intervals.tick[j])
+            j, u, is_accurate = last_contact(query, hits, i)
+            last, entered = intervals.piece[j], intervals.piece[hits.interval[i]]
+            ends, _, is_known = limits_of(flights, last, intervals.tick[j])
             s = at_share((ends[1], ends[0]), u)
             since: DoubleDouble = (hits.fraction[i, 0], hits.fraction[i, 1])
-            time = time_at(flights.t0, flights.t1, piece, s)
-            span = two_difference(flights.t1[piece], flights.t0[piece])
-            duration = dd_multiply(dd_subtract(s, since), span)
-            if piece != entered:
-                duration = dd_subtract(time, time_at(flights.t0, flights.t1, entered, since))
-            exits.fraction[i], exits.time[i], exits.duration[i] = s[0], time[0], duration[0]
-            exits.piece[i], exits.accurate[i] = piece, is_known and accurate
+            left = time_at(flights.t0, flights.t1, last, s)
+            span = two_difference(flights.t1[last], flights.t0[last])
+            stay = dd_multiply(dd_subtract(s, since), span)
+            if last != entered:
+                stay = dd_subtract(left, time_at(flights.t0, flights.t1, entered, since))
+            fraction[i], time[i], duration[i] = s[0], left[0], stay[0]
+            piece[i], accurate[i] = last, is_known and is_accurate
 
 
 @compiled

@@ -111,11 +111,8 @@ def fill_intervals(
 ) -> None:
     """Write the intervals of pieces, `offsets` excepted. One is open if double-doubles do not hold its ends.
 
-    Parameters
-    ----------
-    first, last, before
-        Of each piece the ticks in which it begins and ends, and how many intervals come before its own; those of the
-        last piece end with `before[pieces]`. A piece without intervals misses.
+    Of each piece are given the ticks in which it begins and ends, and how many intervals come before its own; those of
+    the last piece end with `before[pieces]`. A piece without intervals misses.
     """
     for i in range(first.size):
         start, goal = as_vector(flights.starts, i), as_vector(flights.ends, i)
