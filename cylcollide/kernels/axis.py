@@ -51,6 +51,25 @@ def height_and_distance(point: Vector, limb: Limb) -> tuple[Real, Real]:
     return height, square_root(dot(across, across))
 
 
+@inlined
+def slope_of(limb: Limb) -> Vector:
+    """The wall of a tapered cylinder in the half plane of axis and point: the way from p1's rim to p2's.
+
+    Parts of its unit vector along and across the axis, and its length.
+    """
+    long, wide = 2.0 * limb.half_length, limb.radius2 - limb.radius
+    length = square_root(long * long + wide * wide)
+    return long / length, wide / length, length
+
+
+@inlined
+def on_slope(height: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
+    """Coordinates of a point of the half plane along that wall from p1's rim, and outwards from it."""
+    along, across, _ = slope_of(limb)
+    x, y = height + limb.half_length, distance - limb.radius
+    return x * along + y * across, y * along - x * across
+
+
 # Normals ------------------------------------------------------------------------------------------------------------
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from cylcollide._types import Shape
 from cylcollide.constants import SLOPE_FLOOR
+from cylcollide.kernels.axis import on_slope, slope_of
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, along, closest_approach, line_about
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.kernels.revolution import on_slope, slope_of
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     Real,

@@ -17,7 +17,9 @@ from cylcollide.kernels.axis import (
     ends_aabb,
     has_safe_axis,
     height_and_distance,
+    on_slope,
     slanted_direction,
+    slope_of,
 )
 from cylcollide.kernels.curve import Curve, cap_curve, cap_step, near_root, relative_to, wall_quadratic
 from cylcollide.kernels.double_double import (
@@ -209,25 +211,6 @@ def ellipsoid_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     h = limb.half_length
     x, z = distance / limb.radius, height / h
     return (square_root(x * x + z * z) - 1.0) * smaller(limb.radius, h)
-
-
-@inlined
-def slope_of(limb: Limb) -> Vector:
-    """The wall of a tapered cylinder in the half plane of axis and point: the way from p1's rim to p2's.
-
-    Parts of its unit vector along and across the axis, and its length.
-    """
-    long, wide = 2.0 * limb.half_length, limb.radius2 - limb.radius
-    length = square_root(long * long + wide * wide)
-    return long / length, wide / length, length
-
-
-@inlined
-def on_slope(height: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
-    """Coordinates of a point of the half plane along that wall from p1's rim, and outwards from it."""
-    along, across, _ = slope_of(limb)
-    x, y = height + limb.half_length, distance - limb.radius
-    return x * along + y * across, y * along - x * across
 
 
 @inlined

@@ -8,6 +8,7 @@ from math import inf
 
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
+from cylcollide.kernels.axis import on_slope, slope_of
 from cylcollide.kernels.bore import gap_in_bore, past_bore
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
@@ -26,7 +27,6 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, along, axis_approach, slab, slab_about, within
 from cylcollide.kernels.near_line import backwards, spot_at, thick_line
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.revolution import on_slope, slope_of
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, logical_not, select, smaller
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Face, Float64Array, Int32Array, Rows, Shape
-from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
+from cylcollide.bones.bone_rows import in_range
+from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, as_double_double, vector_difference
 from cylcollide.kernels.limb_table import ROW, Limb, eight_of, limb_of
 from cylcollide.kernels.ray import Ray, Rays, largest_component, make_ray, subtract
@@ -17,7 +18,6 @@ from cylcollide.runtime.simd import (
     LANES,
     Real,
     Truth,
-    absolute,
     broadcast,
     load,
     load_at,
@@ -107,7 +107,7 @@ def copy_rays(raw: Rays, rays: Rays, i: int) -> tuple[Ray, Truth]:
 def copy_ray_vectors(raw: Rays, rays: Rays, i: int) -> tuple[Vector, Vector, Truth]:
     """Copy and load the vectors of eight rays from row i on; also returns whose numbers are not allowed."""
     origin, second = copy_vectors(raw.origin, rays.origin, i), copy_vectors(raw.second, rays.second, i)
-    outside = logical_not(are_in_range(origin) & are_in_range(second))
+    outside = logical_not(in_range(origin) & in_range(second))
     if not rays.is_segment:
         outside = outside | (largest_component(second) < SMALLEST_SIZE)
     return origin, second, outside
@@ -122,13 +122,6 @@ def copy_vectors(raw: Float64Array, copy: Float64Array, i: int) -> Vector:
     store(copy, 3 * i + LANES, second)
     store(copy, 3 * i + 2 * LANES, third)
     return vectors
-
-
-@inlined
-def are_in_range(v: Vector) -> Truth:
-    """Whether all three numbers are finite and in the accepted range."""
-    x, y, z = absolute(v[0]), absolute(v[1]), absolute(v[2])
-    return (x <= LARGEST_NUMBER) & (y <= LARGEST_NUMBER) & (z <= LARGEST_NUMBER)
 
 
 @inlined
