@@ -9,8 +9,9 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Shape
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.constants import UNIT_ROUNDOFF
-from cylcollide.exact.foot import difference, dot_of
+from cylcollide.exact.foot import difference
 from cylcollide.exact.line import Triple
+from cylcollide.exact.numbers import dot
 from cylcollide.world import Snapshot
 
 ROUND = (int(Shape.SPHERE), int(Shape.CAPSULE))
@@ -57,12 +58,13 @@ def _towards_core(
 
 def _exactly(start: Triple, end: Triple, p1: Triple, p2: Triple) -> tuple[bool, Float64Array]:
     """The same of one segment."""
-    out, axis = list(difference(start, p1)), difference(p2, p1)
-    along, square = dot_of(out, axis), dot_of(axis, axis)
+    out, axis = difference(start, p1), difference(p2, p1)
+    along, square = dot(out, axis), dot(axis, axis)
     if along >= square:
-        out = list(difference(start, p2))
+        out = difference(start, p2)
     elif along > 0:
-        out = [square * x - along * a for x, a in zip(out, axis, strict=True)]
+        x, y, z = (square * x - along * a for x, a in zip(out, axis, strict=True))
+        out = x, y, z
     largest = max(map(abs, out))
     normal = np.array([float(x / largest) for x in out]) if largest else np.zeros(3)
-    return dot_of(difference(end, start), out) < 0, normal / (np.linalg.norm(normal) or 1.0)
+    return dot(difference(end, start), out) < 0, normal / (np.linalg.norm(normal) or 1.0)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 from cylcollide._types import Face
-from cylcollide.exact.foot import Digits, Foot, Rational, difference, digits_of, dot_of, sum_of, times, unit_of
+from cylcollide.exact.foot import Digits, Foot, Rational, difference, digits_of, sum_of, times, unit_of
 from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import QuadraticNumber, dot, scaled_integers, subtract
 from cylcollide.exact.shapes import Box
@@ -37,10 +37,10 @@ def feet_of_box(point: Triple, box: Box) -> list[Foot]:
         for k, (axis, half) in enumerate(zip(box.axes, box.half_extents, strict=True))
         for s in (-1, 1)
     ]
-    over = [dot_of(v, n) - half for n, half, _ in planes]
+    over = [dot(v, n) - half for n, half, _ in planes]
     if max(over) <= 0:
         return [
-            _foot_from(times(e / dot_of(n, n), n), n, Face(face)) for e, (n, _, face) in zip(over, planes, strict=True)
+            _foot_from(times(e / dot(n, n), n), n, Face(face)) for e, (n, _, face) in zip(over, planes, strict=True)
         ]
     every = product((None, 0, 1), repeat=3)
     return [next(foot for signs in every if (foot := _foot_on_planes(planes, over, signs)) is not None)]
@@ -54,7 +54,7 @@ def _foot_on_planes(
     way = _projection([planes[k][0] for k in active], [over[k] for k in active])
     if way is None:
         return None
-    beyond = [e - dot_of(way, n) for e, (n, _, _) in zip(over, planes, strict=True)]
+    beyond = [e - dot(way, n) for e, (n, _, _) in zip(over, planes, strict=True)]
     if max(beyond) > 0:
         return None
     k = beyond.index(Fraction(0))
@@ -63,7 +63,7 @@ def _foot_on_planes(
 
 def _projection(normals: Sequence[Rational], over: Sequence[Fraction]) -> Rational | None:
     """The way from the planes' common points to the point, None if a multiplier of it is negative."""
-    gram = [[dot_of(n, m) for m in normals] + [e] for n, e in zip(normals, over, strict=True)]
+    gram = [[dot(n, m) for m in normals] + [e] for n, e in zip(normals, over, strict=True)]
     for i, row in enumerate(gram):  # Gauss and Jordan; the matrix is positive definite
         gram[i] = row = [c / row[i] for c in row]
         for k, other in enumerate(gram):
@@ -78,7 +78,7 @@ def _projection(normals: Sequence[Rational], over: Sequence[Fraction]) -> Ration
 
 def _foot_from(way: Rational, normal: Rational, face: Face) -> Foot:
     """The foot from which the way to the point is a vector."""
-    square = dot_of(way, way)
+    square = dot(way, way)
     return Foot(
         lambda: QuadraticNumber(square.numerator, square.denominator), face, lambda: (digits_of(way), unit_of(normal))
     )

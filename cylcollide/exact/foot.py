@@ -39,11 +39,6 @@ def times(factor: Fraction, v: Sequence[Fraction | float]) -> Rational:
     return x, y, z
 
 
-def dot_of(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """Scalar product."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction())
-
-
 def digits_of(v: Sequence[Fraction | int]) -> Digits:
     """The vector in many digits."""
     x, y, z = (Decimal(c.numerator) / c.denominator for c in v)

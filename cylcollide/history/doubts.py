@@ -18,7 +18,7 @@ from cylcollide.history.requests import PastOptions, PastRequest, Protected, pas
 from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.sample_times import NO_TICK, SampleTimes
 from cylcollide.history.ticks import Ring, Tick
-from cylcollide.query.doubts import DEPENDS, EXCLUDED, Doubts, are_certain, doubts_with
+from cylcollide.query.doubts import DEPENDS, EXCLUDED, Doubts, are_certain, doubts_of, doubts_with
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.overlaps import limbs_of_chords
 from cylcollide.query.request import radii_of
@@ -60,10 +60,7 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
     times = past.times
     least = np.where(times.tick == NO_TICK, DEPENDS, EXCLUDED).astype(np.int8)
     if not time_radius.any():
-        found = past.chords()
-        query, row, _ = limbs_of_chords(found)
-        certain = are_certain(found, query, row, radius[query])
-        return doubts_with(found._judged[0], query, row, certain, least)._rewound(times, past.present)
+        return doubts_of(past.chords(), radius, least)._rewound(times, past.present)
     spread = Spread(ring, times, time_radius, protected)
     least[spread.is_open] = DEPENDS
     grown = copy(rays)

@@ -18,7 +18,6 @@ from cylcollide.query.loops.recorded_nearest import find_near_recorded
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
 from cylcollide.query.nearest import ClosestPoints, NearLimbs, resolve_nearest, resolve_within, rows_in_chunks
 from cylcollide.query.overlaps import Overlaps
-from cylcollide.query.results import gather
 from cylcollide.world.hit_world import HitWorld
 
 PastNearRequest: TypeAlias = tuple[NearRequest, Asked, Protected]
@@ -76,10 +75,13 @@ class PastNear(AtTimes):
     def closest(self) -> ClosestPoints:
         """The nearest limb of each point."""
         offsets, codes = self._within(True)
-        limbs, counts, first = self.limbs(ray_of_each(offsets), codes >> 1), np.diff(offsets), offsets[:-1]
-        row = np.where(counts > 0, first, NO_LIMB).astype(np.int32)
-        is_open = (counts > 1) | (gather(codes & 1, row, 0) != 0)
-        if (rows := np.flatnonzero(is_open)).size:
+        which = ray_of_each(offsets)
+        limbs, row = self.limbs(which, codes >> 1), np.full(len(self.place), NO_LIMB, np.int32)
+        row[which] = np.arange(len(which))
+        is_open = (codes & 1) != 0
+        is_open[1:] |= which[1:] == which[:-1]
+        if is_open.any():
+            rows = np.unique(which[is_open])
             begins, listed = chords_of_rays(offsets, rows)
             resolve_nearest(self.request, limbs._table, rows, (begins, listed.astype(np.int32)), row)
         return ClosestPoints(self.request.points, limbs, row)._rewound(self.times, self.present)

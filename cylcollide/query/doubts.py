@@ -56,14 +56,14 @@ class Doubts(LimbLists):
 
 def doubt(state: State, request: RayRequest) -> Doubts:
     """Which limbs each segment may hit, if each limb is anywhere within the radius of its place."""
-    return doubts_of(chords(state, request), radii_of(request))
+    radius = radii_of(request)
+    return doubts_of(chords(state, request), radius, np.full(len(radius), EXCLUDED, np.int8))
 
 
-def doubts_of(thick: Chords, radius: Float64Array) -> Doubts:
-    """Doubts from the chords of the segments, which are this thick, (n,)."""
-    limbs, (query, row, _) = thick._judged[0], limbs_of_chords(thick)
-    certain = are_certain(thick, query, row, radius[query])
-    return doubts_with(limbs, query, row, certain, np.full(len(radius), EXCLUDED, np.int8))
+def doubts_of(thick: Chords, radius: Float64Array, least: Int8Array) -> Doubts:
+    """Doubts from the chords of the segments, which are this thick, (n,); and the least verdict of each."""
+    query, row, _ = limbs_of_chords(thick)
+    return doubts_with(thick._judged[0], query, row, are_certain(thick, query, row, radius[query]), least)
 
 
 def are_certain(thick: Chords, query: Int64Array, row: Int32Array, radius: Float64Array) -> BoolArray:

@@ -23,7 +23,7 @@ from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each
 from cylcollide.query.loops.nearest import find_nearest, missed_nearest
 from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places
-from cylcollide.query.loops.within import NearPairs, find_within
+from cylcollide.query.loops.within import find_within
 from cylcollide.query.near_requests import NearRequest
 from cylcollide.query.request import LabelledLimbs, State
 from cylcollide.query.result import Computed, Field
@@ -229,7 +229,7 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
         offsets, used = np.empty(end - begin + 1, np.int64), 2 * (end - begin) + 64
         while True:
             capacity, codes = used, memory.rows((used,), INT32)
-            found = NearPairs(memory.rows((used, 2), INT32), np.zeros(1, np.int64))
+            found = memory.rows((used, 2), INT32), np.zeros(1, np.int64)
             used = find_within(state._kernel_rows, state._tree, *args, found, offsets, codes)
             if used <= capacity:
                 return offsets, codes[:used]

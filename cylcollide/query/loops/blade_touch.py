@@ -8,7 +8,7 @@ distance of the whole blade says for how long nothing touches.
 
 from collections.abc import Callable
 from math import inf, sqrt
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from cylcollide._types import Shape, Vectors
 from cylcollide.kernels.distance import distance_bounds
@@ -134,15 +134,10 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
     return OPEN, s, t, t
 
 
-class Course(NamedTuple):
-    """When a limb is looked at, and how it moves: no point of it is faster than `sway`."""
+Course: TypeAlias = tuple[float, float, float]
+"""From when until when a limb is looked at, and how it moves: no point of it is faster than this."""
 
-    begin: float
-    end: float
-    sway: float
-
-
-ALL_THE_TIME = Course(0.0, 1.0, 0.0)
+ALL_THE_TIME: Course = (0.0, 1.0, 0.0)
 """Of a limb that stands."""
 
 

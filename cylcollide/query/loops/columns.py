@@ -173,7 +173,7 @@ def find_rows(n: int, find: Callable[[Int64Array, Int32Array], int]) -> Compress
     used = find(offsets, numbers)
     if used > len(numbers):
         numbers = np.empty(used, np.int32)
-        find(offsets, numbers)
+        used = find(offsets, numbers)  # fewer, if it leaves out what is farther away as it goes
     return offsets, numbers[:used]
 
 

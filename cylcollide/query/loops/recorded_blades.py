@@ -12,7 +12,7 @@ from cylcollide._types import NO_LIMB, Column, Vectors
 from cylcollide.bvh.near_points import visit_nearest
 from cylcollide.bvh.traverse import Stack
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
-from cylcollide.query.loops.blade_touch import Course, blade_of, first_touch
+from cylcollide.query.loops.blade_touch import blade_of, first_touch
 from cylcollide.query.loops.blades import Stroke, Swept, Touched, earlier, may_touch, stroke_of, write_touched
 from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
@@ -102,7 +102,7 @@ def test_moving(query: tuple[InPiece, Stroke], row: int, found: Touched) -> tupl
         rate = pieces.rate[pieces.first_rate[pieces.tick[j]] + row]
         sway = rate * per_share if per_share > 0.0 else 0.0
         if may_touch(stroke, place_at((at, row), begin), sway * (end - begin) if end > begin else 0.0):
-            course, until = Course(begin, end, sway), min(found[0], end)
+            course, until = (begin, end, sway), min(found[0], end)
             touch = first_touch(stroke.blade, course, place_at, (at, row), stroke.resolution, until)
             found = earlier(found, row, touch)
     return found, stroke.reach

@@ -1,7 +1,7 @@
 """The loop over points and every limb within a radius of each: pairs, sixteen at a time, as in `points`."""
 
 from math import inf
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -42,11 +42,9 @@ from cylcollide.runtime.simd import (
 CYLINDER = int(Shape.CYLINDER)
 
 
-class NearPairs(NamedTuple):
-    """Points and the limbs that may be within their radii."""
-
-    pair: Rows[np.int32]  # (pairs, 2): the point, and twice the limb, plus 1 if it is undecided
-    used: Column[np.int64]  # (1,): how many there are, possibly more than `pair` holds
+NearPairs: TypeAlias = tuple[Rows[np.int32], Column[np.int64]]
+"""Points and the limbs that may be within their radii: the point and twice the limb, plus 1 if it is undecided, (k, 2);
+and how many there are, (1,), possibly more than k."""
 
 
 NEAR_BATCH = 4 * PAIR_BATCH
@@ -76,20 +74,19 @@ def find_within(
     """
     empty_queue(queue, begin)
     offsets[0] = used = 0
-    accepts_all = all_points_accept(table, filters)
+    accepts_all, (pair, count) = all_points_accept(table, filters), found
     query = table, points, radii, filters, accepts_all, queue, found
     for first in range(begin, end, BLOCK_RAYS):
-        last, found.used[0] = min(first + BLOCK_RAYS, end), 0
+        last, count[0] = min(first + BLOCK_RAYS, end), 0
         write_near_places(tree, points, radii, first, last, place)
         cylinders = visit_near_places(tree, first, last, place, pairs, test_or_enqueue, query, 0)
         queue.queued[CYLINDER] = cylinders
         for shape in range(SHAPES):
             if queue.queued[shape] > 0:
                 test_near_pairs(shape, points, radii, table.rows, queue, found)
-        count = found.used[0]
-        if used + count <= codes.size:
-            sort_rows(found.pair, count, used, begin, first - begin, last - begin, True, offsets, codes)
-        used += count
+        if used + count[0] <= codes.size:
+            sort_rows(pair, count[0], used, begin, first - begin, last - begin, True, offsets, codes)
+        used += count[0]
     return int(used)
 
 
@@ -126,7 +123,8 @@ def test_near_pairs(
     shape: int, points: Float64Array, radii: Float64Array, rows: Float64Array, queue: PairQueue, found: NearPairs
 ) -> None:
     """Test the queued pairs of one shape, and empty its queue."""
-    point, limb, count, used = queue.row[int(shape)], queue.limb[int(shape)], queue.queued[shape], found.used[0]
+    point, limb, count, (pair, last) = queue.row[int(shape)], queue.limb[int(shape)], queue.queued[shape], found
+    used = last[0]
     for first in range(0, count, PAIR_BATCH):
         if shape == CYLINDER:  # a constant: the test becomes straight-line code
             near, certain = within(CYLINDER, points, radii, rows, point, limb, first)
@@ -136,11 +134,10 @@ def test_near_pairs(
         while near:
             k = lowest_bit(near)
             near &= near - 1
-            if used < len(found.pair):
-                found.pair[used, 0] = point[first + k]
-                found.pair[used, 1] = 2 * limb[first + k] + (1 - (certain >> k & 1))
+            if used < len(pair):
+                pair[used, 0], pair[used, 1] = point[first + k], 2 * limb[first + k] + (1 - (certain >> k & 1))
             used += 1
-    found.used[0], queue.queued[shape] = used, 0
+    last[0], queue.queued[shape] = used, 0
 
 
 @inlined
