@@ -42,12 +42,9 @@ def make(c, folder):
     )
     p.setGravity(0, 0, -9.8, physicsClientId=c)
     p.resetBaseVelocity(ball, [0, 1, 0], physicsClientId=c)
-    arm = p.createMultiBody(
-        0, shape, basePosition=[9, 9, 9], linkMasses=[1], linkCollisionShapeIndices=[shape],
-        linkVisualShapeIndices=[-1], linkPositions=[[0, 0, 1]], linkOrientations=[Q],
-        linkInertialFramePositions=[[0, 0, 0]], linkInertialFrameOrientations=[Q], linkParentIndices=[0],
-        linkJointTypes=[p.JOINT_REVOLUTE], linkJointAxis=[[1, 0, 0]], physicsClientId=c,
-    )  # fmt: skip
+    arm = scenes.linked(
+        c, 0, shape, [shape], basePosition=[9, 9, 9], linkPositions=[[0, 0, 1]], linkJointAxis=[[1, 0, 0]]
+    )
     state = p.saveState(physicsClientId=c)
     p.resetBasePositionAndOrientation(ball, [0, 0, 2], [0, 0, 0, 1], physicsClientId=c)
     constraint = p.createConstraint(ball, -1, -1, -1, p.JOINT_POINT2POINT, [0, 0, 0], [0, 0, 0], [0, 0, 2],

@@ -54,11 +54,7 @@ def test_limbs_are_named_by_body_and_link(c):
 def test_a_body_without_names_has_numbers(c):
     """PyBullet itself calls the base link0, and link 0 link1."""
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)
-    one = {"linkMasses": [1], "linkCollisionShapeIndices": [ball], "linkVisualShapeIndices": [-1]}
-    turned = {"linkOrientations": [[0, 0, 0, 1]], "linkInertialFrameOrientations": [[0, 0, 0, 1]]}
-    placed = {"linkPositions": [[0, 0, 1]], "linkInertialFramePositions": [[0, 0, 0]]}
-    joint = {"linkParentIndices": [0], "linkJointTypes": [p.JOINT_FIXED], "linkJointAxis": [[0, 0, 1]]}
-    body = p.createMultiBody(1, ball, **one, **turned, **placed, **joint, physicsClientId=c)
+    body = scenes.linked(c, 1, ball, [ball])
     assert Mirror(c, mesh="wrap").limbs.names[-2:] == (f"body {body}/base", f"body {body}/link0")
 
 

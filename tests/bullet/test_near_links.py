@@ -116,30 +116,9 @@ def test_the_top_of_a_head_is_met(c, answered):
     assert answered[-1][:2] == ([mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0]], 1)
 
 
-def on_a_base(c, base, shapes, positions):
-    """A body with a base, and links that turn about z on it."""
-    n = len(shapes)
-    return p.createMultiBody(
-        0.0,
-        base,
-        basePosition=[0.1, 0, 0],
-        linkMasses=[1] * n,
-        linkCollisionShapeIndices=shapes,
-        linkVisualShapeIndices=[-1] * n,
-        linkPositions=positions,
-        linkOrientations=[[0, 0, 0, 1]] * n,
-        linkInertialFramePositions=[[0, 0, 0]] * n,
-        linkInertialFrameOrientations=[[0, 0, 0, 1]] * n,
-        linkParentIndices=[0] * n,
-        linkJointTypes=[p.JOINT_REVOLUTE] * n,
-        linkJointAxis=[[0, 0, 1]] * n,
-        physicsClientId=c,
-    )
-
-
 def test_a_base_without_shapes_is_not_met(c, answered):
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
-    on_a_base(c, -1, [ball], [[0.5, 0, 0]])
+    scenes.linked(c, 0.0, -1, [ball], basePosition=[0.1, 0, 0], linkPositions=[[0.5, 0, 0]])
     mirror = Mirror(c)
     for y, met in ((0.9, NO_RAY), (0.5, 0)):
         mirror.rayTest([-3, y, y], [3, y, y])

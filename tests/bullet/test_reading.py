@@ -17,26 +17,6 @@ def humanoid(c):
     return p.loadURDF("humanoid/humanoid.urdf", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
 
 
-def chain(c, base, *links):
-    """A body made of shapes."""
-    n = len(links)
-    return p.createMultiBody(
-        1.0,
-        base,
-        linkMasses=[1] * n,
-        linkCollisionShapeIndices=links,
-        linkVisualShapeIndices=[-1] * n,
-        linkPositions=[[1, 0, 0]] * n,
-        linkOrientations=[[0, 0, 0, 1]] * n,
-        linkInertialFramePositions=[[0, 0, 0]] * n,
-        linkInertialFrameOrientations=[[0, 0, 0, 1]] * n,
-        linkParentIndices=range(n),
-        linkJointTypes=[p.JOINT_REVOLUTE] * n,
-        linkJointAxis=[[0, 0, 1]] * n,
-        physicsClientId=c,
-    )
-
-
 def assert_as_made_on_the_spot(mirror, c):
     """All numbers of the limbs are those of a new mirror, bit by bit."""
     mirror.sync()
@@ -46,7 +26,7 @@ def assert_as_made_on_the_spot(mirror, c):
 
 def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch):
     people = [humanoid(c) for _ in range(3)]
-    made = chain(c, -1, *[scenes.shape(c, 0)] * 2)
+    made = scenes.linked(c, 1.0, -1, [scenes.shape(c, 0)] * 2)
     robot = p.loadURDF("cube_small.urdf", physicsClientId=c)
     mirror, read = Mirror(c, follow=False), []
     shapes_of = p.getCollisionShapeData
@@ -84,7 +64,8 @@ def test_a_body_in_place_of_another_one_whose_user_data_it_takes_over(c):
 )
 def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
     """A margin changes the last bits of its size, a scale all: of no link, whichever is named."""
-    body = chain(c, *(p.createCollisionShape(code, **sizes, physicsClientId=c) for _ in range(3)))
+    base, *links = (p.createCollisionShape(code, **sizes, physicsClientId=c) for _ in range(3))
+    body = scenes.linked(c, 1.0, base, links)
     mirror, seen = Mirror(c, follow=False), [set(), set(), set()]
     margins = np.random.default_rng(1).uniform(0, 0.1, 24).tolist()
     calls = [partial(p.changeDynamics, body, k % 3 - 1, collisionMargin=margin) for k, margin in enumerate(margins)]
@@ -101,7 +82,7 @@ def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
 @pytest.mark.parametrize("kind", range(4))
 def test_shapes_that_a_body_has_scaled_that_no_sync_saw(c, kind):
     shape = scenes.shape(c, kind)
-    chain(c, scenes.shape(c, 0), shape, scenes.shape(c, kind), shape)
+    scenes.linked(c, 1.0, scenes.shape(c, 0), [shape, scenes.shape(c, kind), shape])
     humanoid(c)
     mirror = Mirror(c, follow=False)
     before = mirror.limbs

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 from support.package import run_command
+from support.runs.poses import timeless
 
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
@@ -15,10 +16,6 @@ distributed = pytest.importorskip("distributed", reason="needs the extra cluster
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 PLAN = FamiliesPlan(("rim", "elbow", "generic", "side-graze"), 4000, 2, tried=6)
-
-
-def timeless(result):
-    return {name: value for name, value in result.summary.items() if name != "seconds"}
 
 
 @pytest.mark.long

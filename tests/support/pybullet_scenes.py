@@ -35,6 +35,23 @@ def quaternion(rng):
     return (four / np.linalg.norm(four)).tolist()
 
 
+def linked(c, mass, base, links, **given):
+    """Make a body with links on joints about z, each a metre from the one before, unless other is given."""
+    n = len(links)
+    usual = {
+        "linkMasses": [1] * n,
+        "linkVisualShapeIndices": [-1] * n,
+        "linkPositions": [[1, 0, 0]] * n,
+        "linkOrientations": [[0, 0, 0, 1]] * n,
+        "linkInertialFramePositions": [[0, 0, 0]] * n,
+        "linkInertialFrameOrientations": [[0, 0, 0, 1]] * n,
+        "linkParentIndices": range(n),
+        "linkJointTypes": [p.JOINT_REVOLUTE] * n,
+        "linkJointAxis": [[0, 0, 1]] * n,
+    }
+    return p.createMultiBody(mass, base, linkCollisionShapeIndices=links, **(usual | given), physicsClientId=c)
+
+
 SIZES = [
     (p.GEOM_SPHERE, {"radius": 0.3}),
     (p.GEOM_BOX, {"halfExtents": [0.1, 0.2, 0.3]}),
