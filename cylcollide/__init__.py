@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from cylcollide.characters.clip import Clip
     from cylcollide.characters.judged import Judged
     from cylcollide.characters.policy import Policy
+    from cylcollide.characters.poses import round_poses
     from cylcollide.characters.rig import Rig
-    from cylcollide.characters.round_poses import round_poses
     from cylcollide.history import Admission, MissExplanation, PoseHistory, RewindLimits, ViewClock, estimate_time
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
@@ -79,8 +79,8 @@ _LAZY = {
     "characters.clip": ("Clip",),
     "characters.judged": ("Judged",),
     "characters.policy": ("Policy",),
+    "characters.poses": ("round_poses",),
     "characters.rig": ("Rig",),
-    "characters.round_poses": ("round_poses",),
     "history": ("Admission", "MissExplanation", "PoseHistory", "RewindLimits", "ViewClock", "estimate_time"),
     "history.flight": ("FlightPath", "flight"),
     "limbs.explain": ("Explanation",),

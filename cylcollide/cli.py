@@ -6,15 +6,17 @@ missing extra gives one line, not a traceback, and does not disable other comman
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from cylcollide._version import __version__, to_install
 
 
-class Command(NamedTuple):
+@dataclass(frozen=True)
+class Command:
     """The module and name of a command's function, the extra that installs what it needs, and what Ctrl-C leaves."""
 
     module: str
@@ -89,18 +91,9 @@ COMMANDS = {
 }
 
 EXTRA_PACKAGES = (
-    "typer",
-    "click",
-    "rich",
-    "pybullet",
-    "pybullet_data",
-    "jinja2",
-    "plotly",
-    "pydantic",
-    "matplotlib",
-    "pyarrow",
+    "typer", "click", "rich", "pybullet", "pybullet_data", "jinja2", "plotly", "pydantic", "matplotlib", "pyarrow",
     "viser",
-)
+)  # fmt: skip
 """Packages that the extras install; a missing one is reported with the remedy."""
 
 

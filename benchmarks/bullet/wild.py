@@ -34,8 +34,8 @@ def run_here(way: str, program: str, steps: str) -> dict[str, Any]:
     import pybullet  # noqa: PLC0415
 
     from cylcollide.bullet.__main__ import ProgramComparison  # noqa: PLC0415
-    from cylcollide.bullet.filter_calls import AsBuiltin  # noqa: PLC0415
     from cylcollide.bullet.patching import observers, patched  # noqa: PLC0415
+    from cylcollide.bullet.watch import AsBuiltin  # noqa: PLC0415
 
     times: list[float] = []
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -52,7 +53,7 @@ def bench(
     of one run may be compared; rates of two runs may not. Exit status 1 if a result of this library is proved wrong.
     """
     if wanted != levels.CHOICE.level:
-        raise typer.Exit(max(_run_level(level, out / level) for level in _chosen_levels(wanted)))
+        raise typer.Exit(max(_run_level(level, out / level) for level in _chosen("level", wanted, levels.usable())))
     console = Console()
     console.print(f"Machine code of level {levels.CHOICE.level}: {escape(levels.CHOICE.reason)}.")
     make_writable(out)
@@ -64,34 +65,20 @@ def bench(
         if scaling:
             _scaling(rays, rounds, out, console, progress)
             return
-        chosen = _chosen_engines(engines, console)
-        works = _chosen_workloads(workloads) if scene is None else [_scene(scene)]
-        _compare(chosen, works, rays, rounds, tasks and scene is None, out, console, progress)
-
-
-def _compare(
-    chosen: list[str],
-    works: list[Workload],
-    rays: int,
-    rounds: int,
-    tasks: bool,
-    out: Path,
-    console: Console,
-    progress: Progress,
-) -> None:
-    rows: list[Row] = []
-    for workload in works:
-        rows += run(workload, chosen, rays, rounds, progress)
-        write_csv(rows, out / "rays.csv")  # now, so that it is there if a later one is interrupted
-    console.print(rays_table(rows))
-    console.print(rays_notes(rows), style="dim")
-    written = [out / "rays.csv", *plot_rays(rows, out)]
-    if tasks:
-        found = run_tasks(chosen, rays, rounds, progress)
-        console.print(tasks_table(found))
-        write_csv(found, out / "tasks.csv")
-        written.append(out / "tasks.csv")
-    _print_written(written, console)
+        chosen, rows = _chosen_engines(engines, console), list[Row]()
+        named = [] if scene is not None else _chosen("workload", workloads, WORKLOADS)
+        for workload in [WORKLOADS[name] for name in named] if scene is None else [_scene(scene)]:
+            rows += run(workload, chosen, rays, rounds, progress)
+            write_csv(rows, out / "rays.csv")  # now, so that it is there if a later one is interrupted
+        console.print(rays_table(rows))
+        console.print(rays_notes(rows), style="dim")
+        written = [out / "rays.csv", *plot_rays(rows, out)]
+        if tasks and scene is None:
+            found = run_tasks(chosen, rays, rounds, progress)
+            console.print(tasks_table(found))
+            write_csv(found, out / "tasks.csv")
+            written.append(out / "tasks.csv")
+        _print_written(written, console)
     ours = next(row for row in rows if row.engine == BASE)
     wrong = sum(row.wrong_verdicts + row.wrong_limbs for row in rows if row.engine == BASE)
     if wrong:
@@ -109,12 +96,13 @@ def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Prog
     _print_written(written, console)
 
 
-def _chosen_levels(wanted: str) -> list[str]:
-    """Names of levels that run here."""
-    usable = levels.usable()
-    names = usable if wanted == "all" else wanted.split(",")
-    if unknown := ", ".join(name for name in names if name not in usable):
-        stop(f"expected levels among {', '.join(usable) or 'none'}, or all; got {unknown}")
+def _chosen(what: str, wanted: str, known: Iterable[str]) -> list[str]:
+    """The names of an option, each once, or all; of a name that is not known, the command ends."""
+    every = list(known)
+    names = every if wanted == "all" else list(dict.fromkeys(name.strip() for name in wanted.split(",")))
+    for name in names:
+        if name not in every:
+            stop(f"no {what} {name!r}; known {what}s: {', '.join(every) or 'none'}")
     return names
 
 
@@ -131,31 +119,18 @@ def _chosen_engines(wanted: str, console: Console) -> list[str]:
         for name, reason in reasons.items():
             if reason is not None:
                 console.print(f"[dim]without {name}: {escape(reason)}[/]", soft_wrap=True)
-        return [
-            BASE,
-            *(name for name, reason in reasons.items() if reason is None and name != BASE and _casts_rays(name)),
-        ]
-    names = [name.strip() for name in wanted.split(",")]
-    for name in names:
-        if name not in reasons:
-            stop(f"no engine {name!r}; known engines: {', '.join(reasons)}")
-        reason = reasons[name]
+        there = [name for name, reason in reasons.items() if reason is None and name != BASE]
+        return [BASE, *(name for name in there if _casts_rays(name))]
+    names = _chosen("engine", wanted, reasons)
+    for reason in map(reasons.get, names):
         if reason is not None:
             stop(reason)
-    return [BASE, *(name for name in dict.fromkeys(names) if name != BASE)]
+    return [BASE, *(name for name in names if name != BASE)]
 
 
 def _casts_rays(name: str) -> bool:
     with peers.create(name) as engine:
         return engine.capabilities.rays
-
-
-def _chosen_workloads(wanted: str) -> list[Workload]:
-    names = list(dict.fromkeys(name.strip() for name in wanted.split(",")))
-    for name in names:
-        if name not in WORKLOADS:
-            stop(f"no workload {name!r}; known workloads: {', '.join(WORKLOADS)}")
-    return [WORKLOADS[name] for name in names]
 
 
 def _scene(file: Path) -> Workload:

@@ -74,7 +74,12 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
         progress(f"{workload.name}: {rounds} rounds")
         works = {name: partial(engine.cast_segments, *share) for name, (engine, share) in ready.items()}
         results = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
-        times = interleaved({**works, LEAN: lambda: _lean(world, segments)}, rounds)
+
+        def lean() -> object:
+            hits = world.cast_segments(*segments, threads=1)
+            return hits.limb, hits.fraction
+
+        times = interleaved({**works, LEAN: lean}, rounds)
     rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, len(segments.starts))
     per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
     progress(f"{workload.name}: resolving disagreements")
@@ -115,11 +120,6 @@ def _affordable(engine: Engine, segments: Segments) -> int:
         probe = max(probe, min(n, int(0.1 * TURN / taken * probe)))
         taken = seconds(lambda: engine.cast_segments(segments.starts[:probe], segments.ends[:probe]))
     return n if taken * n / probe <= TURN else min(n, max(FEWEST, int(TURN / taken * probe)))
-
-
-def _lean(world: HitWorld, segments: Segments) -> object:
-    hits = world.cast_segments(*segments, threads=1)
-    return hits.limb, hits.fraction
 
 
 def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, list[int]]:

@@ -5,7 +5,7 @@ engine has to round its input, and a wrong verdict is the engine's own. No segme
 conventions differ.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
 
 
-class WalkerBone(NamedTuple):
+@dataclass(frozen=True)
+class WalkerBone:
     """One limb of the skeleton. x points forward, y to the left, z up; lengths in metres."""
 
     name: str
@@ -53,8 +54,8 @@ def _mirrored(bone: WalkerBone, side: str) -> WalkerBone:
     (x, y, z), (hx, hy, hz) = bone.offset, bone.heading
     # The sides swing against each other.
     offset, heading = (x, sign * y, z), (hx, sign * hy, hz)
-    return bone._replace(
-        name=f"{side} {bone.name}", parent=parent, offset=offset, heading=heading, swing=sign * bone.swing
+    return replace(
+        bone, name=f"{side} {bone.name}", parent=parent, offset=offset, heading=heading, swing=sign * bone.swing
     )
 
 

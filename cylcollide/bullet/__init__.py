@@ -10,7 +10,7 @@ this needs no PyBullet; calling them does. PyBullet's own functions are bound no
 from contextlib import suppress
 from importlib import import_module
 
-from cylcollide.bullet.draw_rewound import draw_rewound
+from cylcollide.bullet.debug_draw import draw_rewound
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.patching import patch, patched, unpatch
 from cylcollide.bullet.rig_of import poses_of, rig_of

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 from cylcollide._types import Float64Array
 
@@ -85,12 +84,6 @@ class Client:
         """The user data of a body that hold its token, and the token, None if it has none."""
         item = self.api.getUserDataId(body, TOKEN, -1, -1, self.number)
         return item, None if item == NO_USER_DATA else self.api.getUserData(item, self.number)
-
-    def ensure_token(self, body: int) -> tuple[int, bytes | None]:
-        """The same of a body, which is given a token that no other body has or had."""
-        if self.token(body)[1] is None:
-            self.addUserData(body, TOKEN, uuid4().hex)
-        return self.token(body)
 
     def ray_hits(self, starts: Float64Array, ends: Float64Array, **keywords: int) -> list[Any]:
         """The results of `rayTestBatch` for segments (n, 3), (n, 3), in as many calls as its limit needs."""

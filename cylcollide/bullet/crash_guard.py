@@ -22,15 +22,19 @@ MARGIN = 11  # field of getDynamicsInfo
 
 def suspects(client: Client, body: int) -> list[BodyLink]:
     """The links of a body whose margin is that of swept balls, or that show a capsule: a margin can be changed."""
-    visible = {row[1] for row in client.getVisualShapeData(body) if row[2] == client.api.GEOM_CAPSULE}
-    body_links = [BodyLink(body, link) for link in client.links(body)]
+    visible, body_links = _shown_as_capsules(client, body), [BodyLink(body, link) for link in client.links(body)]
     return [at for at in body_links if at.link in visible or client.getDynamicsInfo(*at)[MARGIN] in MARGINS]
+
+
+def _shown_as_capsules(client: Client, body: int) -> set[int]:
+    """The links of a body with a visual shape that is a capsule."""
+    return {row[1] for row in client.getVisualShapeData(body) if row[2] == client.api.GEOM_CAPSULE}
 
 
 def crashing(client: Client, body_links: list[BodyLink]) -> set[BodyLink]:
     """The links for which `getCollisionShapeData` must not be called."""
     if not hasattr(os, "fork") or not client.is_direct:
-        return {link for link in body_links if _looks_like_a_capsule(client, link)}
+        return {at for at in body_links if at.link in _shown_as_capsules(client, at.body)}  # no child process can help
     bad: set[BodyLink] = set()
     left = list(body_links)
     while left:
@@ -38,12 +42,6 @@ def crashing(client: Client, body_links: list[BodyLink]) -> set[BodyLink]:
         bad.update(left[survived : survived + 1])
         left = left[survived + 1 :]
     return bad
-
-
-def _looks_like_a_capsule(client: Client, body_link: BodyLink) -> bool:
-    """Whether a visual shape of the link is a capsule: the safe test where no child process can help."""
-    rows = client.getVisualShapeData(body_link.body)
-    return any(row[1] == body_link.link and row[2] == client.api.GEOM_CAPSULE for row in rows)
 
 
 def _calls_survived(client: Client, body_links: list[BodyLink]) -> int:

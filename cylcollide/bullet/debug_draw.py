@@ -1,7 +1,9 @@
-"""Wireframes for PyBullet's debug lines."""
+"""Wireframes for PyBullet's debug lines, and the limbs of a history in its window, beside those of now."""
 
-from collections.abc import Iterable
-from typing import TypeAlias
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -11,13 +13,16 @@ from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.limbs.wireframe import across, outlines
 
+if TYPE_CHECKING:
+    from cylcollide.history.pose_history import PoseHistory
+
 Color: TypeAlias = tuple[float, float, float]
 """Red, green and blue, 0 to 1."""
 
 CROSS = 0.02  # half length of a hit's cross, in metres
 FIELD = 1.0  # half width of the square drawn for a plane, in metres
 
-__all__ = ["Color", "crosses", "outlines", "redraw", "sheet_outline"]
+__all__ = ["Color", "crosses", "draw_rewound", "outlines", "redraw", "sheet_outline"]
 
 
 def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array, Color]]) -> list[int]:
@@ -46,3 +51,55 @@ def crosses(hits: Iterable[RayTestResult]) -> Float64Array:
     points = np.array([hit[3] for hit in hits if hit[0] >= 0], dtype=np.float64).reshape(-1, 1, 3)
     arms = CROSS * np.eye(3)
     return np.stack([points - arms, points + arms], axis=2).reshape(-1, 2, 3)
+
+
+def draw_rewound(
+    client: Any,
+    history: PoseHistory,
+    time: float,
+    *,
+    color: Color = (0.85, 0.3, 0.1),
+    live_color: Color | None = (0.6, 0.65, 0.7),
+    replaces: Sequence[int] = (),
+) -> list[int]:
+    """Draw the limbs of a history at a time, and its world's limbs as they are now, as debug lines.
+
+    Parameters
+    ----------
+    client
+        What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet`; it need not
+        have the bodies.
+    history
+        Whose limbs are drawn.
+    time
+        When; it must be kept.
+    color, live_color
+        Of limbs then, and of limbs now; None draws none of now.
+    replaces
+        What an earlier call returned: its lines are drawn anew where they are needed, and taken
+        away if not.
+
+    Returns
+    -------
+    list of int
+        PyBullet's number of each line, for `replaces` or `removeUserDebugItem`; -1 each in a DIRECT
+        client, which shows none.
+
+    Raises
+    ------
+    ImportError
+        Without pybullet: install the extra `crosscheck`.
+    ValueError
+        For a client that is not connected, or a time that is not kept; nothing is drawn then.
+    """
+    drawn, layers = Client(client), [(history.limbs_at(time), color)]
+    if live_color is not None:
+        layers.append((history.world.limbs, live_color))
+    lines = [(line.tolist(), color) for limbs, color in layers for line in outlines(limbs)]
+    old, items = [item for item in replaces if item >= 0], []
+    for k, ((start, end), rgb) in enumerate(lines):
+        before = {"replaceItemUniqueId": old[k]} if k < len(old) else {}
+        items.append(int(drawn.addUserDebugLine(start, end, lineColorRGB=list(rgb), **before)))
+    for item in old[len(lines) :]:
+        drawn.removeUserDebugItem(item)
+    return items

@@ -1,14 +1,7 @@
-"""Why PyBullet answers a ray otherwise than its mirror, in a word; `docs/bullet.md` has the same words.
+"""Why PyBullet answers a ray otherwise than its mirror, in a word; `docs/bullet.md` says what the words mean.
 
 The exact limbs decide, with the same limbs grown by 1.05 mm (Bullet stops within 1 mm) and shrunk by half of their
-margin (which rounds edges):
-
-within 1 mm: PyBullet hits a shape that the ray misses by less than a millimetre.
-edge: PyBullet misses a shape at an edge that its margin rounds off, or that the ray only grazes.
-order: both shapes are hit, and PyBullet's too early, by the millimetre; or they are less than 2 mm apart on the ray.
-inside: the ray starts within 1 mm of a shape, or in it, or on a plane.
-end: the ray ends on the surface that the mirror hits, which PyBullet misses.
-open: none of these.
+margin (which rounds edges).
 """
 
 from collections.abc import Sequence
@@ -16,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Shape
+from cylcollide._types import Float64Array, Shape
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.merge_hits import MirrorState
@@ -69,10 +62,15 @@ def causes_of(
     """The cause of each difference: segments (n, 3), (n, 3) with the mirror's answers and PyBullet's."""
     limbs = true_limbs(mirror)
     exact, grown = (_crossed(mirror, one, starts, ends) for one in (limbs, limbs.inflated(SHELL)))
-    small = _crossed(mirror, _shrunk(limbs, _rounding(mirror, limbs)), starts, ends) if len(limbs) else exact
-    around = limbs.inflated(max(SHELL, mirror.tolerance))
-    inside = Snapshot._of(around).cast_segments(starts, ends).started_inside | _on_planes(mirror, starts)
-    body_links = {tuple(link) for link in mirror.limb_places}
+    small, links = exact, mirror.limb_places
+    if len(limbs):  # without what a margin takes off the edges of boxes and cylinders at most
+        margin = max(margin_of(mirror._client, limbs, i, body_link) for i, body_link in enumerate(links))
+        small = _crossed(mirror, _shrunk(limbs, ROUNDED * margin), starts, ends)
+    around, state = limbs.inflated(max(SHELL, mirror.tolerance)), mirror._state
+    inside = Snapshot._of(around).cast_segments(starts, ends).started_inside
+    for sheet, normal in zip(state.sheets, state.sheet_table.unit, strict=True):
+        inside = inside | (np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE)
+    body_links = set(map(tuple, links))
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
     def cause(i: int, a: RayTestResult, b: RayTestResult) -> str:
@@ -97,14 +95,6 @@ def true_limbs(mirror: Mirrored) -> Limbs:
     return _shrunk(limbs, mirror.tolerance) if mirror.tolerance and len(limbs) else limbs
 
 
-def _on_planes(mirror: Mirrored, points: Float64Array) -> BoolArray:
-    """Whether each point (n, 3) is on a plane, or within its tolerance."""
-    table, on = mirror._state.sheet_table, np.zeros(len(points), bool)
-    for sheet, normal in zip(mirror._state.sheets, table.unit, strict=True):
-        on |= np.abs((points - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE
-    return on
-
-
 def _crossed(
     mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array
 ) -> list[dict[tuple[int, int], float]]:
@@ -115,12 +105,6 @@ def _crossed(
     for ray, limb, entry in zip(*columns, strict=True):
         found[ray].setdefault(body_links[limb], entry)
     return found
-
-
-def _rounding(mirror: Mirrored, limbs: Limbs) -> float:
-    """What a margin takes off the edges of boxes and cylinders at most."""
-    body_links = enumerate(mirror.limb_places)
-    return ROUNDED * max((margin_of(mirror._client, limbs, i, body_link) for i, body_link in body_links), default=0.0)
 
 
 def margin_of(client: Client, limbs: Limbs, limb: int, body_link: BodyLink) -> float:

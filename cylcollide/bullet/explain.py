@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import inf, nan
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +39,8 @@ FORMAT = "cylcollide.bullet ray, 1"
 """Names the files that `RayExplanation.save` writes, with their version."""
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True)
+class Move:
     """A ray beside the one that was asked, about which both agree."""
 
     by: Triple  # what is added to both ends

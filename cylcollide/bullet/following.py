@@ -6,11 +6,10 @@ import numpy as np
 
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.filter_calls import LAST_CALL, filter_calls
 from cylcollide.bullet.near import FEW_RAYS, NearBodies, few_rays
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.tuples import RayTestResult
-from cylcollide.bullet.watch import Changed, Changes
+from cylcollide.bullet.watch import LAST_CALL, Changed, Changes, filter_calls
 
 NEAR_TESTS = 8
 """After one change, so many ray tests read the bodies near their rays alone; then a scene of all bodies pays."""

@@ -48,7 +48,8 @@ class RecordedMotion(Recording):
         joints, column = [], ROOT_COLUMNS
         for width in joint_widths:
             here = slice(column, column + width)
-            joints.append((_slerp if width == 4 else _lerp)(a[here], b[here], share))
+            one, other = a[here], b[here]
+            joints.append(_slerp(one, other, share) if width == 4 else tuple((one + share * (other - one)).tolist()))
             column += width
         return position, _slerp(a[4:8], b[4:8], share), joints
 
@@ -69,10 +70,6 @@ def _slerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
     a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
     q: JointValue = pybullet.getQuaternionSlerp(np.roll(a, -1).tolist(), np.roll(b, -1).tolist(), share)
     return q
-
-
-def _lerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
-    return tuple((a + share * (b - a)).tolist())
 
 
 def containing_cylinder(kind: int, dimensions: tuple[float, float, float]) -> tuple[Float64Array, float]:

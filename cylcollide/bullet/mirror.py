@@ -25,7 +25,7 @@ from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.thick_hits import cast
 from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
-from cylcollide.bullet.watch import Changed, Changes, WatchedClient, changes_of
+from cylcollide.bullet.watch import WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
 
@@ -143,10 +143,6 @@ class Mirror(MirrorPoints):
         """
         self._follower.follow_calls(changes_of(self._client))
         return WatchedClient(self._client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
-
-    def _follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
-        """From now on, read the client only if `noted` has a newer call than `noted.last()`."""
-        self._follower.follow_calls(noted, since)
 
     def rayTest(  # noqa: N802  # PyBullet's name
         self,

@@ -13,19 +13,17 @@ from contextlib import contextmanager, suppress
 from functools import update_wrapper
 from inspect import signature
 from threading import RLock
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import BoolArray, Float64Array
+from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
-from cylcollide.bullet.effects import EFFECTS, Effect
-from cylcollide.bullet.filter_calls import AsBuiltin, filter_calls
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.tuples import MISS, RayTestResult
-from cylcollide.bullet.watch import Changes, noting
+from cylcollide.bullet.watch import EFFECTS, AsBuiltin, Changes, Effect, filter_calls, noting
 from cylcollide.constants import LARGEST_NUMBER
 
 Observer: TypeAlias = Callable[[Mirror, dict[str, Any], tuple[RayTestResult, ...]], None]
@@ -35,13 +33,8 @@ _Own: TypeAlias = Callable[..., tuple[RayTestResult, ...]]
 """PyBullet's own ray test, or its answer to the same call."""
 
 
-class Options(NamedTuple):
-    """How a patch makes its mirrors."""
-
-    mesh: MeshPolicy | None = None
-    inside: MirrorInside = "ignore"
-    tolerance: float = 0.0
-
+Options: TypeAlias = tuple[MeshPolicy | None, MirrorInside, float]
+"""How a patch makes its mirrors: mesh, inside, tolerance."""
 
 _lock = RLock()
 _mirrors: dict[Options, dict[int, Mirror]] = {}
@@ -72,7 +65,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
 
     check_inside(inside)
-    options = Options(mesh, inside, growth(tolerance, "tolerance"))
+    options = mesh, inside, growth(tolerance, "tolerance")
     if mesh is not None:
         validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
     with _lock:
@@ -186,8 +179,9 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
         numbers = np.abs(rays).max(axis=(1, 2)) <= LARGEST_NUMBER
         if numbers.all():
             return answer
-        with suppress(ValueError):
-            answer = _answer_where(numbers, mirror, rays, options)
+        with suppress(ValueError):  # rays that have no numbers are misses, as for PyBullet
+            answers = iter(mirror.rayTestBatch(rays[numbers, 0], rays[numbers, 1], **options))
+            answer = tuple(next(answers) if has_numbers else MISS for has_numbers in numbers.tolist())
     for observer in observers:
         observer(mirror, {"rayFromPositions": starts, "rayToPositions": ends, **options}, answer)
     return answer
@@ -207,9 +201,9 @@ def _mirror_of(client: int, options: Options, made: dict[int, Mirror]) -> Mirror
         with _lock:
             mirror = made.get(client) if isinstance(client, int) else None
             if mirror is None:
-                since = _changes.last()
-                mirror = Mirror(client, **options._asdict(), follow=False)
-                mirror._follow_calls(_changes, since)
+                since, (mesh, inside, tolerance) = _changes.last(), options
+                mirror = Mirror(client, mesh=mesh, inside=inside, tolerance=tolerance, follow=False)
+                mirror._follower.follow_calls(_changes, since)
                 made[client] = mirror
     _changes.note_poses()
     return mirror
@@ -222,11 +216,3 @@ def _as_rays(starts: Any, ends: Any) -> Float64Array | None:
     except (ValueError, TypeError):
         return None
     return rays if rays.shape[1:] == (2, 3) else None
-
-
-def _answer_where(
-    numbers: BoolArray, mirror: Mirror, rays: Float64Array, options: dict[str, Any]
-) -> tuple[RayTestResult, ...]:
-    """The answer of the mirror to the rays that have numbers; the others are misses, as for PyBullet."""
-    answers = iter(mirror.rayTestBatch(rays[numbers, 0], rays[numbers, 1], **options))
-    return tuple(next(answers) if has_numbers else MISS for has_numbers in numbers.tolist())

@@ -4,7 +4,7 @@ PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to fl
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -77,7 +77,8 @@ def parent_frame(client: Client, body_links: Sequence[BodyLink], body_link: Body
     return np.asarray(link_frames(client, {body_link.body: [body_link.link]})[0])
 
 
-class Placement(NamedTuple):
+@dataclass(frozen=True)
+class Placement:
     """What of n shapes stays when they move."""
 
     links: dict[int, list[int]]  # whose frames are read: those with shapes, by body

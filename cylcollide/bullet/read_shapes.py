@@ -4,7 +4,8 @@ PyBullet's local frames are relative to the link's centre of mass, whose frame `
 first two fields of `getLinkState` give; only the first row of a link names its body and link (later ones hold noise).
 """
 
-from typing import Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -23,7 +24,8 @@ GROWN = {SPHERE: (1, 0, 0), BOX: (2, 2, 2), CYLINDER: (2, 1, 0), CAPSULE: (0, 1,
 NO_LENGTH = {CAPSULE}  # whose first size, the length of its axis, may be 0
 
 
-class Shapes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Shapes:
     """The n shapes that can be mirrored, sorted by body, link, and order in the link; and the wrapped links."""
 
     body_link: Int64Array  # (n,), index into `body_links`
@@ -44,11 +46,6 @@ def ball_radii(kind: Int64Array, size: Float64Array) -> Float64Array:
     return np.where(kind == PLANE, np.inf, radius)
 
 
-def has_mesh(rows: tuple[Row, ...]) -> bool:
-    """Whether one of the shapes is no limb and no plane."""
-    return any(row[0] not in SIZES for row in rows)
-
-
 def shape_arrays(
     client: Client, found: dict[BodyLink, tuple[Row, ...] | None], mesh: MeshPolicy, tolerance: float
 ) -> Shapes:
@@ -59,7 +56,7 @@ def shape_arrays(
     body_links, wrapped, rows, of_link = list(found), [], [], []
     for i, body_link in enumerate(body_links):
         reported = found[body_link]
-        if reported is None or has_mesh(reported):
+        if reported is None or any(row[0] not in SIZES for row in reported):
             if mesh == "raise":
                 raise ValueError(_refusal(client, body_link, reported))
             if mesh == "wrap":

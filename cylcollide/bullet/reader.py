@@ -7,11 +7,13 @@ that `createMultiBody` made, on none of a file. So links of files are read again
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
-from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, BodyLink, Client
+from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, TOKEN, BodyLink, Client
 from cylcollide.bullet.crash_guard import crashing, suspects
 from cylcollide.bullet.read_shapes import SIZES, Row
 
@@ -19,7 +21,8 @@ MASS, BODY_TYPE, MARGIN = 0, 10, 11  # fields of getDynamicsInfo
 SOFT_BODY = 3
 
 
-class Body(NamedTuple):
+@dataclass(frozen=True)
+class Body:
     """One body as it was read. It is the same body as long as its token is."""
 
     token: bytes | None
@@ -46,11 +49,6 @@ class Reading(NamedTuple):
 NOTHING_READ = Reading({}, frozenset(), True)
 
 
-def _keeps_filters(body: Body, before: Body | None) -> bool:
-    """Whether nothing that PyBullet reports has changed the filter groups of the body."""
-    return before is not None and body.token is not None and (body.token, body.fixed) == (before.token, before.fixed)
-
-
 class Reader:
     """Reads a client's shapes; of bodies that were read before, no more than what can have changed."""
 
@@ -69,8 +67,9 @@ class Reader:
             numbers = self._with_unlisted(numbers)
             new = self._new_bodies([number for number in numbers if number not in read])
             read = {number: read.get(number) or new[number] for number in numbers}
-        same = frozenset(number for number, body in read.items() if _keeps_filters(body, known.get(number)))
-        return Reading(read, same, len(read) < len(known) or any(read[n] is not known.get(n) for n in read))
+        pairs = {number: (body, known.get(number)) for number, body in read.items() if body.token is not None}
+        same = {n for n, (now, old) in pairs.items() if old and (now.token, now.fixed) == (old.token, old.fixed)}
+        return Reading(read, frozenset(same), len(read) < len(known) or any(read[n] is not known.get(n) for n in read))
 
     def body(self, number: int) -> Body:
         """One body, as if it was new."""
@@ -95,21 +94,14 @@ class Reader:
                     return False
         return True
 
-    def _is_same(self, number: int, before: Body) -> bool:
-        """Whether the body of this number is the one that was read before."""
-        return before.token is not None and self._client.token(number) == (before.item, before.token)
-
-    def _is_fixed(self, number: int) -> bool:
-        """Whether a body has no mass."""
-        return bool(self._client.api.getDynamicsInfo(number, BASE, self._client.number)[MASS] == 0.0)
-
     def _same_body(self, number: int, before: Body | None) -> Body | None:
         """The body as it is now, if it is the one that was read before."""
-        if before is None or not self._is_same(number, before):
+        if before is None or before.token is None or self._client.token(number) != (before.item, before.token):
             return None
         shapes = {link: self._client.getCollisionShapeData(number, link) for link in before.readable}
-        now = before._replace(
-            fixed=self._is_fixed(number),
+        now = replace(
+            before,
+            fixed=bool(self._client.api.getDynamicsInfo(number, BASE, self._client.number)[MASS] == 0.0),
             rows=before.rows | {link: _rows(reported) for link, reported in shapes.items()},
             variable={link: shapes[link] for link in before.variable},
         )
@@ -138,7 +130,9 @@ class Reader:
                 for number in numbers}  # fmt: skip
 
     def _new_body(self, number: int, unsafe: set[int]) -> Body:
-        item, token = self._client.ensure_token(number)
+        if self._client.token(number)[1] is None:  # it gets one that no other body has or had
+            self._client.addUserData(number, TOKEN, uuid4().hex)
+        item, token = self._client.token(number)
         info = self._client.getDynamicsInfo(number, BASE)
         rows: dict[int, tuple[Row, ...] | None] = {}
         reports = {}

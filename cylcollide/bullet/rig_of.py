@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bones.bone import Quaternion, carried, composed, normalised, rotation_of
 from cylcollide.bullet.client import LINK_NAME, Client
@@ -50,7 +51,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
         For a client that is not connected, a body that it has not, shapes that are no limbs; with
         the link.
     """
-    rig_parts.check_other_shapes(mesh)
+    validate.one_of(mesh, "mesh", "raise", "skip")
     bullet = Client(client)
     frames = _inertial_frames(bullet, _checked(bullet, body))
     names, parents = [_name(bullet.getBodyInfo(body)[0], "base", [])], [-1]
@@ -59,7 +60,10 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
         info = bullet.getJointInfo(body, link)
         names.append(_name(info[LINK_NAME], f"link_{link}", names))
         parents.append(info[PARENT] + 1)
-        rest.append(_at_rest(frames[parents[-1]], info[PARENT_POSITION], info[PARENT_ORIENTATION], frames[link + 1][1]))
+        # The place of the joint from the parent's centre of mass; the turn from the link's principal axes, which are
+        # turned in the link, back to those of the parent.
+        place, turn = _within(frames[parents[-1]], info[PARENT_POSITION], _inverse(info[PARENT_ORIENTATION]))
+        rest.append((place, normalised(composed(turn, _inverse(frames[link + 1][1])))))
     parts: list[tuple[int, Limbs]] = []
     for link, rows in Reader(bullet).body(body).rows.items():
         for row in (None,) if rows is None else rows:
@@ -79,12 +83,8 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
 def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
     """Where the bones of `rig_of(client, body)` are now: float64 (1, b, 3), quaternions (1, b, 4).
 
-    Raises
-    ------
-    ImportError
-        Without pybullet: install the extra `crosscheck`.
-    ValueError
-        For a client that is not connected, or a body that it has not.
+    ImportError without pybullet: install the extra `crosscheck`. ValueError for a client that is
+    not connected, or a body that it has not.
     """
     bullet = Client(client)
     frames = _inertial_frames(bullet, _checked(bullet, body))
@@ -114,16 +114,6 @@ def _name(given: bytes, otherwise: str, taken: list[str]) -> str:
     """The name of a link, another one if it has none of its own."""
     name = given.decode(errors="replace")
     return name if name and name not in taken else otherwise
-
-
-def _at_rest(parent: Frame, position: Vector, orientation: Quaternion, inertial: Quaternion) -> Frame:
-    """The frame of a link in that of its parent, from what `getJointInfo` says of the joint.
-
-    It gives the place of the joint from the parent's centre of mass, and the turn from the link's principal axes, which
-    are turned by `inertial` in the link, back to those of the parent.
-    """
-    place, turn = _within(parent, position, _inverse(orientation))
-    return place, normalised(composed(turn, _inverse(inertial)))
 
 
 def _inverse(turn: Quaternion) -> Quaternion:

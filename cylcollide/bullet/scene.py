@@ -33,10 +33,6 @@ class MirrorScene(NamedTuple):
     boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped links
     state: MirrorState
 
-    def groups_of(self, bodies: frozenset[int]) -> dict[BodyLink, int]:
-        """The filter groups of the links of these bodies."""
-        return {link: group for link, group in self.groups.items() if link.body in bodies}
-
 
 def _same_bits(new: Float64Array, old: Float64Array) -> bool:
     """Whether two arrays of one shape hold the same bits, which takes a tenth of the time of comparing numbers."""
@@ -78,7 +74,8 @@ class SceneReader:
         else:
             reading = self._reader.read(before.reading if before else NOTHING_READ)
         if before is None or filters or reading.changed:
-            return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
+            known = {} if before is None or filters else before.groups
+            return self._rebuilt(reading, {at: group for at, group in known.items() if at.body in reading.same})
         shapes, fixed = before.shapes, before.fixed
         frames = np.empty_like(before.frames)
         read_states(fixed.calls, frames)

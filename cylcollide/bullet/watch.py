@@ -1,15 +1,123 @@
-"""A PyBullet client with a mirror's ray tests, which notes what calls may change a ray's answer."""
+"""Calls that may change a ray's answer: what each function of PyBullet may change, and clients that note its calls.
+
+`docs/bullet.md` has the table of effects in words. PyBullet reports nowhere what `setCollisionFilterGroupMask` did, so
+its calls are counted, and mirrors notice them: from the first mirror on, a function stands in the module `pybullet`
+that counts and calls PyBullet's own; a `BulletClient` calls it, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from enum import IntEnum
+from functools import partial, update_wrapper
 from inspect import isbuiltin
 from itertools import count
+from types import BuiltinFunctionType
 from typing import Any, TypeAlias
 
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.effects import Effect, effect_of
+
+
+class Effect(IntEnum):
+    """What is to be read after a call."""
+
+    NONE = 0
+    """No ray is answered otherwise."""
+    POSES = 1
+    """Poses, which `Mirror.sync` reads."""
+    SCENE = 2
+    """Bodies or shapes, too."""
+    FILTERS = 3
+    """Collision filters, too, which PyBullet does not report, so that `Mirror.sync` measures them."""
+
+
+_NONE = """
+addUserData addUserDebugLine addUserDebugParameter addUserDebugPoints addUserDebugText applyExternalForce
+applyExternalTorque calculateInverseDynamics calculateInverseKinematics calculateInverseKinematics2 calculateJacobian
+calculateMassMatrix calculateVelocityQuaternion changeConstraint changeTexture changeVisualShape computeDofCount
+computeProjectionMatrix computeProjectionMatrixFOV computeViewMatrix computeViewMatrixFromYawPitchRoll
+configureDebugVisualizer connect createCollisionShape createCollisionShapeArray createConstraint createSoftBodyAnchor
+createVisualShape createVisualShapeArray disconnect enableJointForceTorqueSensor getAABB getAPIVersion
+getAxisAngleFromQuaternion getAxisDifferenceQuaternion getBasePositionAndOrientation getBaseVelocity getBodyInfo
+getBodyUniqueId getCameraImage getClosestPoints getCollisionShapeData getConnectionInfo getConstraintInfo
+getConstraintState getConstraintUniqueId getContactPoints getDebugVisualizerCamera getDifferenceQuaternion
+getDynamicsInfo getEulerFromQuaternion getJointInfo getJointState getJointStateMultiDof getJointStates
+getJointStatesMultiDof getKeyboardEvents getLinkState getLinkStates getMatrixFromQuaternion getMeshData getMouseEvents
+getNumBodies getNumConstraints getNumJoints getNumUserData getOverlappingObjects getPhysicsEngineParameters
+getQuaternionFromAxisAngle getQuaternionFromEuler getQuaternionSlerp getTetraMeshData getUserData getUserDataId
+getUserDataInfo getVREvents getVisualShapeData invertTransform isConnected isNumpyEnabled loadTexture multiplyTransforms
+rayTest rayTestBatch readUserDebugParameter removeAllUserDebugItems removeAllUserParameters removeCollisionShape
+removeConstraint removeState removeUserData removeUserDebugItem renderImage resetBaseVelocity
+resetDebugVisualizerCamera resetVisualShapeData rotateVector saveBullet saveState saveWorld setAdditionalSearchPath
+setCollisionFilterPair setDebugObjectColor setDefaultContactERP setGravity setInternalSimFlags setJointMotorControl
+setJointMotorControl2 setJointMotorControlArray setJointMotorControlMultiDof setJointMotorControlMultiDofArray
+setPhysicsEngineParameter setRealTimeSimulation setTimeOut setTimeStep setVRCameraState stopStateLogging
+submitProfileTiming vhacd
+"""
+
+_POSES = """
+performCollisionDetection resetBasePositionAndOrientation resetJointState resetJointStateMultiDof
+resetJointStatesMultiDof restoreState stepSimulation
+"""
+
+_SCENE = """
+createMultiBody loadBullet loadMJCF loadSDF loadSoftBody loadURDF removeBody resetMeshData
+resetSimulation syncBodyInfo syncUserData unsupportedChangeScaling
+"""
+
+_FILTERS = """
+changeDynamics executePluginCommand loadPlugin setCollisionFilterGroupMask startStateLogging unloadPlugin
+"""
+
+EFFECTS: Mapping[str, Effect] = {
+    name: effect
+    for effect, names in zip(Effect, (_NONE, _POSES, _SCENE, _FILTERS), strict=True)
+    for name in names.split()
+}
+"""By name, all functions of PyBullet 3.2.7."""
+
+
+def effect_of(name: str) -> Effect:
+    """The effect of a function; of one that this table does not know, the largest."""
+    return EFFECTS.get(name, max(Effect))
+
+
+NAME = "setCollisionFilterGroupMask"
+
+
+class AsBuiltin(partial[Any]):
+    """A function that `inspect.isbuiltin` takes for a built-in one: a client passes its number on to these alone."""
+
+    __class__ = BuiltinFunctionType  # type: ignore[assignment]  # what `isinstance` is told, as by a mock
+
+
+_serial = count(1)  # numbers never repeat, so that none is lost between threads
+LAST_CALL = [0]
+"""A number that any call changes, once they are counted."""
+
+_replaced: list[Any] = []
+
+
+def filter_calls() -> int:
+    """Count calls from now on; a number that any call changes."""
+    if _replaced:
+        return LAST_CALL[0]
+    from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
+
+    own = getattr(OWN, NAME)
+
+    def counted(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return own(*arguments, **keywords)
+        finally:
+            LAST_CALL[0] = next(_serial)
+
+    _replaced.append(update_wrapper(AsBuiltin(counted), own))
+    if getattr(pybullet, NAME) is own:  # else a program has put its own there
+        setattr(pybullet, NAME, _replaced[0])
+    setattr(OWN, NAME, _replaced[0])
+    return LAST_CALL[0]
+
 
 Changed: TypeAlias = tuple[int, int, int]
 """Serial numbers of the last calls that may have changed poses, bodies or shapes, and filters."""

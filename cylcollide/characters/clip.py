@@ -62,12 +62,9 @@ class Clip(Immutable):
     ) -> None:
         """Check the attributes of these names; quaternions of any length but 0.
 
-        Raises
-        ------
-        ValueError
-            If shapes do not belong together, a parent does not precede its child, the first bone is
-            not the only root, a name comes twice, times do not increase from 0, or numbers are not
-            accepted.
+        ValueError if shapes do not belong together, a parent does not precede its child, the first
+        bone is not the only root, a name comes twice, times do not increase from 0, or numbers are
+        not accepted.
         """
         names = checked_names(bone_names)
         b, frames = len(names), validate.vectors(root_positions, "root_positions")
@@ -141,12 +138,8 @@ class Clip(Immutable):
     def load_deepmimic(cls, path: str | PathLike[str]) -> Clip:
         """Read a DeepMimic motion of the humanoid, ``humanoid3d_*.txt``; metres, y up, facing x.
 
-        Raises
-        ------
-        OSError
-            If the file cannot be opened.
-        ValueError
-            If it is no motion of this body, with the first bad frame and the remedy.
+        OSError if the file cannot be opened. ValueError if it is no motion of this body, with the
+        first bad frame and the remedy.
         """
         with files.named_in_errors(path):
             read = deepmimic.read(path)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,8 @@ SHORTEST, LONGEST = 0.5, 2.0
 """Lengths of a quaternion before it is normalised: PyBullet's files have 0.58 to 1.12."""
 
 
-class Joint(NamedTuple):
+@dataclass(frozen=True)
+class Joint:
     """A bone of the humanoid."""
 
     name: str

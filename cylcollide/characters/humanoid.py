@@ -8,7 +8,8 @@ apart. There are no girths: radii are those of circles of usual girths (of 1.75 
 0.32 m, ankle 0.23 m), and hip joints stand 0.1 apart.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,8 @@ SHOULDER_SIDE, HIP_SIDE = 0.112, 0.050
 SMALLEST_HEIGHT, LARGEST_HEIGHT = 2.0**-400, 2.0**400
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """One bone with its limb, in fractions of the stature; x forward, y to the left, z up, the origin at the soles."""
 
     name: str
@@ -75,8 +77,8 @@ def _mirrored(part: Part, side: str, sign: int) -> Part:
         return v[0], sign * v[1], v[2]
 
     paired = any(part.parent == other.name for other in SIDE)
-    return part._replace(
-        name=f"{side}_{part.name}", parent=f"{side}_{part.parent}" if paired else part.parent,
+    return replace(
+        part, name=f"{side}_{part.name}", parent=f"{side}_{part.parent}" if paired else part.parent,
         joint=flipped(part.joint), p1=flipped(part.p1), p2=flipped(part.p2),
     )  # fmt: skip
 

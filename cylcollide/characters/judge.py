@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias, Unpack
+from typing import Any, Protocol, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,17 +83,14 @@ class Weapons:
         """What loops read of each policy; ValueError for a group that is not known."""
         return [policy._rows(group_names) for policy in self.policies]
 
-    def rays_of(self, number: int, n: int) -> Int64Array:
-        """The rays, of n, that are judged by policy `number`."""
-        return np.arange(n) if len(self.policies) == 1 else np.flatnonzero(self.which == number)
-
     @property
     def kinds(self) -> Int64Array:
         """The index in KINDS of each ray's kind of policy; (n,), or (1,) for all."""
         return np.array([KINDS.index(policy.kind) for policy in self.policies], np.int64)[self.which]
 
 
-class ShotRequest(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ShotRequest:
     """A request to judge n rays: the rays, their policies and energies, and the shots that they belong to."""
 
     rays: RayRequest
@@ -154,7 +151,8 @@ def judge_flight(chords: Chords, shots: ShotRequest, rows: list[PolicyRows]) -> 
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
     for number, policy in enumerate(rows):
-        judge_chords(policy, shots.weapons.rays_of(number, n), shots.energies, flight, impacts, judged)
+        own = np.arange(n) if len(rows) == 1 else np.flatnonzero(shots.weapons.which == number)
+        judge_chords(policy, own, shots.energies, flight, impacts, judged)
     return Judged(Impacts(chords, impacts), judged, shots.energies, shots.ids, shots.weapons.kinds)
 
 

@@ -29,7 +29,8 @@ PENETRATION = "penetration"
 """The kind of policy under which energy is lost on the way."""
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True)
+class Step:
     """One limb that the ray crosses, and what the policy decides about it."""
 
     limb: int  # row

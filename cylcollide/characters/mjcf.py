@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cylcollide import validate
 from cylcollide._types import Shape
 from cylcollide._version import to_install
 from cylcollide.bones.bone import composed
@@ -22,7 +23,7 @@ TURNS = ((0.0, 0.5**0.5, 0.0, 0.5**0.5), (-(0.5**0.5), 0.0, 0.0, 0.5**0.5), (0.0
 
 def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ...]:
     """The arguments of the constructor of `Rig` for the model of a file."""
-    rig_parts.check_other_shapes(mesh)
+    validate.one_of(mesh, "mesh", "raise", "skip")
     file = Path(path)
     file.read_bytes()  # an OSError with the name of the file
     try:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 
-def matched(patterns: str | Sequence[str], names: Sequence[tuple[str, ...]], argument: str) -> list[bool]:
+def matched(patterns: str | Sequence[str], names: Sequence[tuple[str, ...]], argument: str, of: str) -> list[bool]:
     """Which of some things, each with its names, match one of the patterns (`fnmatch`; case counts), or one pattern.
 
     ValueError if these are no strings, or one of them matches nothing.
@@ -16,8 +16,8 @@ def matched(patterns: str | Sequence[str], names: Sequence[tuple[str, ...]], arg
     for pattern in several:
         rows = [row for row, own in enumerate(names) if any(fnmatchcase(name, pattern) for name in own)]
         if not rows:
-            known = ", ".join(dict.fromkeys(name for own in names for name in own if name)) or "no names"
-            raise ValueError(f"{argument}: expected patterns of {known[:400]}, got {pattern!r}, which matches none")
+            known = ", ".join(dict.fromkeys(name for own in names for name in own if name))[:400] or "none"
+            raise ValueError(f"{argument}: expected patterns of {of} ({known}), got {pattern!r}, which matches none")
         for row in rows:
             found[row] = True
     return found

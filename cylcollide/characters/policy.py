@@ -91,7 +91,7 @@ class Policy(metaclass=Shown):
 
         Groups that the order does not name come after all that it does.
         """
-        ranked = policy_checks.order(order)
+        ranked: Any = order
         return cls("most_important", ranked, policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
 
     @classmethod
@@ -144,13 +144,8 @@ class Policy(metaclass=Shown):
     def load(cls, path: str | PathLike[str]) -> Policy:
         """Read a policy that `save` wrote.
 
-        Raises
-        ------
-        OSError
-            If the file cannot be opened.
-        ValueError
-            If it is no file of a policy, or holds one that no constructor takes: with file and
-            field.
+        OSError if the file cannot be opened. ValueError if it is no file of a policy, or holds one
+        that no constructor takes: with file and field.
         """
         return cls._read(Path(path).read_bytes(), str(path))
 

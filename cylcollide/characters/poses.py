@@ -1,4 +1,4 @@
-"""Poses of many characters: checks of their shapes, the limbs that they give, and messages for what a loop refuses."""
+"""Poses of many characters: their shapes, their limbs, messages for what a loop refuses; and poses that are rounded."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.bone_rows import in_range, is_quaternion
 from cylcollide.bones.rig_rows import Placed, is_placed
+from cylcollide.characters.quaternions import dot
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import bone_label, limb_label
 from cylcollide.kernels.limb_table import make_table
@@ -21,6 +22,9 @@ from cylcollide.query.request import raise_changed
 
 RANGE = "finite numbers of magnitude at most 2**500 (about 3e150)"
 TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other than zero"
+
+ROUNDING = 2.0**-14
+"""Step of positions, in the unit of lengths, and of the components of unit quaternions."""
 
 
 def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tuple[Float64Array, Float64Array]:
@@ -149,3 +153,32 @@ def raise_unposed(
 
 def _refuse(name: str, expected: str, got: object, whose: str) -> NoReturn:
     raise ValueError(f"{name}: expected {expected}, got {got} for {whose}; repair such poses, or leave them out")
+
+
+def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64Array, Float64Array]:
+    """Positions (..., 3) and orientations (..., 4) as multiples of 2**-14: in metres, 1/16 mm.
+
+    Give the result to `set_poses`: a `ShotLog` then needs a quarter of the room, and keeps what was
+    judged. Quaternions are normalised first; a limb of 1 m turns by at most 0.1 mm. ValueError on
+    numbers that are not accepted, other shapes, and quaternions of length 0.
+    """
+    given = validate.as_numbers(positions, "positions", "(..., 3)")
+    turns = validate.as_numbers(orientations, "orientations", "(..., 4)")
+    if given.shape[-1:] != (3,):
+        raise ValueError(f"positions: expected shape (..., 3), got {given.shape}")
+    if turns.shape != (*given.shape[:-1], 4):
+        raise ValueError(f"orientations: expected shape {(*given.shape[:-1], 4)}, as of positions, got {turns.shape}")
+    at = validate.in_range(validate.as_float64(given, "positions"), "positions")
+    turn = validate.in_range(validate.as_float64(turns, "orientations"), "orientations")
+    size = np.abs(turn).max(axis=-1, keepdims=True, initial=0.0)
+    if not size.all():
+        row = int(np.flatnonzero(size.reshape(-1) == 0.0)[0])
+        raise ValueError(f"orientations: expected quaternions other than zero, got zeros in row {row}")
+    turn = turn / size
+    turn = turn / np.sqrt(dot(turn, turn))[..., None]
+    return _rounded(at), _rounded(turn)
+
+
+def _rounded(numbers: Float64Array) -> Float64Array:
+    """The nearest multiples; 0.0 for those that round to -0.0."""
+    return np.rint(numbers / ROUNDING) * ROUNDING + 0.0

@@ -151,14 +151,8 @@ class Rig(EditableRig):
         else as the link; what another shape does is said by `mesh`: "raise" a ValueError, or "skip"
         it. The origin of a joint is the rest transform of its child; one that slides by q along its
         axis puts it at `rest_positions` + R(`rest_orientations`) axis q, which `forward` takes as
-        `joint_positions`.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be opened.
-        ValueError
-            For a file that is no URDF, joints that are no tree, shapes that are no limbs; by name.
+        `joint_positions`. OSError if the file cannot be opened. ValueError for a file that is no
+        URDF, joints that are no tree, shapes that are no limbs; by name.
         """
         from cylcollide.characters import urdf  # noqa: PLC0415  imported when asked for
 
@@ -174,14 +168,8 @@ class Rig(EditableRig):
         what collides with nothing (`contype` and `conaffinity` 0), is left out, unless a `<pair>`
         names it. Joints that slide, or turn about another point than the body's origin, move the
         body in the frame of its parent: pass its places there to `forward` as `joint_positions`.
-
-        Raises
-        ------
-        ImportError
-            Without mujoco: install the extra `rigs`.
-        ValueError
-            For a file that MuJoCo does not compile, a model without bodies, shapes that are no
-            limbs; with the body.
+        ImportError without mujoco: install the extra `rigs`. ValueError for a file that MuJoCo does
+        not compile, a model without bodies, shapes that are no limbs; with the body.
         """
         from cylcollide.characters import mjcf  # noqa: PLC0415  imported when asked for
 
@@ -243,7 +231,7 @@ class Rig(EditableRig):
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
         numbers = fit.group_numbers(skin, groups, bone_groups)
         rig = cls(*skin._bone_columns, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
-        rig._keep(skin)
+        vars(rig).update(skin=skin)
         return rig
 
     @classmethod
@@ -290,12 +278,8 @@ class Rig(EditableRig):
     def load(cls, path: str | PathLike[str]) -> Rig:
         """Read a file that `save` wrote, or another that follows `characters/rig.schema.json`.
 
-        Raises
-        ------
-        OSError
-            If the file cannot be opened.
-        ValueError
-            If it is no such file, or holds a rig that the constructor refuses; with field and row.
+        OSError if the file cannot be opened. ValueError if it is no such file, or holds a rig that
+        the constructor refuses; with field and row.
         """
         from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported when asked for
 

@@ -69,10 +69,6 @@ class RigData(Skeleton):
         pairs = zip(self._arguments, other._arguments, strict=True)
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
-    def _keep(self, skin: Skeleton | None) -> None:
-        """Set the skin of a rig that is being made."""
-        vars(self).update(skin=skin)
-
     @property
     def limb_names(self) -> tuple[str, ...]:
         """The names of the limbs."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
@@ -12,6 +11,7 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import Int64Array, Shape
 from cylcollide.characters import quaternions
+from cylcollide.characters.name_patterns import matched
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import limb_label
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
@@ -31,11 +31,8 @@ class EditableRig(RigData):
     def scaled(self, by: float) -> Self:
         """The rig `by` times as large: rest positions, and ends and sizes of limbs; `by` > 0.
 
-        Raises
-        ------
-        ValueError
-            If it is no number > 0, or a limb leaves the range of accepted numbers; it names the
-            limb.
+        ValueError if it is no number > 0, or a limb leaves the range of accepted numbers; it names
+        the limb.
         """
         if not validate.is_real(by) or isinstance(by, bool) or not 0.0 < by <= LARGEST_NUMBER:
             raise ValueError(f"by: expected a number > 0 and at most 2**500, got {by!r}")
@@ -81,7 +78,7 @@ class EditableRig(RigData):
             if name is not None:
                 column[row] = _number(name, numbers)
         rig = self._with(limbs=Limbs(self.limbs._table, column, self.limbs.names), groups=numbers)
-        rig._keep(self.skin)
+        vars(rig).update(skin=self.skin)
         return rig
 
     def pruned(self) -> tuple[Self, Int64Array]:
@@ -165,14 +162,8 @@ def _matched(patterns: Mapping[str, Group], names: tuple[str, ...]) -> list[Grou
         raise ValueError(f"patterns: expected a mapping of patterns to groups, got {patterns!r}")
     found: list[Group | None] = [None] * len(names)
     for pattern, group in patterns.items():
-        rows = [row for row, name in enumerate(names) if fnmatchcase(name, pattern)]
-        if not rows:
-            known = ", ".join(names[:20]) or "none"
-            raise ValueError(
-                f"patterns: expected patterns of limb names ({known}), got {pattern!r}, which matches none"
-            )
-        for row in rows:
-            found[row] = group
+        hits = matched(pattern, [(name,) for name in names], "patterns", "limb names")
+        found = [group if hit else before for hit, before in zip(hits, found, strict=True)]
     return found
 
 

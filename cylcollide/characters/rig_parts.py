@@ -1,9 +1,8 @@
 """Solids of other formats as limbs: each with a pose in the frame of its bone, its axis along its own z."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
-from cylcollide import validate
 from cylcollide._types import Shape
 from cylcollide.bones.bone import Quaternion, carried, rotation_of
 from cylcollide.kernels.double_double import Vector
@@ -20,11 +19,6 @@ MAKERS: Mapping[Shape, Callable[..., Limbs]] = {
     Shape.BOX: Limbs.boxes,
 }
 """The constructors of limbs."""
-
-
-def check_other_shapes(mesh: str) -> None:
-    """Raise ValueError unless the policy for other shapes is one."""
-    validate.one_of(mesh, "mesh", *get_args(OtherShapes))
 
 
 def part(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,8 @@ SIDE = re.compile(r"left|right|Left|Right|LEFT|RIGHT|(?<![A-Za-z0-9])[lLrR](?![A
 """A side in a name: LeftArm, arm_left, arm.L, r_arm, LThumb."""
 
 
-class Plane(NamedTuple):
+@dataclass(frozen=True)
+class Plane:
     """All x with x @ normal = offset."""
 
     normal: Float64Array  # (3,), unit

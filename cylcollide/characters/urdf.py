@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
 from cylcollide.characters import quaternions, rig_parts
 from cylcollide.characters.rig_parts import OtherShapes
@@ -24,7 +25,7 @@ SHAPES = {"cylinder": Shape.CYLINDER, "capsule": Shape.CAPSULE, "sphere": Shape.
 
 def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ...]:
     """The arguments of the constructor of `Rig` for the robot of a file."""
-    rig_parts.check_other_shapes(mesh)
+    validate.one_of(mesh, "mesh", "raise", "skip")
     file = Path(path)
     try:
         robot = ElementTree.fromstring(file.read_bytes().strip(b" \t\r\n\0"))  # PyBullet's humanoid ends in a zero

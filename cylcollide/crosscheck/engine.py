@@ -1,7 +1,7 @@
 """The engine under test: how PyBullet is set up, and any other engine without such settings."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -102,11 +102,11 @@ class BulletClient(BulletEngine):
     def _add(self, body: BulletBody, stem: Path) -> int:
         setup = self.setup
         if setup.spin:
-            body = body._replace(turn=_spun(body.turn, setup.spin))
+            body = replace(body, turn=_spun(body.turn, setup.spin))
         if not setup.moved:
             return super()._add(body, stem)
         x, y, z = body.center
-        added = super()._add(body._replace(center=[x + setup.moved, y, z]), stem)
+        added = super()._add(replace(body, center=[x + setup.moved, y, z]), stem)
         pybullet.resetBasePositionAndOrientation(added, body.center, body.turn, physicsClientId=self._client)
         return added
 

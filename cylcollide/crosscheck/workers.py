@@ -4,11 +4,11 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing import active_children, get_context, resource_tracker
 from typing import Any, ParamSpec, TypeVar
 
-from cylcollide._version import to_install
+from cylcollide._version import not_installed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,10 +57,7 @@ def local_processes(jobs: int) -> Iterator[Executor | None]:
     """Worker processes of this machine; None, for this thread, if one job is enough."""
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    if jobs == 1:
-        yield None
-        return
-    with worker_processes(jobs) as pool:
+    with nullcontext() if jobs == 1 else worker_processes(jobs) as pool:
         yield pool
 
 
@@ -77,8 +74,6 @@ def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | 
     try:
         from distributed import Client  # noqa: PLC0415  # an extra of its own
     except ImportError as missing:
-        raise ImportError(
-            f"--scheduler needs distributed, which is missing ({missing}): {to_install('cluster')}"
-        ) from missing
+        raise not_installed("distributed", "cluster", missing) from missing
     with Client(scheduler) as client:
         yield client.get_executor(retries=3)

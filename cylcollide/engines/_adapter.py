@@ -4,9 +4,10 @@ An adapter adds how its engine builds and casts.
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,8 @@ FLOAT32_ROUNDING = 2.0**-22
 """Four roundings of float32, relative to a coordinate: two for each end of a limb."""
 
 
-class SolidPoses(NamedTuple):
+@dataclass(frozen=True)
+class SolidPoses:
     """n limbs as solids centred at the origin along z, rotated and then translated."""
 
     kind: Int8Array  # (n,): Shape

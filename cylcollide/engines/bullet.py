@@ -3,27 +3,20 @@
 The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
 own settings are the defaults unless arguments of the constructor change them: construction, collision margin, threads.
 
-Two properties of PyBullet shape this file. ``rayTestBatch`` takes no more than 16,383 rays, so batches stay below.
-``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so the
-orientation comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
+``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so the orientation
+comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
 
-A limb becomes a body in one of four ways, which do not give the same body:
-
-==============  ===================================================================================================
-construction    calls
-==============  ===================================================================================================
-geom            ``createCollisionShape(GEOM_CYLINDER, ...)`` and ``createMultiBody``
-urdf            ``loadURDF`` as it comes: a cylinder becomes a convex hull of a polygon
-urdf-implicit   ``loadURDF`` with the flag ``URDF_USE_IMPLICIT_CYLINDER``
-mjcf            ``loadMJCF``; sizes pass through float32
-==============  ===================================================================================================
+A limb becomes a body in one of four ways, which do not give the same body: "geom", ``createCollisionShape`` and
+``createMultiBody``; "urdf", ``loadURDF`` as it comes, where a cylinder becomes a convex hull of a polygon;
+"urdf-implicit", with the flag ``URDF_USE_IMPLICIT_CYLINDER``; and "mjcf", ``loadMJCF``, where sizes pass through
+float32.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -49,7 +42,8 @@ CONTACT_DISTANCE, MARGIN = 8, 11
 """Places in what ``getClosestPoints`` and ``getDynamicsInfo`` return."""
 
 
-class BulletBody(NamedTuple):
+@dataclass(frozen=True)
+class BulletBody:
     """One limb as PyBullet describes it: a solid centred at the origin along z, rotated and then translated."""
 
     kind: Shape

@@ -49,12 +49,8 @@ def available() -> dict[str, str | None]:
 def create(name: str, **options: Any) -> Engine:
     """Make an engine, ``create("bullet", construction="urdf")``; options are its constructor's.
 
-    Raises
-    ------
-    ValueError
-        If there is no engine of that name.
-    ImportError
-        If its package is missing; the message names the extra to install.
+    ValueError if there is no engine of that name. ImportError if its package is missing; the
+    message names the extra to install.
     """
     return _factory(name)(**options)
 

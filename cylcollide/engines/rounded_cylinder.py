@@ -4,6 +4,7 @@ With a ball of radius 0 it is the cylinder itself. The signed distance to it (ne
 a segment it falls to one least value and rises again; all questions here are answered by that.
 """
 
+from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple, Self
 
@@ -19,7 +20,8 @@ HALVINGS = 80
 Vector = tuple[float, float, float]
 
 
-class Least(NamedTuple):
+@dataclass(frozen=True)
+class Least:
     """Where segments come closest to their solids."""
 
     distance: Float64Array  # signed, metres, (n,)

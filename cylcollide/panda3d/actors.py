@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from cylcollide._types import Float32Array, Int32Array
 from cylcollide.characters.rig import Rig
-from cylcollide.panda3d.core import core
-from cylcollide.panda3d.joints import Joints, axis_factors, joints_of
+from cylcollide.panda3d.joints import Joints, axis_factors, core, joints_of
 from cylcollide.process.signatures import Shown
 from cylcollide.world import HitWorld
 
@@ -18,7 +18,8 @@ Member: TypeAlias = tuple[Any, Rig, Joints]
 """An actor, its rig, and its joints, with the scale that it had when it joined."""
 
 
-class Group(NamedTuple):
+@dataclass(frozen=True)
+class Group:
     """Characters with equally many bones b, and tables (PTA_LMatrix4f) of matrices, with their memory as arrays."""
 
     members: list[Joints]
@@ -52,13 +53,8 @@ class Actors(metaclass=Shown):
     def add(self, actor: Any, rig: Rig, *, part: str = "modelRoot", lod: str = "lodRoot") -> int:
         """Let an actor be a character, hit once `update` was called; its id.
 
-        Raises
-        ------
-        TypeError
-            If `actor` is no Actor.
-        ValueError
-            If its joints are not the bones of the rig, by names and order; if it is mirrored or
-            sheared.
+        TypeError if `actor` is no Actor. ValueError if its joints are not the bones of the rig, by
+        names and order; if it is mirrored or sheared.
         """
         found = joints_of(actor, part, lod)
         if tuple(found.names) != tuple(rig.bone_names):
@@ -73,13 +69,7 @@ class Actors(metaclass=Shown):
         return character
 
     def remove(self, character: int) -> None:
-        """Let a character go; its actor stays as it is.
-
-        Raises
-        ------
-        KeyError
-            If no actor has this id.
-        """
+        """Let a character go; its actor stays as it is. KeyError if no actor has this id."""
         del self._members[character]
         self._groups = None
         self.world.despawn(character)
@@ -123,12 +113,7 @@ class Actors(metaclass=Shown):
     def joint(self, character: int, rig_limb: int) -> str:
         """The joint that carries a limb of a character: `hits.character[i]`, `hits.rig_limb[i]`.
 
-        The method exposeJoint of the actor gives its node.
-
-        Raises
-        ------
-        KeyError
-            If no actor has this id.
+        The method exposeJoint of the actor gives its node. KeyError if no actor has this id.
         """
         rig = self._members[character][1]
         return str(rig.bone_names[int(rig.limb_bone[rig_limb])])

@@ -1,14 +1,42 @@
-"""The joints of an actor: their names, parents and where they are."""
+"""The joints of an actor: their names, parents and where they are. And the only import of Panda3D."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.panda3d.core import array_of, core, scale_of
+from cylcollide._version import not_installed
+
+try:
+    from panda3d import core
+except ImportError as missing:
+    raise not_installed("Panda3D", "panda3d", missing) from missing
+
+SAME_SCALE = 1e-4
+"""How far the three scales of a matrix may be from each other, and its axes from right angles, relative to them."""
 
 
-class Joints(NamedTuple):
+def array_of(matrix: Any) -> Float64Array:
+    """A matrix of Panda3D, which multiplies rows from the right, as float64 (4, 4)."""
+    return np.array([list(row) for row in matrix], dtype=np.float64)
+
+
+def scale_of(matrix: Float64Array, name: str) -> float:
+    """The one scale of a matrix (4, 4); negative if it mirrors.
+
+    ValueError, with a message that begins with `name`, if it scales its axes differently or shears.
+    """
+    axes = matrix[:3, :3]
+    scale = float(np.cbrt(np.linalg.det(axes)))
+    if not (scale != 0.0 and np.abs(axes @ axes.T / scale**2 - np.eye(3)).max() < 2.0 * SAME_SCALE):
+        lengths = np.linalg.norm(axes, axis=1).round(6).tolist()
+        raise ValueError(f"{name}: expected one scale for all axes and no shear, got axes of lengths {lengths}")
+    return scale
+
+
+@dataclass(frozen=True)
+class Joints:
     """Joints of one part of an actor, parents before children."""
 
     character: Any  # NodePath of the node in whose frame the joints are
@@ -74,3 +102,6 @@ def _bound(joint: Any) -> Float64Array:
     joint.getNetTransform(now)
     core.JointVertexTransform(joint).getMatrix(since)  # the inverse of the bound place, times that of now
     return array_of(now) @ np.linalg.inv(array_of(since))
+
+
+__all__ = ["Joints", "array_of", "axis_factors", "core", "joints_of"]

@@ -9,7 +9,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.limbs import wireframe as lines
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.panda3d.core import core
+from cylcollide.panda3d.joints import core
 
 Segment: TypeAlias = tuple[Float64Array, Float64Array]
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from cylcollide._types import Float64Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.rig import Rig
-from cylcollide.panda3d.core import array_of, core
-from cylcollide.panda3d.joints import Joints, joints_of
+from cylcollide.panda3d.joints import Joints, array_of, core, joints_of
 
 if TYPE_CHECKING:
     from cylcollide.characters.skin.gauges import Least

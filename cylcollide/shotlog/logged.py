@@ -69,14 +69,8 @@ class LoggedShots(metaclass=Shown):
 
     A log that was cut or damaged has the shots of its first ticks, all of which a chain of digests
     confirms. Neither the file nor those beside it are changed. A log that is still being written is
-    copied, with what is committed.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is no log, one of a newer version, or damaged from the start.
+    copied, with what is committed. OSError if the file cannot be read. ValueError if it is no log,
+    one of a newer version, or damaged from the start.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array, Int64Array
+from cylcollide.characters.poses import ROUNDING
 from cylcollide.characters.rig import Rig
-from cylcollide.characters.round_poses import ROUNDING
 
 MOST_UNITS = 2.0**30
 """Largest multiple of ROUNDING that is kept as such."""

@@ -13,7 +13,6 @@ from cylcollide.history.ticks import Ring, Tick
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world.hit_world import HitWorld, world_in
-from cylcollide.world.layout import WorldLayout
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot, snapshot_of
 from cylcollide.world.statics import Statics
@@ -83,13 +82,9 @@ def state_of(values: Values, objects: Any) -> Snapshot:
     p1, p2 = (np.concatenate(pair) for pair in zip(first, values["ends"], strict=True))
     boxes = np.concatenate([bare._table.boxes, values["boxes"]])
     bones = values["positions"].copy(), values["orientations"].copy()
-    return snapshot_of(roster, bare, _limbs(layout, p1, p2, boxes), *bones)
-
-
-def _limbs(layout: WorldLayout, p1: Float64Array, p2: Float64Array, boxes: Float64Array) -> Limbs:
     kind, radius, radius2 = layout.shapes
     table = make_table(kind, p1, p2, radius, radius2, layout.box, boxes, layout.character, layout.mask)
-    return Limbs(table, layout.hit_group, tuple(layout.names.tolist()))
+    return snapshot_of(roster, bare, Limbs(table, layout.hit_group, tuple(layout.names.tolist())), *bones)
 
 
 def world_of(values: Values, objects: Any) -> HitWorld:

@@ -44,16 +44,8 @@ def packed(value: Any) -> bytes:
 
 def unpacked(data: bytes) -> Any:
     """The value that `packed` made these bytes of; ValueError if they are anything else."""
-    try:
-        return _unpacked(data)
-    except (ValueError, TypeError, KeyError, struct.error, zlib.error, RecursionError) as error:
-        raise ValueError(f"damaged content ({type(error).__name__}: {str(error)[:80]})") from None
-
-
-def _unpacked(data: bytes) -> Any:
-    size, letters = HEAD.unpack_from(data)
-    body, blobs = zlib.decompress(data[HEAD.size : HEAD.size + size]), data[HEAD.size + size :]
-    at, blob = letters, 0
+    at = blob = 0
+    body = blobs = b""
 
     def part(fields: dict[str, Any]) -> Any:
         nonlocal at, blob
@@ -71,4 +63,9 @@ def _unpacked(data: bytes) -> Any:
             return blobs[blob - fields[BYTES] : blob]
         return fields
 
-    return json.loads(body[:letters], object_hook=part)
+    try:
+        size, letters = HEAD.unpack_from(data)
+        body, blobs, at = zlib.decompress(data[HEAD.size : HEAD.size + size]), data[HEAD.size + size :], letters
+        return json.loads(body[:letters], object_hook=part)
+    except (ValueError, TypeError, KeyError, struct.error, zlib.error, RecursionError) as error:
+        raise ValueError(f"damaged content ({type(error).__name__}: {str(error)[:80]})") from None

@@ -10,7 +10,7 @@ import pytest
 import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror
-from cylcollide.bullet.effects import EFFECTS, Effect, effect_of
+from cylcollide.bullet.watch import EFFECTS, Effect, effect_of
 
 MANUAL = Path(__file__).parents[2] / "docs" / "bullet.md"
 FUNCTIONS = {name for name in dir(p) if callable(getattr(p, name)) and name != "error"} - set(dir(object))

@@ -11,7 +11,7 @@ from support.package import run_python
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
-from cylcollide.bullet.effects import EFFECTS, Effect
+from cylcollide.bullet.watch import EFFECTS, Effect
 
 GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
 """Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet hits it, once it has computed the box of the ball."""

@@ -22,7 +22,7 @@ def test_the_skeleton_is_that_of_pybullets_humanoid():
     joints = [joint for joint in ElementTree.fromstring(text).iter("joint") if joint.get("name") != "root"]
     assert len(joints) == len(deepmimic.HUMANOID)
     for joint, own in zip(joints, deepmimic.HUMANOID, strict=True):
-        assert (joint.find("child").get("link"), joint.find("parent").get("link")) == own[:2]
+        assert (joint.find("child").get("link"), joint.find("parent").get("link")) == (own.name, own.parent)
         assert own.width == {"spherical": 4, "revolute": 1, "fixed": 0}[joint.get("type")]
         offset = SCALE * np.array(joint.find("origin").get("xyz").split(), dtype=float)
         np.testing.assert_allclose(own.offset, offset, atol=1e-12)

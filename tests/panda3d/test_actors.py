@@ -13,8 +13,7 @@ from support.package import run_python
 
 import cylcollide as cc
 from cylcollide.panda3d import Actors, mouse_segment, rig_of, wireframe
-from cylcollide.panda3d.core import array_of
-from cylcollide.panda3d.joints import joints_of
+from cylcollide.panda3d.joints import array_of, joints_of
 
 SCALE = 0.005
 NEAR = 2e-5  # metres: matrices are float32, and the model is 1000 units long

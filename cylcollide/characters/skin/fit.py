@@ -66,19 +66,15 @@ def fit(
             plane = Plane(mirror.normal @ skin._rest_turns[bone], offset)
         points, areas = (np.concatenate(column) for column in zip(*searched, strict=True))
         found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
-        solids[bone] = _smallest([_covering(solid, counted or searched, share) for solid in found], least)
+        fits = [_covering(solid, counted or searched, share) for solid in found]
+        enough = HARDLY_LARGER * min(solid.size(least) for solid in fits)
+        solids[bone] = next(solid for solid in fits if solid.size(least) <= enough)
         if mirror is not None and twin is not None and twin != bone and kept[twin]:
             solids[twin] = _mirrored_solid(skin, solids[bone], bone, twin, mirror)
     bones = sorted(solids)
     names = [skin.bone_names[bone] for bone in bones]
     limbs = [_limb(solids[bone], name, hit_groups.get(name, 0)) for bone, name in zip(bones, names, strict=True)]
     return Limbs.concat(limbs), np.array(bones, dtype=np.int32)
-
-
-def _smallest(solids: list[FittedLimb], least: Least) -> FittedLimb:
-    """The first limb that is at most `HARDLY_LARGER` than the smallest one."""
-    sizes = [solid.size(least) for solid in solids]
-    return next(solid for solid, size in zip(solids, sizes, strict=True) if size <= HARDLY_LARGER * min(sizes))
 
 
 def _families(shapes: Iterable[Shape]) -> list[Family]:

@@ -27,9 +27,7 @@ class Family:
     """One shape."""
 
     shape: Shape
-    turns: (
-        int  # axes of its frame about which turning changes it: 3, 2 of a limb with an axis, 0; rounding is no change
-    )
+    turns: int  # axes of its frame about which turning changes it: 3, 2 of a limb with an axis, 0
     aspects: int  # leading proportions that are lengths > 0
     slopes: int  # further ones, from -1 to 1
     gauge: Gauge
@@ -41,18 +39,10 @@ class Family:
         return np.cbrt(self.volume(proportions)) if least == "volume" else np.sqrt(self.surface(proportions))
 
 
-def _sphere(x: Float64Array, y: Float64Array, z: Float64Array, _: Float64Array) -> Float64Array:
-    return np.sqrt(x * x + y * y + z * z)
-
-
 def _tapered(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
     """Half length a and slope c: |z| <= a s, and the distance from the axis is at most s + c z / a."""
     along = z / proportions[:, :1]
     return np.maximum(np.abs(along), np.sqrt(x * x + y * y) - proportions[:, 1:2] * along)
-
-
-def _cylinder(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
-    return np.maximum(np.abs(z) / proportions[:, :1], np.sqrt(x * x + y * y))
 
 
 def _capsule(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
@@ -61,10 +51,6 @@ def _capsule(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Flo
     root = np.sqrt(np.maximum(z**2 + (1.0 - a**2) * d**2, 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):  # at the centre, which lies beside the segment
         return np.where(z <= a * d, d, (z**2 + d**2) / (a * z + root))
-
-
-def _ellipsoid(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
-    return np.sqrt(x * x + y * y + (z / proportions[:, :1]) ** 2)
 
 
 def _box(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
@@ -89,7 +75,7 @@ FAMILIES = {
     family.shape: family
     for family in (
         Family(
-            Shape.CYLINDER, 2, 1, 0, _cylinder,
+            Shape.CYLINDER, 2, 1, 0, lambda x, y, z, p: np.maximum(np.abs(z) / p[:, :1], np.sqrt(x * x + y * y)),
             lambda p: 2.0 * np.pi * p[:, 0], lambda p: 2.0 * np.pi * (1.0 + 2.0 * p[:, 0]),
         ),
         Family(
@@ -100,9 +86,13 @@ FAMILIES = {
             Shape.CAPSULE, 2, 1, 0, _capsule,
             lambda p: np.pi * (2.0 * p[:, 0] + 4.0 / 3.0), lambda p: 4.0 * np.pi * (1.0 + p[:, 0]),
         ),
-        Family(Shape.ELLIPSOID, 2, 1, 0, _ellipsoid, lambda p: 4.0 / 3.0 * np.pi * p[:, 0], _ellipsoid_surface),
         Family(
-            Shape.SPHERE, 0, 0, 0, _sphere, lambda p: np.full(len(p), 4.0 / 3.0 * np.pi),
+            Shape.ELLIPSOID, 2, 1, 0, lambda x, y, z, p: np.sqrt(x * x + y * y + (z / p[:, :1]) ** 2),
+            lambda p: 4.0 / 3.0 * np.pi * p[:, 0], _ellipsoid_surface,
+        ),
+        Family(
+            Shape.SPHERE, 0, 0, 0, lambda x, y, z, _: np.sqrt(x * x + y * y + z * z),
+            lambda p: np.full(len(p), 4.0 / 3.0 * np.pi),
             lambda p: np.full(len(p), 4.0 * np.pi),
         ),
         Family(

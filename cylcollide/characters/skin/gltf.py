@@ -78,8 +78,8 @@ def _chosen(file: GltfFile, meshes: Patterns | None, without: Patterns) -> list[
     nodes = [row for row, node in enumerate(document.nodes) if node.skin is not None and node.mesh is not None]
     names = [(document.nodes[row].name or "", document.meshes[document.nodes[row].mesh].name or "") for row in nodes]
     try:
-        kept = [True] * len(nodes) if meshes is None else matched(meshes, names, "meshes")
-        left_out = matched(without, names, "without")
+        kept = [True] * len(nodes) if meshes is None else matched(meshes, names, "meshes", "names")
+        left_out = matched(without, names, "without", "names")
     except ValueError as error:
         raise ArgumentError(str(error)) from None
     chosen = [row for row, keep, leave in zip(nodes, kept, left_out, strict=True) if keep and not leave]

@@ -1,7 +1,6 @@
 """How well the limbs of a rig fit a skin at rest: the share they cover, what sticks out, and the space they add."""
 
-from itertools import pairwise
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,11 +13,9 @@ from cylcollide.characters.skin.search import quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.limbs.limbs import Limbs
 
-ELLIPSE_CORNERS = 257
-"""An ellipsoid's outline is a polyline of so many corners: distances are good to 2e-5 of its larger radius."""
 
-
-class Fit(NamedTuple):
+@dataclass(frozen=True)
+class Fit:
     """How one bone's limbs, or all, fit the skin that belongs to them. Lengths are in the unit of the skin.
 
     A piece of skin belongs to the bone that carries most of it, or to the nearest ancestor of that bone with a limb.
@@ -51,7 +48,8 @@ class Fit(NamedTuple):
         return self.limb_volume / self.skin_volume if self.skin_volume > 0.0 else np.inf
 
 
-class SkinReport(NamedTuple):
+@dataclass(frozen=True)
+class SkinReport:
     """The fit of a rig to a skin; `print` shows a table."""
 
     bones: tuple[Fit, ...]
@@ -80,10 +78,7 @@ class SkinReport(NamedTuple):
 def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
     """Compare the limbs of a rig with a skin of the same bones, at rest; by default with that which it was fitted to.
 
-    Raises
-    ------
-    ValueError
-        If there is no such skin, rig and skin have other bones, or the rig has no limbs.
+    ValueError if there is no such skin, rig and skin have other bones, or the rig has no limbs.
     """
     if skin is None and isinstance(rig.skin, Skin):
         skin = rig.skin
@@ -100,8 +95,8 @@ def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
     every = sample(skin)
     has_limb = np.isin(np.arange(len(skin.bone_names)), rig.limb_bone)
     pieces = divided(every, skin, has_limb)
-    bones_of_limbs = enumerate(rig.limb_bone.tolist())
-    distances = np.stack([signed_distances(rig.limbs, i, in_bone(rig, b, pieces.points)) for i, b in bones_of_limbs])
+    of_bone = [in_bone(rig, bone, pieces.points) for bone in rig.limb_bone.tolist()]
+    distances = np.stack([rig.limbs[i].closest_points(points).distance for i, points in enumerate(of_bone)])
     own = np.where(rig.limb_bone[:, None] == pieces.bone, distances, np.inf).min(axis=0)
     nearest, volume = distances.min(axis=0), volumes(rig.limbs)
 
@@ -165,59 +160,6 @@ def _part_volume(skin: Skin, pieces: SkinPieces, bone: int) -> float:
     from_axis = points - middle
     from_axis = from_axis - np.outer(from_axis @ axis, axis)
     return float(areas @ (from_axis * pieces.normals[rows]).sum(axis=1)) / 2.0
-
-
-# Limbs -------------------------------------------------------------------------------------------------------------
-
-
-def signed_distances(limbs: Limbs, limb: int, points: Float64Array) -> Float64Array:
-    """Distances (n,) of points (n, 3), in the frame of the limbs, to the surface of one limb: negative inside."""
-    kind, p1, p2 = Shape(limbs.kind[limb]), limbs.p1[limb], limbs.p2[limb]
-    radius, radius2 = float(limbs.radius[limb]), float(limbs.radius2[limb])
-    if kind == Shape.BOX:
-        outside = np.abs((points - p1) @ limbs.box_axes[limb].T) - limbs.half_extents[limb]
-        inner: Float64Array = np.minimum(outside.max(axis=1), 0.0)
-        return np.asarray(np.linalg.norm(np.maximum(outside, 0.0), axis=1) + inner)
-    length = float(np.linalg.norm(p2 - p1))
-    axis = (p2 - p1) / length if length else np.zeros(3)
-    along = (points - p1) @ axis
-    if kind in (Shape.SPHERE, Shape.CAPSULE):
-        nearest = p1 + np.clip(along, 0.0, length)[:, None] * axis
-        return np.asarray(np.linalg.norm(points - nearest, axis=1) - radius)
-    across = np.linalg.norm(np.cross(points - p1, axis), axis=1)
-    outline = _outline(kind, length, radius, radius2)
-    plane = np.stack([along, across], axis=1)
-    distance = np.min([_to_segment(plane, a, b) for a, b in pairwise(outline)], axis=0)
-    share = along / length
-    wall = np.interp(along, outline[:, 0], outline[:, 1]) if kind == Shape.ELLIPSOID else radius
-    if kind == Shape.TAPERED:
-        wall = radius + (radius2 - radius) * share
-    inside = (share >= 0.0) & (share <= 1.0) & (across <= wall)
-    if kind == Shape.TUBE:
-        inside &= across >= radius2
-    return np.asarray(np.where(inside, -distance, distance))
-
-
-def _outline(kind: Shape, length: float, radius: float, radius2: float) -> Float64Array:
-    """Corners of half a limb's section through its axis: along the axis and away from it, (c, 2)."""
-    match kind:
-        case Shape.TUBE:
-            rows = [(0.0, radius2), (0.0, radius), (length, radius), (length, radius2), (0.0, radius2)]
-        case Shape.ELLIPSOID:
-            angles = np.linspace(0.0, np.pi, ELLIPSE_CORNERS)
-            return np.stack([length / 2.0 * (1.0 - np.cos(angles)), radius * np.sin(angles)], axis=1)
-        case _:
-            end = radius2 if kind == Shape.TAPERED else radius
-            rows = [(0.0, 0.0), (0.0, radius), (length, end), (length, 0.0)]
-    return np.array(rows)
-
-
-def _to_segment(points: Float64Array, a: Float64Array, b: Float64Array) -> Float64Array:
-    """Distances (n,) from points (n, 2) to the segment a to b."""
-    step = b - a
-    square = float(step @ step)
-    share = np.clip((points - a) @ step / square, 0.0, 1.0) if square else np.zeros(len(points))
-    return np.asarray(np.linalg.norm(points - a - share[:, None] * step, axis=1))
 
 
 def volumes(limbs: Limbs) -> Float64Array:

@@ -120,7 +120,7 @@ def _starts(points: Float64Array, along: Float64Array, family: Family, plane: Pl
     frames = [_frame_along(along, axes)]
     frames += [np.roll(axes, shift, axis=1) for shift in range(3)]
     if plane is not None:
-        normal, offset = plane
+        normal, offset = plane.normal, plane.offset
         inside = [axis - normal * (normal @ axis) for axis in (along, *axes.T)]
         first = max(inside, key=lambda axis: round(float(axis @ axis), 6))
         frames = [_frame_along(normal, axes)]

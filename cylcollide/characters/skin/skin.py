@@ -111,10 +111,7 @@ class Skin(Skeleton):
     def posed(self, positions: ArrayLike, orientations: ArrayLike) -> Float64Array:
         """The vertices, (v, 3), for bones in the world: positions (b, 3), orientations (b, 4); linear blend skinning.
 
-        Raises
-        ------
-        ValueError
-            On wrong shapes and numbers that are not accepted.
+        ValueError on wrong shapes and numbers that are not accepted.
         """
         b = len(self.bone_names)
         at = validate.vectors(positions, "positions", b)

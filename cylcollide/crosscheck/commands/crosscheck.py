@@ -13,15 +13,8 @@ from rich.markup import escape
 from cylcollide.crosscheck.cases.case import write_cases
 from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.records import one_line, write_json
+from cylcollide.crosscheck.report import tables
 from cylcollide.crosscheck.report.page import write_page
-from cylcollide.crosscheck.report.tables import (
-    ReportTable,
-    distance_tables,
-    run_tables,
-    score_tables,
-    write_score_csv,
-    write_tables,
-)
 from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
 from cylcollide.crosscheck.run.run import FinishedRun, run_plan, write_numbers, wrong_count
@@ -100,7 +93,7 @@ def crosscheck(
             result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
         result.summary["scoreboard"] = [score.record() for score in scores]
         result.summary["distances"] = distances(("bullet", *(engines or ())), seed=seed)
-        writers = [write_numbers, write_page, *([write_tables] if plan.finds_causes else [])]
+        writers = [write_numbers, write_page, *([tables.write_tables] if plan.finds_causes else [])]
         for done, write in enumerate(writers, 1):
             write(result, out)
             progress("files", done, len(writers))
@@ -117,10 +110,8 @@ def _errors_in_one_line() -> Iterator[None]:
     """End the command with status 1 if work is unfinished and 2 if it is impossible; the block must not end it."""
     try:
         yield
-    except RuntimeError as error:
-        stop(str(error), status=1)
-    except (ValueError, ImportError, OSError) as error:
-        stop(one_line(error))
+    except (RuntimeError, ValueError, ImportError, OSError) as error:
+        stop(one_line(error), status=1 if isinstance(error, RuntimeError) else 2)
 
 
 def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path) -> list[Score]:
@@ -140,8 +131,8 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     with _errors_in_one_line():
         write_json(out / "scoreboard.json", about | {"scoreboard": rows, "distances": told})
         write_cases(out / SCORED_CASES, [case for score in scores for case in score.cases])
-        write_score_csv(rows, out / "scoreboard.csv")
-    _print_tables(console, [*score_tables(rows, wide=False), *distance_tables(told)])
+        tables.write_score_csv(rows, out / "scoreboard.csv")
+    _print_tables(console, [*tables.score_tables(rows, wide=False), *tables.distance_tables(told)])
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
     if any(score.cases for score in scores):
         console.print(f"The worst of each: cylcollide replay {escape(str(out / SCORED_CASES))}", soft_wrap=True)
@@ -149,8 +140,8 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     return scores
 
 
-def _print_tables(console: Console, tables: list[ReportTable]) -> None:
-    for one in tables:
+def _print_tables(console: Console, several: list[tables.ReportTable]) -> None:
+    for one in several:
         words, numbers = (one.heads[:1], one.heads[1:]) if one.numbers else (one.heads, ())
         padding = 0 if len(numbers) > 8 else (0, 1, 0, 0)
         shown = table(words, numbers, one.title, caption=one.note or None, padding=padding)
@@ -164,7 +155,7 @@ def _print_result(console: Console, result: FinishedRun) -> None:
     summary, engine = result.summary, result.summary["engine"]
     seconds = f"{summary['seconds']:.1f} s"
     console.print(f"{engine}: {summary['rays']:,} {result.plan.thing}s, seed {summary['seed']}, {seconds}")
-    _print_tables(console, run_tables(summary, wide=False))
+    _print_tables(console, tables.run_tables(summary, wide=False))
     for finding in summary["findings"]:
         console.print(f"{engine}: {finding['text']}.")
     for left in summary["not_tried"]:

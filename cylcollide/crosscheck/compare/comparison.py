@@ -6,7 +6,7 @@ It says which verdicts differ and which of these exact arithmetic confirms, and 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -65,7 +65,8 @@ def points_told(hits: EngineHits, start: Float64Array, end: Float64Array) -> tup
     return np.where(agrees[:, None], hits.position, at), off
 
 
-class OwnHits(NamedTuple):
+@dataclass(frozen=True)
+class OwnHits:
     """Where segments enter the limbs that an engine says they hit, (n,); as `RayHits`, misses too."""
 
     fraction: Float64Array
@@ -121,10 +122,10 @@ class Comparison:
         """The true entry into the limb that each hit names. For right hits and misses this is our answer."""
         rows = np.flatnonzero((self.theirs.limb >= 0) & (self.theirs.limb != self.ours.limb))
         alone = self.truth.limbs[self.theirs.limb[rows]].cast_segments(self.truth.start[rows], self.truth.end[rows])
-        columns = [getattr(self.ours, name).copy() for name in OwnHits._fields]
-        for column, name in zip(columns, OwnHits._fields, strict=True):
+        columns = {name: getattr(self.ours, name).copy() for name in OwnHits.__dataclass_fields__}
+        for name, column in columns.items():
             column[rows] = getattr(alone, name)
-        return OwnHits(*columns)
+        return OwnHits(**columns)
 
     @cached_property
     def crossing(self) -> Int64Array:

@@ -135,9 +135,10 @@ def pooled(rows: Sequence[JsonObject], of: Callable[[JsonObject], Any]) -> dict[
     return sums
 
 
-def _pictured(result: FinishedRun, family: str) -> list[JsonObject]:
-    setups = result.summary["setups"]
-    return [row for row in setups if row["family"] == family and HUMAN[0] <= row["radius"] <= HUMAN[1]]
+def _by_setup(result: FinishedRun, family: str, field: str) -> dict[Any, JsonObject]:
+    """Sums of the rows of a family by a field of their setup, of limbs as large as those of people."""
+    rows = [row for row in result.summary["setups"] if row["family"] == family]
+    return pooled([row for row in rows if HUMAN[0] <= row["radius"] <= HUMAN[1]], lambda row: row["setup"][field])
 
 
 def by_family(result: FinishedRun) -> go.Figure | None:
@@ -266,7 +267,7 @@ def phantoms_by_scale(result: FinishedRun) -> go.Figure | None:
 
 def misses_by_margin(result: FinishedRun) -> go.Figure | None:
     """Shares missed and phantom by collision margin, for limbs as large as those of people."""
-    sums = pooled(_pictured(result, "margin-sweep"), lambda row: row["setup"]["margin"])
+    sums = _by_setup(result, "margin-sweep", "margin")
     labels = [length(margin) if margin else "0" for margin in sums]
     margins = {"title": "collision margin", "type": "category", "tickangle": -45, "dtick": 1}
     figure = chart(margins, percent_axis("share"))
@@ -278,7 +279,7 @@ def misses_by_margin(result: FinishedRun) -> go.Figure | None:
 
 def by_construction(result: FinishedRun) -> go.Figure | None:
     """Shares missed and phantom by the way in which the limb was built, for limbs as large as those of people."""
-    sums = pooled(_pictured(result, "construction"), lambda row: row["setup"]["construction"])
+    sums = _by_setup(result, "construction", "construction")
     figure = chart({"title": "built by", "tickangle": 0}, percent_axis("share"), barmode="group", bargap=0.35)
     for kind, whole in (("phantom", "misses"), ("missed", "hits")):
         look = {"marker_color": COLORS[kind], "hovertemplate": f"%{{x}}: {share_words()}<extra></extra>"}

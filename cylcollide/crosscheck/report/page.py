@@ -49,6 +49,8 @@ def page_html(result: FinishedRun, *, linked: bool = False) -> str:
     summary, worst, measured = result.summary, _worst(result), facts(result.summary)
     figures = _figures(result)
     causes = [_cause(result, row, figures) for row in summary["causes"]]
+    changes = [row["interventions"]["changes"] for row in summary["causes"]]
+    trials = [[sum(change[name] for change in of_cause) for name in ("failed", "held")] for of_cause in changes]
     posed = result.plan if isinstance(result.plan, PosesPlan) else None
     names = ("percent", "counted", "quantity", "kinds_words", "headline", "case_words")
     filters = {name: getattr(wording, name) for name in names}
@@ -61,7 +63,7 @@ def page_html(result: FinishedRun, *, linked: bool = False) -> str:
         posed=not result.plan.finds_causes,
         aimed=next((row for row in summary["families"] if row["family"] == BULLET_FAMILIES[AIMED]), None),
         limbs=None if posed is None else limb_table(result.tally, posed),
-        failed=[(place, *counts) for place, row in enumerate(causes, 1) if (counts := _failed(row))[0]],
+        failed=[(place, counts[0], sum(counts)) for place, counts in enumerate(trials, 1) if counts[0]],
         colors=COLORS,
         tables=run_tables(summary, wide=True),
         scores=score_tables(summary["scoreboard"], wide=True) if len(summary["scoreboard"]) > 1 else [],
@@ -78,12 +80,6 @@ def page_html(result: FinishedRun, *, linked: bool = False) -> str:
         command=" ".join(["cylcollide crosscheck", *result.plan.options]),
         plotly=b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
     )
-
-
-def _failed(cause: JsonObject) -> tuple[int, int]:
-    """How many trials of a cause did not do as predicted, of how many."""
-    failed, held = (sum(change[name] for change in cause["interventions"]["changes"]) for name in ("failed", "held"))
-    return failed, failed + held
 
 
 def _worst(result: FinishedRun) -> list[Case]:

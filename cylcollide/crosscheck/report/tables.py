@@ -168,9 +168,14 @@ def write_tables(result: FinishedRun, folder: Path) -> list[Path]:
     """Write ``folder/tables/*.csv`` and return the paths; columns are listed in ``docs/crosscheck.md``."""
     target = folder / "tables"
     target.mkdir(parents=True, exist_ok=True)
-    plain = {"families": _families, "causes": _causes, "setups": _setups}
-    for name, flat in plain.items():
-        write_csv(target / f"{name}.csv", [flat(row) for row in result.summary[name]])
+    setups = [{"family": row["family"], **row["setup"], **row} for row in result.summary["setups"]]
+    plain = {
+        "families": [_families(row) for row in result.summary["families"]],
+        "causes": [_causes(row) for row in result.summary["causes"]],
+        "setups": [{name: value for name, value in row.items() if name != "setup"} for row in setups],
+    }
+    for name, rows in plain.items():
+        write_csv(target / f"{name}.csv", rows)
     packed = target / "disagreements.csv.gz"
     # No name and no time in the file's head: equal runs give equal bytes.
     with packed.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
@@ -196,10 +201,6 @@ def _causes(row: JsonObject) -> JsonObject:
         **{name: trials[name] for name in ("cases", "tested", "proved")},
         **{name: sum(change[name] for change in trials["changes"]) for name in ("held", "failed")},
     }
-
-
-def _setups(row: JsonObject) -> JsonObject:
-    return {"family": row["family"], **row["setup"], **{n: v for n, v in row.items() if n not in ("family", "setup")}}
 
 
 def _disagreements(tally: Tally) -> Iterator[str]:

@@ -103,7 +103,7 @@ def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObj
     rows, causes, errors = list[JsonObject](), list[JsonObject](), dict[str, str]()
     for name in wanted:
         try:
-            with _first_variant(name) as engine:
+            with create(name, **next(iter(variants(name).values()))) as engine:
                 told, why = _asked(engine, shapes)
         except ImportError:
             continue
@@ -129,10 +129,6 @@ def _asked(engine: Engine, shapes: Sequence[ShapeDistances]) -> tuple[list[JsonO
             if isinstance(engine, BulletEngine):
                 causes += one.causes(engine, told)
     return rows, causes
-
-
-def _first_variant(name: str) -> Engine:
-    return create(name, **next(iter(variants(name).values())))
 
 
 def _timed(work: Callable[[], T]) -> tuple[T, float]:

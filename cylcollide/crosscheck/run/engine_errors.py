@@ -7,6 +7,7 @@ people; the towers and far worlds of the families would hide them, and count by 
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,12 +46,8 @@ class EngineErrors:
 
     def add(self, key: ChunkKey, number: int, both: Comparison, cast: Cast) -> None:
         """Count what is wrong in a chunk's ``number``-th scene; ``cast`` puts one more question to the engine."""
-        truth, outside = both.truth, ~both.ours.started_inside
+        truth, outside, count = both.truth, ~both.ours.started_inside, partial(self._count, key, number, both, cast)
         self.rays += len(truth.start)
-
-        def count(counted: str, kind: Kind, rows: Int64Array, way: str = "") -> None:
-            self._count(key, number, both, cast, counted, kind, rows, way or kind.field)
-
         count("lost", Kind.LOST, both.wrong[Kind.LOST])
         for kind in VERDICTS:
             rows = both.wrong[kind][outside[both.wrong[kind]]]
@@ -89,22 +86,15 @@ class EngineErrors:
             self._count(key, number, both, cast, "moved", kind, rows, f"{kind.field} after a move")
 
     def _count(
-        self,
-        key: ChunkKey,
-        number: int,
-        both: Comparison,
-        cast: Cast,
-        counted: str,
-        kind: Kind,
-        rows: Int64Array,
-        way: str,
-    ) -> None:
+        self, key: ChunkKey, number: int, both: Comparison, cast: Cast, counted: str, kind: Kind, rows: Int64Array,
+        way: str = "",
+    ) -> None:  # fmt: skip
         """Count rows that are wrong in one way, and keep the worst if there was none as bad in the family.
 
         An error at the scale of people is worse than one elsewhere. Where the segment alone is answered otherwise, the
         case holds the others of its call, as few as will do.
         """
-        truth, place = both.truth, (key.family, way)
+        truth, place = both.truth, (key.family, way or kind.field)
         self.wrong[key.family][counted] += len(rows)
         if not len(rows):
             return

@@ -156,7 +156,7 @@ class Tally:
     def graze_rows(self) -> list[JsonObject]:
         """One row per radius and depth of cut, as a share of the radius: errors of the hits that are reported."""
         kind, amount = self.column("kind", GRAZES), self.column("amount", GRAZES)
-        radius, depth = self.grazes()
+        radius, depth = self.of_scene("radius", GRAZES), self.column("depth", GRAZES)
         cut = depth > 0
         exponent = np.round(np.log10(np.where(cut, depth, 1.0) / radius)).astype(int)
         rows = []
@@ -165,10 +165,6 @@ class Tally:
             counts = {k.field: int(np.sum(mine & (kind == k))) for k in (Kind.EARLY, Kind.LATE, Kind.NORMAL)}
             rows.append({"radius": size, "depth": 10.0**decade, **counts, **_error_figures(kind[mine], amount[mine])})
         return rows
-
-    def grazes(self) -> tuple[Float64Array, Float64Array]:
-        """Radius of the limb and depth of the cut, metres, of every disagreement of the grazing family."""
-        return self.of_scene("radius", GRAZES), self.column("depth", GRAZES)
 
     def of_scene(self, name: str, family: str | None = None) -> Any:
         """What the scenes of all disagreements, or of those of a family, were: ``setup`` or ``radius``."""

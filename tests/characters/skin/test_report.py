@@ -7,7 +7,7 @@ from support import skins
 import cylcollide as cc
 from cylcollide import Side
 from cylcollide.characters.skin import Skin, skin_report
-from cylcollide.characters.skin.report import signed_distances, volumes
+from cylcollide.characters.skin.report import volumes
 
 RNG = np.random.default_rng(12)
 P1, P2 = np.array([0.1, -0.2, 0.3]), np.array([0.3, 0.2, 0.9])
@@ -36,11 +36,11 @@ def surface_points(limb):
 
 
 @pytest.mark.parametrize("limb", range(len(LIMBS)))
-def test_signed_distances_and_volumes(limb):
+def test_distances_and_volumes(limb):
     surface, share = surface_points(limb)
-    assert np.abs(signed_distances(LIMBS, limb, surface)).max() < 2e-5
+    assert np.abs(LIMBS[limb].closest_points(surface).distance).max() < 2e-5
     points = np.random.default_rng(1).uniform(-0.5, 1.2, (200, 3))
-    found = signed_distances(LIMBS, limb, points)
+    found = LIMBS[limb].closest_points(points).distance
     nearest = np.min([np.linalg.norm(points - s, axis=1) for s in surface], axis=0)
     outside = LIMBS[np.full(200, limb)].classify_points(points) == Side.OUTSIDE
     np.testing.assert_array_equal(found > 0, outside)
