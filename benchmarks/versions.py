@@ -100,7 +100,7 @@ for name, workload in WORKLOADS.items():
         tasks["len"], tasks["numpy.empty"] = length, allocate
 from cylcollide.bench.past import RecordedCrowd
 
-walkers = RecordedCrowd(WORKLOADS["W3"], 4)
+walkers = RecordedCrowd(WORKLOADS["W3"], 64)
 starts, ends = WORKLOADS["W3"].segments(walkers.world, RAYS)
 eye, (low, high) = np.array([-5.0, -5.0, 6.0]), (starts.min(0), ends.max(0))
 grid = np.stack(np.meshgrid(np.linspace(low[0], high[0], 400), np.linspace(low[1], high[1], 250)), -1).reshape(-1, 2)
@@ -108,7 +108,7 @@ targets = np.column_stack([grid, np.full(len(grid), 0.5)])
 first, last = walkers.history.times[[-2, -1]].tolist()
 times, poses = np.random.default_rng(3).uniform(*walkers.history.times[[0, -1]], RAYS), walkers.poses()
 tasks["coherent"] = lambda: walkers.world.cast_segments(eye, targets, threads=1)
-tasks["past"] = lambda: walkers.history.cast_segments(starts, ends, times, threads=1)
+tasks["past, 64 ticks"] = lambda: walkers.history.cast_segments(starts, ends, times, threads=1)
 tasks["moving"] = lambda: walkers.history.cast_moving(
     starts[:20_000], ends[:20_000], first, np.nextafter(last, 0.0), threads=1).hit
 tasks["set_poses"] = lambda: walkers.world.set_poses(walkers.ids, *poses)

@@ -13,7 +13,7 @@ from cylcollide import validate
 from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Side
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import STACK_NUMBERS
-from cylcollide.constants import SMALLEST_BATCH
+from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH
 from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
 from cylcollide.query.exact_fallback import exact_limb
@@ -146,8 +146,8 @@ def located_recorded(
     columns = PointColumns(np.full(n, NO_LIMB, INT32), np.zeros(n, INT32), np.zeros(n, BOOL))
 
     def task(begin: int, end: int) -> None:
-        points, pairs, queue = scratch_for_points(deepest)
-        buffers = points, pairs, deepest.stack_size, queue.queued, scratch_for_recorded()
+        places, pairs, queue = scratch_for_points(deepest)
+        buffers = np.empty((BLOCK_RAYS, 3)), places, pairs, deepest.stack_size, queue.queued, scratch_for_recorded()
         locate_recorded(batch, recorded, order, protection, *buffers, begin, end, columns)
 
     in_chunks(n, request.threads, task)

@@ -148,7 +148,7 @@ def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int6
     """The same, by streams."""
     n, tree = len(tick), ring.deepest_tree
     order, _ = sorted_by_tick(batch.rays, batch.rays, tick, np.zeros(n), len(ring.ticks))
-    return rows_near_many(ring.recorded, order, scratch_for_streams(tree, 0))
+    return rows_near_many(ring.recorded, order, True, scratch_for_streams(tree, 0))
 
 
 def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimbs, Int32Array]:

@@ -7,18 +7,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Column, Float64Array, Int32Array
+from cylcollide._types import Column, Float64Array, Int32Array, Rows
 from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.ray_node_pairs import AHEAD
 from cylcollide.bvh.stream import MIXED
 from cylcollide.constants import MANY_TO_SORT
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.ray import Rays, as_vector
+from cylcollide.kernels.ray import Ray, Rays, as_vector, make_ray
 from cylcollide.query.loops.inputs import copy_checked
 from cylcollide.query.loops.leaf import StreamScratch
 from cylcollide.query.loops.packets import copy_ray_vectors, displacement_of
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Real, larger, movemask, select, smaller, store, truncate, with_sign
+from cylcollide.runtime.simd import (
+    LANES,
+    Real,
+    larger,
+    load_rows,
+    movemask,
+    prefetch,
+    select,
+    smaller,
+    store,
+    truncate,
+    with_sign,
+)
 
 OCTANTS = MIXED
 SMALLEST_OCTANT = 64  # fewer rays of a tick are one group of all octants
@@ -90,12 +103,15 @@ def cell(coordinate: Real, centre: float, scale: float, cells: int) -> Real:
     return truncate(larger(smaller(place, cells - 1.0), 0.0))
 
 
-class Order(NamedTuple):
-    """Rays in the order of their groups. The last ray is repeated sixteen times, since sixteen are read at a time."""
+DISTANCE, ALPHA = 6, 7
+"""Columns of `Order.ray`, behind the vectors of a ray."""
 
-    number: Column[np.int32]  # rows of the query
-    rays: Rays  # (n + 16, 3) each; distances are (n + 16,), or (1,) for all
-    alpha: Column[np.float64]  # how far the moment of each is from its tick to the next one
+
+class Order(NamedTuple):
+    """Rays in the order of their groups. Sixteen may be read from the last one on."""
+
+    number: Column[np.int32]  # (n,): rows of the query
+    ray: Rows[np.float64]  # (n + 16, 8), both vectors, distance, alpha: a line of the cache each
     begins: Column[np.int64]  # (8 · ticks + 1,): where each octant of each tick begins; rays of no tick come before
 
 
@@ -104,12 +120,8 @@ def sorted_by_tick(raw: Rays, rays: Rays, place: Int32Array, alpha: Float64Array
 
     Returns the order, and whether all numbers of the rays are accepted.
     """
-    n, shared = len(place), rays.distance.size == 1
-    copies = memory.rows((2, n + 2 * LANES, 3))
-    distance = rays.distance if shared else np.empty(n + 2 * LANES)
-    begins = np.empty(OCTANTS * ticks + 1, np.int64)
-    in_order = Rays(copies[0], copies[1], rays.is_segment, distance, rays.radius[:0])
-    order = Order(np.empty(n, np.int32), in_order, np.empty(n), begins)
+    n, begins = len(place), np.zeros(OCTANTS * ticks + 1, np.int64)
+    order = Order(np.empty(n, np.int32), memory.rows((n + 2 * LANES, LANES)), begins)
     return order, fill_order(raw, rays, place, alpha, np.empty(n, np.int32), order)
 
 
@@ -118,58 +130,41 @@ def fill_order(
     raw: Rays, rays: Rays, place: Column[np.int32], alpha: Column[np.float64], key: Column[np.int32], order: Order
 ) -> bool:
     """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch, `rays` are the copies."""
-    begins, n, buckets = order.begins, place.size, order.begins.size - 1
-    rest = n - n % LANES
+    number, ray, begins, n = order.number, order.ray, order.begins, place.size
+    origin, second, distance, rest = rays.origin, rays.second, rays.distance, n - n % LANES
     for i in range(0, rest, LANES):
-        origin, second, outside = copy_ray_vectors(raw, rays, i)
+        start, end, outside = copy_ray_vectors(raw, rays, i)
         if movemask(outside) != 0:
             return False
-        store(key, i, octant_of(displacement_of(origin, second, rays.is_segment)))
+        store(key, i, octant_of(displacement_of(start, end, rays.is_segment)))
     if not copy_checked(raw, rays, rest, n):
         return False
     for i in range(rest, n):
-        key[i] = int(octant_of(displacement_of(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)))
-    for k in range(buckets + 1):
-        begins[k] = 0
-    without = 0
+        key[i] = int(octant_of(displacement_of(as_vector(origin, i), as_vector(second, i), rays.is_segment)))
     for i in range(n):
-        if place[i] < 0:
-            put(rays, alpha, i, without, order)
-            without += 1
-        else:
-            key[i] += OCTANTS * place[i]
-            begins[key[i]] += 1
-    total = without
-    for k in range(buckets + 1):
+        key[i] = 1 + OCTANTS * place[i] + key[i] if place[i] >= 0 else 0
+        begins[key[i]] += 1
+    total = 0
+    for k in range(begins.size):
         begins[k], total = total, total + begins[k]
-    for i in range(n):
-        if place[i] >= 0:
-            k = begins[key[i]]
-            put(rays, alpha, i, k, order)
-            begins[key[i]] = k + 1
-    for k in range(buckets, 0, -1):
-        begins[k] = begins[k - 1]
-    begins[0] = without
-    for k in range(n, order.rays.origin.shape[0] if n > 0 else 0):
-        copy_ray(rays, n - 1, k, order)
+    for i in range(n):  # where a group begins becomes where it ends, and the next one begins
+        prefetch(ray, LANES * begins[key[min(i + AHEAD, n - 1)]])
+        k = begins[key[i]]
+        number[k], begins[key[i]] = i, k + 1
+        ray[k, 0], ray[k, 1], ray[k, 2] = origin[i, 0], origin[i, 1], origin[i, 2]
+        ray[k, 3], ray[k, 4], ray[k, 5] = second[i, 0], second[i, 1], second[i, 2]
+        ray[k, DISTANCE], ray[k, ALPHA] = distance[i if distance.size > 1 else 0], alpha[i]
+    for k in range(LANES * n, ray.size if n > 0 else 0):
+        ray[k // LANES, k % LANES] = ray[n - 1, k % LANES]
     return True
 
 
 @inlined
-def put(rays: Rays, alpha: Float64Array, i: int, k: int, order: Order) -> None:
-    """Make ray i of the query number k of the order."""
-    order.number[k], order.alpha[k] = i, alpha[i]
-    copy_ray(rays, i, k, order)
-
-
-@inlined
-def copy_ray(rays: Rays, i: int, k: int, order: Order) -> None:
-    """Copy ray i to row k of the order."""
-    origin, second = order.rays.origin, order.rays.second
-    for axis in range(3):
-        origin[k, axis], second[k, axis] = rays.origin[i, axis], rays.second[i, axis]
-    if rays.distance.size > 1:
-        order.rays.distance[k] = rays.distance[i]
+def rays_in_order(rows: Float64Array, chosen: Int32Array, k: int, is_segment: bool) -> Ray:
+    """The eight rays `chosen[k]` to `chosen[k + 7]` of `Order.ray`."""
+    x = load_rows(rows, chosen, k, 0)
+    displacement = displacement_of((x[0], x[1], x[2]), (x[3], x[4], x[5]), is_segment)
+    return make_ray((x[0], x[1], x[2]), displacement, is_segment, x[DISTANCE], x[DISTANCE])
 
 
 @inlined

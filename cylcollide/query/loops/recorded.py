@@ -144,7 +144,7 @@ def rows_near_rays(
     return find_rows(len(tick), partial(find_recorded, batch, recorded, tick, protection, all_layers, stack))
 
 
-def rows_near_many(recorded: Recorded, order: Order, state: StreamScratch) -> CompressedRows:
+def rows_near_many(recorded: Recorded, order: Order, is_segment: bool, state: StreamScratch) -> CompressedRows:
     """The rows of all limbs that each ray may hit at its tick, ascending.
 
     `order` is about all rays; all limbs are considered. `state` is a buffer.
@@ -153,7 +153,7 @@ def rows_near_many(recorded: Recorded, order: Order, state: StreamScratch) -> Co
     used, crossed = 0, np.empty((2 * n, 2), np.int32)
     while True:
         state = state._replace(crossed=crossed, crossings=np.zeros(1, np.int64))
-        find_recorded_pairs(recorded, order, state)
+        find_recorded_pairs(recorded, order, is_segment, state)
         used = state.crossings.item()
         if used <= len(crossed):
             break
@@ -162,7 +162,7 @@ def rows_near_many(recorded: Recorded, order: Order, state: StreamScratch) -> Co
 
 
 @compiled_loop
-def find_recorded_pairs(recorded: Recorded, order: Order, state: StreamScratch) -> None:
+def find_recorded_pairs(recorded: Recorded, order: Order, is_segment: bool, state: StreamScratch) -> None:
     """Write each ray with each limb that it may hit at its tick, in any order: `state.crossed`."""
     size, number = state.best.shape[0], order.number
     for t in range(recorded.address.shape[0]):
@@ -172,7 +172,7 @@ def find_recorded_pairs(recorded: Recorded, order: Order, state: StreamScratch) 
                 octant, first, end = group_of(order, t, k)
                 for base in range(first, end, size):
                     count, query = min(size, end - base), (number, base, state)
-                    active = setup_in_order(order.rays, tree.frame, base, count, state)
+                    active = setup_in_order(order, is_segment, tree.frame, base, count, state)
                     visit_on_rays(tree, state.stream, active, octant, no_list, _record_pair, no_flush, query)
                     for ray in range(count):
                         if state.best[ray, NEXT_POSSIBLE] == -inf:  # float32 cannot bring it near the tree

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import HIT, UNDECIDED, Column, Float64Array, Rows
+from cylcollide._types import HIT, UNDECIDED, Column, Float64Array, Rows, Vectors
 from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.limb_table import limb_at
@@ -17,7 +17,7 @@ from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, vectors_at
 from cylcollide.query.loops.points import PointColumns
-from cylcollide.query.loops.ray_sort import OCTANTS, Order
+from cylcollide.query.loops.ray_sort import ALPHA, OCTANTS, Order
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_stream import QUEUE, SPARE, RecordedScratch
 from cylcollide.recorded.limb_lanes import copy_lane, goes_in_lanes, limbs_at_moments, set_lane
@@ -30,11 +30,11 @@ MOST_QUEUED = 8 * PAIR_BATCH
 
 
 class TickPoints(NamedTuple):
-    """The points of one tick, by their places in the order, and the limbs there."""
+    """A block of points of one tick, from place `base` of the order on, and the limbs there."""
 
-    points: Float64Array  # (n, 3), in the order
-    number: Column[np.int32]  # (n,): the row of the query of each
-    alpha: Column[np.float64]  # (n,)
+    points: Float64Array  # (points, 3)
+    order: Order
+    base: int
     batch: RayBatch
     protection: Protection
     here: TickRows
@@ -46,8 +46,8 @@ class TickPoints(NamedTuple):
 
 @inlined
 def record_point(query: TickPoints, k: int, row: int, status: int) -> None:
-    """Enter the verdict of the point at place k and a row of the tick into the columns."""
-    i, columns = query.number[k], query.columns
+    """Enter the verdict of point k of the block and a row of the tick into the columns."""
+    i, columns = query.order.number[query.base + k], query.columns
     if status == HIT:
         columns.limb[i] = row if columns.limb_count[i] == 0 else min(columns.limb[i], row)
         columns.limb_count[i] += 1
@@ -59,7 +59,7 @@ def test_alone(query: TickPoints, row: int, k: int) -> None:
     """Test a limb that does not go side by side with others."""
     scratch = query.scratch
     if place_one(
-        query.here, query.there, row, query.alpha[k], scratch.rows, scratch.kernel_shape, SPARE
+        query.here, query.there, row, query.order.ray[query.base + k, ALPHA], scratch.rows, scratch.kernel_shape, SPARE
     ):  # fmt: skip
         limb = limb_at(scratch.rows, scratch.kernel_shape, SPARE)
         record_point(query, k, row, point_limb(as_vector(query.points, k), limb))
@@ -84,12 +84,12 @@ def test_queued_points(query: TickPoints, shape: int) -> None:
 
 @inlined
 def place_or_enqueue(query: TickPoints, row: int, k: int, found: int) -> int:
-    """Queue a pair of the point at place k and a limb that it considers, or test it at once; `found` as it was."""
-    if may_be_hit(query.here, row, query.batch, query.protection, False, query.number[k]):
+    """Queue a pair of point k and a limb that it considers, or test it at once; `found` as it was."""
+    if may_be_hit(query.here, row, query.batch, query.protection, False, query.order.number[query.base + k]):
         if goes_in_lanes(query.here, row):
             shape = model_of(query.here, row)["kernel_shape"]
             lane = shape * QUEUE + query.queued[shape]
-            set_lane(query.scratch.lanes, lane, k, query.here, query.there, row, query.alpha[k])
+            set_lane(query.scratch.lanes, lane, k, query.here, query.there, row, query.order.ray[query.base + k, ALPHA])
             query.queued[shape] += 1
             if query.queued[shape] == MOST_QUEUED:
                 test_queued_points(query, shape)
@@ -104,6 +104,7 @@ def locate_recorded(
     recorded: Recorded,
     order: Order,
     protection: Protection,
+    points: Vectors,
     place: Rows[np.float32],
     pairs: Pairs,
     stack_size: int,
@@ -125,7 +126,7 @@ def locate_recorded(
         All points by tick; those of no tick are in no limb.
     protection
         The characters that are not hit.
-    place, pairs, queued, scratch
+    points, place, pairs, queued, scratch
         Buffers; the pairs are those of a tree whose stack has `stack_size` entries, at least as many as any of these.
     begin, end
         Which points.
@@ -139,14 +140,14 @@ def locate_recorded(
         if first >= until:
             continue
         here, there = ticks_around(recorded, t)
-        query = TickPoints(
-            order.rays.origin, order.number, order.alpha, batch, protection, here, there, queued,
-            scratch, columns,
-        )  # fmt: skip
         tree = tree_at(recorded, t, stack_size)
         for base in range(first, until, BLOCK_RAYS):
-            some = min(base + BLOCK_RAYS, until)
-            visit_at_points(tree, order.rays.origin, base, some, place, pairs, place_or_enqueue, query, 0)
-        for shape in range(SHAPES):
-            if queued[shape] > 0:
-                test_queued_points(query, shape)
+            count = min(BLOCK_RAYS, until - base)
+            for k in range(count):
+                row = order.ray[base + k]
+                points[k, 0], points[k, 1], points[k, 2] = row[0], row[1], row[2]
+            query = TickPoints(points, order, base, batch, protection, here, there, queued, scratch, columns)
+            visit_at_points(tree, points, 0, count, place, pairs, place_or_enqueue, query, 0)
+            for shape in range(SHAPES):
+                if queued[shape] > 0:
+                    test_queued_points(query, shape)

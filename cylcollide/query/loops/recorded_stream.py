@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Column, Float64Array, Rows
+from cylcollide._types import Aim, Column, Rows
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP
 from cylcollide.bvh.stream import no_list, visit_on_rays
@@ -32,7 +32,7 @@ from cylcollide.query.loops.leaf import (
 )
 from cylcollide.query.loops.output import flush_refine, write_hits
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue
-from cylcollide.query.loops.ray_sort import OCTANTS, Order, group_of
+from cylcollide.query.loops.ray_sort import ALPHA, OCTANTS, Order, group_of
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.stream import setup_in_order, store_radii
 from cylcollide.recorded.limb_lanes import (
@@ -82,7 +82,7 @@ class TickQuery(NamedTuple):
     rays: StreamQuery
     here: TickRows
     there: TickRows  # the next tick
-    alpha: Float64Array  # in the order of `rays.number`
+    order: Order  # of all rays
     protection: Protection
     scratch: RecordedScratch
 
@@ -90,7 +90,7 @@ class TickQuery(NamedTuple):
 @inlined
 def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
     """Write a limb as limb k of the scratch, where it was at the moment of a ray; returns whether it is a limb then."""
-    alpha, scratch = query.alpha[query.rays.base + ray], query.scratch
+    alpha, scratch = query.order.ray[query.rays.base + ray, ALPHA], query.scratch
     return place_one(query.here, query.there, row, alpha, scratch.rows, scratch.kernel_shape, k)
 
 
@@ -165,7 +165,7 @@ def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
         if goes_in_lanes(query.here, row):
             shape, queued = model_of(query.here, row)["kernel_shape"], rays.state.pairs.queued
             k = shape * QUEUE + queued[shape]
-            set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.alpha[place])
+            set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.order.ray[place, ALPHA])
             queued[shape] += 1
         else:
             test_one(query, row, ray)
@@ -220,7 +220,8 @@ def store_lanes(query: TickQuery, begin: int, end: int) -> None:
     for first in range(begin, end, LANES):
         for k in range(LANES):
             j = min(first + k, end - 1)
-            set_lane(scratch.lanes, k, 0, here, there, scratch.row[j], query.alpha[query.rays.base + scratch.ray[j]])
+            alpha = query.order.ray[query.rays.base + scratch.ray[j], ALPHA]
+            set_lane(scratch.lanes, k, 0, here, there, scratch.row[j], alpha)
             scratch.kernel_shape[first + k] = model_of(here, scratch.row[j])["kernel_shape"]
         limb = limbs_at_moments(here, there, 0, scratch.lanes, 0)
         c, u, p, q = limb.centre, limb.axis, limb.p1, limb.p2
@@ -294,8 +295,8 @@ def cast_recorded(
                 rays = StreamQuery(
                     batch, no_ties, CLOSEST, tree.frame.scale, state, number, base, shared, accepts_all, thick
                 )
-                query = TickQuery(rays, here, there, order.alpha, protection, scratch)
-                active = setup_in_order(order.rays, tree.frame, base, count, state)
+                query = TickQuery(rays, here, there, order, protection, scratch)
+                active = setup_in_order(order, batch.rays.is_segment, tree.frame, base, count, state)
                 if thick:
                     store_radii(batch.rays, number, base, count, state)
                 traverse_tick(query, tree, octant, active)

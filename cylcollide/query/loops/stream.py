@@ -26,10 +26,9 @@ from cylcollide.query.loops.packets import (
     enqueue_pair,
     prefetch_limb,
     prefetch_sixteen,
-    rays_from,
     two_rays_from,
 )
-from cylcollide.query.loops.ray_sort import copy_in_order, sort_rays
+from cylcollide.query.loops.ray_sort import Order, copy_in_order, rays_in_order, sort_rays
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import (
     LANES,
@@ -71,11 +70,13 @@ def setup_rays(
 
 
 @compiled
-def setup_in_order(rays: Rays, frame: TreeFrame, first: int, count: int, state: StreamScratch) -> int:
-    """As `setup_rays`, for `count` consecutive rays from row `first` on; sixteen more may be read."""
-    active = 0
+def setup_in_order(
+    order: Order, is_segment: bool, frame: TreeFrame, first: int, count: int, state: StreamScratch
+) -> int:
+    """As `setup_rays`, for `count` consecutive rays of an order from number `first` on; sixteen more may be read."""
+    active, rows, step = 0, order.ray[first:], state.step
     for row in range(0, count, 2 * LANES):
-        ray, other = rays_from(rays, first + row), rays_from(rays, first + row + LANES)
+        ray, other = rays_in_order(rows, step, row, is_segment), rays_in_order(rows, step, row + LANES, is_segment)
         active = setup_sixteen(frame, ray, other, row, count, active, state)
     return active
 
