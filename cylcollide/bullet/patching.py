@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import Float64Array
+from cylcollide._types import ALL_LAYERS, Float64Array
 from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.read_shapes import MeshPolicy
@@ -142,12 +142,18 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
         def own() -> tuple[RayTestResult, ...]:
             return test(*arguments, **keywords)
 
-        rays, given = arguments, {}
-        if keywords or len(rays) != 2:  # else starts and ends alone, as in most calls
+        rays, given, innermost = arguments, {}, _patches[-1:]
+        if keywords or len(rays) != 2:
             given = dict(zip(names, arguments, strict=False)) | keywords
             if len(given) != len(arguments) + len(keywords) or not known.issuperset(given):
                 return own()  # PyBullet's own error
             rays = given.pop(names[0], None), given.pop(names[1], None)
+        elif innermost and not observers and (mirror := innermost[0][1].get(0)) and mirror._follower._is_behind:
+            _changes.note_poses()  # starts and ends alone, and the last ray test was near few bodies: no detour
+            starts, ends = ([rays[0]], [rays[1]]) if is_one else rays
+            found = mirror._follower.near_answers(starts, ends, ALL_LAYERS)
+            if found is not None:
+                return tuple(found)
         starts, ends = rays
         if starts is None or ends is None:
             return own()
