@@ -61,6 +61,18 @@ def test_it_is_that_of_explanations():
         hits.clearance[0] = 0.0
 
 
+def test_through_a_bore_it_is_that_of_the_nearest_piece():
+    """The wall comes nearer on either side of the line's closest approach to the axis."""
+    world, rng, n = cc.HitWorld(cc.Limbs.tubes([[-1, -2, 0.5]], [[1, 2, 1.5]], 1.0, 0.5)), np.random.default_rng(1), 20
+    along = rng.uniform(0.7, 3.0, (n, 2, 1)) * [[-1], [1]] * np.array([1, 2, 0.5])
+    ends = along + rng.uniform(-0.45, 0.45, (n, 2, 3)) + np.array([0.0, 0.0, 1.0])
+    cuts = ends[:, :1] + np.linspace(0.0, 1.0, 25)[:, None] * np.diff(ends, axis=1)
+    whole, pieces = world.cast_segments(*ends.swapaxes(0, 1)), world.cast_segments(cuts[:, :-1], cuts[:, 1:])
+    assert (~whole.hit).sum() > 10
+    least = pieces.clearance.reshape(n, -1).min(axis=1)
+    assert np.abs(whole.clearance - least)[~whole.hit].max() < 1e-9
+
+
 def test_of_the_first_of_equals():
     """Limbs on a grid and turned copies of them: growths are equal to the last bit, or nearly."""
     limbs, rng = grid_limbs(), np.random.default_rng(5)
