@@ -76,7 +76,8 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
             square, largest, shapes.box_reach[box + wrapped] + memory.out[body]
         ):
             wrapped += 1
-        memory.unread[body] = is_near and memory.read[body] == 0
+        has_links = shapes.first_rest[body] > shapes.first_link[body]
+        memory.unread[body] = has_links and is_near and memory.read[body] == 0
         unread += memory.unread[body]
         memory.often[body] = memory.often[body] + 1 if is_near else 0
         memory.near[body], memory.wrapped[body] = is_near or memory.read[body] > 0, wrapped
