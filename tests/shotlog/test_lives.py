@@ -1,5 +1,6 @@
 """What was logged of random lives is judged again identically, and the log has each shot as it was judged."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import sized
 from support.logged_life import LoggedLife
+from support.logging_server import Match
 
 import cylcollide as cc
 from cylcollide.shotlog import shot_log
+from cylcollide.shotlog.rejudged import PageSpan, SpanResult
 
 
 def lived(path: Path, seed: int, steps: int) -> LoggedLife:
@@ -40,3 +43,26 @@ def test_a_life_is_judged_again_identically(seed: int, tmp_path: Path, monkeypat
             assert str(log.judged(i).explain(0)).partition(", ")[2] == life.answers[i][1]
             assert log[i].number == i
     assert sum(limb >= 0 for limb, _ in life.answers) > 20
+
+
+def test_spans_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All shots of all pages, the first page of a span included, and the page before any tick."""
+    monkeypatch.setattr(shot_log, "STATE_EACH", 50)
+    match, ticks = Match(8), 220
+    with cc.ShotLog(tmp_path / "log", match.world, match.history, when_full="wait"):
+        match.world.judge_rays([0.0, -5.0, 0.0], [0.0, 5.0, 0.0], cc.Policy.first_surface())
+        for number in range(ticks):
+            match.tick(number)
+            match.shoot(1)
+    counts = list[int]()
+
+    def run(judge_span: Callable[[PageSpan], SpanResult], spans: list[PageSpan]) -> list[SpanResult]:
+        results = [judge_span(span) for span in reversed(spans)][::-1]
+        counts.extend(result.shots for result in results)
+        return results
+
+    with cc.ShotLog.open(tmp_path / "log") as log:
+        again = log.rejudge(run=run)
+    assert again.identical, again
+    assert len(counts) > 2
+    assert sum(counts) == again.shots == 1 + ticks
