@@ -17,7 +17,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Vectors
 from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
 from cylcollide.bullet.client import BASE, BodyLink, Client
-from cylcollide.bullet.near_links import ARMS, arms_of, closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.near_links import ARMS, STRETCH, arms_of, closest_hold, holds_of, joints_of, read_first
 from cylcollide.bullet.near_loops import MEETINGS, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
 from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.near_segments import SLACK
@@ -169,7 +169,7 @@ class NearBodies:
             read_states(self._places, memory.frames, memory.read)
             read_states(self._base_boxes, memory.around, memory.read)
             for b, joints in self._sliding:
-                memory.out[b] = sum([abs(api.getJointState(self._bodies[b], k, number)[0]) for k in joints])
+                memory.out[b] = STRETCH * sum([abs(api.getJointState(self._bodies[b], k, number)[0]) for k in joints])
             links = mark_near(shapes, packed, n, True)
             if links == LINKS_FIRST:
                 read_states(self._links, memory.frames, memory.unread)

@@ -20,6 +20,9 @@ REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE 
 JOINT_TYPE, IN_PARENT, PARENT = 2, 14, 16  # fields of getJointInfo
 INERTIAL, TURN = 2, 3  # fields of getLinkState: the frame of the centre of mass in that of the joint
 
+STRETCH = 1.0625
+"""By how much a base that was reset to a quaternion of length 1.03 stretches its body until the next step."""
+
 ARMS = 10
 """Numbers of a row of `NearShapes.arms`."""
 
@@ -42,7 +45,7 @@ def joints_of(client: Client, body: int) -> list[Joint]:
 
 
 def arms_of(joints: list[Joint]) -> tuple[dict[int, float], list[int]]:
-    """How far from the base of a body its links may be: two places of a link keep their distance.
+    """How far from the base of a body its links may be: two places of a link keep their distance, but for `STRETCH`.
 
     Returns the length to each link, from the base's centre of mass to its own, without sliding, inf if it is not known;
     and the joints that slide, whose positions are to be added.
@@ -50,7 +53,7 @@ def arms_of(joints: list[Joint]) -> tuple[dict[int, float], list[int]]:
     length, sliding = {BASE: 0.0}, []
     for link, (kind, parent, in_parent, own) in enumerate(joints):
         is_known = kind in (REVOLUTE, PRISMATIC, SPHERICAL, FIXED)
-        arms = float(np.linalg.norm(in_parent) + np.linalg.norm(own))
+        arms = STRETCH * float(np.linalg.norm(in_parent) + np.linalg.norm(own))
         length[link] = length.get(parent, inf) + arms if is_known else inf
         if kind == PRISMATIC:
             sliding.append(link)

@@ -141,6 +141,26 @@ def test_a_body_that_a_long_quaternion_has_stretched(c, answered):
         assert answered[-1][0] is None, "joints are not as far from each other as in the link"
 
 
+@pytest.mark.parametrize("kind", [p.JOINT_FIXED, p.JOINT_PRISMATIC])
+@pytest.mark.parametrize("length", [0.97, 1.004, 1.03])
+def test_a_body_that_a_quaternion_has_stretched_a_little(c, answered, kind, length):
+    """Seen by its base alone: its link ends where no joint takes it otherwise."""
+    ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)
+    given = {"linkPositions": [[2, 0, 0]], "linkJointTypes": [kind], "linkJointAxis": [[1, 0, 0]]}
+    body = scenes.linked(c, 0.0, -1, [ball], basePosition=[0.3, 0, 0], **given)
+    if kind == p.JOINT_PRISMATIC:
+        p.resetJointState(body, 0, 1.0, physicsClientId=c)
+    mirror = Mirror(c)
+    p.resetBasePositionAndOrientation(body, [0.3, 0, 0], [0, 0, 0, length], c)
+    there = p.getLinkState(body, 0, computeForwardKinematics=True, physicsClientId=c)[0]
+    for share in (0.999, 1.001):
+        x = there[0] + 0.1 * share
+        answers = mirror.rayTest([x, -1, 0], [x, 1, 0])
+        assert answered[-1][0] is not None
+        assert answers == Mirror(c, follow=False).rayTest([x, -1, 0], [x, 1, 0])
+        assert (answers[0][0] == body) == (share < 1.0)
+
+
 def test_more_meetings_than_fit_into_memory(c, answered, monkeypatch):
     monkeypatch.setattr(near, "MEETINGS", 1)
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
