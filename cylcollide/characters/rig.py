@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
+from cylcollide.bones.forward import pose_bones
 from cylcollide.bones.rig_rows import Bones, Parts, Placed, place_limbs
-from cylcollide.bones.skeleton import pose_bones
 from cylcollide.characters import poses
 from cylcollide.characters.rig_data import bone_offsets
 from cylcollide.characters.rig_edits import EditableRig

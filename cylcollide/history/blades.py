@@ -20,8 +20,8 @@ from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_r
 from cylcollide.query.loops.blades import missed_strokes
 from cylcollide.query.loops.columns import offsets_of
 from cylcollide.query.loops.inputs import PointFilters
-from cylcollide.query.loops.recorded import Protection
 from cylcollide.query.loops.recorded_blades import StrokePieces, sweep_recorded
+from cylcollide.query.loops.recorded_candidates import Protection
 from cylcollide.query.loops.recorded_nearest import one_row
 from cylcollide.query.request import Filters, some_rows
 from cylcollide.runtime.memory import frozen

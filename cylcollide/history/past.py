@@ -21,7 +21,7 @@ from cylcollide.query.loops.chords import pieces_of_lists
 from cylcollide.query.loops.clearance import Cleared, find_clearances_recorded, nothing_cleared
 from cylcollide.query.loops.columns import CompressedRows, ray_of_each
 from cylcollide.query.loops.inputs import PointFilters, RayBatch
-from cylcollide.query.loops.recorded import rows_near_rays
+from cylcollide.query.loops.recorded_candidates import rows_near_rays
 from cylcollide.query.overlaps import Overlaps, overlaps_of
 from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
 from cylcollide.query.request import LabelledLimbs, batch_rows

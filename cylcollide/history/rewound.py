@@ -19,7 +19,7 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
 from cylcollide.query.labels import NO_BONE, NO_STATIC, RowLabels
 from cylcollide.query.loops.inputs import PointFilters
-from cylcollide.query.loops.recorded import Protection
+from cylcollide.query.loops.recorded_candidates import Protection
 from cylcollide.query.loops.recorded_nearest import PastPoints, one_row
 from cylcollide.query.results import LimbFields
 from cylcollide.recorded.limbs import place_bones, place_recorded

@@ -10,7 +10,7 @@ from cylcollide._types import POLICY_HIT, Face
 from cylcollide.kernels.curve import short_step
 from cylcollide.kernels.dispatch import face_curve, graze_step
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, dd_add, two_sum
-from cylcollide.kernels.hit_bounds import ray_hit_bounds
+from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray

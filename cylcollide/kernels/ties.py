@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from cylcollide._types import Face, Float64Array, Int8Array, Shape
 from cylcollide.kernels.double_double import two_sum
-from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer
+from cylcollide.kernels.hit_bounds import Closest, closer
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, ROW
 from cylcollide.runtime.compile import inlined, noinline
 from cylcollide.runtime.simd import LANES, load, movemask

@@ -20,7 +20,7 @@ from cylcollide.constants import (
     SMALLEST_SAFE,
 )
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector
-from cylcollide.kernels.hit_bounds import HitBounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Interval
 from cylcollide.kernels.line import along
 from cylcollide.kernels.ray import dot, subtract

@@ -17,7 +17,7 @@ from cylcollide.bones.bone import Quaternion, between, length_of, normalised, re
 from cylcollide.constants import LARGEST_SAFE, SLOPE_FLOOR, SMALLEST_SAFE, UNIT_ROUNDOFF
 from cylcollide.kernels.box import faces_through
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.hit_bounds import INSIDE, HitBounds
+from cylcollide.kernels.inside_policy import INSIDE, HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, intersect_brackets
 from cylcollide.kernels.line import along, slab_about, within
 from cylcollide.kernels.ray import cross, dot, largest_component, subtract

@@ -23,7 +23,7 @@ from cylcollide.kernels.double_double import (
     two_product,
     two_sum,
 )
-from cylcollide.kernels.hit_bounds import HitBounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.ray import dot
 from cylcollide.moving.bounds import RelativeMotion, contact_errors, longest_half_squared, near_squared
 from cylcollide.moving.solids import Errors

@@ -16,7 +16,7 @@ from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import IN_RECORD, HitColumns, Record, hits_in, missed_hits
 from cylcollide.query.loops.inputs import RayOptions, batch_in
 from cylcollide.query.loops.ray_sort import sorted_by_tick
-from cylcollide.query.loops.recorded import Protection
+from cylcollide.query.loops.recorded_candidates import Protection
 from cylcollide.query.loops.recorded_stream import cast_recorded
 from cylcollide.query.loops.single import cast_single_rays
 from cylcollide.query.loops.stream import cast_stream

@@ -22,7 +22,7 @@ from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.inputs import INVALID, PointFilters, filter_of
 from cylcollide.query.loops.points import PointColumns, limbs_near_point
 from cylcollide.query.loops.ray_sort import sorted_by_tick
-from cylcollide.query.loops.recorded import Protection
+from cylcollide.query.loops.recorded_candidates import Protection
 from cylcollide.query.loops.recorded_points import locate_recorded
 from cylcollide.query.request import ANY_LIMB, PointRequest, RayRequest, State, raise_changed
 from cylcollide.query.result import Computed, TimedResult

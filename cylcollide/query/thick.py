@@ -15,7 +15,7 @@ from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.line import End, RayNumbers, Stretch
 from cylcollide.exact.solid import Bound, Solid
 from cylcollide.exact.thick import Grown
-from cylcollide.kernels.hit_bounds import ray_hit_bounds
+from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Ray

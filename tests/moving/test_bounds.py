@@ -14,7 +14,7 @@ from support.moving_kernels import accurate, flight_parameter, kernel_arguments
 from cylcollide._types import Face, Shape
 from cylcollide.constants import CONTACT_ERROR
 from cylcollide.exact.moving import contact_face, contact_intervals
-from cylcollide.kernels.hit_bounds import HitBounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.moving.bounds import MovingLimb, RelativeMotion, certain_miss, moving_hit_bounds
 from cylcollide.moving.contact import accurate_contact, first_step

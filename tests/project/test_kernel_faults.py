@@ -40,7 +40,7 @@ CLEARANCES = ["tests/query/test_clearance.py", "tests/limbs/test_explain.py"]
 
 CHECKS: dict[str, list[str]] = {
     **{f"exact/{name}.py": SHAPES for name in ("line", "order", "shapes", "solid")},
-    **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "cylinder", "hit_bounds", "line")},
+    **{f"kernels/{name}.py": SHAPES for name in ("box", "capsule", "cylinder", "hit_bounds", "inside_policy", "line")},
     **{f"kernels/{name}.py": SHAPES for name in ("chord", "curve", "dispatch", "revolution")},
     **{
         f"kernels/{name}.py": ["tests/kernels/test_thick.py"]

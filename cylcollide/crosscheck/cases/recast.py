@@ -14,7 +14,7 @@ from cylcollide.crosscheck.cases.case import BULLET, Case, Vector, both_answers,
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.cases.variants import CaseVariant, scene_of
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrations
-from cylcollide.crosscheck.causes.classify import compare
+from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.compare.disagreements import VERDICTS
 from cylcollide.crosscheck.compare.truth import exact_hit, solids

@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.causes.calibration import calibrations
-from cylcollide.crosscheck.causes.classify import compare
+from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.causes.predicates import Sight, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import EngineOf, Setup

@@ -11,7 +11,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.crosscheck.cases.case import Case, case_at, explained
 from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibrations
-from cylcollide.crosscheck.causes.classify import compare
+from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.compare.comparison import Cast, Comparison, build
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import EngineOf

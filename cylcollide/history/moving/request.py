@@ -23,7 +23,7 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving_pair import LEFT_OUT, MovingQuery
 from cylcollide.query.loops.moving_rows import END, INTERVAL_ROW, START, FlightRows, IntervalRows, fill_intervals
 from cylcollide.query.loops.ray_sort import sorted_by_tick
-from cylcollide.query.loops.recorded import Protection, rows_near_many, rows_near_rays
+from cylcollide.query.loops.recorded_candidates import Protection, rows_near_many, rows_near_rays
 from cylcollide.query.request import as_pairs
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory

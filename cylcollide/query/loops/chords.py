@@ -13,7 +13,8 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
 from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.dispatch import pieces
-from cylcollide.kernels.hit_bounds import ray_hit_bounds, span_of
+from cylcollide.kernels.hit_bounds import span_of
+from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at

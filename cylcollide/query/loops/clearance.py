@@ -21,7 +21,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Rays, as_vector, dot, limit_of
 from cylcollide.query.loops.inputs import RayBatch, filter_of
-from cylcollide.query.loops.recorded import tree_at
+from cylcollide.query.loops.recorded_candidates import tree_at
 from cylcollide.query.loops.recorded_nearest import AtMoment, PastPoints, at_moment, is_placed_near
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 

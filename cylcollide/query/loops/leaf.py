@@ -13,7 +13,8 @@ from cylcollide._types import NO_LIMB, Aim, Column, Int32Array, Rows, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import REACH, Stream, make_stream
 from cylcollide.bvh.traverse import NO_FURTHER, local_reach
-from cylcollide.kernels.hit_bounds import Closest, HitBounds, limb_hit_bounds, thick_hit_bounds, two_hit_bounds
+from cylcollide.kernels.hit_bounds import Closest, limb_hit_bounds, thick_hit_bounds, two_hit_bounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import Ray

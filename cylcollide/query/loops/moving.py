@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Column, Face, Rows
-from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, is_undecided, no_hit
+from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, no_hit
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import broadcast_index
 from cylcollide.moving.bounds import certain_miss, moving_hit_bounds

@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide._types import Column
 from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, NARROW_CONTACT
 from cylcollide.kernels.double_double import DoubleDouble, dd_multiply, dd_subtract, two_difference
-from cylcollide.kernels.hit_bounds import HitBounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.bounds import (

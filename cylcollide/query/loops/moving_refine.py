@@ -7,7 +7,7 @@ import numpy as np
 
 from cylcollide._types import Column, Face, Float64Array, Rows
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract
-from cylcollide.kernels.hit_bounds import HitBounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.contact import accurate_contact, first_step
 from cylcollide.query.loops.moving import MovingColumns

@@ -15,7 +15,7 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.query.loops.blade_touch import blade_of, first_touch
 from cylcollide.query.loops.blades import Stroke, Swept, Touched, earlier, may_touch, stroke_of, write_touched
 from cylcollide.query.loops.inputs import PointFilters
-from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
+from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
 from cylcollide.recorded.limbs import Recorded, TickRows, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 

@@ -15,7 +15,7 @@ from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
 from cylcollide.kernels.ray import as_vector, broadcast_index
 from cylcollide.query.loops.columns import sort_part
 from cylcollide.query.loops.inputs import PointFilters
-from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
+from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
 from cylcollide.recorded.limbs import Recorded, TickRows, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 

@@ -18,7 +18,7 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, vectors_at
 from cylcollide.query.loops.points import PointColumns
 from cylcollide.query.loops.ray_sort import ALPHA, OCTANTS, Order
-from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
+from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_stream import QUEUE, SPARE, RecordedScratch
 from cylcollide.recorded.limb_lanes import copy_lane, goes_in_lanes, limbs_at_moments, set_lane
 from cylcollide.recorded.limbs import Recorded, TickRows, model_of, place_one, ticks_around

@@ -33,7 +33,7 @@ from cylcollide.query.loops.leaf import (
 from cylcollide.query.loops.output import flush_refine, write_hits
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue
 from cylcollide.query.loops.ray_sort import ALPHA, OCTANTS, Order, group_of
-from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
+from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.stream import setup_in_order, store_radii
 from cylcollide.recorded.limb_lanes import (
     LaneRows,

@@ -11,7 +11,8 @@ from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import local_ray, local_reach, stack_in, visit_on_ray
 from cylcollide.kernels.chord import face_crossing
-from cylcollide.kernels.hit_bounds import Closest, HitBounds, closer, is_undecided, limb_hit_bounds, no_hit
+from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hit_bounds, no_hit
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, exact_displacement, ray_at
 from cylcollide.kernels.thick_surface import is_bounded, thick_crossing

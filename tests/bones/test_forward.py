@@ -11,7 +11,7 @@ from support.machine_code import interpreted
 from support.oracle import pose
 from support.oracle.pose import rational
 
-from cylcollide.bones.skeleton import pose_bones
+from cylcollide.bones.forward import pose_bones
 
 pytestmark = pytest.mark.plain_python
 
