@@ -78,10 +78,10 @@ class PastNear(AtTimes):
         which = ray_of_each(offsets)
         limbs, row = self.limbs(which, codes >> 1), np.full(len(self.place), NO_LIMB, np.int32)
         row[which] = np.arange(len(which))
-        is_open = (codes & 1) != 0
-        is_open[1:] |= which[1:] == which[:-1]
-        if is_open.any():
-            rows = np.unique(which[is_open])
+        if len(codes) > np.count_nonzero(row >= 0) or np.bitwise_or.reduce(codes, initial=0) & 1:
+            is_open = offsets[1:] - offsets[:-1] > 1
+            is_open[which[(codes & 1) != 0]] = True
+            rows = np.flatnonzero(is_open)
             begins, listed = chords_of_rays(offsets, rows)
             resolve_nearest(self.request, limbs._table, rows, (begins, listed.astype(np.int32)), row)
         return ClosestPoints(self.request.points, limbs, row)._rewound(self.times, self.present)

@@ -241,7 +241,7 @@ class ChordRows(NamedTuple):
 
 def ray_of_each(offsets: Int64Array) -> Int64Array:
     """The ray of each chord."""
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return np.arange(len(offsets) - 1).repeat(offsets[1:] - offsets[:-1])
 
 
 def offsets_of(ray: Int64Array, rays: int) -> Int64Array:
