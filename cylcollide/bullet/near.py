@@ -7,7 +7,7 @@ bare body that rays have come near again and again, without its base. The others
 no bound on speed is needed, nor PyBullet's boxes of links, which lag a step behind.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from math import inf, nan
 from typing import Any
 
@@ -64,12 +64,15 @@ class NearBodies:
         self._places, self._base_boxes = list[tuple[Call | None, Call]](), list[tuple[Call | None, None]]()
         self._links, self._boxes = list[tuple[None, Call | None]](), list[list[Call]]()
         self._rest, held = list[Call](), dict[int, tuple[int, int, list[float]]]()
-        bare = np.zeros(len(bodies), bool)
+        bare, shapes_of, wrapped_of = np.zeros(len(bodies), bool), defaultdict[int, list[int]](list), defaultdict(list)
+        for s, link_of in enumerate(link_of_shape):
+            shapes_of[link_of.body].append(s)
+        for link_of in wrapped:
+            wrapped_of[link_of.body].append(link_of)
         for b, body in enumerate(bodies):
             joints = joints_of(client, body)
             length, sliding = arms_of(joints)
-            own = [s for s, link in enumerate(link_of_shape) if link.body == body]
-            own_wrapped = [link for link in wrapped if link.body == body]
+            own, own_wrapped = shapes_of[body], wrapped_of[body]
             links = {link_of_shape[s].link for s in own} - {BASE}
             bare[b] = bool(links) and not own_wrapped and _is_bare(client, body, scene.reading.bodies[body].rows[BASE])
             first = read_first(joints, links, bool(bare[b])) or sorted(links)[: bool(own_wrapped)]
@@ -106,10 +109,12 @@ class NearBodies:
         for frame, (one, other, arms) in held.items():
             holders[frame], arms_of_link[frame] = (one, other), arms
         np.maximum.at(ball, self._at[is_limb], beyond[is_limb])
+        first_shape, (filled, firsts) = np.zeros(count, np.int64), np.unique(self._at, return_index=True)
+        first_shape[filled] = firsts
         self._shapes = NearShapes(
             bare, np.array(first_link, np.int64), np.array(first_rest, np.int64), np.array(first_box, np.int64),
             np.array(reach), np.array(box_reach), ball, holders, arms_of_link,
-            np.array([at.index(k) if k in at else 0 for k in range(count)], np.int64),
+            first_shape,
             np.bincount(self._at, minlength=count),
             self._at[~is_limb], scene.frames.take(scene.fixed.of_planes, axis=0).view(np.int64), self._at,
             np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, beyond,

@@ -51,7 +51,7 @@ class NearShapes(NamedTuple):
     box_reach: Column[np.float64]  # (boxes,): the same of wrapped links
     ball: Column[np.float64]  # (frames,): so near to its centre of mass are all limbs of a link; -inf without any
     holders: Rows[np.int64]  # (frames, 2): frames of two links, or of one twice, that hold one of the rest
-    arms: Rows[np.float64]  # (frames, 10): where (`surround`)
+    arms: Rows[np.float64]  # (frames, 10): where, as `closest_hold` returns it
     first_shape: Column[np.int64]  # (frames,): of each link
     shape_count: Column[np.int64]  # (frames,)
     plane_at: Column[np.int64]  # (m,): frames of planes
