@@ -5,7 +5,7 @@ Nothing here computes. Kernels read these names as compile-time constants, so ea
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,15 @@ Flags: TypeAlias = bool | Sequence[bool] | BoolArray
 """One bool for all, or one per row."""
 
 InsidePolicy: TypeAlias = Literal["hit", "exit", "ignore"]
+
+
+class RayNumbers(NamedTuple):
+    """The float64 numbers that define a ray: start and end, or origin and direction, and the largest fraction."""
+
+    origin: tuple[float, float, float]
+    second: tuple[float, float, float]
+    is_segment: bool
+    limit: float  # may be infinite
 
 
 class Face(IntEnum):

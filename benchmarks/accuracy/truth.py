@@ -14,7 +14,7 @@ from rays import Shots
 
 import cylcollide as cc
 from cylcollide._types import Face, Float64Array, Int64Array, Shape
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.solid import Solid
 from cylcollide.query.exact_fallback import exact_limb
@@ -44,7 +44,7 @@ def _settled(solid: Solid, starts: Float64Array, ends: Float64Array) -> Float64A
     rows = np.full((len(starts), 3), np.nan)
     rows[:, 2] = Face.NONE
     for row, start, end in zip(rows, starts.tolist(), ends.tolist(), strict=True):
-        chords = limb_chords(RayNumbers(tuple(start), tuple(end), True, 1.0), solid)
+        chords = limb_chords(segment_numbers(start, end), solid)
         if chords:
             row[:] = *chords[0].entry.double_double(), chords[0].entry_face
     return rows

@@ -11,7 +11,7 @@ from cylcollide._types import NO_LIMB, Int32Array, Shape
 from cylcollide.bench.timing import interleaved, seconds, spread
 from cylcollide.bench.workloads import Segments, Workload
 from cylcollide.engines import Engine, EngineHits, create
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import closest
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.exact_fallback import exact_limb
@@ -144,7 +144,7 @@ def resolve_disagreements(
     counts = np.zeros((2, 2), np.int64)
     for row in np.flatnonzero(theirs != ours).tolist():
         named = {int(theirs[row]), int(ours[row])} - {NO_LIMB}
-        ray = RayNumbers(tuple(segments.starts[row].tolist()), tuple(segments.ends[row].tolist()), True, 1.0)
+        ray = segment_numbers(segments.starts[row], segments.ends[row])
         hit, _ = closest(ray, [(limb, exact_limb(limbs._table, limb)) for limb in sorted(named)], "hit")
         truth = NO_LIMB if hit is None else hit[0]
         for side, limb in enumerate((theirs[row], ours[row])):

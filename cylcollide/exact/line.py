@@ -1,9 +1,11 @@
 """A line in exact numbers: the stretches of it where a condition holds, and which face owns each of their ends."""
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
-from cylcollide._types import Face
+from cylcollide import _types
+from cylcollide._types import Face, Float64Array
 from cylcollide.exact.numbers import QuadraticNumber
 
 Triple = tuple[float, float, float]
@@ -19,13 +21,13 @@ Number: TypeAlias = Any
 """A fraction of a ray: a `QuadraticNumber`, or of grown solids an `Algebraic`. Numbers of one kind are compared."""
 
 
-class RayNumbers(NamedTuple):
-    """The float64 numbers that define a ray: start and end, or origin and direction, and the largest fraction."""
+RayNumbers: TypeAlias = _types.RayNumbers
 
-    origin: Triple
-    second: Triple
-    is_segment: bool
-    limit: float  # may be infinite
+
+def segment_numbers(start: Sequence[float] | Float64Array, end: Sequence[float] | Float64Array) -> RayNumbers:
+    """The numbers of a closed segment, (3,) each."""
+    (x, y, z), (u, v, w) = map(float, start), map(float, end)
+    return RayNumbers((x, y, z), (u, v, w), True, 1.0)
 
 
 class End(NamedTuple):

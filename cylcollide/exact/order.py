@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 from math import inf
 
-from cylcollide._types import Face, InsidePolicy
+from cylcollide._types import Face, InsidePolicy, RayNumbers
 from cylcollide.exact.algebraic import Algebraic
-from cylcollide.exact.line import Number, RayNumbers, Stretch
+from cylcollide.exact.line import Number, Stretch
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.solid import Solid
 

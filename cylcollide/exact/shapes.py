@@ -7,8 +7,8 @@ is |(x - p1) × a| / |a|.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cylcollide._types import Face
-from cylcollide.exact.line import RayNumbers, Triple
+from cylcollide._types import Face, RayNumbers
+from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import Vector, cross, dot, scaled_integers, subtract
 from cylcollide.exact.solid import Bound, Solid, bore, slab, wall
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from cylcollide._types import Face, Side
-from cylcollide.exact.line import End, RayNumbers, Stretch, Triple, beyond, common, hull, owner, within
+from cylcollide._types import Face, RayNumbers, Side
+from cylcollide.exact.line import End, Stretch, Triple, beyond, common, hull, owner, within
 from cylcollide.exact.numbers import QuadraticNumber
 
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 from itertools import product as choices
 from typing import TypeAlias
 
-from cylcollide._types import Face, Shape
+from cylcollide._types import Face, RayNumbers, Shape
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common, contacts_where, united
-from cylcollide.exact.line import End, RayNumbers, Stretch
+from cylcollide.exact.line import End, Stretch
 from cylcollide.exact.moving import AxisProducts, ball_bounds
 from cylcollide.exact.numbers import Vector, dot, scaled_integers, subtract
 from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Column, Float64Array, Shape
+from cylcollide._types import Column, Float64Array, RayNumbers, Shape
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     Vector,
@@ -48,15 +48,6 @@ TERMS = 8
 """Numbers that `rounded_sum` needs memory for: one more than it adds."""
 
 
-class RayLine(NamedTuple):
-    """A ray as it was given: start and end, or origin and direction, and the largest fraction."""
-
-    origin: Vector
-    second: Vector
-    is_segment: bool
-    limit: float
-
-
 class AboutLimb(NamedTuple):
     """The fields of `SegmentAboutLimb` that clearance needs; meaningless if they are not certain."""
 
@@ -70,7 +61,7 @@ class AboutLimb(NamedTuple):
 
 
 @compiled
-def line_about_limb(ray: RayLine, limb: Limb, memory: Column[np.float64]) -> AboutLimb:
+def line_about_limb(ray: RayNumbers, limb: Limb, memory: Column[np.float64]) -> AboutLimb:
     """A ray about one limb; `memory` holds TERMS numbers."""
     zero = (0.0, 0.0, 0.0)
     is_box = limb.kind == BOX

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array, Shape
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.kernels.axis import from_centre
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import Vector
@@ -50,7 +50,7 @@ def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: F
 
     None if there are no rows. Each limb must miss the segment; the distance of a limb that it hits is 0.
     """
-    ray = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0)
+    ray = segment_numbers(start, end)
     least = least_distances(table, ray)[rows]
     best: NearestLimb | None = None
     for k in np.argsort(least, kind="stable").tolist():

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, POLICY_HIT, Face, Shape
-from cylcollide.exact.line import End, RayNumbers, Stretch, Triple, last_of
+from cylcollide._types import ALL_LAYERS, POLICY_HIT, Face, RayNumbers, Shape
+from cylcollide.exact.line import End, Stretch, Triple, last_of, segment_numbers
 from cylcollide.exact.numbers import ZERO, QuadraticNumber
 from cylcollide.exact.order import Chord, limb_chords
 from cylcollide.exact.solid import Bound as ExactBound
@@ -162,7 +162,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     first, last = validate.vectors(start, "start", 1), validate.vectors(end, "end", 1)
     alone = tables.chosen_rows(table, np.array([chosen]))
     rays = Rays(first, last, True, validate.NO_LIMIT, validate.NO_RADIUS)
-    ray = RayNumbers(tuple(first[0].tolist()), tuple(last[0].tolist()), True, 1.0)
+    ray = segment_numbers(first[0], last[0])
     solid = exact_limb(alone, 0)
     regions = [(bound.name, bound.stretches if bound.hole is None else bound.hole) for bound in solid.bounds(ray)]
     chords = limb_chords(ray, solid)

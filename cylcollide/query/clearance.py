@@ -17,11 +17,12 @@ from cylcollide._types import (
     Int8Array,
     Int32Array,
     Int64Array,
+    RayNumbers,
     Shape,
     Side,
 )
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.exact.line import RayNumbers, Triple
+from cylcollide.exact.line import Triple
 from cylcollide.kernels.about_limb import TERMS
 from cylcollide.kernels.clearance import CORNER, RIM, STRAIGHT, growth_to_touch
 from cylcollide.kernels.limb_table import LimbTable

@@ -16,10 +16,10 @@ from cylcollide._types import (
     Int8Array,
     Int32Array,
     Int64Array,
+    RayNumbers,
 )
 from cylcollide.bvh.layout import Tree
 from cylcollide.exact import order
-from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, limit_of, radius_of, ray_at

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, hypot, inf
 
-from cylcollide._types import Shape
-from cylcollide.exact.line import RayNumbers
+from cylcollide._types import RayNumbers, Shape
 from cylcollide.kernels.about_limb import FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, EXTENT, HALF_LENGTH, P1, P2, Limb, LimbTable, plain_limb

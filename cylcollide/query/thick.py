@@ -7,12 +7,12 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import POLICY_HIT, Face, InsidePolicy, Shape
+from cylcollide._types import POLICY_HIT, Face, InsidePolicy, RayNumbers, Shape
 from cylcollide.bvh.layout import HIGH, Tree
 from cylcollide.constants import BOX_PAD, LARGEST_SAFE
 from cylcollide.exact import order
 from cylcollide.exact.algebraic import Algebraic
-from cylcollide.exact.line import End, RayNumbers, Stretch
+from cylcollide.exact.line import End, Stretch
 from cylcollide.exact.solid import Bound, Solid
 from cylcollide.exact.thick import Grown
 from cylcollide.kernels.inside_policy import ray_hit_bounds

@@ -13,10 +13,10 @@ from support.cases.motions import FAMILIES, SHAPES, WHOLE_FLIGHT, everyday, moti
 from support.check_motions import check_motion
 from support.hypothesis import shapes
 
-from cylcollide._types import Face, Shape
+from cylcollide._types import Face, RayNumbers, Shape
 from cylcollide.exact.algebraic import Algebraic, real_roots
 from cylcollide.exact.contacts import Contact, united
-from cylcollide.exact.line import RayNumbers, Triple
+from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion, TickInterval, contact_face, contact_intervals, tick_interval
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords

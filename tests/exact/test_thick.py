@@ -9,7 +9,7 @@ from support.cases.thick_rays import BOUNDED, KINDS, limb_of, segment_at
 from support.oracle.thick import contacts
 
 import cylcollide as cc
-from cylcollide.exact.line import RayNumbers
+from cylcollide._types import RayNumbers
 from cylcollide.exact.order import Chord, limb_chords
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube
 from cylcollide.exact.thick import Grown

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.oracle.shapes.table import SHAPE_ROWS
 
+from cylcollide._types import RayNumbers
 from cylcollide.constants import ROUNDING_BOUND
-from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.kernels.dispatch import ray_limb
 from cylcollide.kernels.limb_table import limb_at

@@ -8,7 +8,7 @@ from support.cases.thick_rays import BOUNDED, KINDS, limb_of, segment_at
 from support.oracle.thick import contacts, distance
 
 import cylcollide as cc
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import Grown
 from cylcollide.kernels.double_double import as_double_double
@@ -70,7 +70,7 @@ def test_faces_are_those_of_rational_arithmetic(kind):
         start, end, radius = segment_at(limb, rng)
         _, span = span_of(limb, start, end, radius)
         solid = Grown(exact_limb(limb._table, 0), radius)
-        for chord in limb_chords(RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0), solid)[:1]:
+        for chord in limb_chords(segment_numbers(start, end), solid)[:1]:
             if not chord.started_inside and span.first_face != UNDECIDED_FACE:
                 assert span.first_face == chord.entry_face
                 seen.add(chord.entry_face)
@@ -169,7 +169,7 @@ def test_bores_beside_rational_arithmetic():
     rng, pieces, faces, open_ones = np.random.default_rng(77), [0, 0, 0], set(), 0
     for tube, start, end, radius in bore_rays(rng, 70):
         solid = Grown(exact_limb(tube._table, 0), radius)
-        chords = limb_chords(RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0), solid)
+        chords = limb_chords(segment_numbers(start, end), solid)
         spans = [span_of(tube, start, end, radius, piece) for piece in (0, 1)]
         possible = [(ray, span) for ray, span in spans if span.outer[0] <= span.outer[1]]
         pieces[len(chords)] += 1

@@ -21,7 +21,7 @@ from support.oracle.shapes.table import SHAPE_ROWS
 from support.oracle.spots import Spot
 
 import cylcollide as cc
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
 from cylcollide.query.exact_fallback import exact_limb
@@ -42,7 +42,7 @@ def test_by_hand(name: str):
     c = cc.HitWorld(limb.limbs()).chords_segments([start], [end])
     columns = (c.entry_fraction, c.entry_face, c.exit_fraction, c.exit_face)
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == want
-    ray = RayNumbers(tuple(map(float, start)), tuple(map(float, end)), True, 1.0)
+    ray = segment_numbers(start, end)
     exact = limb_chords(ray, exact_limb(limb.limbs()._table, 0))
     assert [(_rational(x.entry), x.entry_face, _rational(x.exit), x.exit_face) for x in exact] == want
 

@@ -13,7 +13,7 @@ from support.mixed_questions import grid_limbs, segments, whole_segments
 
 import cylcollide as cc
 from cylcollide.exact import order
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.query.exact_fallback import exact_limb
 
 PAIRS = (
@@ -122,7 +122,7 @@ def test_both_ends_are_where_exact_arithmetic_puts_them(limbs: str):
     chords = cc.HitWorld(made).chords_segments(start, end)
     solids = [(k, exact_limb(made._table, k)) for k in range(len(made))]
     for i in range(n):
-        ray = RayNumbers(tuple(start[i].tolist()), tuple(end[i].tolist()), True, 1.0)
+        ray = segment_numbers(start[i], end[i])
         want, part = order.sorted_chords(ray, solids), chords[i]
         assert part.limb.tolist() == [limb for limb, _ in want]
         for row, (limb, chord) in enumerate(want):

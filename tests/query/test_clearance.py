@@ -10,8 +10,8 @@ from support.check_cylinders import IS_COMPILED
 from support.mixed_questions import grid_limbs
 
 import cylcollide as cc
-from cylcollide.exact.line import RayNumbers
-from cylcollide.kernels.about_limb import TERMS, RayLine, line_about_limb, rounded_sum
+from cylcollide._types import RayNumbers
+from cylcollide.kernels.about_limb import TERMS, line_about_limb, rounded_sum
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.query.segment_frame import segment_about_limb
 
@@ -117,7 +117,7 @@ def test_loops_have_the_numbers_of_fractions(name):
             place, step = np.round(4.0 * place) / 4.0, np.round(4.0 * step) / 4.0
         origin, second = place - step, place + step if i % 4 else step
         ray = RayNumbers(tuple(origin.tolist()), tuple(second.tolist()), i % 4 > 0, 1.0 if i % 4 else np.inf)
-        ours, true = line_about_limb(RayLine(*ray), plain_limb(limb._table, 0), np.empty(TERMS)), None
+        ours, true = line_about_limb(RayNumbers(*ray), plain_limb(limb._table, 0), np.empty(TERMS)), None
         if ours.certain:
             true, certain = segment_about_limb(ray, limb._table, 0), certain + 1
             for field in ("place", "direction", "before", "behind", "unit"):

@@ -17,7 +17,7 @@ from support.oracle.shapes.rows import Shots, shots
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import Grown
 from cylcollide.query.exact_fallback import exact_limb
@@ -96,7 +96,7 @@ def test_thick_rays_at_any_power_of_two(power: int):
         assert np.abs(np.ldexp(there.position[i], -power) - hits.position[i]).max() <= 8.0 * np.spacing(size)
     for i in np.flatnonzero(~bounded).tolist():
         grown = Grown(exact_limb(limbs._table, i), radius.item(i))
-        segment = RayNumbers(tuple(start[i].tolist()), tuple(end[i].tolist()), True, 1.0)
+        segment = segment_numbers(start[i], end[i])
         assert hits.hit[i] == (len(limb_chords(segment, grown)) > 0)
     assert len(start) // 9 < hits.hit.sum() < len(start)
 

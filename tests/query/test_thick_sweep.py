@@ -7,7 +7,7 @@ from support.check_cylinders import IS_COMPILED
 from support.oracle.thick import distance
 
 import cylcollide as cc
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import Grown
 from cylcollide.kernels.limb_table import plain_limb
@@ -114,7 +114,7 @@ def test_grazes_beside_rational_arithmetic(kind, part):
     wrong = []
     for i in range(n):
         solid = Grown(exact_limb(limbs._table, i), float(radii[i]))
-        chords = limb_chords(RayNumbers(tuple(starts[i].tolist()), tuple(ends[i].tolist()), True, 1.0), solid)
+        chords = limb_chords(segment_numbers(starts[i], ends[i]), solid)
         same = first.hit[i] == (len(chords) > 0)
         if chords:
             entry = fraction_of(chords[0].entry)

@@ -5,7 +5,7 @@ import pytest
 from support.check_cylinders import sized
 
 import cylcollide as cc
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import closest
 from cylcollide.query.exact_fallback import exact_limb
 
@@ -96,7 +96,7 @@ def exact_hits(limbs, starts, ends, inside, mask):
     found = []
     solids = [(k, exact_limb(limbs._table, k)) for k in range(len(limbs)) if limbs.mask[k] & mask]
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        first, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), solids, inside)
+        first, _ = closest(segment_numbers(start, end), solids, inside)
         if first is None:
             found.append((-1, None, np.inf))
             continue

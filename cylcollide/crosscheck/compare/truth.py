@@ -12,7 +12,7 @@ from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.engines.rounded_cylinder import Rounded
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import Chord, closest
 from cylcollide.exact.shapes import Cylinder
 from cylcollide.limbs.limbs import Limbs
@@ -43,7 +43,7 @@ def solids(p1: Iterable[Any], p2: Iterable[Any], radius: Iterable[float]) -> lis
 
 def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[int, Chord] | None:
     """The limb that a closed segment meets first, and its way through it; None for a miss."""
-    hit, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), limbs, "hit")
+    hit, _ = closest(segment_numbers(start, end), limbs, "hit")
     return hit
 
 

@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, Column
+from cylcollide._types import NO_LIMB, POLICY_HIT, Column, RayNumbers
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.near_points import visit_nearest_to_segment
 from cylcollide.bvh.traverse import Stack
-from cylcollide.kernels.about_limb import RayLine, line_about_limb
+from cylcollide.kernels.about_limb import line_about_limb
 from cylcollide.kernels.clearance import SLACK, ball_radius, corner_speed, touching_growth
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.double_double import Vector
@@ -45,20 +45,20 @@ NO_BEST: Best = (inf, NO_LIMB)
 
 
 @inlined
-def ray_line(rays: Rays, i: int) -> RayLine:
+def ray_line(rays: Rays, i: int) -> RayNumbers:
     """Ray i."""
-    return RayLine(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment, limit_of(rays, i))
+    return RayNumbers(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment, limit_of(rays, i))
 
 
 @inlined
-def step_of(line: RayLine) -> Vector:
+def step_of(line: RayNumbers) -> Vector:
     """The way that a fraction of 1 takes."""
     (x, y, z), (u, v, w) = line.origin, line.second
     return (u - x, v - y, w - z) if line.is_segment else line.second
 
 
 @compiled
-def less_growth(line: RayLine, limb: Limb, k: int, skips: bool, memory: Column[np.float64], best: Best) -> Best:
+def less_growth(line: RayNumbers, limb: Limb, k: int, skips: bool, memory: Column[np.float64], best: Best) -> Best:
     """The better of limb k and the best one so far; `skips`: a limb in which the ray starts does not count."""
     least, row = best
     if row == OPEN:
@@ -131,7 +131,7 @@ def find_clearances(
 
 @inlined
 def test_growth(
-    query: tuple[RayLine, LimbRows, int, int, bool, float, Column[np.float64]], k: int, best: Best
+    query: tuple[RayNumbers, LimbRows, int, int, bool, float, Column[np.float64]], k: int, best: Best
 ) -> tuple[Best, float]:
     """The best limb with limb k, and how far a better one may be."""
     line, table, mask, ignored, skips, fastest, memory = query
@@ -173,7 +173,7 @@ def find_clearances_recorded(
 
 @inlined
 def test_placed_growth(
-    query: tuple[RayLine, AtMoment, bool, float, Column[np.float64]], row: int, best: Best
+    query: tuple[RayNumbers, AtMoment, bool, float, Column[np.float64]], row: int, best: Best
 ) -> tuple[Best, float]:
     """The best limb with this row, and how far a better one may be."""
     line, at, skips, fastest, memory = query

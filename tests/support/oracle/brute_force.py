@@ -8,7 +8,7 @@ from support.check_cylinders import FIELDS
 
 import cylcollide as cc
 from cylcollide.exact import order
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.query.exact_fallback import exact_limb
 
 NEARLY = 1e-9
@@ -25,7 +25,7 @@ def check_row_by_row(limbs: cc.Limbs, starts: Array, ends: Array, inside: str, h
         near = np.flatnonzero(each.hit & (each.fraction <= each.fraction.min(initial=np.inf) * (1 + NEARLY) + 1e-300))
         want = int(near[0]) if len(near) else -1
         if len(near) > 1:
-            ray = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0)
+            ray = segment_numbers(start, end)
             first, _ = order.closest(ray, ((k, exact_limb(limbs._table, k)) for k in near.tolist()), inside)
             assert first is not None
             want = first[0]

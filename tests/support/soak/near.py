@@ -15,7 +15,7 @@ from support.cases.near_points import MAKERS, near_points
 from support.oracle.nearest import PRECISE, signed_distance
 
 import cylcollide as cc
-from cylcollide.exact.line import RayNumbers
+from cylcollide._types import RayNumbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import Grown
 from cylcollide.query.exact_fallback import exact_limb
