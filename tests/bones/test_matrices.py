@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from support.cases.frames import matrices
 from support.check_cylinders import sized
-from support.moving_boxes import matrices
 
 from cylcollide.bones.matrices import pose_matrices, turn_matrices
 from cylcollide.characters.quaternions import of_matrices

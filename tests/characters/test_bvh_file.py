@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cases.posed_shapes import rotation_matrix
+from support.cases.frames import matrices
 from support.cases.text_files import BVH, BVH_HIERARCHY, BVH_ROWS
 
 import cylcollide as cc
@@ -41,7 +41,7 @@ def test_what_a_file_holds(load):
     assert (clip.duration, clip.frame_rate) == (0.25, 4.0)
     assert clip.root_positions.tolist() == [[10, 20, 30], [11, 21, 31]]
     np.testing.assert_allclose(
-        rotation_matrix(clip.orientations[0, 0]), about(2, 40) @ about(1, 50) @ about(0, 60), atol=1e-15
+        matrices(clip.orientations[0, 0]), about(2, 40) @ about(1, 50) @ about(0, 60), atol=1e-15
     )
     np.testing.assert_allclose(clip.orientations[:, 2], [[0, 0, 0, 1]] * 2)
 
@@ -55,7 +55,7 @@ def test_rotations_in_any_order(load, order):
     expected = np.eye(3)
     for axis, angle in zip(order, degrees, strict=True):
         expected = expected @ about("XYZ".index(axis), angle)
-    np.testing.assert_allclose(rotation_matrix(clip.orientations[0, 1]), expected, atol=1e-15)
+    np.testing.assert_allclose(matrices(clip.orientations[0, 1]), expected, atol=1e-15)
 
 
 def test_unit_and_up(load):
@@ -70,8 +70,8 @@ def test_unit_and_up(load):
     positions, _ = bones(plain)
     new, orientations = bones(turned)
     np.testing.assert_allclose(new, 0.01 * positions[..., [0, 2, 1]] * [1, -1, 1], atol=1e-14)
-    tip = new[:, 1] + [rotation_matrix(q) @ turned.tips[1] for q in orientations[:, 1]]
-    old = positions[:, 1] + [rotation_matrix(q) @ plain.tips[1] for q in bones(plain)[1][:, 1]]
+    tip = new[:, 1] + [matrices(q) @ turned.tips[1] for q in orientations[:, 1]]
+    old = positions[:, 1] + [matrices(q) @ plain.tips[1] for q in bones(plain)[1][:, 1]]
     np.testing.assert_allclose(tip, 0.01 * old[:, [0, 2, 1]] * [1, -1, 1], atol=1e-14)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cases.posed_shapes import rotation_matrix
+from support.cases.frames import matrices
 
 import cylcollide as cc
 
@@ -118,10 +118,10 @@ def test_a_root_above_that_of_the_clip(clip, names):
     for k in range(2):
         where = 2 if "hips" in names else 0
         np.testing.assert_allclose(positions[k, where], expected[0][k], atol=1e-14)
-        own = rotation_matrix(expected[1][k])
+        own = matrices(expected[1][k])
         if where == 0:
-            own = own @ rotation_matrix(rig.rest_orientations[0])
-        np.testing.assert_allclose(rotation_matrix(turns[k, where]), own, atol=1e-14)
+            own = own @ matrices(rig.rest_orientations[0])
+        np.testing.assert_allclose(matrices(turns[k, where]), own, atol=1e-14)
 
 
 def test_the_real_clip_moves_a_rig_of_its_own_skeleton():

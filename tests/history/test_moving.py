@@ -5,6 +5,7 @@ import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life, all_shapes_rig
 from support.check_cylinders import IS_COMPILED
+from support.matches.volley import past_limbs, record_life
 from support.one_limb import about_z, one_limb_world
 from support.oracle.moving_bullets import Bullet, Ticks
 
@@ -26,10 +27,7 @@ def recorded_life(seed: int, interpolate: str, ticks: int = TICKS) -> tuple[Life
     life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs, names=names)
     life.rigs, life.has_boxes = [life.rigs[1], all_shapes_rig(has_boxes=False)], False
     history = PoseHistory(life.world, ticks, interpolate)
-    for _ in range(ticks + 4):
-        for _ in range(int(life.rng.integers(1, 4))):
-            life.step()
-        history.record(float(len(history.times) and history.times[-1]) + life.rng.uniform(0.01, 0.05))
+    record_life(life, history, ticks + 4)
     return life, history
 
 
@@ -40,11 +38,7 @@ def flights(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.
     times[0, ::7] = rng.choice(history.times, len(times[0, ::7]))
     times[1, ::7] = np.maximum(times[0, ::7], rng.choice(history.times, len(times[0, ::7])))
     times[1, 1::9] = times[0, 1::9]
-    start, aim = rng.uniform(-6, 6, (n, 3)), np.zeros((n, 3))
-    for i in range(n):
-        limbs = history.limbs_at(times[0, i])
-        aim[i] = limbs.p1[rng.integers(len(limbs))] + 0.1 * rng.normal(size=3) if len(limbs) else -start[i]
-    return start, start + 2.0 * (aim - start), times[0], times[1]
+    return *past_limbs(history, rng, times[0]), *times
 
 
 def check_row(ticks: Ticks, hits: MovingHits, i: int, bullet: Bullet) -> bool:

@@ -9,7 +9,7 @@ from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
 from support.check_cylinders import IS_COMPILED, Columns, differing, same_bits
 from support.matches.answers import Ask, in_order, of_worlds, queries
-from support.matches.volley import draw_volley, moments_of
+from support.matches.volley import draw_volley, moments_of, past_limbs, record_life
 from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
@@ -18,25 +18,11 @@ from cylcollide.history import PoseHistory
 pytestmark = pytest.mark.plain_python
 
 
-def record_life(life: Life, history: PoseHistory, ticks: int) -> None:
-    """So many ticks, with a few steps of the life before each; in one of four somebody leaps."""
-    for _ in range(ticks):
-        for _ in range(int(life.rng.integers(1, 4))):
-            life.step()
-        if life.rng.random() < 0.25:
-            life.teleport()
-        history.record(float(len(history.times) and history.times[-1]) + life.rng.uniform(0.01, 0.05))
-
-
 def shots(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Segments at times that are kept, some of them exactly those of ticks, most of them past a limb of that time."""
     times = rng.uniform(*history.times[[0, -1]], n)
     times[::7] = rng.choice(history.times, len(times[::7]))
-    start, aim = rng.uniform(-6, 6, (n, 3)), np.zeros((n, 3))
-    for i, time in enumerate(times):
-        limbs = history.limbs_at(time)
-        aim[i] = limbs.p1[rng.integers(len(limbs))] + 0.1 * rng.normal(size=3) if len(limbs) else -start[i]
-    return start, start + 2.0 * (aim - start), times
+    return *past_limbs(history, rng, times), times
 
 
 @pytest.mark.machine_code
@@ -51,10 +37,10 @@ def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
     while len(life.living) < 6:
         life.spawn()
     life.move_all()
-    record_life(life, history, 12)
+    record_life(life, history, 12, leaps=0.25)
     rounds = product(range(4), (False, True), ("hit", "exit", "ignore"))
     for policy, on_rays, inside in islice(rounds, seed, None, 2 if IS_COMPILED else 7):
-        record_life(life, history, 2)
+        record_life(life, history, 2, leaps=0.25)
         options = {"inside": inside, "threads": int(life.rng.integers(1, 3))}
         compare(history, life, queries(policy, on_rays), options, seen)
     assert min(seen.values()) > (20 if IS_COMPILED else 3), seen
@@ -169,10 +155,10 @@ def test_a_limb_turned_over_by_its_ends_has_no_axis_half_way():
 def test_the_live_world_is_not_touched():
     life = Life(np.random.default_rng(8), make_crowd(5))
     history = PoseHistory(life.world)
-    record_life(life, history, 10)
+    record_life(life, history, 10, leaps=0.25)
     before = life.world.snapshot()
     start, end, times = shots(history, life.rng, 20)
     first = history.cast_segments(start, end, times)
     assert life.world.snapshot() is before
-    record_life(life, history, 3)
+    record_life(life, history, 3, leaps=0.25)
     assert not same_bits(first, history.cast_segments(start, end, times))

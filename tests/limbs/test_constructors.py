@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
-from support.cases.posed_shapes import rotation_rows
+from support.cases.frames import matrices
 from support.check_cylinders import same_bits
 from support.oracle.lines import NAMES
 from support.oracle.shapes.common import HALF, HIGH, LOW, ONE, TURN
@@ -78,7 +78,7 @@ def test_one_quaternion_of_any_length_serves_all_boxes():
 def test_box_axes_are_the_rotation_of_the_quaternion():
     turn = np.random.default_rng(8).normal(size=(500, 4))
     axes = cc.Limbs.boxes(np.zeros((500, 3)), turn, np.ones((500, 3))).box_axes
-    assert np.abs(axes - rotation_rows(turn)).max() < 2e-15
+    assert np.abs(axes - np.swapaxes(matrices(turn), 1, 2)).max() < 2e-15
     assert np.abs(np.einsum("nij,nkj->nik", axes, axes) - np.eye(3)).max() < 4e-15
     assert (np.linalg.det(axes) > 0.99).all()
     # A quarter turn about z takes the box's x axis to the world's y.

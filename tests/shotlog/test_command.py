@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.logging_server import Match
+from support.logging_server import logged
 
 import cylcollide as cc
 
@@ -11,12 +11,8 @@ import cylcollide as cc
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed log of 12 ticks."""
-    path, match = tmp_path_factory.mktemp("a-long-name" * 10) / "match.shots", Match(5)
-    with cc.ShotLog(path, match.world, match.history) as log:
-        for number in range(12):
-            match.tick(number)
-            log.note({"player": "ann"})
-            match.shoot(4)
+    path = tmp_path_factory.mktemp("a-long-name" * 10) / "match.shots"
+    logged(path, 12)
     return path
 
 

@@ -41,6 +41,17 @@ class Match:
         return self.history.judge_segments(start, start + 2 * (aim - start), POLICY, time=time).limb.tolist()
 
 
+def logged(path: Path, ticks: int, shots: int = 4) -> Match:
+    """A match of so many ticks, in each of which ann shoots, and its closed log."""
+    match = Match(5)
+    with cc.ShotLog(path, match.world, match.history) as log:
+        for number in range(ticks):
+            match.tick(number)
+            log.note({"player": "ann"})
+            match.shoot(shots)
+    return match
+
+
 class Fatal:
     """A connection whose process is killed before a transaction is committed."""
 

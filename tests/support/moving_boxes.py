@@ -7,6 +7,7 @@ that it is given.
 from typing import NamedTuple
 
 import numpy as np
+from support.cases.frames import matrices
 
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.box import BoxPath, end_of_box_contact, first_box_contact, relative_flight
@@ -55,17 +56,6 @@ def contacts(cases: Cases, resolution: float, result: Array) -> None:
             gone = end_of_box_contact(flight, found.upper, resolution)
             result[i, 6], result[i, 7], result[i, 8] = gone.possible, gone.certain, gone.lower
             result[i, 9], result[i, 10] = gone.upper, gone.face
-
-
-def matrices(q: Array) -> Array:
-    """Rotation matrices (..., 3, 3) of quaternions (..., 4) of any length but 0."""
-    x, y, z, w = np.moveaxis(q / np.sqrt((q * q).sum(-1))[..., None], -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
 def poses(cases: Cases, alpha: Array) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from support.cases.posed_shapes import rotation_matrix
+from support.cases.frames import matrices
 
 IDENTITY = [0.0, 0.0, 0.0, 1.0]
 
@@ -89,7 +89,7 @@ def arguments(mesh, weights=None, names=("bone",), parents=(-1,), positions=((0.
 def rotation(rng):
     """A random rotation matrix and its quaternion x, y, z, w."""
     q = rng.normal(size=4)
-    return rotation_matrix(q), q / np.linalg.norm(q)
+    return matrices(q), q / np.linalg.norm(q)
 
 
 def rest_matrices(given):
@@ -104,5 +104,5 @@ def rest_matrices(given):
 def matrix(position, q):
     """The transform of a bone, 4 by 4."""
     m = np.eye(4)
-    m[:3, :3], m[:3, 3] = rotation_matrix(q), position
+    m[:3, :3], m[:3, 3] = matrices(q), position
     return m

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.logging_server import Match
+from support.logging_server import logged
 
 import cylcollide as cc
 
@@ -98,11 +98,8 @@ class Page:
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of 12 ticks."""
-    path, match = tmp_path_factory.mktemp("log") / "match.shots", Match(5)
-    with cc.ShotLog(path, match.world, match.history):
-        for number in range(12):
-            match.tick(number)
-            match.shoot(4)
+    path = tmp_path_factory.mktemp("log") / "match.shots"
+    logged(path, 12)
     return path
 
 

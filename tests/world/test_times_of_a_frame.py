@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cases.frames import matrices
 from support.check_cylinders import IS_COMPILED
 
 import cylcollide as cc
@@ -55,10 +56,8 @@ def moves(world: cc.HitWorld, ids: np.ndarray, rig: cc.Rig) -> Callable[[], None
 
 def matrices_of(positions: np.ndarray, orientations: np.ndarray) -> np.ndarray:
     """The same bones as matrices, (k, b, 4, 4)."""
-    m, (x, y, z, w) = np.zeros((*positions.shape[:2], 4, 4)), np.moveaxis(orientations, -1, 0)
-    m[..., 0, 0], m[..., 0, 1], m[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
-    m[..., 1, 0], m[..., 1, 1], m[..., 1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
-    m[..., 2, 0], m[..., 2, 1], m[..., 2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+    m = np.zeros((*positions.shape[:2], 4, 4))
+    m[..., :3, :3] = matrices(orientations)
     m[..., :3, 3], m[..., 3, 3] = positions, 1.0
     return m
 

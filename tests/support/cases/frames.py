@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -92,10 +92,6 @@ class Frame:
         """Return local lengths in the world, (n,), without rounding."""
         return local * self.size * self.unit
 
-    def point(self, xy: Whole, z: Whole) -> Whole:
-        """Return local points from their place across (n, 2) and along (n,)."""
-        return np.column_stack([xy, z])
-
     def repeated(self, count: int) -> "Frame":
         """Return the one frame `count` times, to bring as many points to the same world."""
         return Frame(*(np.repeat(getattr(self, name), count, axis=0) for name in self.__dataclass_fields__))
@@ -114,16 +110,27 @@ def frames(rng: Generator, n: int) -> Frame:
     return Frame(turn, size, shift, unit, radius, rng.integers(1, 5 * radius + 2), across)
 
 
-def _integer_rotations(rng: Generator, n: int) -> tuple[Whole, Whole]:
-    """Return integer matrices M with M Mᵀ = size² I, from quaternions of small integers; one in three has size 1."""
-    w, x, y, z = q = rng.integers(-2, 3, (4, n))
-    w[(q == 0).all(axis=0)] = 1
+def rotations(x: NDArray, y: NDArray, z: NDArray, w: NDArray) -> NDArray:
+    """Return the rotation matrices of quaternions, (..., 3, 3), times their squared lengths; of integers exactly."""
     rows = [
         [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
         [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
         [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
     ]
-    turn, size = np.moveaxis(np.array(rows), 2, 0), w * w + x * x + y * y + z * z
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
+def matrices(q: ArrayLike) -> NDArray:
+    """Return the rotation matrices of quaternions x, y, z, w (..., 4) of any length but 0, good to a few roundings."""
+    q = np.asarray(q)
+    return rotations(*np.moveaxis(q / np.sqrt((q * q).sum(-1))[..., None], -1, 0))
+
+
+def _integer_rotations(rng: Generator, n: int) -> tuple[Whole, Whole]:
+    """Return integer matrices M with M Mᵀ = size² I, from quaternions of small integers; one in three has size 1."""
+    w, x, y, z = q = rng.integers(-2, 3, (4, n))
+    w[(q == 0).all(axis=0)] = 1
+    turn, size = rotations(x, y, z, w), w * w + x * x + y * y + z * z
     plain = rng.random(n) < 1 / 3
     perm = np.eye(3, dtype=np.int64)[rng.permuted(np.tile(np.arange(3), (n, 1)), axis=1)]
     signed = perm * rng.choice([-1, 1], (n, 3, 1))

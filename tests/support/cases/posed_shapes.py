@@ -50,22 +50,6 @@ def frame_of(p: Posed) -> Array:
     return np.stack([p.x, p.y, p.z], axis=1)
 
 
-def rotation_rows(quaternion: Array) -> Array:
-    """Return the box axes of quaternions x, y, z, w of any length, (n, 3, 3), good to a few roundings."""
-    x, y, z, w = (quaternion / np.linalg.norm(quaternion, axis=1)[:, None]).T
-    columns = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
-        [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
-        [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(columns), 2, 0)
-
-
-def rotation_matrix(quaternion: Array) -> Array:
-    """Return the rotation of one quaternion x, y, z, w of any length, (3, 3)."""
-    return rotation_rows(np.asarray(quaternion)[None])[0].T
-
-
 # Places -------------------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,6 @@ from support.cases.everyday_shape_worlds import mixed
 from support.character_life import all_shapes_rig
 
 import cylcollide as cc
-from cylcollide.bones.bone import per_length, turned_between
 
 GOES, JUMPS, LEAVES, HIDDEN = range(4)
 """Characters by place in the spawned order."""
@@ -47,15 +46,3 @@ def recorded_world(interpolate: str = "bones", seed: int = 1) -> RecordedWorld:
     history.record(1.0)
     first, last = (np.stack(column) for column in zip(*ends, strict=True))
     return RecordedWorld(history, rig, bare, (first, last), poses, ids)
-
-
-def pose_between(world: RecordedWorld, character: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bones of one character by the stated operations, (1, bones, 3) and (1, bones, 4)."""
-    (p, a), (q, b) = ((x[character], turn[character]) for x, turn in world.poses)
-    if character not in {GOES, HIDDEN} or alpha == 0.0:
-        return p[None], a[None]
-    if alpha == 1.0:
-        return q[None], b[None]
-    pairs = [(tuple(one), tuple(other)) for one, other in zip(a, b, strict=True)]
-    turn = [turned_between(one, per_length(one), other, per_length(other), alpha) for one, other in pairs]
-    return ((1.0 - alpha) * p + alpha * q)[None], np.array(turn)[None]

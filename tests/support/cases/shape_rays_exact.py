@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import QUADRUPLES, Frame, Whole, frames
+from support.cases.frames import QUADRUPLES, Frame, Whole, frames, rotations
 from support.oracle.shapes.rows import UNTURNED, Shapes, shapes
 
 
@@ -91,11 +91,5 @@ TURNS = np.array([UNTURNED, (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), *DIAGONALS
 
 def turned_rows(orientation: Whole) -> Whole:
     """Return the axes of `TURNS`, (n, 3, 3), whole."""
-    x, y, z, w = orientation.astype(np.int64).T
-    columns = [
-        [w * w + x * x - y * y - z * z, 2 * (x * y + w * z), 2 * (x * z - w * y)],
-        [2 * (x * y - w * z), w * w - x * x + y * y - z * z, 2 * (y * z + w * x)],
-        [2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z],
-    ]
-    rows = np.moveaxis(np.array(columns), 2, 0)
-    return rows // (x * x + y * y + z * z + w * w)[:, None, None]
+    q = orientation.astype(np.int64).T
+    return np.swapaxes(rotations(*q), 1, 2) // (q * q).sum(axis=0)[:, None, None]

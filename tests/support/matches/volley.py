@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from support.character_life import Life
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
@@ -92,3 +93,22 @@ def draw_volley(moments: list[Moment], pellets: int, rng: np.random.Generator) -
         np.where(rng.random(n) < 0.3, np.concatenate(known), rng.integers(0, 64, n)),
         rng.uniform(0.0, 60.0, n),
     )
+
+
+def record_life(life: Life, history: cc.PoseHistory, ticks: int, leaps: float = 0.0) -> None:
+    """So many ticks, with a few steps of the life before each; in a share of them somebody leaps."""
+    for _ in range(ticks):
+        for _ in range(int(life.rng.integers(1, 4))):
+            life.step()
+        if leaps and life.rng.random() < leaps:
+            life.teleport()
+        history.record(float(len(history.times) and history.times[-1]) + life.rng.uniform(0.01, 0.05))
+
+
+def past_limbs(history: cc.PoseHistory, rng: np.random.Generator, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Segments, each past a limb of its time, if there is any."""
+    start, aim = rng.uniform(-6, 6, (len(times), 3)), np.zeros((len(times), 3))
+    for i, time in enumerate(times):
+        limbs = history.limbs_at(time)
+        aim[i] = limbs.p1[rng.integers(len(limbs))] + 0.1 * rng.normal(size=3) if len(limbs) else -start[i]
+    return start, start + 2.0 * (aim - start)

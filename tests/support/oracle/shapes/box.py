@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import Array, Posed, frames
-from support.cases.posed_shapes import Placed, either, rotation_rows
+from support.cases.frames import Array, Posed, frames, matrices
+from support.cases.posed_shapes import Placed, either
 from support.cases.shape_rays_exact import TURNS, Exact, turned_rows
 from support.oracle.lines import BOX, NEG_X, Poly, Seen, Signs, dot, integers, split
 from support.oracle.shapes.common import HALF, LOW, TURN, X, Y, Z
@@ -49,7 +49,7 @@ def placed(rng: Generator, p: Posed) -> Placed:
     turn = rng.normal(size=(n, 4)) * 10.0 ** rng.uniform(-3, 3, (n, 1))
     turn[rng.random(n) < 0.3] = UNTURNED
     half = p.radius[:, None] * 10.0 ** rng.uniform(-1.5, 0.5, (n, 3))
-    return Placed(shapes(BOX, p.p1, orientation=turn, half=half), rotation_rows(turn), np.zeros(n))
+    return Placed(shapes(BOX, p.p1, orientation=turn, half=half), np.swapaxes(matrices(turn), 1, 2), np.zeros(n))
 
 
 def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
