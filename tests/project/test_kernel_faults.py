@@ -46,7 +46,7 @@ CHECKS: dict[str, list[str]] = {
         f"kernels/{name}.py": ["tests/kernels/test_thick.py"]
         for name in ("bore", "first_contact", "near_line", "thick")
     },
-    "kernels/nearest_place.py": ["tests/query/test_nearest.py"],
+    "kernels/nearest_place.py": ["tests/kernels/test_distance.py", "tests/query/test_nearest.py"],
     "kernels/places_of_eight.py": ["tests/kernels/test_distance.py"],
     **{f"{name}/clearance.py": CLEARANCES for name in ("kernels", "query", "query/loops")},
     "kernels/about_limb.py": CLEARANCES,
