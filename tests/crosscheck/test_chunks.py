@@ -1,7 +1,6 @@
 """Chunks: kept whole or not at all, resumed, merged alike in any order, by any executor; and the command above them."""
 
 import json
-import os
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -119,7 +118,7 @@ def test_a_write_that_fails_leaves_nothing_half(tmp_path, monkeypatch):
     def full(*_args, **_kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(np, "savez_compressed", full)
     with pytest.raises(OSError, match="No space left"):
         store.save(KEYS[0], Chunk({"cause": np.arange(1000)}, {}))
     assert store.path(KEYS[0]).read_bytes() == before

@@ -28,6 +28,7 @@ from cylcollide.crosscheck.records import (
 )
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.process.files import Columns, read_columns
 from cylcollide.query.hits import RayHits
 
 BULLET = "bullet"
@@ -260,19 +261,18 @@ def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
 
 
 def _read_rays(path: Path) -> list[Case]:
-    # Opened here: np.load forgets to close a file that it cannot read.
-    with path.open("rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as rays:
-                columns = {name: rays[name] for name in rays.files}
-            if int(columns["schema"]) != RAYS_SCHEMA:
-                raise ValueError(f"schema {columns['schema']}, not {RAYS_SCHEMA}")
-            return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
-        except Exception as error:  # what zip, zlib and NumPy make of a foreign file or array
-            raise foreign(path, "rays as `cylcollide crosscheck` writes them", error) from error
+    try:
+        columns = read_columns(path, "cylcollide crosscheck")
+        if int(columns["schema"]) != RAYS_SCHEMA:
+            raise ValueError(f"schema {columns['schema']}, not {RAYS_SCHEMA}")
+        return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
+    except OSError:
+        raise
+    except Exception as error:  # what NumPy makes of a foreign array
+        raise foreign(path, "rays as `cylcollide crosscheck` writes them", error) from error
 
 
-def _case_of_ray(rays: dict[str, Any], row: int) -> Case:
+def _case_of_ray(rays: Columns, row: int) -> Case:
     """One row as a case without a cause; a place of it is its family, then the pose and the bullet's number."""
     pose, kind, this = int(rays["pose"][row]), str(rays["kinds"][rays["kind"][row]]), slice(row, row + 1)
     segment = shots(rays["start"][this], rays["end"][this], Intent.EITHER)

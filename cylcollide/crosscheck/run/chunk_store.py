@@ -1,8 +1,6 @@
 """Computes chunks on any executor and keeps them on disk: a stopped sweep resumes; their order is irrelevant."""
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.records import one_line
+from cylcollide.process.files import read_columns, write_columns
 
 Arrays = dict[str, NDArray[Any]]
 Warn = Callable[[str], None]
@@ -33,8 +32,7 @@ class ChunkStore:
     """Finished chunks in a folder, one ``.npz`` each.
 
     ``stamp`` says what they were computed with (versions, engine, size): a file with another stamp belongs to another
-    run and is computed anew. Files are written under another name first and renamed when complete, so that a chunk is
-    there wholly or not at all; zip checksums show which was damaged afterwards.
+    run and is computed anew. A chunk is there wholly or not at all; zip checksums show which was damaged afterwards.
     """
 
     folder: Path
@@ -48,14 +46,12 @@ class ChunkStore:
         """Return a finished chunk, or None if there is none, telling why one that is there cannot be used."""
         path = self.path(key)
         try:
-            # Opened here: np.load forgets to close a file that it cannot read.
-            with path.open("rb") as kept, np.load(kept, allow_pickle=False) as file:
-                columns = {name: file[name] for name in file.files}
+            columns = dict(read_columns(path, "a sweep"))
             about = json.loads(str(columns.pop("about")))
             stamp, record = about["stamp"], about["record"]
         except FileNotFoundError:
             return None
-        except Exception as error:  # whatever zip, zlib, NumPy and JSON make of a damaged file
+        except (OSError, ValueError, KeyError, TypeError) as error:
             warn(f"{path} is damaged ({one_line(error, named=True)}): computing this chunk anew")
             return None
         if stamp != self.stamp:
@@ -67,16 +63,7 @@ class ChunkStore:
         """Write a chunk so that it is there wholly or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         about = json.dumps({"stamp": self.stamp, "record": chunk.record})
-        handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez_compressed(file, about=np.array(about), **chunk.columns)  # type: ignore[arg-type]
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self.path(key))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_columns(self.path(key), {"about": np.array(about), **chunk.columns})
 
 
 class UnfinishedError(RuntimeError):
