@@ -20,7 +20,7 @@ from cylcollide.crosscheck.report.chart_style import MOST_POINTS, thin_out
 from cylcollide.crosscheck.report.drawn_case import Drawn, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES
 from cylcollide.crosscheck.report.page import page_html, write_page
-from cylcollide.crosscheck.report.pictures import CutPlane, cylinder_mesh
+from cylcollide.crosscheck.report.pictures import CutPlane
 from cylcollide.crosscheck.report.tables import limb_table, write_tables
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.run import wrong_count
@@ -169,14 +169,6 @@ def test_thinning_keeps_extremes_and_spread():
     assert {values[rows].min(), values[rows].max()} == {values.min(), values.max()}
     for share in (10, 50, 90):
         assert math.isclose(np.percentile(values[rows], share), np.percentile(values, share), rel_tol=1e-2)
-
-
-def test_cylinder_mesh_is_closed_and_faces_outward():
-    p1, p2, radius = np.array([1.0, 2.0, 3.0]), np.array([1.5, 1.0, 3.7]), 0.3
-    points, triangles = cylinder_mesh(p1, p2, radius, 200)
-    a, b, c = (points[triangles[:, k]] - p1 for k in range(3))
-    volume = np.sum(a * np.cross(b, c)) / 6
-    assert math.isclose(volume, math.pi * radius**2 * np.linalg.norm(p2 - p1), rel_tol=1e-3)
 
 
 def test_outline_of_a_cylinder_cut_open():

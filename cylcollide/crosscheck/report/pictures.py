@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from cylcollide._types import Float64Array, Int32Array
+from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.wording import UNITS
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
@@ -22,6 +22,8 @@ from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.chart_style import COLORS, bare
 from cylcollide.crosscheck.report.drawn_case import Drawn
 from cylcollide.engines.rounded_cylinder import Least, Rounded
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.meshes import tessellate
 
 COLUMNS, MARGIN_COLUMNS = 180, 30
 """Columns in the window and beyond each of its sides."""
@@ -209,22 +211,6 @@ def views(calibrations: Sequence[JsonObject], cases: Sequence[Case]) -> JsonObje
     }
 
 
-def cylinder_mesh(
-    p1: Float64Array, p2: Float64Array, radius: float, corners: int = CORNERS
-) -> tuple[Float64Array, Int32Array]:
-    """Points (4 c + 2, 3) and triangles (4 c, 3) of a cylinder; wall and caps share no point, so rims stay sharp."""
-    axis = unit(p2 - p1)
-    first = across(axis)
-    turn = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)[:, None]
-    ring = radius * (np.cos(turn) * first + np.sin(turn) * np.cross(axis, first))
-    points = np.concatenate([p1 + ring, p2 + ring, p1 + ring, p2 + ring, [p1, p2]])
-    here, n = np.arange(corners), corners
-    there, one = np.roll(here, -1), np.ones_like(here)
-    wall = (here, there, here + n), (there, there + n, here + n)
-    caps = (there + 2 * n, here + 2 * n, 4 * n * one), (here + 3 * n, there + 3 * n, (4 * n + 1) * one)
-    return points, np.concatenate([np.stack(rows, axis=1) for rows in (*wall, *caps)]).astype(np.int32)
-
-
 def limb_colors(count: int) -> list[str]:
     """Soft colours whose hues lie a golden angle apart, so that neighbours differ."""
     shades = (colorsys.hls_to_rgb(0.58 + 0.381966 * i, 0.64, 0.42) for i in range(count))
@@ -234,13 +220,15 @@ def limb_colors(count: int) -> list[str]:
 def _limbs(place: Drawn) -> go.Figure:
     """One mesh per limb and the rims of all of them as lines."""
     figure, rims = go.Figure(), []
-    for limb, color in enumerate(limb_colors(len(place.p1))):
-        points, triangles = cylinder_mesh(place.p1[limb], place.p2[limb], place.case.radius[limb])
-        mesh: dict[str, Any] = dict(
-            zip("xyzijk", (*points.astype(np.float32).T, *triangles.astype(np.uint8).T), strict=True)
-        )
+    limbs = Limbs.cylinders(place.p1, place.p2, place.case.radius)
+    for limb, color in enumerate(limb_colors(len(limbs))):
+        points, triangles, _ = tessellate(limbs[limb]._table, CORNERS)
+        caps = np.r_[:CORNERS, 3 * CORNERS : 4 * CORNERS]
+        triangles[caps] += len(points)  # wall and caps share no point, so that rims stay sharp
+        columns = (*np.concatenate([points, points]).T, *triangles.astype(np.uint8).T)
+        mesh: dict[str, Any] = dict(zip("xyzijk", columns, strict=True))
         figure.add_mesh3d(**mesh, color=color, name=place.case.name(limb), hoverinfo="name", **LIGHT)
-        for rim in (points[:CORNERS], points[CORNERS : 2 * CORNERS]):
+        for rim in points[CORNERS : 3 * CORNERS].reshape(2, CORNERS, 3):
             rims += [rim, rim[:1], np.full((1, 3), np.nan)]
     _add_line(figure, np.concatenate(rims), "ink", 1.5)
     return figure
