@@ -8,7 +8,8 @@ import sys
 import numpy as np
 
 import cylcollide as cc
-from cylcollide.limbs.outlines import COLORS, fill_outlines, surface_points
+from cylcollide.limbs.figures import add_polygons
+from cylcollide.limbs.outlines import COLORS, LINE, hull, surface_points
 
 RATE, BUFFER = 60, 0.100  # ticks a second; how far behind the newest state the client draws, in seconds
 WALL_ENDS, WALL_AT = 4.0, 1.0  # x and y of the corner: a wall goes from there to the left
@@ -45,10 +46,10 @@ def panel(axes, title: str, limbs: cc.Limbs, cross: np.ndarray, live: cc.Limbs |
     """What is before the muzzle: limbs filled, those of now dashed, the wall before them, and where the shot goes."""
     for these, dashed in ((limbs, False), (live, True)):
         rows = [] if these is None else sorted(np.flatnonzero(these.p1[:, 1] > WALL_AT), key=lambda i: -these.p1[i, 1])
-        flat = [seen_by_shooter(surface_points(these, i)) for i in rows]
+        flat = [hull(seen_by_shooter(surface_points(these, i))) for i in rows]
         colors = ["none" if dashed else COLORS[these.hit_group[i]] for i in rows]
-        style = {"linestyle": "--", "linewidth": 1.0} if dashed else {}
-        fill_outlines(axes, flat, colors, alpha=0.8, **style)
+        style = {"linestyle": "--", "linewidth": 1.0} if dashed else {"linewidth": 0.6}
+        add_polygons(axes, flat, facecolors=colors, edgecolors=LINE, alpha=0.8, **style)
     left, right = seen_by_shooter(np.array([[WALL_ENDS - 3.0, WALL_AT, 0.0], [WALL_ENDS, WALL_AT, 2.2]]))
     axes.fill_between([left[0], right[0]], left[1], right[1], color="#b0aaa0", alpha=1.0 if live is None else 0.4)
     axes.plot(*seen_by_shooter(cross[None])[0], marker="+", markersize=16, markeredgewidth=2, color="black")

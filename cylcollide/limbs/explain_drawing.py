@@ -117,7 +117,7 @@ def _window(limb: Limb, ends: Float64Array, near: Float64Array) -> tuple[Float64
 
 
 def visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float64Array:
-    """The part of a segment (2, 2) in the window, all of it if none is."""
+    """The part of a segment (2, 2 or 3) in a window or box, all of it if none is."""
     with np.errstate(divide="ignore", invalid="ignore"):
         times = (np.array([low, high]) - ends[0]) / (ends[1] - ends[0])
     first, last = np.fmax(0.0, np.nanmax(times.min(axis=0))), np.fmin(1.0, np.nanmin(times.max(axis=0)))

@@ -1,13 +1,12 @@
 """Outlines of limbs as figures show them from one side, and the colours of their hit groups."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Shape
-from cylcollide.limbs.figures import add_polygons
+from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.wireframe import across, direction
 
 AROUND, ALONG = 32, 13
 """Points of an outline around the axis, and rings along one that is not straight."""
@@ -23,11 +22,13 @@ def group_colors(groups: Mapping[str, int]) -> dict[int, str]:
     return dict(zip(groups.values(), COLORS[1:] * len(groups), strict=False))
 
 
-def fill_outlines(axes: Any, outlines: Iterable[Float64Array], colors: Iterable[str], **style: Any) -> None:
-    """Fill the hulls of points (n, 2) with these colours; "none" leaves them empty."""
-    filled = {"facecolors": list(colors), "edgecolors": LINE, "linewidths": 0.6, "alpha": 0.45, **style}
-    add_polygons(axes, [hull(points) for points in outlines], **filled)
-    axes.autoscale_view()
+def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
+    """The axis that points up, 1 or 2: along which characters of these limbs are longest; 2 if there are none."""
+    tall = np.zeros(3)
+    for one in np.unique(limbs.character[chosen])[:16]:
+        own = chosen & (limbs.character == one)
+        tall += np.ptp(np.concatenate([limbs.p1[own], limbs.p2[own]]), axis=0)
+    return 1 if tall[1] > 1.25 * tall[2] else 2
 
 
 def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
@@ -40,8 +41,7 @@ def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
     rings = 2 if shape in (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED) else max(ALONG, around // 2)
     axis, angle = p2 - p1, np.linspace(-0.5 * np.pi, 0.5 * np.pi, rings)
     u = 0.5 + 0.5 * np.sin(angle)
-    length = float(np.linalg.norm(axis))
-    direction = axis / length if length else np.array([0.0, 0.0, 1.0])
+    way, length = direction(p1, p2), float(np.linalg.norm(axis))
     height, radius = u * length, np.full(rings, r1)
     if shape == Shape.TAPERED:
         radius = r1 + (r2 - r1) * u
@@ -49,11 +49,9 @@ def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
         radius = r1 * np.cos(angle)
     elif shape in (Shape.CAPSULE, Shape.SPHERE):
         height, radius = np.where(angle > 0.0, length, 0.0) + r1 * np.sin(angle), r1 * np.cos(angle)
-    side = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
-    side /= np.linalg.norm(side)
     turn = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
-    ring = np.outer(np.cos(turn), side) + np.outer(np.sin(turn), np.cross(direction, side))
-    return np.asarray(p1 + height[:, None, None] * direction + radius[:, None, None] * ring).reshape(-1, 3)
+    ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) @ across(way)
+    return np.asarray(p1 + height[:, None, None] * way + radius[:, None, None] * ring).reshape(-1, 3)
 
 
 def hull(points: Float64Array, around: int = AROUND) -> Float64Array:

@@ -18,7 +18,7 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.limbs.figures import add_polygons, new_figure
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.limbs.outlines import AROUND, COLORS, LINE, group_colors, hull, surface_points
+from cylcollide.limbs.outlines import AROUND, COLORS, LINE, group_colors, hull, surface_points, up_axis
 from cylcollide.query.labels import NO_STATIC
 
 if TYPE_CHECKING:
@@ -58,12 +58,8 @@ class Scene:
 
     @property
     def up(self) -> int:
-        """The axis that points up: 1 or 2, along which characters are taller; 2 if there are none."""
-        tall = np.zeros(3)
-        for one in self.characters.tolist():
-            own = self.limbs.character == one
-            tall += np.ptp(np.concatenate([self.limbs.p1[own], self.limbs.p2[own]]), axis=0)
-        return 1 if tall[1] > tall[2] else 2
+        """The axis that points up, as far as characters tell."""
+        return up_axis(self.limbs, self.limbs.character >= 0)
 
     def rows_of(self, focus: ArrayLike | None) -> Int64Array:
         """The limbs of these characters; None: all limbs but walls, or all, if there are only walls."""

@@ -23,7 +23,7 @@ def outlines(limbs: Limbs) -> Float64Array:
             x, y, z = radius * np.eye(3)
             lines += [_arc(p1, x, y), _arc(p1, y, z), _arc(p1, z, x)]
         elif kind == Shape.ELLIPSOID:
-            (x, y), z = radius * across(_direction(p1, p2)), 0.5 * (p2 - p1)
+            (x, y), z = radius * across(direction(p1, p2)), 0.5 * (p2 - p1)
             middle = p1 + z
             lines += [_arc(middle, x, y), _arc(middle, y, z), _arc(middle, z, x)]
         else:
@@ -45,18 +45,18 @@ def _arc(centre: Float64Array, u: Float64Array, v: Float64Array, corners: int = 
 
 def _wall(p1: Float64Array, p2: Float64Array, r1: float, r2: float) -> list[Float64Array]:
     """Circles around both ends, and four lines between them."""
-    u, v = across(_direction(p1, p2))
+    u, v = across(direction(p1, p2))
     sides = np.array([[p1 + r1 * side, p2 + r2 * side] for side in (u, v, -u, -v)])
     return [_arc(p1, r1 * u, r1 * v), _arc(p2, r2 * u, r2 * v), sides]
 
 
 def _half_balls(p1: Float64Array, p2: Float64Array, radius: float) -> list[Float64Array]:
-    axis = _direction(p1, p2)
+    axis = direction(p1, p2)
     sides = radius * across(axis)
     return [_arc(end, side, way * radius * axis, CORNERS // 2) for end, way in ((p1, -1), (p2, 1)) for side in sides]
 
 
-def _direction(p1: Float64Array, p2: Float64Array) -> Float64Array:
+def direction(p1: Float64Array, p2: Float64Array) -> Float64Array:
     """The unit vector from p1 to p2; z, if they are the same."""
     length = float(np.linalg.norm(p2 - p1))
     return (p2 - p1) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -191,8 +192,5 @@ def joined(results: Iterable[SpanResult]) -> SpanResult:
 
 
 def _summed(tallies: list[PolicyTally]) -> PolicyTally:
-    groups: dict[str, int] = {}
-    for tally in tallies:
-        for group, count in tally.groups.items():
-            groups[group] = groups.get(group, 0) + count
-    return PolicyTally(sum(one.hits for one in tallies), sum(one.damage for one in tallies), groups)
+    groups = sum((Counter(one.groups) for one in tallies), Counter[str]())
+    return PolicyTally(sum(one.hits for one in tallies), sum(one.damage for one in tallies), dict(groups))

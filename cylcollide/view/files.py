@@ -12,6 +12,7 @@ import numpy as np
 from cylcollide.view.browser import QUIET, Browser
 from cylcollide.view.marks import NO_MARKS
 from cylcollide.view.panel import STYLE, legend
+from cylcollide.view.server import url_of
 from cylcollide.view.stage import Stage, look_at_shot
 from cylcollide.view.subjects import Subject, Told
 
@@ -44,7 +45,7 @@ def _thinned(times: Any, step: float) -> list[int]:
 def write_png(server: Any, path: Path, width: int, height: int) -> None:
     """Write a picture of a server's page, as a browser without a window draws it."""
     with Browser(width, height) as browser:
-        browser.open(f"http://{server.get_host()}:{server.get_port()}")
+        browser.open(url_of(server))
         browser.evaluate(QUIET)
         browser.settle()
         path.write_bytes(browser.picture())

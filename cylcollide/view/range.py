@@ -15,7 +15,7 @@ from cylcollide.view.firing import Answer, FiredShot, Firing
 from cylcollide.view.frames import frame_at, frame_of_state
 from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
 from cylcollide.view.panel import legend, preformatted
-from cylcollide.view.server import serve, stop
+from cylcollide.view.server import serve, stop, url_of
 from cylcollide.view.stage import Stage, aim, beside, prepare, usual_size
 
 STEP = 1.0 / 30.0
@@ -52,7 +52,7 @@ class Range:
     @property
     def url(self) -> str:
         """Where it is shown."""
-        return f"http://{self._server.get_host()}:{self._server.get_port()}"
+        return url_of(self._server)
 
     def run(self) -> None:
         """Let time go on, in this thread, until `close`."""

@@ -29,10 +29,15 @@ def serve(title: str, port: int = PORT) -> viser.ViserServer:
     return server
 
 
+def url_of(server: viser.ViserServer) -> str:
+    """Where a server is shown."""
+    return f"http://{server.get_host()}:{server.get_port()}"
+
+
 def stop(server: viser.ViserServer) -> None:
     """Stop a server, silently."""
     with redirect_stdout(io.StringIO()):
         server.stop()
 
 
-__all__ = ["HOST", "PORT", "connect", "serve", "stop", "viser"]
+__all__ = ["HOST", "PORT", "connect", "serve", "stop", "url_of", "viser"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float64Array, Int64Array, Shape
+from cylcollide._types import Float64Array, Shape
 from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
 from cylcollide.view.instances import FEW, Instances, instances_of
@@ -68,11 +68,9 @@ class Stage:
                     sent[what] = column
         if self._ghost:
             return
-        self._draw_lines("bones", (frame.bones if self.shows_bones else frame.bones[:0], BONE))
-        for name in ("path", "gap", "normals"):
-            self._draw_lines(name, getattr(marks, name))
-        for name in ("entries", "exits", "places"):
-            self._draw_points(name, getattr(marks, name), marks.points)
+        self._draw("bones", (frame.bones if self.shows_bones else frame.bones[:0], BONE), marks.points)
+        for name in ("path", "gap", "normals", "entries", "exits", "places"):
+            self._draw(name, getattr(marks, name), marks.points)
 
     def clear(self) -> None:
         """Take all limbs away."""
@@ -110,27 +108,16 @@ class Stage:
         columns = {"batched_positions": positions, "batched_wxyzs": turns, "batched_scales": scales}
         return {name: column.astype(np.float32) for name, column in columns.items()}
 
-    def _draw_lines(self, name: str, what: Lines) -> None:
-        lines, color = what
-        self._remove(name)
-        if len(lines):
-            self._lines[name] = self._scene.add_line_segments(
-                f"/{name}", lines.astype(np.float32), rgb(color), thickness=LINE, thickness_units="screen"
-            )
-
-    def _draw_points(self, name: str, what: Points, size: float) -> None:
-        points, color = what
-        self._remove(name)
-        if len(points):
-            self._lines[name] = self._scene.add_point_cloud(
-                f"/{name}", points.astype(np.float32), rgb(color), point_size=0.45 * size * self._size,
-                point_shape="circle", precision="float32",
-            )  # fmt: skip
-
-    def _remove(self, name: str) -> None:
-        before = self._lines.pop(name, None)
-        if before is not None:
+    def _draw(self, name: str, what: Lines | Points, size: float) -> None:
+        if (before := self._lines.pop(name, None)) is not None:
             before.remove()
+        where, color = what
+        given, scene = (f"/{name}", where.astype(np.float32), rgb(color)), self._scene
+        if where.ndim == 3 and len(where):
+            self._lines[name] = scene.add_line_segments(*given, thickness=LINE, thickness_units="screen")
+        elif len(where):
+            look = {"point_size": 0.45 * size * self._size, "point_shape": "circle", "precision": "float32"}
+            self._lines[name] = scene.add_point_cloud(*given, **look)
 
 
 TURN_STEPS = 2.0**13
@@ -227,12 +214,3 @@ def ground_of(frame: Frame, up: int) -> tuple[Float64Array, float]:
     place = np.round(np.concatenate([limbs.p1, limbs.p2]).mean(axis=0) / cell) * cell
     place[up] = float((np.minimum(limbs.p1[:, up], limbs.p2[:, up]) - reach).min())
     return place, cell
-
-
-def up_axis(frame: Frame) -> int:
-    """The axis that points up, 1 or 2: along which characters are longest; 2 if there are none."""
-    limbs = frame.limbs
-    owners: Int64Array = np.unique(limbs.character[~frame.is_static])
-    spans = [np.ptp(limbs.p1[(limbs.character == one) & ~frame.is_static], axis=0) for one in owners[:16]]
-    total = np.sum(spans, axis=0) if spans else np.zeros(3)
-    return 1 if total[1] > 1.25 * total[2] else 2

@@ -13,13 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cylcollide.limbs.outlines import up_axis
 from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.pointed import PointerNames
-from cylcollide.view.server import PORT, serve, stop
-from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, prepare, up_axis, usual_size, view_of
+from cylcollide.view.server import PORT, serve, stop, url_of
+from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, prepare, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
 from cylcollide.world.hit_world import HitWorld
 
@@ -86,7 +87,7 @@ class Viewer:
     @property
     def url(self) -> str:
         """Where it is shown."""
-        return f"http://{self._server.get_host()}:{self._server.get_port()}"
+        return url_of(self._server)
 
     def __repr__(self) -> str:
         return f"Viewer({self.url})"
@@ -172,7 +173,8 @@ class Viewer:
     def _prepare(self, server: Any) -> Frame:
         """Put the camera where it sees the first frame, which is returned."""
         frame = self._subject.frame(0)
-        up = self._up = up_axis(frame) if self._asked_up == "auto" else "xyz".index(self._asked_up)
+        told, limbs = self._asked_up, frame.limbs
+        up = self._up = up_axis(limbs, ~frame.is_static) if told == "auto" else "xyz".index(told)
         prepare(server, up, *view_of(frame, up), *ground_of(frame, up))
         return frame
 

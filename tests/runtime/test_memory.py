@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.package import printed_by, run_python
 
 import cylcollide as cc
@@ -182,7 +182,7 @@ print(4 * count, before, resident(), things, objects())
 """
 
 
-@pytest.mark.skipif(not JIT or not Path("/proc/self/statm").exists(), reason="about machine code, and Linux")
+@pytest.mark.skipif(not IS_COMPILED or not Path("/proc/self/statm").exists(), reason="about machine code, and Linux")
 @pytest.mark.parametrize(
     ("warm", "count"),
     [(5_000, 5_000), pytest.param(20_000, 2_500_000, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],

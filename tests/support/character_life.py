@@ -300,6 +300,17 @@ class Life:
         return [-1] * (len(self.labels()) - len(handles)) + handles
 
 
+def crowd_of(
+    count: int, bare: cc.Limbs | None = None, field: float = 20.0
+) -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:
+    """A world of bare limbs and so many posed characters of one rig, and the life that can pose them."""
+    life = Life(np.random.default_rng(count), bare or cc.HitWorld().limbs, field)
+    rig = life.rigs[0]
+    ids = life.world.spawn(rig, count)
+    life.world.set_poses(ids, *life.pose(rig, count))
+    return life.world, rig, ids, life
+
+
 def answers(asked: cc.HitWorld | cc.Snapshot, rays: tuple[np.ndarray, np.ndarray], options: dict) -> tuple:
     """All that a state says about some rays and points."""
     chords, points = asked.chords_segments(*rays, **options), asked.contains_points(rays[1])

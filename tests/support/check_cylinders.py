@@ -13,8 +13,6 @@ from cylcollide.runtime import levels
 IS_COMPILED = levels.CHOICE.level != levels.PLAIN
 """Whether machine code is in use; plain Python is some hundred times slower."""
 
-JIT = IS_COMPILED  # the older name
-
 POSITION_ULPS = 4
 """The promise: positions within 4 ulp of the largest coordinate among ray ends, limb ends and hit point."""
 

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -41,14 +42,15 @@ class Match:
         return self.history.judge_segments(start, start + 2 * (aim - start), POLICY, time=time).limb.tolist()
 
 
-def logged(path: Path, ticks: int, shots: int = 4) -> Match:
-    """A match of so many ticks, in each of which ann shoots, and its closed log."""
+def logged(path: Path, ticks: int, shots: int = 4, after: Callable[[Match], object] = lambda _: None) -> Match:
+    """A match of so many ticks, in each of which ann shoots, and its closed log; `after` is called after each tick."""
     match = Match(5)
     with cc.ShotLog(path, match.world, match.history) as log:
         for number in range(ticks):
             match.tick(number)
             log.note({"player": "ann"})
             match.shoot(shots)
+            after(match)
     return match
 
 

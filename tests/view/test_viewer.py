@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import numpy as np
 import pytest
 from support.cases.one_case import RECORD
-from support.logging_server import Match
+from support.logging_server import logged
 from support.missing_packages import hide_package
 
 import cylcollide as cc
@@ -30,14 +30,8 @@ from cylcollide.view.viewer import AS_NOW, AS_PLAYER, FROM_SIDE, Viewer
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory):
     """A match of 6 ticks, its log, and its limbs at each."""
-    path, match, limbs = tmp_path_factory.mktemp("view") / "match.shots", Match(5), []
-    with cc.ShotLog(path, match.world, match.history) as log:
-        for number in range(6):
-            match.tick(number)
-            limbs.append(match.world.limbs)
-            log.note({"player": "ann"})
-            match.shoot(4)
-    return match, path, limbs
+    path, limbs = tmp_path_factory.mktemp("view") / "match.shots", []
+    return logged(path, 6, after=lambda match: limbs.append(match.world.limbs)), path, limbs
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.character_life import Life, all_shapes_rig, answers, check_equal
+from support.character_life import Life, all_shapes_rig, answers, check_equal, crowd_of
 from support.check_cylinders import FIELDS
 
 import cylcollide as cc
@@ -11,11 +11,7 @@ import cylcollide as cc
 @pytest.fixture
 def pair() -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:
     """Two posed characters, 4 and 5, beside a bare limb with the label 3."""
-    life = Life(np.random.default_rng(7), cc.Limbs.spheres([9, 9, 9], 1.0, character=3))
-    rig = life.rigs[0]
-    ids = life.world.spawn(rig, 2)
-    life.world.set_poses(ids, *life.pose(rig, 2))
-    return life.world, rig, ids, life
+    return crowd_of(2, cc.Limbs.spheres([9, 9, 9], 1.0, character=3))
 
 
 def test_ids_begin_above_labels(pair):

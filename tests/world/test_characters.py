@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
-from support.character_life import Life, all_shapes_rig, answers, check_equal, memory_taken
+from support.character_life import Life, all_shapes_rig, answers, check_equal, crowd_of, memory_taken
 from support.check_cylinders import IS_COMPILED, same_bits
 
 import cylcollide as cc
@@ -51,15 +51,6 @@ def test_a_long_life_of_characters():
     life = Life(np.random.default_rng(99), make_crowd(5), names=Life.WITH_STATICS)
     assert live(life, 10_000, 10) > 20_000
     assert len(life.steps) == len(set(Life.WITH_STATICS))
-
-
-def crowd_of(count: int, field: float = 20.0) -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:
-    """A world of so many posed characters, and the life that can pose them."""
-    life = Life(np.random.default_rng(count), cc.HitWorld().limbs, field)
-    rig = life.rigs[0]
-    ids = life.world.spawn(rig, count)
-    life.world.set_poses(ids, *life.pose(rig, count))
-    return life.world, rig, ids, life
 
 
 def test_a_few_of_many_move_and_others_stay():
@@ -147,7 +138,7 @@ def test_a_despawned_rig_is_forgotten():
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda world: pickle.loads(pickle.dumps(world))])
 def test_a_copy_lives_on_its_own(copied):
-    world, rig, ids, life = crowd_of(5, 3.0)
+    world, rig, ids, life = crowd_of(5, field=3.0)
     unposed = world.spawn(rig)
     world.set_layers(ids[1], 4)
     other, rays = copied(world), life.rays(60)
@@ -168,7 +159,7 @@ def test_a_copy_lives_on_its_own(copied):
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 def test_copies_do_not_write_into_each_other(copied):
     """In every order of moves: what one has written before is never what the other writes into."""
-    world, rig, ids, life = crowd_of(40, 3.0)
+    world, rig, ids, life = crowd_of(40, field=3.0)
     world.set_poses(ids[0], *life.pose(rig, 1))
     pair = [world, copied(world)]
     expected = [cc.Limbs.concat([one.limbs]) for one in pair]  # not the arrays of a state, which would keep it
@@ -182,7 +173,7 @@ def test_copies_do_not_write_into_each_other(copied):
 
 
 def test_the_same_pose_gives_the_same_bits_one_by_one_and_in_a_batch():
-    world, rig, ids, life = crowd_of(30, 3.0)
+    world, rig, ids, life = crowd_of(30, field=3.0)
     at, turn = life.pose(rig, 30)
     world.set_poses(ids, at, turn)
     batch = world.limbs

@@ -22,6 +22,7 @@ from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.chart_style import COLORS, bare
 from cylcollide.crosscheck.report.drawn_case import Drawn
 from cylcollide.engines.rounded_cylinder import Least, Rounded
+from cylcollide.limbs.explain_drawing import visible
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.meshes import tessellate
 
@@ -242,7 +243,7 @@ def _view(place: Drawn) -> JsonObject:
     path, figure = place.direction, go.Figure()
     # A segment of no length gets one that cannot be seen.
     end = place.end if place.case.length else place.start + 1e-6 * place.radius * path
-    seen = _clip(place.start, end, center, half)
+    seen = visible(np.array([place.start, end]), center - half, center + half)
     _add_line(figure, seen, "path", 5.0, name="path")
     at, along = seen[0] + 0.2 * (seen[1] - seen[0]), unit(seen[1] - seen[0])
     arrow = {name: [float(number)] for name, number in zip("xyzuvw", (*at, *along), strict=True)}
@@ -271,12 +272,3 @@ def _add_line(figure: go.Figure, points: Float64Array, color: str, width: float,
     line = {"width": width} if color in ("ink", "path") else {"width": width, "color": COLORS[color]}
     hover = "name" if name else "skip"
     figure.add_scatter3d(x=x, y=y, z=z, mode="lines", line=line, meta=color, name=name, hoverinfo=hover)
-
-
-def _clip(start: Float64Array, end: Float64Array, center: Float64Array, half: float) -> Float64Array:
-    """The piece of a segment that lies in the cube of half width ``half``, (2, 3)."""
-    path = end - start
-    with np.errstate(divide="ignore", invalid="ignore"):
-        walls = np.sort(np.stack([(center - half - start) / path, (center + half - start) / path]), axis=0)
-    low, high = np.nanmax(walls[0], initial=0.0), np.nanmin(walls[1], initial=1.0)
-    return np.asarray(start + np.array([[low], [high]]) * path)
