@@ -1,7 +1,5 @@
 """A random life of characters and statics in a world, beside a plain record of who lives and what stands where."""
 
-import gc
-import tracemalloc
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,21 +26,6 @@ def all_shapes_rig(has_boxes: bool = True) -> cc.Rig:
     limbs, bone = cc.Limbs.concat(parts[0 if has_boxes else 1 :]), [1, 0, 2, 2, 3, 0, 1, 3, 3][0 if has_boxes else 2 :]
     rest = [[0, 0, 0], [0, 0, 0.4], [0.3, 0, 0.4], [0, 0, 0.8]]
     return cc.Rig(["root", "b", "c", "d"], [-1, 0, 1, 1], rest, [[0, 0, 0, 1]] * 4, limbs, bone, {"head": 1, "arm": 3})
-
-
-def memory_taken(work, times):
-    """Bytes that are left over after so many times, in a warm process."""
-    for _ in range(3):
-        work()
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(times):
-            work()
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
 
 
 @dataclass

@@ -7,8 +7,9 @@ import weakref
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
-from support.character_life import Life, all_shapes_rig, answers, check_equal, crowd_of, memory_taken
+from support.character_life import Life, all_shapes_rig, answers, check_equal, crowd_of
 from support.check_cylinders import IS_COMPILED, same_bits
+from support.memory import memory_taken
 
 import cylcollide as cc
 from cylcollide.constants import REBUILT_AT_ONCE

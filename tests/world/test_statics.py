@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 import pytest
-from support.character_life import memory_taken
 from support.check_cylinders import IS_COMPILED, same_bits
+from support.memory import memory_taken
 from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
