@@ -35,6 +35,12 @@ def limb_chords(ray: RayNumbers, limb: Solid) -> list[Chord]:
     return [chord for chord in chords if chord is not None]
 
 
+def is_on_ray(ray: RayNumbers, stretch: Stretch) -> bool:
+    """Whether a stretch between quadratic numbers has a point of the ray."""
+    number = QuadraticNumber.of_float
+    return _clipped(stretch, number(0.0), None if ray.limit == inf else number(ray.limit)) is not None
+
+
 def _clipped(stretch: Stretch, start: Number, limit: Number | None) -> Chord | None:
     """The part of a stretch from the start to the limit, both included, None if empty; limit None: no limit."""
     near, far, _ = stretch

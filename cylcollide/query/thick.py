@@ -13,8 +13,10 @@ from cylcollide.constants import BOX_PAD, LARGEST_SAFE
 from cylcollide.exact import order
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.line import End, Stretch
-from cylcollide.exact.solid import Bound, Solid
+from cylcollide.exact.shapes import line_from
+from cylcollide.exact.solid import Bound, Solid, slab
 from cylcollide.exact.thick import Grown
+from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
@@ -49,7 +51,8 @@ def grown_tree(tree: Tree, radius: float) -> Tree:
 class Bounded(Solid):
     """A tapered cylinder or an ellipsoid grown by the radius of one ray, as far as float64 bounds its contact.
 
-    Its crossing is that of the larger bounds: it begins at the earliest possible contact.
+    Its crossing is that of the larger bounds: it begins at the earliest possible contact. Where float64 is not trusted,
+    the ray may hit the limb if it meets its box.
     """
 
     has_algebraic_times = True
@@ -60,19 +63,25 @@ class Bounded(Solid):
             if max(ray.extent, one.extent, ray.radius) <= LARGEST_SAFE:
                 span = thick_span(ray, one, 0, True)
             bounds = ray_hit_bounds(ray, span, POLICY_HIT)
+            self.box = padded_box(one)
         self.ray, self.span = ray, span
         self.is_certain = bool(bounds.certain) and bounds.face != UNDECIDED_FACE
         self.latest = float(bounds.upper) * ray.per_length if bounds.upper < inf else inf
         """The fraction at which a contact is certain, or inf."""
 
-    def bounds(self, _: RayNumbers) -> Sequence[Bound]:
-        """None: they are not polynomials."""
-        return ()
+    def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
+        """Those of the box around the grown limb: every traversal finds the limb of a ray that meets it."""
+        low, high = self.box
+        offset, step, begin, (*end, radius) = line_from(ray, low, *high, self.ray.radius)
+        sizes = [last - first + 2 * radius for first, last in zip(begin, end, strict=True)]
+        return [slab("box", offset[k] + radius, step[k], sizes[k], Face.SIDE, Face.SIDE) for k in range(3)]
 
-    def crossing(self, _: RayNumbers) -> list[Stretch]:
+    def crossing(self, ray: RayNumbers) -> list[Stretch]:
         """Where the line may be inside, clipped to the ray: an end that is left out is not on it."""
         (first, last), limit = self.span.outer, self.ray.limit
         if not (first <= last and last >= 0.0 and first <= limit and first < inf):
+            return []
+        if first == -inf and not any(order.is_on_ray(ray, stretch) for stretch in super().crossing(ray)):
             return []
         near = None if first <= 0.0 else self._end(first, self.span.first_face)
         return [Stretch(near, None if last > limit or last == inf else self._end(last, self.span.last_face))]

@@ -37,6 +37,16 @@ def test_programs_of_start_pages_run(page, capsys):
         assert page in START or re.findall(r"^print\(.*  # (.*)$", program, re.MULTILINE) == printed.splitlines()
 
 
+def test_programs_of_pages_import_what_there_is():
+    imports = re.compile(r"^from (cylcollide[\w.]*) import ([\w, ]+)$", re.MULTILINE)
+    pages = [*DOCS.glob("*.md"), DOCS.parent / "README.md"]
+    found = [(page.name, *one) for page in pages for one in imports.findall(page.read_text())]
+    assert len(found) > 8
+    for page, module, names in found:
+        for name in names.split(", "):
+            assert hasattr(import_module(module), name), (page, module, name)
+
+
 def anchors(page: Path) -> set[str]:
     """Names of the headings of a page, as links write them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)

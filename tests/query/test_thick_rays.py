@@ -188,6 +188,28 @@ def test_bounded_shapes_say_where_they_are_open():
 
 
 @pytest.mark.machine_code
+@pytest.mark.parametrize(("unit", "width"), [(7e18, 1.0), (1.0, 1e-40)])
+@pytest.mark.parametrize("make", [cc.Limbs.cones, cc.Limbs.ellipsoids])
+def test_alone_as_among_thicker_rays_beyond_trusted_numbers(make, unit, width):
+    # Limbs that float64 is not trusted with were hit by all that met their boxes, which grow by the largest radius.
+    rng, n = np.random.default_rng(3), 60
+    p1, step = rng.normal(size=(2, 4, 3)) * unit
+    world = cc.HitWorld(make(p1, p1 + step, rng.uniform(0.1, 1.0, 4) * unit * width))
+    starts = rng.normal(size=(n, 3)) * 2.0 * unit
+    ends, radius = starts.copy(), rng.uniform(0.01, 1.0, n) * unit
+    ends[::4] += rng.normal(size=(n // 4, 3)) * unit
+    radius[::7] = 3.0 * unit
+    many = world.cast_segments(starts, ends, radius=radius)
+    chords = world.chords_segments(starts, ends, radius=radius)
+    for i in range(n):
+        alone, thick = (starts[i : i + 1], ends[i : i + 1]), radius[i : i + 1]
+        assert same(world.cast_segments(*alone, radius=thick), many[i : i + 1]) == []
+        assert world.chords_segments(*alone, radius=thick) == chords[[i]]
+    assert many.hit[::7][world.closest_points(starts[::7]).distance <= 3.0 * unit].all()
+    assert 10 < many.hit.sum() < n
+
+
+@pytest.mark.machine_code
 def test_in_the_past_as_in_a_world_of_that_time():
     limbs, starts, ends, rng = scene(6, 240, 24)
     world = cc.HitWorld(limbs)
