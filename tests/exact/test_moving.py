@@ -13,10 +13,10 @@ from support.cases.motions import FAMILIES, SHAPES, WHOLE_FLIGHT, everyday, moti
 from support.check_motions import check_motion
 from support.hypothesis import shapes
 
-from cylcollide._types import Face, RayNumbers, Shape
+from cylcollide._types import Face, Shape
 from cylcollide.exact.algebraic import Algebraic, real_roots
 from cylcollide.exact.contacts import Contact, united
-from cylcollide.exact.line import Triple
+from cylcollide.exact.line import Triple, segment_numbers
 from cylcollide.exact.moving import Motion, TickInterval, contact_face, contact_intervals, tick_interval
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
@@ -43,7 +43,7 @@ def number(x: QuadraticNumber | None) -> Algebraic:
 def check_still(m: Motion) -> int:
     """Fail unless a limb that keeps its place under the bullet has the chords of a ray; returns how many."""
     limb = SHAPE_RECORDS[m.shape].exact_solid(m.p1[0], m.p2[0], m.radius, m.radius2, ())
-    chords = limb_chords(RayNumbers(m.start, m.end, True, 1.0), limb)
+    chords = limb_chords(segment_numbers(m.start, m.end), limb)
     drift = np.subtract(m.p1[1], m.p1[0])
     moving = m._replace(end=tuple((np.asarray(m.end) + drift).tolist()))
     contacts = contact_intervals(moving)

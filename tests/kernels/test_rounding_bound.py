@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.oracle.shapes.table import SHAPE_ROWS
 
-from cylcollide._types import RayNumbers
 from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.kernels.dispatch import ray_limb
 from cylcollide.kernels.limb_table import limb_at
@@ -40,7 +40,7 @@ def draw(shape, rng, far):
 @np.errstate(all="ignore")
 def share_used(limbs, start, end):
     """The smallest level at which grown and shrunk intervals bracket the first true entry; None for a miss."""
-    chords = limb_chords(RayNumbers(start, end, True, 1.0), exact_limb(limbs._table, 0))
+    chords = limb_chords(segment_numbers(start, end), exact_limb(limbs._table, 0))
     if not chords or chords[0].started_inside:
         return None
     ray = make_ray(start, tuple(e - s for s, e in zip(start, end, strict=True)), True, 1.0, 0.0)

@@ -3,7 +3,7 @@
 import numpy as np
 from support.cases.frames import Array
 from support.oracle.cylinder import Ray, segment
-from support.oracle.shapes.rows import Shapes, shapes
+from support.oracle.shapes.rows import Shapes, concat, shapes
 from support.oracle.shapes.table import SHAPE_ROWS
 
 
@@ -24,7 +24,7 @@ def mixed(count: int, seed: int = 5) -> Shapes:
         columns = {"p1": p1, "p2": p2, "radius": radius, "radius2": radius2, "orientation": turn, "half": half}
         parts.append(shapes(k, **{name: columns[name][at] for name in row.takes}))
     order = np.argsort(np.concatenate([np.flatnonzero(kind == k) for k in kinds]))
-    return Shapes(*(np.concatenate([getattr(p, name) for p in parts])[order] for name in Shapes.__dataclass_fields__))
+    return concat(parts).take(order)
 
 
 def shots_at(limbs: Shapes, n: int, seed: int = 3) -> tuple[Array, Array]:

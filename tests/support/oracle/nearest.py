@@ -15,15 +15,18 @@ PRECISE = Context(prec=DIGITS, Emax=10**9, Emin=-(10**9))
 Vector = tuple[Decimal, Decimal, Decimal]
 
 
-def _vector(numbers) -> Vector:
+def vector(numbers) -> Vector:
+    """Return the exact numbers."""
     return tuple(Decimal(float(x)) for x in numbers)
 
 
-def _dot(a: Vector, b: Vector) -> Decimal:
+def dot(a: Vector, b: Vector) -> Decimal:
+    """Return the scalar product."""
     return sum((x * y for x, y in zip(a, b, strict=True)), Decimal(0))
 
 
-def _subtract(a: Vector, b: Vector) -> Vector:
+def subtract(a: Vector, b: Vector) -> Vector:
+    """Return a - b."""
     return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
@@ -56,22 +59,22 @@ def _from_arc(x: Decimal, y: Decimal, a: Decimal, b: Decimal) -> Decimal:
 def signed_distance(limbs: cc.Limbs, row: int, point) -> Decimal:
     """Return the distance of a point (3,) from the surface of a limb, negative inside."""
     with localcontext(PRECISE):
-        return _signed_distance(limbs, row, _vector(point))
+        return _signed_distance(limbs, row, vector(point))
 
 
 def _signed_distance(limbs: cc.Limbs, row: int, point: Vector) -> Decimal:
     kind = NAMES[limbs.kind[row]]
-    p1, p2 = _vector(limbs.p1[row]), _vector(limbs.p2[row])
+    p1, p2 = vector(limbs.p1[row]), vector(limbs.p2[row])
     r1, r2 = Decimal(limbs.radius.item(row)), Decimal(limbs.radius2.item(row))
     if kind == "box":
-        return _from_box([_vector(axis) for axis in limbs.box_axes[row]], _vector(limbs.half_extents[row]), p1, point)
-    v, axis = _subtract(point, p1), _subtract(p2, p1)
-    square = _dot(axis, axis)
+        return _from_box([vector(axis) for axis in limbs.box_axes[row]], vector(limbs.half_extents[row]), p1, point)
+    v, axis = subtract(point, p1), subtract(p2, p1)
+    square = dot(axis, axis)
     if square == 0:
-        return _dot(v, v).sqrt() - r1
-    top, height = square.sqrt(), _dot(v, axis) / square.sqrt()
+        return dot(v, v).sqrt() - r1
+    top, height = square.sqrt(), dot(v, axis) / square.sqrt()
     radial = tuple(x - height / top * w for x, w in zip(v, axis, strict=True))
-    radius = _dot(radial, radial).sqrt()
+    radius = dot(radial, radial).sqrt()
     zero = Decimal(0)
     if kind == "capsule":
         return _from_edge(height, radius, (zero, zero), (top, zero)) - r1
@@ -89,8 +92,8 @@ def _signed_distance(limbs: cc.Limbs, row: int, point: Vector) -> Decimal:
 
 def _from_box(axes: list[Vector], half: Vector, centre: Vector, point: Vector) -> Decimal:
     """Return the signed distance from a box whose axes need not be quite orthonormal: by alternating projections."""
-    v = _subtract(point, centre)
-    depths = [(h - abs(_dot(v, n))) / _dot(n, n).sqrt() for n, h in zip(axes, half, strict=True)]
+    v = subtract(point, centre)
+    depths = [(h - abs(dot(v, n))) / dot(n, n).sqrt() for n, h in zip(axes, half, strict=True)]
     if min(depths) > 0:
         return -min(depths)
     # Dykstra's method, which converges by some 15 digits a round: slabs are orthogonal up to rounding
@@ -98,9 +101,9 @@ def _from_box(axes: list[Vector], half: Vector, centre: Vector, point: Vector) -
     for _ in range(12):
         for k, (n, h) in enumerate(zip(axes, half, strict=True)):
             start = tuple(x + c for x, c in zip(place, corrections[k], strict=True))
-            along = _dot(start, n)
-            beyond = (along - min(max(along, -h), h)) / _dot(n, n)
+            along = dot(start, n)
+            beyond = (along - min(max(along, -h), h)) / dot(n, n)
             place = tuple(x - beyond * w for x, w in zip(start, n, strict=True))
-            corrections[k] = _subtract(start, place)
-    way = _subtract(v, place)
-    return _dot(way, way).sqrt()
+            corrections[k] = subtract(start, place)
+    way = subtract(v, place)
+    return dot(way, way).sqrt()

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 from support.cases.near_points import MAKERS, near_points
-from support.oracle.nearest import PRECISE, signed_distance
+from support.oracle.nearest import PRECISE, dot, signed_distance, subtract, vector
 
 import cylcollide as cc
-from cylcollide._types import RayNumbers
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import Grown
 from cylcollide.query.exact_fallback import exact_limb
@@ -71,16 +71,6 @@ def size_of(*arrays: np.ndarray) -> np.ndarray:
 # Exact values ---------------------------------------------------------------------------------------------------------
 
 
-def vector(v: np.ndarray) -> tuple[Decimal, ...]:
-    """Return the exact numbers."""
-    return tuple(Decimal(x) for x in v.tolist())
-
-
-def dot(a: tuple[Decimal, ...], b: tuple[Decimal, ...]) -> Decimal:
-    """Return the scalar product."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Decimal(0))
-
-
 def support(limbs: cc.Limbs, i: int, n: tuple[Decimal, ...]) -> Decimal:
     """Return how far a limb reaches along n, times the length of n; a box's axes count as orthonormal."""
     p1, p2 = vector(limbs.p1[i]), vector(limbs.p2[i])
@@ -89,7 +79,7 @@ def support(limbs: cc.Limbs, i: int, n: tuple[Decimal, ...]) -> Decimal:
     if kind == cc.Shape.BOX:
         along = [abs(dot(n, vector(axis))) for axis in limbs.box_axes[i]]
         return dot(n, p1) + dot(tuple(along), vector(limbs.half_extents[i]))
-    axis, square = tuple(b - a for a, b in zip(p1, p2, strict=True)), dot(n, n)
+    axis, square = subtract(p2, p1), dot(n, n)
     if kind in (cc.Shape.SPHERE, cc.Shape.CAPSULE):
         return max(dot(n, p1), dot(n, p2)) + r1 * square.sqrt()
     along, long = dot(n, axis), dot(axis, axis)
@@ -121,7 +111,7 @@ def closest(g: Group) -> Iterator[Case]:
             true = signed_distance(g.limbs, i, points[i, k])
             off = abs(signed_distance(g.limbs, i, found.position[i]))
             with localcontext(PRECISE):
-                way = tuple(a - b for a, b in zip(vector(points[i, k]), vector(found.position[i]), strict=True))
+                way = subtract(vector(points[i, k]), vector(found.position[i]))
                 errors = abs(got - true), off, abs(dot(way, way).sqrt() - abs(true))
                 zero = abs(true) < EQUAL * Decimal(size.item(i))
                 sign = got == 0 if zero else (got > 0) == (true > 0) and got != 0
@@ -214,8 +204,9 @@ def thick(g: Group) -> Iterator[Case]:
 
 def exact_chords(g: Group, a: Graze, i: int) -> list:
     """Return the chords of the grown limb, in algebraic numbers."""
-    segment = RayNumbers(tuple(a.start[i].tolist()), tuple(a.end[i].tolist()), True, 1.0)
-    return list(limb_chords(segment, Grown(exact_limb(g.limbs._table, i), a.radius.item(i))))
+    return list(
+        limb_chords(segment_numbers(a.start[i], a.end[i]), Grown(exact_limb(g.limbs._table, i), a.radius.item(i)))
+    )
 
 
 def capsules(g: Group) -> Iterator[Case]:

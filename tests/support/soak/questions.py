@@ -16,7 +16,7 @@ from support.cases.posed_shapes import Placed
 from support.cases.shape_rays import EXACT, FLOAT, at_the_limit, nudged, turned_box
 from support.cases.shape_scenes import PLANS, scene
 from support.oracle.lines import NAMES, TAPERED
-from support.oracle.shapes.rows import Shapes, Shots, joined, named, shapes, shots
+from support.oracle.shapes.rows import Shapes, Shots, concat, joined, named, shapes, shots
 from support.oracle.shapes.table import SHAPE_ROWS
 
 ROWS, BRUTE_FORCE, SINGLE, STREAMS = "row by row", "brute force", "single rays", "streams"
@@ -129,11 +129,7 @@ def _crowd(rng: Generator, each: int, rays: int, way: str) -> Batch:
             at = rng.integers(0, each, -(-rays // (len(SHAPE_ROWS) * len(FLOAT))))
             parts.append(_named(make(rng, Placed(p.limbs.take(at), p.frame[at], p.height[at])), name))
     s = joined(parts)
-    return Batch(way, s.take(rng.permutation(len(s))[:rays]), _concat(limbs))
-
-
-def _concat(parts: list[Shapes]) -> Shapes:
-    return Shapes(*(np.concatenate([getattr(p, name) for p in parts]) for name in Shapes.__dataclass_fields__))
+    return Batch(way, s.take(rng.permutation(len(s))[:rays]), concat(limbs))
 
 
 def _lattice(rng: Generator, limbs: int, rays: int) -> Batch:
@@ -150,7 +146,7 @@ def _lattice(rng: Generator, limbs: int, rays: int) -> Batch:
         taken = {name: columns[name] for name in columns if name in row.takes}
         parts.append(shapes(row.kind, p1.astype(float), two.astype(float), **taken))
     start, step = rng.integers(-9, 10, (rays, 3)), rng.integers(-3, 4, (rays, 3)) * (rng.random((rays, 3)) < 0.6)
-    crowd = _concat(parts)
+    crowd = concat(parts)
     target = crowd.take(rng.integers(0, len(crowd), rays))
     asked = shots(target, start.astype(float), (start + step * rng.integers(1, 7, (rays, 1))).astype(float))
     return Batch(STREAMS, named(asked, "any: lattice"), crowd)

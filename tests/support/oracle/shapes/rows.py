@@ -48,6 +48,11 @@ class Shapes:
         return solids_of(self.kind, self.p1, self.p2, self.radius, self.radius2, axes, self.half)
 
 
+def concat(parts: list[Shapes]) -> Shapes:
+    """Return all limbs of all parts."""
+    return Shapes(*(np.concatenate([getattr(p, name) for p in parts]) for name in Shapes.__dataclass_fields__))
+
+
 def solids_of(*columns: Array | Whole) -> list[Solid]:
     """Return limbs for the oracle, from their columns in the order of a `Solid`."""
     rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -115,7 +120,6 @@ def named(rows: Shots, name: str) -> Shots:
 
 def joined(parts: list[Shots]) -> Shots:
     """Return all rows of all parts: segments only, or rays only."""
-    limbs = Shapes(*(np.concatenate([getattr(p.shapes, name) for p in parts]) for name in Shapes.__dataclass_fields__))
     family, start, end = (np.concatenate([getattr(p, name) for p in parts]) for name in ("family", "start", "end"))
     bounded = [p.limit for p in parts if p.limit is not None]
-    return Shots(family, limbs, start, end, np.concatenate(bounded) if bounded else None)
+    return Shots(family, concat([p.shapes for p in parts]), start, end, np.concatenate(bounded) if bounded else None)
