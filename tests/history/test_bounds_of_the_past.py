@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import about_z, one_bone_rig, one_limb_world
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
@@ -16,7 +16,7 @@ FIRST, LAST = 1.0, 12.0
 def one_limb_rig(length: float, name: str) -> cc.Rig:
     """A bone with a cylinder along its x axis."""
     limb = cc.Limbs.cylinders([0, 0, 0], [length, 0, 0], 0.1, name=name, mask=1)
-    return cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limb, [0])
+    return one_bone_rig(limb)
 
 
 def put(world: cc.HitWorld, who, x: float, teleport: bool = False) -> None:

@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from support.flights import State, decimals, distance, fly
+from support.flights import State, distance, fly
 from support.machine_code import interpreted
+from support.oracle.nearest import vector
 
 import cylcollide as cc
 from cylcollide.moving.ballistics import fly_bullets
@@ -60,14 +61,14 @@ def worst_share(path: cc.FlightPath, given: dict, samples: int) -> float:
     """The largest share of its bound by which any piece is away from the curve."""
     rng, worst = np.random.default_rng(2), 0.0
     for i in range(len(given["starts"])):
-        gravity, drag = decimals(given["gravity"]), Decimal(float(given["drag"][i]))
-        state, now = State(decimals(given["starts"][i]), decimals(given["velocities"][i])), Decimal(given["t0"][i])
+        gravity, drag = vector(given["gravity"]), Decimal(float(given["drag"][i]))
+        state, now = State(vector(given["starts"][i]), vector(given["velocities"][i])), Decimal(given["t0"][i])
         for start, end, t0, t1, error in zip(*of_bullet(path, i), strict=True):
             begin, span = Decimal(float(t0)), Decimal(float(t1)) - Decimal(float(t0))
             for s in sorted(rng.random(samples)):
                 time = begin + Decimal(s) * span
                 state, now = fly(state, gravity, drag, time - now), time
-                pairs = zip(decimals(start), decimals(end), strict=True)
+                pairs = zip(vector(start), vector(end), strict=True)
                 point = tuple(a + Decimal(s) * (b - a) for a, b in pairs)
                 off = float(distance(point, state.place))
                 assert off <= error
@@ -107,8 +108,8 @@ def test_far_away_places_round_and_the_bound_says_so():
     path = cc.flight([start], [velocity], 50.0, step=0.1)
     for k, end in enumerate(path.ends):
         time = Decimal(float(path.t1[k]))
-        real = tuple(x + v * time for x, v in zip(decimals(start), decimals(velocity), strict=True))
-        assert float(distance(decimals(end), real)) <= path.error[k] <= 1e-4
+        real = tuple(x + v * time for x, v in zip(vector(start), vector(velocity), strict=True))
+        assert float(distance(vector(end), real)) <= path.error[k] <= 1e-4
 
 
 def test_bits_are_the_same_alone_in_a_batch_and_by_plain_python():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED, differing
 from support.matches.answers import CHORD, HIT, columns, compressed, in_order
+from support.one_limb import one_bone_rig
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
@@ -33,9 +34,7 @@ def rigs(scale: float) -> tuple[cc.Rig, cc.Rig]:
     radius, away = RADIUS * scale, np.array([0.0, 8.0, 0.0]) * scale
     ball = cc.Limbs.spheres([0.0, 0.0, 0.0], radius)
     others = cc.Limbs.concat([cc.Limbs.spheres(2.0 * away, radius), cc.Limbs.capsules(away, 2.0 * away, radius)])
-    one, two = (
-        cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limbs, [0] * len(limbs)) for limbs in (ball, others)
-    )
+    one, two = (one_bone_rig(limbs) for limbs in (ball, others))
     return one, two
 
 

@@ -10,7 +10,7 @@ from math import ulp
 import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.one_limb import AT_REST, one_limb_history
+from support.one_limb import AT_REST, one_bone_rig, one_limb_history
 from support.oracle import interpolation as oracle
 
 import cylcollide as cc
@@ -36,7 +36,7 @@ def arm() -> cc.Rig:
         cc.Limbs.spheres([-0.1, 2.5, 0.7], 0.2),
         cc.Limbs.boxes([0.4, 0.5, -0.6], [0.1, 0.7, -0.3, 0.5], [0.1, 0.2, 0.3]),
     ])  # fmt: skip
-    return cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limbs, [0, 0, 0])
+    return one_bone_rig(limbs)
 
 
 def hard_steps(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import about_z, one_bone_rig, one_limb_world
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
@@ -63,7 +63,7 @@ def test_protection_of_several_in_any_order():
     bare = cc.Limbs.spheres([[0, 0, 0], [4, 0, 0]], 0.5, character=[7, -1])
     world = cc.HitWorld(bare)
     limb = cc.Limbs.spheres([0, 0, 0], 0.5)
-    ids = world.spawn(cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limb, [0]), 2)
+    ids = world.spawn(one_bone_rig(limb), 2)
     world.set_poses(ids, [[[8, 0, 0]], [[12, 0, 0]]], [[[0, 0, 0, 1]]] * 2)
     history = PoseHistory(world)
     history.record(1.0)

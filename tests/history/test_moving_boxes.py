@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from support.character_life import Life
 from support.check_cylinders import IS_COMPILED
-from support.moving_boxes import Cases, deepest, product
+from support.moving_boxes import Cases, deepest
+from support.one_limb import one_bone_rig
 from support.oracle.moving_bullets import Bullet, Ticks
 
 import cylcollide as cc
@@ -117,7 +118,7 @@ def test_a_box_that_stands_still_is_judged_exactly():
 def boxes_apart(rng: np.random.Generator, n: int) -> tuple[PoseHistory, Cases]:
     """As many boxes as bullets, each far from the others, that walk and turn by up to 30 degrees in a tick."""
     box = cc.Limbs.boxes([[0.02, -0.03, 0.1]], [[0.1, 0.2, -0.1, 1.0]], [[0.1, 0.2, 0.3]])
-    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], box, [0])
+    rig = one_bone_rig(box)
     world = cc.HitWorld()
     ids, row = world.spawn(rig, n), np.arange(n)
     here = 20.0 * np.column_stack([row % 12, row // 12 % 12, row // 144]) + rng.normal(size=(n, 3))
@@ -125,7 +126,7 @@ def boxes_apart(rng: np.random.Generator, n: int) -> tuple[PoseHistory, Cases]:
     axis = rng.normal(size=(n, 3))
     turn, angle = rng.normal(size=(n, 4)), rng.uniform(0.0, np.pi / 6, (n, 1))
     by = np.hstack([axis / np.linalg.norm(axis, axis=1)[:, None] * np.sin(angle / 2), np.cos(angle / 2)])
-    turned, history = product(by, turn), PoseHistory(world)
+    turned, history = cc.quaternions.multiply(by, turn), PoseHistory(world)
     for time, (place, pose) in enumerate([(here, turn), (there, turned)]):
         world.set_poses(ids, place[:, None], pose[:, None])
         history.record(float(time))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.one_limb import one_bone_rig
 from support.oracle.moving_bullets import Bullet, Ticks
 
 import cylcollide as cc
@@ -19,7 +20,7 @@ def test_contacts_at_the_end_of_a_short_interval_of_a_long_flight():
     ticks = (-0.5, 0.0, SHORT, 1.0)
     for row, offset in enumerate(offsets.tolist()):
         ball = cc.Limbs.spheres([[0.3, 0.0, 0.0]], 0.3 - FAR * SHORT + offset)
-        world, rig = cc.HitWorld(), cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], ball, [0])
+        world, rig = cc.HitWorld(), one_bone_rig(ball)
         history = PoseHistory(world)
         history.record(ticks[0])  # who comes later is not near the rest of the flight, which is exact for its length
         world.set_poses(world.spawn(rig), [[[0, 0, 0]]], [[[0, 0, 0, 1]]])

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import about_z, one_bone_rig, one_limb_world
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
@@ -20,7 +20,7 @@ def swinging(others: int, interpolate: str = "bones") -> tuple[PoseHistory, list
     The bone is at 0.8 BIG and the arm 0.3 BIG long: its end is at 0.95 BIG at both ticks, and at 1.1 BIG between them.
     """
     limb = cc.Limbs.capsules([0, 0, 0], [0.3 * BIG, 0, 0], 0.01 * BIG)
-    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limb, [0])
+    rig = one_bone_rig(limb)
     world = cc.HitWorld()
     history, ids = PoseHistory(world, interpolate=interpolate), world.spawn(rig, others)
     places = [0.8 * BIG if i % 3 == 1 else 0.2 * BIG for i in range(others)]

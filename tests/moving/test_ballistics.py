@@ -5,7 +5,8 @@ from math import ceil, sqrt
 
 import numpy as np
 import pytest
-from support.flights import State, acceleration, decimals, distance, fly
+from support.flights import State, acceleration, distance, fly
+from support.oracle.nearest import vector
 
 from cylcollide.moving.ballistics import (
     MOST_STEPS,
@@ -51,7 +52,7 @@ def random_cases(count: int):
 def check_flight(velocity, gravity, drag: float, time: float, pieces: int) -> tuple[float, float]:
     """Largest shares of the bounds, of place and velocity, that are used; each step is checked."""
     forces = Forces(gravity, length_and_direction(gravity)[0], drag)
-    motion, real = FlightState(velocity, 0.0, (0.0, 0.0, 0.0), 0.0), State(decimals((0, 0, 0)), decimals(velocity))
+    motion, real = FlightState(velocity, 0.0, (0.0, 0.0, 0.0), 0.0), State(vector((0, 0, 0)), vector(velocity))
     shares = [0.0, 0.0]
     for _ in range(pieces):
         parts = max(1, ceil(steps_needed(motion.velocity, forces, time)))
@@ -59,17 +60,17 @@ def check_flight(velocity, gravity, drag: float, time: float, pieces: int) -> tu
         for _ in range(min(parts, 12)):
             fastest = acceleration_bound(motion, forces)
             motion = after_step(motion, forces, time / parts)
-            real = fly(real, decimals(gravity), Decimal(drag), Decimal(time / parts))
+            real = fly(real, vector(gravity), Decimal(drag), Decimal(time / parts))
             for k, (own, true, bound) in enumerate(
                 (
                     (motion.displacement, real.place, motion.error),
                     (motion.velocity, real.velocity, motion.velocity_error),
                 )
             ):
-                off = float(distance(decimals(own), true))
+                off = float(distance(vector(own), true))
                 assert off <= bound, (off, bound)
                 shares[k] = max(shares[k], off / bound if bound else 0.0)
-            assert float(acceleration(real, decimals(gravity), Decimal(drag))) <= fastest
+            assert float(acceleration(real, vector(gravity), Decimal(drag))) <= fastest
     return shares[0], shares[1]
 
 

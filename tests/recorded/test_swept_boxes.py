@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.cases.recorded_world import recorded_world
 from support.machine_code import interpreted
+from support.one_limb import one_bone_rig
 
 import cylcollide as cc
 from cylcollide.bvh import refit
@@ -107,7 +108,7 @@ FLAT = cc.Limbs.concat(
 @pytest.mark.parametrize("angle", [5.0, 60.0, 90.0, 150.0])
 def test_flat_limbs_that_turn_about_their_middle(angle: float, interpolate: str):
     """Half-way their rims are where they are at neither tick, by up to their radius."""
-    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], FLAT, [0] * 5)
+    rig = one_bone_rig(FLAT)
     world = cc.HitWorld()
     ids, history = world.spawn(rig), cc.PoseHistory(world, interpolate=interpolate)
     for half in np.radians([-angle / 4, angle / 4]):
@@ -125,7 +126,7 @@ def test_flat_limbs_that_turn_about_their_middle(angle: float, interpolate: str)
 
 def turning(angle: float) -> cc.PoseHistory:
     """One sphere at 2 m from its bone, which turns by an angle, in degrees, while it goes 1 m along x."""
-    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([2, 0, 0], 1e-6), [0])
+    rig = one_bone_rig(cc.Limbs.spheres([2, 0, 0], 1e-6))
     world = cc.HitWorld()
     ids, history = world.spawn(rig), cc.PoseHistory(world)
     for tick in range(2):

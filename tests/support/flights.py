@@ -5,9 +5,10 @@ of a square root, so that a step errs by less than 8⁻²⁴ of the speed. Verti
 hyperbolic tangent down), also through the apex, where |v| v is not analytic.
 """
 
-from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from typing import NamedTuple
+
+from support.oracle.nearest import dot, subtract
 
 DIGITS, ORDER = 60, 24
 ONE, TINY = Decimal(1), Decimal(10) ** -50
@@ -22,19 +23,10 @@ class State(NamedTuple):
     velocity: Vector
 
 
-def decimals(values: Sequence[float]) -> Vector:
-    """The same numbers, without rounding."""
-    return tuple(map(Decimal, values))
-
-
-def dot(a: Vector, b: Vector) -> Decimal:
-    return sum((x * y for x, y in zip(a, b, strict=True)), Decimal(0))
-
-
 def distance(a: Vector, b: Vector) -> Decimal:
     """Euclidean, rounded to the digits of the oracle."""
     with localcontext(prec=DIGITS):
-        return dot(*[tuple(x - y for x, y in zip(a, b, strict=True))] * 2).sqrt()
+        return dot(*[subtract(a, b)] * 2).sqrt()
 
 
 def acceleration(state: State, gravity: Vector, drag: Decimal) -> Decimal:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from support.cases.frames import matrices
 
+import cylcollide as cc
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.box import BoxPath, end_of_box_contact, first_box_contact, relative_flight
 
@@ -111,7 +112,7 @@ def cases_of(n: int, seed: int, aim: str, most_turn: float = np.pi) -> Cases:
     axis /= np.linalg.norm(axis, axis=1)[:, None]
     turn = np.hstack([axis * np.sin(angle / 2), np.cos(angle / 2)])
     p = rng.normal(size=(n, 4))
-    q = product(turn, p) * rng.choice([-1.0, 1.0], (n, 1)) * 10.0 ** rng.uniform(-9, 9, (n, 1))
+    q = cc.quaternions.multiply(turn, p) * rng.choice([-1.0, 1.0], (n, 1)) * 10.0 ** rng.uniform(-9, 9, (n, 1))
     alpha = np.sort(rng.random((n, 2)), axis=1)
     alpha[: n // 4] = 0.0, 1.0
     alpha[n // 4 : n // 3, 1] = alpha[n // 4 : n // 3, 0]
@@ -131,9 +132,3 @@ def cases_of(n: int, seed: int, aim: str, most_turn: float = np.pi) -> Cases:
     place = (position[:, 0] + np.einsum("nij,nj->ni", matrix[:, 0], local)).astype(float)
     travel = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-1.5, 1.5, (n, 1))
     return cases._replace(start=place - u * travel, end=place + (1.0 - u) * travel)
-
-
-def product(a: Array, b: Array) -> Array:
-    """Quaternions b followed by a."""
-    v, w, x, y = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
-    return np.hstack([w * x + y * v + np.cross(v, x), w * y - (v * x).sum(1)[:, None]])

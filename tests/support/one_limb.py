@@ -5,11 +5,15 @@ import numpy as np
 import cylcollide as cc
 
 
+def one_bone_rig(limbs: cc.Limbs) -> cc.Rig:
+    """Limbs on one bone, which rests in the origin."""
+    return cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limbs, 0)
+
+
 def one_limb_world(**labels) -> tuple[cc.HitWorld, cc.Rig, np.ndarray]:
     """One character with one bone, and a cylinder along its x axis from 0 to 1."""
     limb = cc.Limbs.cylinders([0, 0, 0], [1, 0, 0], 0.1, name="arm", **labels)
-    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limb, [0])
-    world = cc.HitWorld()
+    world, rig = cc.HitWorld(), one_bone_rig(limb)
     return world, rig, world.spawn(rig)
 
 
