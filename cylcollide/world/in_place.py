@@ -135,6 +135,8 @@ def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, frame: TreeFr
             scratch.low[j, axis], scratch.high[j, axis] = smallest[axis], largest[axis]
             begins = box_edge(smallest[axis], centre[axis], scale, -BOX_PAD)
             ends = box_edge(largest[axis], centre[axis], scale, BOX_PAD)
+            # corners may have been rounded to float32, as the boxes are that they hold
+            begins, ends = max(begins, float(np.float32(begins))), min(ends, float(np.float32(ends)))
             if not (begins >= frame.low[axis] and ends <= frame.high[axis]):
                 return False
     return True

@@ -78,6 +78,23 @@ def test_what_leaves_the_box_around_all_limbs_is_found_there():
     assert crowd.world.cast_rays([start], [[0, 0, -1]]).character[0] == crowd.ids[5]
 
 
+@pytest.mark.parametrize("height", [0.95, 300.7])
+def test_a_crowd_on_level_ground_is_moved_in_place(height: float):
+    """All have the lowest and the highest limb: corners of the box around all, as rounded as the boxes in it."""
+    rig, world = cc.Rig.humanoid(), cc.HitWorld()
+    ids, x = world.spawn(rig, 60), np.linspace(0.0, 7.0, 60)
+    at, turn = rig.forward(np.stack([x, x[::-1], np.full(60, height)], 1), [0, 0, 0, 1], rig.rest_orientations)
+    world.set_poses(ids, at, turn)
+    for k in (0, 59):
+        held = world.snapshot()
+        world.set_poses(ids[k], at[k], turn[k])
+        del held
+    with results() as seen:
+        for k in range(60):
+            world.set_poses(ids[k], at[k], turn[k])
+    assert seen == [MOVED] * 60
+
+
 @pytest.mark.parametrize("row", [0, 2])
 def test_a_bad_pose_changes_nothing(row: int):
     crowd = Crowd(cc.Rig.humanoid())
