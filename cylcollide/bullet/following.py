@@ -7,6 +7,7 @@ import numpy as np
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.near import FEW_RAYS, NearBodies, few_rays
+from cylcollide.bullet.near_links import LENGTHS
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bullet.watch import LAST_CALL, Changed, Changes, filter_calls
@@ -76,7 +77,7 @@ class Follower:
         if LAST_CALL[0] != self._filter_calls or (n > FEW_RAYS and n > few_rays(len(scene.reading.bodies))):
             return None
         if noted is None:
-            if not (self._follow and self._reader.bodies_are_those_of(scene)):
+            if not self._follow:
                 return None
         else:
             poses, (tested, tests) = noted.poses, self._near_tests
@@ -87,8 +88,10 @@ class Follower:
             self._near_tests = poses, tests + 1
             if tests >= NEAR_TESTS or not self._is_direct:
                 return None
-        if near is None or (near.scene is not scene and not near.suits(scene)):
-            near = self._near = NearBodies(self._client, scene, self._inside, sees_shapes=noted is not None)
+        if near is None or LENGTHS[0] != near.lengths or (near.scene is not scene and not near.suits(scene)):
+            if noted is None and not self._reader.bodies_are_those_of(scene):
+                return None
+            near = self._near = NearBodies(self._client, scene, self._inside, sees_calls=noted is not None)
         answers = near.answers(starts, ends, mask)
         self._is_behind = self._is_behind or answers is not None
         return answers

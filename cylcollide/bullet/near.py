@@ -1,30 +1,47 @@
 """A few rays after a step: only the bodies that they may hit are read, placed and tested, without a tree.
 
-Of every body the frame of the base is read, or the box of a base without shapes, which takes half the time. All shapes
-are within a distance of there, whatever the joints do: the lengths from joint to joint, and how far sliding joints are
-out. Where a ray comes that near, some links are read, so that joints hold each other one to a link that is read; of a
-bare body that rays have come near again and again, without its base. The others are read where a ray may hit them. So
-no bound on speed is needed, nor PyBullet's boxes of links, which lag a step behind.
+Of every body the frame of the base is read, or its box where the base is at the centre, which takes half the time. All
+shapes are within a distance of there, whatever the joints do: the lengths from joint to joint, and how far sliding
+joints are out. Where a ray comes that near, some links are read, so that joints hold each other one to a link that is
+read; of a body that rays have come near again and again, without a look at the box. The others are read where a ray may
+hit them. So no bound on speed is needed, nor PyBullet's boxes of links, which lag a step behind.
+
+Where calls are not seen, bodies are looked at, too: tokens of all; masses of those whose filters a change of mass would
+change, if the mask leaves out any; shapes of those that rays come near, for the box of a base is that of its shapes as
+they are now, and of all that may share a base's shape. Planes keep theirs.
 """
 
 from collections import defaultdict, deque
+from itertools import compress
 from math import inf, nan
 from typing import Any
 
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Vectors
+from cylcollide._types import ALL_LAYERS, Float64Array, Vectors
 from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
-from cylcollide.bullet.client import BASE, BodyLink, Client
-from cylcollide.bullet.near_links import ARMS, STRETCH, arms_of, closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, BodyLink, Client
+from cylcollide.bullet.filters import DEFAULT, STATIC
+from cylcollide.bullet.near_links import (
+    ARMS,
+    LENGTHS,
+    STRETCH,
+    USUAL,
+    arms_of,
+    closest_hold,
+    holds_of,
+    joints_of,
+    read_first,
+)
 from cylcollide.bullet.near_loops import MEETINGS, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
 from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.near_segments import SLACK
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
 from cylcollide.bullet.poses import link_frames
-from cylcollide.bullet.read_shapes import Row, ball_radii
+from cylcollide.bullet.read_shapes import SIZES, Row, ball_radii
+from cylcollide.bullet.reader import Unchanged
 from cylcollide.bullet.scene import MirrorScene
 from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states
 from cylcollide.kernels.ray import Rays
@@ -46,10 +63,10 @@ def few_rays(bodies: int) -> int:
 class NearBodies:
     """The bodies of a scene, ready for rays that come near few of them.
 
-    `sees_shapes`: whether this is dropped when a mesh may have changed; if not, bodies with meshes are always read.
+    `sees_calls`: whether this is dropped after calls that change more than poses; if not, bodies are looked at.
     """
 
-    def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, sees_shapes: bool) -> None:
+    def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, sees_calls: bool) -> None:
         shapes, state, self._client, self.scene = scene.shapes, scene.state, client, scene
         self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
         link_of_shape = [shapes.body_links[k] for k in shapes.body_link.tolist()]
@@ -57,34 +74,43 @@ class NearBodies:
         bodies = sorted({link.body for link in [*link_of_shape, *wrapped]})
         beyond = np.linalg.norm(shapes.position, axis=1) + ball_radii(shapes.kind, shapes.size)
         is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
-        self._bodies, at = bodies, list[int]()
+        self.lengths, at, late = LENGTHS[0], list[int](), set[int]()
         first_link, first_rest, first_box, reach = [len(bodies)], list[int](), [0], list[float]()
-        self._sliding, box_reach = list[tuple[int, list[int]]](), list[float]()
+        self._slides, first_slide, box_reach = list[Call](), [0], list[float]()
+        self._bases, self._shapes_of = list[tuple[None, Call | None]](), list[Any]()
         api, number = client.api, client.number
-        self._places, self._base_boxes = list[tuple[Call | None, Call]](), list[tuple[Call | None, None]]()
+        self._places, self._base_boxes = list[tuple[Call | None, Call | None]](), list[tuple[Call | None, None]]()
         self._links, self._boxes = list[tuple[None, Call | None]](), list[list[Call]]()
         self._rest, held = list[Call](), dict[int, tuple[int, int, list[float]]]()
-        bare, shapes_of, wrapped_of = np.zeros(len(bodies), bool), defaultdict[int, list[int]](list), defaultdict(list)
+        bare, centred = np.zeros((2, len(bodies)), bool)
+        shapes_of, wrapped_of = defaultdict[int, list[int]](list), defaultdict[int, list[BodyLink]](list)
         for s, link_of in enumerate(link_of_shape):
             shapes_of[link_of.body].append(s)
         for link_of in wrapped:
             wrapped_of[link_of.body].append(link_of)
         for b, body in enumerate(bodies):
             joints = joints_of(client, body)
-            length, sliding = arms_of(joints)
-            own, own_wrapped = shapes_of[body], wrapped_of[body]
+            length, sliding = arms_of(joints, self.lengths[1])
+            own, own_wrapped, read_body = shapes_of[body], wrapped_of[body], scene.reading.bodies[body]
             links = {link_of_shape[s].link for s in own} - {BASE}
-            bare[b] = bool(links) and not own_wrapped and _is_bare(client, body, scene.reading.bodies[body].rows[BASE])
-            first = read_first(joints, links, bool(bare[b])) or sorted(links)[: bool(own_wrapped)]
+            centred[b] = _is_centred(client, body, read_body.rows[BASE])
+            is_base = [*read_body.variable] == [BASE]  # no other shape can change
+            self._shapes_of.append(((body, BASE, number), read_body.variable[BASE]) if is_base and centred[b] else None)
+            if is_base and (centred[b] or all(row[0] == PLANE for row in read_body.rows[BASE] or ())):
+                late.add(body)
+            bare[b] = bool(links) and not own_wrapped and centred[b] and not read_body.rows[BASE]
+            first = read_first(joints, links, bool(bare[b])) if self.lengths == USUAL else sorted(links)
+            first = first or sorted(links)[: bool(own_wrapped)]
             rest = sorted(links - {*first})
             row = {BASE: b} | {link: first_link[b] + k for k, link in enumerate([*first, *rest])}
             at += [row[link_of_shape[s].link] for s in own]
             for link in rest:
-                one, other, arms = closest_hold(holds_of(joints, link, first))
+                one, other, arms = closest_hold(holds_of(joints, link, first), STRETCH)
                 held[row[link]] = row[one], row[other], arms
             distances = []
             for body_link in own_wrapped:
-                is_described = sees_shapes and scene.reading.bodies[body].rows[body_link.link] is not None
+                is_own = body_link.link != BASE and client.getBodyInfo(body)[0] != MADE_OF_SHAPES  # no call changes it
+                is_described = (sees_calls or is_own) and read_body.rows[body_link.link] is not None
                 is_placed = body_link.link == BASE or bool(links)  # else the mesh lags behind, as Bullet's rays do
                 is_known = is_described and is_placed
                 distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_known else inf)
@@ -92,15 +118,18 @@ class NearBodies:
             reach.append(max([0.0, *of_limbs, *distances]))
             order = sorted(range(len(own_wrapped)), key=lambda k: -distances[k])
             box_reach += [distances[k] for k in order]
-            self._sliding += [(b, sliding)] if sliding else []
+            self._slides += [(api.getJointStateMultiDof, (body, joint, number), first_slide[b] + k)
+                             for k, joint in enumerate(sliding)]  # fmt: skip
+            first_slide.append(first_slide[b] + len(sliding))
             self._rest += [(api.getLinkStates, (body, rest, 0, 0, number), first_link[b] + len(first))] if rest else []
             read = (api.getLinkStates, (body, first, 0, 1, number), first_link[b]) if first else None
             self._links.append((None, read))
             self._boxes.append([(api.getAABB, (*own_wrapped[k], number), first_box[b] + row)
                                 for row, k in enumerate(order)])  # fmt: skip
             base, box = (api.getBasePositionAndOrientation, (body, number), b), (api.getAABB, (body, BASE, number), b)
-            self._places.append((None, read) if read and bare[b] else (base, base))
-            self._base_boxes.append((box if bare[b] else None, None))
+            self._places.append((None, read if bare[b] else base) if centred[b] else (base, base))
+            self._base_boxes.append((box if centred[b] else None, None))
+            self._bases.append((None, base))
             first_box.append(first_box[b] + len(own_wrapped))
             first_rest.append(first_link[b] + len(first))
             first_link.append(first_rest[b] + len(rest))
@@ -112,7 +141,8 @@ class NearBodies:
         first_shape, (filled, firsts) = np.zeros(count, np.int64), np.unique(self._at, return_index=True)
         first_shape[filled] = firsts
         self._shapes = NearShapes(
-            bare, np.array(first_link, np.int64), np.array(first_rest, np.int64), np.array(first_box, np.int64),
+            centred, bare, np.array(first_link, np.int64), np.array(first_rest, np.int64),
+            np.array(first_box, np.int64), np.array(first_slide, np.int64), self.lengths[1], 2.0 * shapes.tolerance,
             np.array(reach), np.array(box_reach), ball, holders, arms_of_link,
             first_shape,
             np.bincount(self._at, minlength=count),
@@ -121,6 +151,13 @@ class NearBodies:
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
             state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
+        known = scene.reading.bodies
+        self._unchanged: list[Unchanged] = []
+        """For rays that hit all groups, and for others; empty if calls are seen."""
+        if not sees_calls:
+            self._unchanged = [Unchanged(client, known, masses, known.keys() - late) for masses in _masses(scene)]
+        if sees_calls or not any(self._shapes_of):
+            self._shapes_of.clear()
         self._packed, self._has_boxes, self._count = pack(self._shapes), bool(box_reach), len(scene.reading.bodies)
         self._kept = deque[tuple[NearMemory, Any, Vectors, Vectors]](maxlen=2)
 
@@ -142,9 +179,11 @@ class NearBodies:
         segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
         batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
         memory = NearMemory(
-            frames, frames.view(np.int64), boxes, np.zeros(count), np.empty((count, 3)), np.empty(count),
+            frames, frames.view(np.int64), boxes, np.zeros((self._shapes.first_slide[-1], 2)), np.zeros(count),
+            np.empty((count, 3)), np.empty(count),
             np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty(count, bool),
-            np.empty((few, count), bool), np.empty((count, 6)), np.empty(count, np.int64), np.empty(count, np.int64),
+            np.empty((few, count), bool), np.zeros((count, 6)), np.empty(count, np.int64), np.empty(count, np.int64),
+            np.empty(count, np.int64),
             np.zeros(len(frames), bool), np.zeros(len(frames), bool), np.empty((few * MEETINGS, 2), np.int32),
             np.empty(len(self._at), bool),
             made, table, table.kernel_rows, batch, empty_hits(few),
@@ -169,14 +208,22 @@ class NearBodies:
             n = read_rows(starts, origin) or _written(starts, origin)
             if n == 0 or n != (read_rows(ends, second) or _written(ends, second)):
                 return None
-            if api.getNumBodies(number) != self._count:
+            if not self._unchanged:
+                if api.getNumBodies(number) != self._count:
+                    return None
+            elif not self._unchanged[mask != ALL_LAYERS].holds():
                 return None
             read_states(self._places, memory.frames, memory.read)
             read_states(self._base_boxes, memory.around, memory.read)
-            for b, joints in self._sliding:
-                memory.out[b] = STRETCH * sum([abs(api.getJointState(self._bodies[b], k, number)[0]) for k in joints])
+            if self._slides:
+                read_states(self._slides, memory.slides)
             links = mark_near(shapes, packed, n, True)
+            if self._shapes_of:
+                for base in compress(self._shapes_of, memory.near.tolist()):
+                    if base is not None and api.getCollisionShapeData(*base[0]) != base[1]:
+                        return None
             if links == LINKS_FIRST:
+                read_states(self._bases, memory.frames, memory.unplaced)
                 read_states(self._links, memory.frames, memory.unread)
                 links = mark_near(shapes, packed, n, False)
             if links == UNDECIDED:
@@ -196,7 +243,7 @@ class NearBodies:
         self, found: list[RayTestResult], n: int, mask: int, memory: NearMemory, packed: Any
     ) -> list[RayTestResult] | None:
         """The answers to the n segments in memory, where wrapped links may be hit before what was found."""
-        wrapped = zip(self._boxes, memory.wrapped.data, strict=True)
+        wrapped = zip(self._boxes, memory.wrapped.tolist(), strict=True)
         read_states([call for calls, count in wrapped for call in calls[:count]], memory.boxes)
         count = enter_meshes(self._packed, packed, n, PADDING)
         if count == UNDECIDED:
@@ -210,15 +257,29 @@ class NearBodies:
         return found
 
 
-def _is_bare(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool:
-    """Whether a base, with these shapes, has none, and is at the centre of its box, which is read in half the time.
+def _is_centred(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool:
+    """Whether a base with these shapes is at the centre of its box in any pose, if these are scaled, too.
 
     A base at the origin, where PyBullet reports a box for want of one, does not count if the box is a point.
     """
+    if rows is None or any(row[0] not in SIZES or row[0] == PLANE or any(row[2]) for row in rows):
+        return False
     low, high = np.array(client.getAABB(body, BASE))
     place = np.array(client.getBasePositionAndOrientation(body)[0])
     is_centre = np.abs((low + high) / 2.0 - place) <= SLACK * np.maximum(np.abs(low), np.abs(high))
-    return rows == () and bool(is_centre.all() and (place.any() or (low < high).all()))
+    return bool(is_centre.all() and (place.any() or (low < high).all()))
+
+
+def _masses(scene: MirrorScene) -> tuple[list[int], list[int]]:
+    """The bodies whose masses tell whether rays that hit all groups, and others, hit their bases as they did.
+
+    A base that becomes fixed, or free, gets another group. To rays that hit all groups this does not matter, nor that
+    it gets the one before again, unless that is not the one that Bullet gives.
+    """
+    links = {scene.shapes.body_links[k] for k in scene.shapes.body_link.tolist()}
+    groups = {link.body: scene.groups[link] for link in links if link.link == BASE}
+    given = {True: STATIC, False: DEFAULT}
+    return [body for body in groups if groups[body] != given[scene.reading.bodies[body].fixed]], [*groups]
 
 
 def _written(values: Any, array: Float64Array) -> int:

@@ -23,6 +23,13 @@ INERTIAL, TURN = 2, 3  # fields of getLinkState: the frame of the centre of mass
 STRETCH = 1.0625
 """By how much a base that was reset to a quaternion of length 1.03 stretches its body until the next step."""
 
+USUAL = 1.0 / STRETCH, STRETCH
+"""Bounds of `LENGTHS` between which joints still tell about where a link is."""
+
+LENGTHS = [USUAL]
+"""Bounds of the squared lengths of all quaternions that bases were reset to, as `watch` notes them: a body is stretched
+by so much, again whenever such a state is restored."""
+
 ARMS = 10
 """Numbers of a row of `NearShapes.arms`."""
 
@@ -44,8 +51,8 @@ def joints_of(client: Client, body: int) -> list[Joint]:
     return joints
 
 
-def arms_of(joints: list[Joint]) -> tuple[dict[int, float], list[int]]:
-    """How far from the base of a body its links may be: two places of a link keep their distance, but for `STRETCH`.
+def arms_of(joints: list[Joint], stretch: float) -> tuple[dict[int, float], list[int]]:
+    """How far from the base of a body its links may be: two places of a link keep their distance, but for `stretch`.
 
     Returns the length to each link, from the base's centre of mass to its own, without sliding, inf if it is not known;
     and the joints that slide, whose positions are to be added.
@@ -53,7 +60,7 @@ def arms_of(joints: list[Joint]) -> tuple[dict[int, float], list[int]]:
     length, sliding = {BASE: 0.0}, []
     for link, (kind, parent, in_parent, own) in enumerate(joints):
         is_known = kind in (REVOLUTE, PRISMATIC, SPHERICAL, FIXED)
-        arms = STRETCH * float(np.linalg.norm(in_parent) + np.linalg.norm(own))
+        arms = stretch * float(np.linalg.norm(in_parent) + np.linalg.norm(own))
         length[link] = length.get(parent, inf) + arms if is_known else inf
         if kind == PRISMATIC:
             sliding.append(link)
@@ -85,14 +92,23 @@ def holds_of(joints: list[Joint], link: int, read: Iterable[int]) -> list[Hold]:
     return holds
 
 
-def closest_hold(holds: list[Hold]) -> tuple[int, int, list[float]]:
-    """Two holds, or one twice, that leave a link the least room, and numbers: a row of `NearShapes.arms`."""
+def _length_of(hold: Hold) -> float:
+    """How far apart a link and what holds it may be."""
+    return float(np.linalg.norm(hold[1]) + np.linalg.norm(hold[2]))
+
+
+def closest_hold(holds: list[Hold], stretch: float) -> tuple[int, int, list[float]]:
+    """Two holds, or one twice, that leave a link the least room, and numbers: a row of `NearShapes.arms`.
+
+    Places are those of a body that is not stretched, or shrunk, by more than `stretch`.
+    """
     found, least = (holds[0], holds[0], 0.0), inf
     for first, second in combinations_with_replacement(holds, 2):
         way = second[2] - first[2]
         square = float(way @ way)
         share = min(max(float(-first[2] @ way) / square, 0.0), 1.0) if square > 0.0 else 0.0
-        room = float(np.linalg.norm(first[2] + share * way))
+        moved = (1.0 - share) * _length_of(first) + share * _length_of(second)
+        room = float(np.linalg.norm(first[2] + share * way)) + (stretch - 1.0) * moved
         if room < least:
             found, least = (first, second, share), room
     (a, at_a, in_a), (b, at_b, in_b), share = found

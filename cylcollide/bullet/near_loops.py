@@ -43,10 +43,14 @@ class NearShapes(NamedTuple):
     Of a body, wrapped links come by descending reach. Frames are those of all bases, then of all links.
     """
 
-    bare: Column[np.bool_]  # (B,): whether the base has no shape, and is at the centre of its box
+    centred: Column[np.bool_]  # (B,): whether the base is at the centre of its box, which has all of its shapes,
+    bare: Column[np.bool_]  # (B,): and whether it has none
     first_link: Column[np.int64]  # (B + 1,): of each body, the frame of its first link,
     first_rest: Column[np.int64]  # (B,): and of the first one that is read only where a ray comes near
     first_box: Column[np.int64]  # (B + 1,): of wrapped links
+    first_slide: Column[np.int64]  # (B + 1,): of sliding joints
+    stretch: float  # of their positions, at most
+    grown: float  # so far beyond the box of its base may shapes of a body be
     reach: Column[np.float64]  # (B,): so near to the base are all shapes of a body
     box_reach: Column[np.float64]  # (boxes,): the same of wrapped links
     ball: Column[np.float64]  # (frames,): so near to its centre of mass are all limbs of a link; -inf without any
@@ -77,15 +81,17 @@ class NearMemory(NamedTuple):
     frames: Rows[np.float64]  # (frames, 7): as read
     bits: Rows[np.int64]  # (frames, 7): their bits
     boxes: Rows[np.float64]  # (boxes, 6): of wrapped links, as read
-    out: Column[np.float64]  # (B,): how far the sliding joints of a body are out
+    slides: Rows[np.float64]  # (S, 2): positions and velocities of sliding joints, as read
+    out: Column[np.float64]  # (B,): how far beyond its reach a body may be
     place: Vectors  # (B, 3): about where a body is, and
     square: Column[np.float64]  # (B,): the least squared distance of a ray from there
     often: Column[np.int64]  # (B,): of how many of the last tests a ray came near
-    read: Column[np.int64]  # (B,): 1 for a bare body that is near so often that links are read at once; else 0
+    read: Column[np.int64]  # (B,): 1 for a centred body that is near so often that its box is not looked at; else 0
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
     pairs: Rows[np.bool_]  # (r, B): whether ray and body are a near pair, where links were not read at once
-    around: Rows[np.float64]  # (B, 6): corners of a bare base's box, then of one around the limbs of a near body
-    unread: Column[np.int64]  # (B,): 1 where links are still to be read
+    around: Rows[np.float64]  # (B, 6): corners of a centred base's box, then of one around the limbs of a near body
+    unplaced: Column[np.int64]  # (B,): 1 where the base is still to be read
+    unread: Column[np.int64]  # (B,): 1 where links are
     wrapped: Column[np.int64]  # (B,): of how many of its wrapped links a ray may come near
     known: Column[
         np.bool_

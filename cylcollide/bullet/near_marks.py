@@ -18,7 +18,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 OFTEN = 4
-"""After so many ray tests near a body, its links are read without a look at its base, which takes longer."""
+"""After so many ray tests near a body, it is read without a look at the box of its base."""
 
 
 LINKS_FIRST = -2
@@ -43,8 +43,8 @@ def mark_near(shapes: NearShapes, memory: NearMemory, n: int, by_bases: bool) ->
 def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
     """Mark what the first n segments come near, by bodies' bases; of how many links are to be read, or UNDECIDED.
 
-    A base is in `memory.frames`, or is the centre of a box in `memory.around`. A body whose links were read counts as
-    near. A wrapped link is where it is once any link of its body was read.
+    A base is in `memory.frames`, or is the centre of a box in `memory.around`, which has all of its shapes as they are.
+    A body that was read at once counts as near. A wrapped link is where it is once any link of its body was read.
     """
     starts, ends, places = memory.batch.rays.origin, memory.batch.rays.second, memory.place
     longest, unread = 0.0, 0
@@ -53,10 +53,16 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
             if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
                 return UNDECIDED
     for body in range(len(memory.near)):
-        box, is_read = memory.around[body], memory.read[body] > 0  # a link that was read is about where the base is
-        frame, by_box = memory.frames[shapes.first_link[body] if is_read else body], shapes.bare[body] and not is_read
+        box, is_read, out, square = memory.around[body], memory.read[body] > 0, 0.0, 0.0
+        by_link, by_box = is_read and shapes.bare[body], shapes.centred[body] and not is_read
+        frame = memory.frames[shapes.first_link[body] if by_link else body]  # a link that was read is about there
+        for slide in range(shapes.first_slide[body], shapes.first_slide[body + 1]):
+            out += shapes.stretch * abs(memory.slides[slide, 0])
         for axis in range(3):
             places[body, axis] = 0.5 * (box[axis] + box[3 + axis]) if by_box else frame[axis]
+            square += 0.25 * (box[3 + axis] - box[axis]) * (box[3 + axis] - box[axis])
+        beyond = sqrt(square) + shapes.grown - shapes.reach[body]
+        memory.out[body] = beyond if by_box and beyond > out else out
         memory.square[body], memory.near[body] = inf, False
     for i in range(n):
         segment = segment_at(starts, ends, i)
@@ -70,17 +76,18 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
             memory.pairs[i, body] = is_within(square, largest, reach)
             memory.near[body] = memory.near[body] or memory.pairs[i, body]
     for body in range(len(memory.near)):
-        is_near, box, wrapped = memory.near[body], shapes.first_box[body], 0
+        is_near, is_read, box, wrapped = memory.near[body], memory.read[body] > 0, shapes.first_box[body], 0
         square, largest = memory.square[body], longest + size_of(places[body, 0], places[body, 1], places[body, 2])
         while box + wrapped < shapes.first_box[body + 1] and is_within(
             square, largest, shapes.box_reach[box + wrapped] + memory.out[body]
         ):
             wrapped += 1
-        has_links = shapes.first_rest[body] > shapes.first_link[body]
-        memory.unread[body] = has_links and is_near and memory.read[body] == 0
-        unread += memory.unread[body]
         memory.often[body] = memory.often[body] + 1 if is_near else 0
-        memory.near[body], memory.wrapped[body] = is_near or memory.read[body] > 0, wrapped
+        memory.near[body], memory.wrapped[body] = is_near or is_read, wrapped
+        has_links, bare = shapes.first_rest[body] > shapes.first_link[body], shapes.bare[body]
+        memory.unplaced[body] = is_near and shapes.centred[body] and not bare and not is_read
+        memory.unread[body] = memory.near[body] and has_links and not (bare and is_read)
+        unread += memory.unplaced[body] + memory.unread[body]
     return unread
 
 
@@ -120,7 +127,7 @@ def _mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
                     memory.wanted[frame], wanted = memory.wanted[frame] or is_new, wanted + is_new
     met[count, 0] = NO_RAY
     for body in range(len(memory.near)):
-        memory.read[body] = shapes.bare[body] and memory.often[body] >= OFTEN
+        memory.read[body] = shapes.centred[body] and memory.often[body] >= OFTEN
     return wanted
 
 

@@ -6,8 +6,9 @@ cylinders. Both act on the shape of a body's base, whichever link they name, and
 that `createMultiBody` made, on none of a file. So links of files are read again only if something else has changed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -49,6 +50,36 @@ class Reading(NamedTuple):
 NOTHING_READ = Reading({}, frozenset(), True)
 
 
+class Unchanged:
+    """Tells whether a client still has these bodies, none of them replaced, fixed, freed or of another shape since.
+
+    They are as many, and each token is still where it was: it is deleted with its body, and no other one has it.
+    `masses`: the bodies whose mass is asked for; `shapes`: those whose shapes are.
+    """
+
+    def __init__(
+        self, client: Client, bodies: Mapping[int, Body], masses: Iterable[int], shapes: Iterable[int]
+    ) -> None:
+        self._client, number = client, client.number
+        self._items, self._tokens = [body.item for body in bodies.values()], [body.token for body in bodies.values()]
+        self._fixed = {body: bodies[body].fixed for body in masses}
+        self._shapes = [((k, link, number), found) for k in shapes for link, found in bodies[k].variable.items()]
+        self._is_known = None not in self._tokens
+
+    def holds(self) -> bool:
+        """Whether they are unchanged now."""
+        api, number = self._client.api, self._client.number
+        if not self._is_known or api.getNumBodies(number) != len(self._tokens):
+            return False
+        if [*map(api.getUserData, self._items, repeat(number))] != self._tokens:
+            return False
+        facts_of, shapes_of = api.getDynamicsInfo, api.getCollisionShapeData
+        for body, fixed in self._fixed.items():
+            if (facts_of(body, BASE, number)[MASS] == 0.0) != fixed:
+                return False
+        return all(shapes_of(*link) == reported for link, reported in self._shapes)
+
+
 class Reader:
     """Reads a client's shapes; of bodies that were read before, no more than what can have changed."""
 
@@ -58,7 +89,7 @@ class Reader:
     def read(self, before: Reading) -> Reading:
         """All bodies: their shapes, and which of them are the same as before."""
         known = before.bodies
-        if self._are_unchanged(known):
+        if Unchanged(self._client, known, known, known).holds():
             return before if not before.changed else Reading(known, frozenset(known), False)
         numbers = self._client.bodies()
         checked = ((number, self._same_body(number, known.get(number))) for number in numbers)
@@ -74,25 +105,6 @@ class Reader:
     def body(self, number: int) -> Body:
         """One body, as if it was new."""
         return self._new_bodies([number])[number]
-
-    def _are_unchanged(self, bodies: Mapping[int, Body]) -> bool:
-        """Whether all bodies are those that were read before, none of them fixed, freed or of another shape since.
-
-        They are as many, and each token is still where it was: it is deleted with its body, and no other one has it.
-        """
-        api, client = self._client.api, self._client.number
-        token_of, facts_of, shapes_of = api.getUserData, api.getDynamicsInfo, api.getCollisionShapeData
-        if api.getNumBodies(client) != len(bodies):
-            return False
-        for number, body in bodies.items():
-            if body.token is None or token_of(body.item, client) != body.token:
-                return False
-            if (facts_of(number, BASE, client)[MASS] == 0.0) != body.fixed:
-                return False
-            for link, reported in body.variable.items():  # one by one: none is kept in memory
-                if shapes_of(number, link, client) != reported:
-                    return False
-        return True
 
     def _same_body(self, number: int, before: Body | None) -> Body | None:
         """The body as it is now, if it is the one that was read before."""

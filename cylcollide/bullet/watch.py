@@ -1,8 +1,8 @@
 """Calls that may change a ray's answer: what each function of PyBullet may change, and clients that note its calls.
 
-`docs/bullet.md` has the table of effects in words. PyBullet reports nowhere what `setCollisionFilterGroupMask` did, so
-its calls are counted, and mirrors notice them: from the first mirror on, a function stands in the module `pybullet`
-that counts and calls PyBullet's own; a `BulletClient` calls it, too.
+`docs/bullet.md` has the table of effects in words. PyBullet reports nowhere what `setCollisionFilterGroupMask` did, nor
+the length of the quaternion of a `resetBasePositionAndOrientation`, so these are noted: from the first mirror on, a
+function stands in the module `pybullet` that notes and calls PyBullet's own; a `BulletClient` calls it, too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from types import BuiltinFunctionType
 from typing import Any, TypeAlias
 
 from cylcollide.bullet.client import Client
+from cylcollide.bullet.near_links import LENGTHS
 
 
 class Effect(IntEnum):
@@ -82,7 +83,7 @@ def effect_of(name: str) -> Effect:
     return EFFECTS.get(name, max(Effect))
 
 
-NAME = "setCollisionFilterGroupMask"
+FILTER, RESET = "setCollisionFilterGroupMask", "resetBasePositionAndOrientation"
 
 
 class AsBuiltin(partial[Any]):
@@ -95,27 +96,44 @@ _serial = count(1)  # numbers never repeat, so that none is lost between threads
 LAST_CALL = [0]
 """A number that any call changes, once they are counted."""
 
-_replaced: list[Any] = []
+_replaced: dict[str, Any] = {}
+
+
+def _note_length(quaternion: Any) -> None:
+    """Widen `LENGTHS`, if need be. What is no quaternion PyBullet refuses, and NaN widens nothing."""
+    try:
+        x, y, z, w = quaternion
+        square = min(x * x + y * y + z * z + w * w, 1e300)
+        if not LENGTHS[0][0] <= square <= LENGTHS[0][1]:
+            LENGTHS[0] = min(LENGTHS[0][0], square), max(LENGTHS[0][1], square)
+    except (TypeError, ValueError):
+        pass
 
 
 def filter_calls() -> int:
-    """Count calls from now on; a number that any call changes."""
+    """Note calls from now on; a number that any call of `setCollisionFilterGroupMask` changes."""
     if _replaced:
         return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    own = getattr(OWN, NAME)
+    own_filter, own_reset = getattr(OWN, FILTER), getattr(OWN, RESET)
 
     def counted(*arguments: Any, **keywords: Any) -> Any:
         try:
-            return own(*arguments, **keywords)
+            return own_filter(*arguments, **keywords)
         finally:
             LAST_CALL[0] = next(_serial)
 
-    _replaced.append(update_wrapper(AsBuiltin(counted), own))
-    if getattr(pybullet, NAME) is own:  # else a program has put its own there
-        setattr(pybullet, NAME, _replaced[0])
-    setattr(OWN, NAME, _replaced[0])
+    def measured(*arguments: Any, **keywords: Any) -> Any:
+        _note_length(arguments[2] if len(arguments) > 2 else keywords.get("ornObj"))
+        return own_reset(*arguments, **keywords)
+
+    for name, function in ((FILTER, counted), (RESET, measured)):
+        own = getattr(OWN, name)
+        _replaced[name] = update_wrapper(AsBuiltin(function), own)
+        if getattr(pybullet, name) is own:  # else a program has put its own there
+            setattr(pybullet, name, _replaced[name])
+        setattr(OWN, name, _replaced[name])
     return LAST_CALL[0]
 
 

@@ -1,7 +1,5 @@
 """A few rays after a change of poses: the mirror reads the bodies near them alone, and answers as one made anew."""
 
-from itertools import pairwise
-
 import numpy as np
 import pybullet as p
 import pytest
@@ -10,30 +8,12 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS, NearBodies
+from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS
 from cylcollide.bullet.near_links import arms_of, joints_of
 from cylcollide.bullet.poses import link_frames
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
 ROBOTS = ["r2d2.urdf", "humanoid/humanoid.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", "franka_panda/panda.urdf"]
-
-
-@pytest.fixture
-def asked(monkeypatch):
-    """The answers of all `NearBodies`; of each: bodies that it read, of how many, and links of these, of how many."""
-    seen, own = [], NearBodies.answers
-
-    def answers(self, *given):
-        found = own(self, *given)
-        memory = self._kept[-1][0]
-        links = np.diff(self._shapes.first_link)[memory.near]
-        first, read = self._shapes.first_link, memory.known | memory.wanted
-        known = [read[first:end].sum() for first, end in pairwise(first)]
-        seen.append((found, int(memory.near.sum()), len(memory.near), np.array(known)[memory.near].sum(), links.sum()))
-        return found
-
-    monkeypatch.setattr(NearBodies, "answers", answers)
-    return seen
 
 
 def crowd(c, rng):
@@ -48,12 +28,6 @@ def crowd(c, rng):
         position = rng.uniform(-4, 4, 3).tolist()
         bodies.append(scenes.body(c, i % 4, position, rng, mass=float(i % 2), inertial=True))
     return bodies
-
-
-def rays(rng, n):
-    """Short and long segments across the room."""
-    starts = rng.uniform(-4, 4, (n, 3))
-    return starts, starts + rng.choice([0.5, 3.0, 10.0]) * rng.normal(size=(n, 3))
 
 
 WAYS = ["follow", "watch", "patched"]
@@ -82,7 +56,7 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
             chains.change(c, bodies, rng, api)
             if k % 15 == 14:
                 api.restoreState(saved, **({} if way == "watch" else {"physicsClientId": c}))
-            starts, ends = rays(rng, int(rng.choice([1, 2, 31, 4 * FEW_RAYS])))
+            starts, ends = chains.rays(rng, int(rng.choice([1, 2, 31, 4 * FEW_RAYS])))
             mask, before = int(rng.choice([-1, -1, 1, 2])), len(asked)
             if way == "patched":
                 answers = p.rayTestBatch(starts, ends, collisionFilterMask=mask, physicsClientId=c)
@@ -128,7 +102,7 @@ def test_a_life_of_10_000_steps(c, way, seed, asked):
             if k % 100 == 0:
                 for body in bodies:
                     api.resetBasePositionAndOrientation(body, rng.uniform(-4, 4, 3).tolist(), [0, 0, 0, 1], **given)
-            rays_now = rays(rng, int(rng.choice([1, 2, 31, FEW_RAYS])))
+            rays_now = chains.rays(rng, int(rng.choice([1, 2, 31, FEW_RAYS])))
             answers = test(*rays_now, **given)
             whole.sync()
             assert answers == whole.rayTestBatch(*rays_now), k
@@ -142,7 +116,7 @@ def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
     rng = np.random.default_rng(2)
     body = chains.chain(c, rng) if name is None else p.loadURDF(name, flags=IMPLICIT, physicsClientId=c)
     client, links = Client(c), range(p.getNumJoints(body, c))
-    length, sliding = arms_of(joints_of(client, body))
+    length, sliding = arms_of(joints_of(client, body), 1.0)
     kinds = [p.getJointInfo(body, link, c)[2] for link in links]
     assert len(sliding) == kinds.count(p.JOINT_PRISMATIC)
     longest = 0.0
@@ -186,7 +160,7 @@ def test_joints_of_other_kinds_reach_anywhere(c, monkeypatch):
         return (*joint[:2], p.JOINT_PLANAR, *joint[3:])
 
     monkeypatch.setattr(client.api, "getJointInfo", planar)
-    assert min(arms_of(joints_of(client, body))[0][link] for link in range(7)) == np.inf
+    assert min(arms_of(joints_of(client, body), 1.0)[0][link] for link in range(7)) == np.inf
 
 
 def test_a_body_that_was_removed_or_replaced(c, asked):

@@ -6,7 +6,7 @@ import support.pybullet_chains as chains
 
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near import NearBodies, _is_bare
+from cylcollide.bullet.near import NearBodies, _is_centred
 
 
 def bare_bodies(c, rng):
@@ -45,12 +45,12 @@ def test_links_of_bare_bodies_are_read_at_once_where_rays_stay(c, monkeypatch):
 def test_a_bare_base_is_at_the_centre_of_its_box(c):
     rng = np.random.default_rng(6)
     bodies, client = bare_bodies(c, rng), Client(c)
-    assert all(_is_bare(client, body, ()) for body in bodies)
-    assert not _is_bare(client, bodies[0], None)
+    assert all(_is_centred(client, body, ()) for body in bodies)
+    assert not _is_centred(client, bodies[0], None)
     p.resetBasePositionAndOrientation(bodies[0], [0, 0, 0], [0, 0, 0, 1], c)
-    assert not _is_bare(client, bodies[0], ()), "what PyBullet reports without a box"
+    assert not _is_centred(client, bodies[0], ()), "what PyBullet reports without a box"
     shaped = p.loadURDF("r2d2.urdf", [5, 5, 5], physicsClientId=c)
-    assert not _is_bare(client, shaped, Mirror(c, mesh="wrap")._scene.reading.bodies[shaped].rows[-1])
+    assert not _is_centred(client, shaped, Mirror(c, mesh="wrap")._scene.reading.bodies[shaped].rows[-1])
     saved = p.saveState(physicsClientId=c)
     for k in range(60):
         chains.change(c, bodies, rng)

@@ -1,15 +1,17 @@
 """Links that are not read: where joints hold them to links that are, and which of them rays may come near."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pybullet as p
 import pytest
 import support.pybullet_chains as chains
 import support.pybullet_scenes as scenes
 
-from cylcollide.bullet import Mirror, near
+from cylcollide.bullet import Mirror, near, patched
 from cylcollide.bullet.client import BASE, Client
 from cylcollide.bullet.near import NearBodies
-from cylcollide.bullet.near_links import closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.near_links import LENGTHS, closest_hold, holds_of, joints_of, read_first
 from cylcollide.bullet.near_loops import NO_RAY
 from cylcollide.bullet.poses import link_frames
 from cylcollide.shapes import rotation_matrices
@@ -69,7 +71,7 @@ def test_a_link_is_where_its_joints_hold_it(c, name, bare):
         frames = bent(c, body, rng)
         turns = rotation_matrices(frames[:, 3:])
         for link in rest:
-            a, b, (share, *arms, apart, slack, room) = closest_hold(holds_of(joints, link, first))
+            a, b, (share, *arms, apart, slack, room) = closest_hold(holds_of(joints, link, first), 1.0)
             assert {a, b} <= {*first, BASE}
             one, other = (frames[1 + k, :3] + turns[1 + k] @ arm for k, arm in ((a, arms[:3]), (b, arms[3:])))
             assert abs(np.linalg.norm(one - other) - apart) <= slack + 1e-12
@@ -127,10 +129,51 @@ def test_a_base_without_shapes_is_not_met(c, answered):
         assert mirror._follower._near._kept[-1][0].met[0, 0] == met, "a corner of the box, or the ball"
 
 
-def test_a_body_that_a_long_quaternion_has_stretched(c, answered):
+OWN_RESET = p.resetBasePositionAndOrientation
+"""PyBullet's own, which no mirror sees: imported before there was any."""
+
+
+@pytest.mark.parametrize(
+    ("way", "length"),
+    [
+        pytest.param(way, length, marks=() if length == 2.0 else pytest.mark.long)
+        for way in ("follow", "watch", "patched")
+        for length in (0.4, 0.98, 1.02, 2.0)
+    ],
+)
+def test_bodies_that_quaternions_of_other_lengths_have_stretched(c, answered, way, length):
+    """All links are found by rays at them alone, at once and when the state is restored, and shrunk ones are, too."""
+    rng, hits = np.random.default_rng(8), 0
+    people = [p.loadURDF("humanoid/humanoid.urdf", [3 * x, 0, 1], **PEOPLE, physicsClientId=c) for x in range(2)]
+    mirror = Mirror(c, follow=way == "follow")
+    watched = mirror.watch() if way == "watch" else p
+    given = {} if way == "watch" else {"physicsClientId": c}
+    with patched() if way == "patched" else nullcontext():
+        for k in range(15):
+            person = people[k % 2]
+            bent(c, person, rng)
+            quaternion = (length * np.array(scenes.quaternion(rng))).tolist()
+            watched.resetBasePositionAndOrientation(person, [3 * (k % 2), 0, 1], quaternion, **given)
+            if k % 3 == 2:
+                state = p.saveState(physicsClientId=c)
+                watched.stepSimulation(**given)
+                watched.restoreState(state, **given)
+            frames = link_frames(Client(c), {person: [BASE, *range(15)]})
+            target = frames[1 + k, :3] + 0.05 * rng.normal(size=3)
+            side = np.cross(target - frames[0, :3], rng.normal(size=3))
+            side *= 3.0 / np.linalg.norm(side)
+            test = {"follow": mirror, "watch": watched, "patched": p}[way].rayTestBatch
+            answers = test([target - side], [target + side], **(given if way == "patched" else {}))
+            assert answers == Mirror(c, follow=False).rayTestBatch([target - side], [target + side]), k
+            hits += answers[0][0] == person
+    assert hits > 5
+    assert len(answered) > 12
+
+
+def test_joints_that_are_not_as_far_from_each_other_as_in_the_link(c, answered):
     person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
     mirror = Mirror(c)
-    p.resetBasePositionAndOrientation(person, [0, 0, 1], [0, 0, 0, 2], c)
+    OWN_RESET(person, [0, 0, 1], [0, 0, 0, 2], c)
     for link in (9, 3):
         there = np.array(p.getLinkState(person, link, computeForwardKinematics=True, physicsClientId=c)[0])
         up = np.array([0, 0, 0.5])
@@ -138,16 +181,33 @@ def test_a_body_that_a_long_quaternion_has_stretched(c, answered):
         answers = mirror.rayTestBatch(*rays)
         assert answers == Mirror(c, follow=False).rayTestBatch(*rays)
         assert answers[0][:2] == (person, link)
-        assert answered[-1][0] is None, "joints are not as far from each other as in the link"
+        assert answered[-1][0] is None
+
+
+def test_what_is_no_quaternion_is_pybullets_error(c):
+    Mirror(c)
+    body = scenes.body(c, 0, [0, 0, 0])
+    before = LENGTHS[0]
+    for quaternion in ("0001", [0, 0, "a", 1], [[0, 0, 0, 1]], [0, 0, 1], {0: 1}):  # at others PyBullet crashes
+        with pytest.raises((SystemError, p.error)) as ours:
+            p.resetBasePositionAndOrientation(body, [0, 0, 0], quaternion, c)
+        with pytest.raises((SystemError, p.error)) as theirs:
+            OWN_RESET(body, [0, 0, 0], quaternion, c)
+        assert (type(ours.value), str(ours.value)) == (type(theirs.value), str(theirs.value))
+    p.resetBasePositionAndOrientation(body, posObj=[0, 0, 0], ornObj=np.array([0, 0, 0.6, 0.8]), physicsClientId=c)
+    assert LENGTHS[0] == before
+    p.resetBasePositionAndOrientation(body, posObj=[0, 0, 0], ornObj=(0, 0, 3, 4), physicsClientId=c)
+    assert LENGTHS[0] == (before[0], 25)
 
 
 @pytest.mark.parametrize("kind", [p.JOINT_FIXED, p.JOINT_PRISMATIC])
 @pytest.mark.parametrize("length", [0.97, 1.004, 1.03])
-def test_a_body_that_a_quaternion_has_stretched_a_little(c, answered, kind, length):
+@pytest.mark.parametrize("bare", [True, False])
+def test_a_body_that_a_quaternion_has_stretched_a_little(c, answered, kind, length, bare):
     """Seen by its base alone: its link ends where no joint takes it otherwise."""
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)
     given = {"linkPositions": [[2, 0, 0]], "linkJointTypes": [kind], "linkJointAxis": [[1, 0, 0]]}
-    body = scenes.linked(c, 0.0, -1, [ball], basePosition=[0.3, 0, 0], **given)
+    body = scenes.linked(c, 0.0, -1 if bare else ball, [ball], basePosition=[0.3, 0, 0], **given)
     if kind == p.JOINT_PRISMATIC:
         p.resetJointState(body, 0, 1.0, physicsClientId=c)
     mirror = Mirror(c)

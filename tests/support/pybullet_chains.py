@@ -43,3 +43,9 @@ def change(c, bodies, rng, api=p):
     else:
         for _ in range(rng.integers(1, 4)):
             api.stepSimulation(**given)
+
+
+def rays(rng, n):
+    """Short and long segments across the room."""
+    starts = rng.uniform(-4, 4, (n, 3))
+    return starts, starts + rng.choice([0.5, 3.0, 10.0]) * rng.normal(size=(n, 3))

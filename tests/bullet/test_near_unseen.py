@@ -1,0 +1,126 @@
+"""Changes that no mirror is told of: one that follows its client notices each where it matters to a ray."""
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_chains as chains
+import support.pybullet_scenes as scenes
+
+from cylcollide.bullet import Mirror
+
+
+def unseen(c, bodies, rng):
+    """Change a body in a way that no mirror is told of: its size, mass, margin, group, or which body it is."""
+    k = int(rng.integers(len(bodies)))
+    body, kind = bodies[k], rng.integers(6)
+    if kind == 0:
+        p.unsupportedChangeScaling(body, rng.choice([0.3, 0.7, 1.5, 6.0], 3).tolist(), physicsClientId=c)
+    elif kind == 1:
+        p.changeDynamics(body, -1, mass=float(rng.integers(2)), physicsClientId=c)
+    elif kind == 2:
+        p.changeDynamics(body, -1, collisionMargin=float(rng.choice([0.001, 0.03])), physicsClientId=c)
+    elif kind == 3 and rng.random() < 0.5:
+        p.setCollisionFilterGroupMask(body, -1, int(rng.choice([0, 1, 2, 4])), int(rng.choice([0, -1])), c)
+    elif kind == 4:
+        p.removeBody(body, physicsClientId=c)
+        place = rng.uniform(-4, 4, 3).tolist()
+        frame = rng if rng.random() < 0.5 else None
+        bodies[k] = scenes.body(c, int(rng.integers(4)), place, frame, mass=float(rng.integers(2)))
+        p.performCollisionDetection(physicsClientId=c)
+    else:
+        chains.change(c, bodies, rng)
+
+
+def near_and_fresh(c, asked, ray, **keywords):
+    """Two functions: ask a mirror, which must answer as one made anew; and whether it read near bodies alone."""
+    mirror = Mirror(c)
+
+    def ask():
+        answers = mirror.rayTest(*ray, **keywords)
+        assert answers == Mirror(c, follow=False).rayTest(*ray, **keywords)
+        return answers[0][0]
+
+    return ask, lambda: asked[-1][0] is not None
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_a_base_that_grows_unseen_where_no_ray_was_near(c, kind, asked):
+    body = scenes.body(c, kind, [0, 0, 0], mass=1.0)
+    ask, was_near = near_and_fresh(c, asked, ([0.8, -6, 0.1], [0.8, 6, 0.1]))
+    assert (ask(), was_near()) == (-1, True)
+    for size, hit in ((9, body), (1, -1), (9, body)):
+        p.unsupportedChangeScaling(body, [size] * 3, physicsClientId=c)
+        assert ask() == hit
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_a_link_that_grows_unseen_with_the_base_of_another_body(c, kind, asked):
+    shape = scenes.shape(c, kind)
+    linked = scenes.linked(c, 1.0, scenes.shape(c, 0), [shape], basePosition=[0, 19, 0])
+    body = p.createMultiBody(1.0, shape, baseOrientation=[0.6, 0, 0, 0.8], physicsClientId=c)
+    ask, was_near = near_and_fresh(c, asked, ([0.8, -6, 0.1], [0.8, 6, 0.1]))
+    ask_beside, was_near_beside = near_and_fresh(c, asked, ([1.8, 13, 0.1], [1.8, 25, 0.1]))
+    assert (ask(), was_near(), ask_beside(), was_near_beside()) == (-1, True, -1, True)
+    for size, hits in ((9, (body, linked)), (1, (-1, -1)), (9, (body, linked))):
+        p.unsupportedChangeScaling(body, [size] * 3, physicsClientId=c)
+        assert (ask(), ask_beside()) == hits
+
+
+def test_a_body_that_takes_a_number_unseen(c, asked):
+    ball = scenes.shape(c, 0)
+    body = p.createMultiBody(1.0, ball, physicsClientId=c)
+    ask, was_near = near_and_fresh(c, asked, ([3.0, -2, 0.1], [3.0, 2, 0.1]))
+    assert ask() == -1
+    assert was_near()
+    p.removeBody(body, physicsClientId=c)
+    assert scenes.linked(c, 1.0, ball, [ball], linkPositions=[[3, 0, 0]]) == body
+    assert ask() == body
+
+
+def test_a_base_that_is_fixed_and_freed_unseen(c, asked):
+    body = p.createMultiBody(1.0, scenes.shape(c, 0), physicsClientId=c)
+    ray = [0, -2, 0.1], [0, 2, 0.1]
+    by_all, was_near = near_and_fresh(c, asked, ray)
+    by_static, by_four = (near_and_fresh(c, asked, ray, collisionFilterMask=mask)[0] for mask in (2, 4))
+    assert [by_all(), by_static(), by_four()] == [body, -1, -1]
+    p.changeDynamics(body, -1, mass=0.0, physicsClientId=c)
+    assert by_all() == body
+    assert was_near(), "a ray that hits all groups"
+    assert [by_static(), by_four()] == [body, -1]
+    p.changeDynamics(body, -1, mass=1.0, physicsClientId=c)
+    assert by_static() == -1
+    p.setCollisionFilterGroupMask(body, -1, 4, -1, c)
+    assert [by_all(), by_static(), by_four()] == [body, -1, body]
+    mirror = Mirror(c)
+    mirror.rayTest(*ray)
+    for mass in (0.0, 1.0):  # both are read, and Bullet gives another group than 4
+        p.changeDynamics(body, -1, mass=mass, physicsClientId=c)
+        assert mirror.rayTest(*ray)[0][0] == body
+    assert [mirror.rayTest(*ray, collisionFilterMask=mask)[0][0] for mask in (4, 1)] == [-1, body]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(12))
+def test_what_nobody_told_a_mirror(c, seed, asked):
+    """Also where rays come near a body only some steps later, and where changes are undone meanwhile."""
+    rng, shapes = np.random.default_rng(seed), [scenes.shape(c, kind) for kind in range(4)]
+    bodies = [p.createMultiBody(float(k % 2), shapes[k % 4], basePosition=rng.uniform(-4, 4, 3).tolist(),
+                                physicsClientId=c) for k in range(8)]  # fmt: skip
+    bodies += [scenes.linked(c, 1.0, shapes[0], shapes[:2], basePosition=[0, 0, 3]), chains.chain(c, rng)]
+    bodies.append(p.loadURDF("r2d2.urdf", [2, 2, 0], flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c))
+    mirror, hits, changed = Mirror(c, mesh="wrap"), 0, 0
+    for k in range(100):
+        unseen(c, bodies, rng)
+        starts, ends = chains.rays(rng, int(rng.choice([1, 3, 31])))
+        if k % 2:
+            target = np.array(p.getBasePositionAndOrientation(int(rng.choice(bodies)), c)[0]) + 0.3 * rng.normal(size=3)
+            starts, ends = starts - (starts + ends) / 2 + target, ends - (starts + ends) / 2 + target
+        mask = int(rng.choice([-1, -1, 1, 2, 4]))
+        before, answers = len(asked), mirror.rayTestBatch(starts, ends, collisionFilterMask=mask)
+        changed += len(asked) > before and asked[-1][0] is None
+        fresh = Mirror(c, mesh="wrap", follow=False)
+        assert answers == fresh.rayTestBatch(starts, ends, collisionFilterMask=mask), k
+        hits += sum(answer[0] >= 0 for answer in answers)
+    assert hits > 20
+    assert changed > 5
+    assert sum(answers is not None for answers, *_ in asked) > 8
