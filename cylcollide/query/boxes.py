@@ -20,7 +20,7 @@ from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.exact.boxes import boxes_touch
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.query import exact_fallback
-from cylcollide.query.farthest import any_across, direction, dot, farthest, parts, rows_of
+from cylcollide.query.farthest import any_across, cross, direction, dot, farthest, parts, rows_of
 from cylcollide.query.hits import named_columns
 from cylcollide.query.loops.columns import CompressedRows, empty_hits, offsets_of, ray_of_each
 from cylcollide.query.loops.single import cast_rows
@@ -123,7 +123,7 @@ class BoxPairs:
             low, high = (farthest(sign * self.axes[:, k], self.table) for sign in (-1.0, 1.0))
             boxes = _box_table(np.zeros((n, 3)), np.hstack([self.axes.reshape(-1, 9), half]))
             met |= ~tube & _exact_hits(segment_request(low, high), boxes)
-        for point in _points_of_tubes(self.axes, half, self.table):
+        for point in _points_of_tubes(self.axes, half, self.table) if tube.any() else ():
             beyond = np.abs((self.axes * point[:, None]).sum(axis=2)) - half
             met |= tube & (beyond <= 0.5 * width).all(axis=1)
         return np.asarray(met)
@@ -158,7 +158,7 @@ def _points_of_tubes(axes: Float64Array, half: Float64Array, table: LimbTable) -
             low, high = np.fmax(np.fmin(*ends), -h), np.fmin(np.fmax(*ends), h)
             z = np.where(low <= high, 0.5 * (low + high), np.nan)
             out = np.clip((beyond - along * z) / np.where(size > 0.0, size, 1.0), -r, r)
-            side = np.sqrt(r * r - out * out) * np.cross(w, np.where(size > 0.0, e, any_across(w)))
+            side = np.sqrt(r * r - out * out) * cross(w, np.where(size > 0.0, e, any_across(w)))
             points += [middle + z * w + out * e + side, middle + z * w + out * e - side]
     w, middle = parts(axes[:, 0], table)[2::2]
     return [*points, middle + r * any_across(w)]

@@ -18,6 +18,12 @@ def dot(a: Float64Array, b: Float64Array) -> Float64Array:
     return np.asarray(a[:, :1] * b[:, :1] + a[:, 1:2] * b[:, 1:2] + a[:, 2:] * b[:, 2:])
 
 
+def cross(a: Float64Array, b: Float64Array) -> Float64Array:
+    """Cross products of rows, (k, 3), with the bits of numpy's, which takes three times as long for a few."""
+    (p, q, r), (x, y, z) = a.T, b.T
+    return np.stack([q * z - r * y, r * x - p * z, p * y - q * x], axis=1)
+
+
 def unit(v: Float64Array) -> Float64Array:
     """Unit vectors along rows, zero for a zero."""
     length = np.sqrt(dot(v, v))
@@ -61,4 +67,4 @@ def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
 
 def any_across(w: Float64Array) -> Float64Array:
     """A unit vector at right angles to each."""
-    return unit(np.cross(w, np.eye(3)[np.abs(w).argmin(axis=1)]))
+    return unit(cross(w, np.eye(3)[np.abs(w).argmin(axis=1)]))
