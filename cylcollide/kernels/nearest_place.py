@@ -39,6 +39,10 @@ SIGN_ERROR = 2.0**-96
 """Bound of the error of a scalar product, relative to the largest components of both factors."""
 CLEAR_OF_AXIS = 2.0**40
 """Of the bound of errors: the direction from the axis to a point is known to 2⁻⁵⁹ from this distance on."""
+BESIDE_AXIS = 2.0**30
+"""Of the bound of errors: from this distance on it is known to 2⁻³⁰, and at right angles to the axis to 2⁻⁹⁰."""
+LEAST_ACROSS = 1e-60
+"""Of an axis that is not parallel to x, metres: its products are float64 numbers from here on."""
 SKEW_MARGIN = 16.0
 """How much the slight skew of a box's axes may move a place from one of its features to the next, times that skew."""
 
@@ -70,24 +74,38 @@ def nearest_place(point: Vector, limb: Limb) -> Place:
     if limb.kind == CAPSULE:
         if at.below == UNKNOWN or at.above == UNKNOWN:
             return UNCERTAIN
-        if at.below <= 0.0:
+        is_end = at.is_on_axis and (at.below == 0.0 or at.above == 0.0)
+        if at.below <= 0.0 and not is_end:
             return place_on_ball(point, x, limb.radius, CAP1)
-        if at.above >= 0.0:
+        if at.above >= 0.0 and not is_end:
             return place_on_ball(point, vector_difference(point, limb.p2), limb.radius, CAP2)
-        distance = dd_subtract(at.distance, (limb.radius, 0.0))
-        foot = Foot(abs(distance[0]) > at.error, distance, ZERO, (1.0, 0.0), SIDE)
+        distance, face = dd_subtract(at.distance, (limb.radius, 0.0)), CAP1 if at.below == 0.0 else CAP2
+        foot = Foot(abs(distance[0]) > at.error, distance, ZERO, (1.0, 0.0), face if is_end else SIDE)
     elif limb.kind == ELLIPSOID:
         foot = foot_on_ellipse(at, limb)
     else:
         foot = foot_on_walls(at, limb)
-    if not foot.certain or (foot.across[0] != 0.0 and not at.distance[0] > CLEAR_OF_AXIS * at.error):
+    if not foot.certain:
         return UNCERTAIN
+    if foot.across[0] == 0.0:
+        return place_along(point, foot.distance, multiple(dd_divide(foot.along, at.length), axis), foot.face)
+    from_axis = at.distance
+    if not from_axis[0] > CLEAR_OF_AXIS * at.error:
+        if at.is_on_axis:
+            radial = across_axis(axis)
+        elif from_axis[0] > BESIDE_AXIS * at.error:
+            share = dd_divide(dd_dot(radial, axis), dd_dot(axis, axis))
+            radial = combined(radial, (-share[0], -share[1]), axis)
+        else:
+            return UNCERTAIN
+        from_axis = dd_square_root(dd_dot(radial, radial))
+        if not from_axis[0] > 0.0:
+            return UNCERTAIN
     if foot.along[0] == 0.0:
-        normal = multiple(dd_divide(foot.across, at.distance), radial)
+        normal = multiple(dd_divide(foot.across, from_axis), radial)
     else:
         normal = multiple(dd_divide(foot.along, at.length), axis)
-        if foot.across[0] != 0.0:
-            normal = combined(normal, dd_divide(foot.across, at.distance), radial)
+        normal = combined(normal, dd_divide(foot.across, from_axis), radial)
     return place_along(point, foot.distance, normal, foot.face)
 
 
@@ -102,8 +120,39 @@ def about_axis(
     if above == UNKNOWN:
         back = vector_difference(point, limb.p2)
         above = sign_of_product(back, axis, dd_dot(back, axis))
-    at = AboutAxis(height, below, above, dd_square_root(dd_dot(radial, radial)), length, error)
-    return at, radial, axis
+    is_on_axis = is_along(x, axis)
+    distance = ZERO if is_on_axis else dd_square_root(dd_dot(radial, radial))
+    return AboutAxis(height, below, above, distance, is_on_axis, length, error), radial, axis
+
+
+@inlined
+def is_along(x: DoubleDoubleVector, axis: DoubleDoubleVector) -> bool:
+    """Whether a way from p1 is exactly none, half or all of the axis, or along an axis parallel to one of the world."""
+    (a, b, c), (u, v, w) = high_words(x), high_words(axis)
+    is_parallel = (a == 0.0 or v == 0.0) and (b == 0.0 or u == 0.0) and (b == 0.0 or w == 0.0)
+    is_parallel = is_parallel and (c == 0.0 or v == 0.0) and (c == 0.0 or u == 0.0) and (a == 0.0 or w == 0.0)
+    return is_parallel or are_equal(x, 1.0, axis) or are_equal(x, 2.0, axis)
+
+
+@inlined
+def are_equal(v: DoubleDoubleVector, factor: float, w: DoubleDoubleVector) -> bool:
+    """Whether a vector times a power of two is another."""
+    is_first = factor * v[0][0] == w[0][0] and factor * v[0][1] == w[0][1]
+    is_second = factor * v[1][0] == w[1][0] and factor * v[1][1] == w[1][1]
+    return is_first and is_second and factor * v[2][0] == w[2][0] and factor * v[2][1] == w[2][1]
+
+
+@inlined
+def across_axis(axis: DoubleDoubleVector) -> DoubleDoubleVector:
+    """The part of +x that is at right angles to an axis, or of +y if it is parallel to x; zero if float64 has none."""
+    u, v, w = axis
+    least = max(abs(v[0]), abs(w[0]))
+    if least == 0.0:
+        return ZERO, (1.0, 0.0), ZERO
+    if least < LEAST_ACROSS:
+        return ZERO, ZERO, ZERO
+    minus = -u[0], -u[1]
+    return dd_add(dd_multiply(v, v), dd_multiply(w, w)), dd_multiply(minus, v), dd_multiply(minus, w)
 
 
 @inlined
@@ -160,6 +209,8 @@ def position_from(point: Vector, distance: DoubleDouble, normal: DoubleDoubleVec
 def place_on_ball(point: Vector, x: DoubleDoubleVector, radius: float, face: float) -> Place:
     """The place on a ball from whose centre the point is at x; uncertain next to the surface and the centre."""
     size = largest_component(high_words(x)) + radius
+    if largest_component(high_words(x)) == 0.0:  # of a sphere: of capsules, the axis tells
+        return place_along(point, (-radius, 0.0), ((1.0, 0.0), ZERO, ZERO), face)
     from_centre = dd_square_root(dd_dot(x, x))
     distance, error = dd_subtract(from_centre, (radius, 0.0)), PLACE_ERROR * size
     if not (abs(distance[0]) > error and from_centre[0] > error):
@@ -183,9 +234,12 @@ def place_on_box(point: Vector, limb: Limb) -> Place:
     if most == 0.0 and is_aligned(u) and is_aligned(v) and is_aligned(w):
         error = 0.0  # the axes are the world's: all of this is exact
     faces = NEG_X + (a[0] > 0.0), NEG_X + 2.0 + (b[0] > 0.0), NEG_X + 4.0 + (c[0] > 0.0)
-    margin = error + SKEW_MARGIN * most * max(out[0][0], out[1][0], out[2][0])
-    if max(out[0][0], out[1][0], out[2][0]) < -error:
+    beyond = max(out[0][0], out[1][0], out[2][0])
+    margin = error + SKEW_MARGIN * most * abs(beyond)
+    if beyond < -error:
         sizes = abs(a[0]), abs(b[0]), abs(c[0])
+        if largest_component(high_words(x)) == 0.0:  # the centre: each lower face is as near as the higher
+            sizes = inf, inf, inf
         return place_within_box(point, (i, j, k), out, sizes, (long_i, long_j, long_k), faces, error)
     if error > 0.0 and min(abs(out[0][0]), abs(out[1][0]), abs(out[2][0])) <= margin:
         return UNCERTAIN
@@ -199,10 +253,11 @@ def place_on_box(point: Vector, limb: Limb) -> Place:
     m = m[0] if p[0] > 0.0 else ZERO, m[1] if q[0] > 0.0 else ZERO, m[2] if r[0] > 0.0 else ZERO
     way = combined(combined(combined((ZERO, ZERO, ZERO), m[0], i), m[1], j), m[2], k)
     distance = dd_square_root(dd_dot(way, way))
-    if not distance[0] > error:
-        return UNCERTAIN
-    per_length = dd_divide((1.0, 0.0), distance)
     face = faces[0] if out[0][0] >= 0.0 else faces[1] if out[1][0] >= 0.0 else faces[2]
+    if error == distance[0] == 0.0:  # on the surface
+        outward = i if face == faces[0] else j if face == faces[1] else k
+        return place_along(point, ZERO, multiple((1.0, 0.0), outward), face)
+    per_length = dd_divide((1.0, 0.0), distance)
     return place_along(point, distance, multiple(per_length, way), face)
 
 

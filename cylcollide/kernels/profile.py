@@ -41,6 +41,7 @@ class AboutAxis(NamedTuple):
     below: float  # sign of the height: -1, 0, 1, or UNKNOWN
     above: float  # sign of the height over p2
     distance: DoubleDouble  # from the axis
+    is_on_axis: bool  # certainly; it may be without being known to be
     length: DoubleDouble  # of the axis
     error: float  # bound of the errors of all these, metres
 
@@ -80,6 +81,11 @@ def foot_on_walls(at: AboutAxis, limb: Limb) -> Foot:
     over = dd_subtract(at.height, at.length)
     if at.below == UNKNOWN or at.above == UNKNOWN:
         return Foot(False, ZERO, ZERO, ZERO, SIDE)
+    # exactly on a cap, or an apex
+    if at.below == 0.0 and in_bore[0] > at.error and (past_rim1[0] < -at.error or at.is_on_axis):
+        return Foot(True, ZERO, MINUS_ONE, ZERO, CAP1)
+    if at.above == 0.0 and in_bore[0] > at.error and (past_rim2[0] < -at.error or at.is_on_axis):
+        return Foot(True, ZERO, ONE, ZERO, CAP2)
     # before a cap, beside it in the bore's mouth
     if at.below <= 0.0 and past_rim1[0] <= 0.0:
         return to_place(at.height, in_bore if in_bore[0] < 0.0 else ZERO, CAP1, at.error)
@@ -158,6 +164,8 @@ def foot_on_ellipse(at: AboutAxis, limb: Limb) -> Foot:
     least = square_b if difference[0] > 0.0 else square_a
     more_a = difference if difference[0] > 0.0 else ZERO
     more_b = (-difference[0], -difference[1]) if difference[0] < 0.0 else ZERO
+    if at.is_on_axis:
+        return foot_on_ellipse_from_axis(at, x, half, dd_divide(difference, half), upper, radius)
     ax, by = dd_multiply(half, x), dd_multiply((radius, 0.0), y)
     s, converged = (ellipse_shift(ax[0], by[0], more_a[0], more_b[0], least[0]), 0.0), False
     for _ in range(MOST_STEPS):
@@ -176,3 +184,20 @@ def foot_on_ellipse(at: AboutAxis, limb: Limb) -> Foot:
     steep = dd_square_root(dd_add(dd_multiply(along, along), dd_multiply(across, across)))
     distance, along, across = dd_multiply(t, steep), dd_divide(along, steep), dd_divide(across, steep)
     return Foot(abs(distance[0]) > at.error, distance, along if upper else (-along[0], -along[1]), across, SIDE)
+
+
+@inlined
+def foot_on_ellipse_from_axis(
+    at: AboutAxis, x: DoubleDouble, half: DoubleDouble, focal: DoubleDouble, upper: bool, radius: float
+) -> Foot:
+    """`foot_on_ellipse` of a point on the axis, at x beside the middle: an end of the axis, or about the middle.
+
+    An end of the axis is nearest from `focal` on; before, only the middle is decided.
+    """
+    end = ONE if upper else MINUS_ONE
+    if at.below == 0.0 or at.above == 0.0:
+        return Foot(True, ZERO, end, ZERO, SIDE)
+    if abs(x[0]) <= at.error:
+        return Foot(focal[0] > at.error, (-radius, 0.0), ZERO, ONE, SIDE)
+    distance = dd_subtract(x, half)
+    return Foot(abs(distance[0]) > at.error and dd_subtract(x, focal)[0] > at.error, distance, end, ZERO, SIDE)

@@ -9,10 +9,12 @@ from support.oracle.nearest import signed_distance
 
 import cylcollide as cc
 from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.exact.nearest import nearest
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.nearest_place import nearest_place
 from cylcollide.kernels.places_of_eight import places_on_cylinders
+from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.packets import one_limb
 from cylcollide.runtime.simd import LANES
 
@@ -184,29 +186,83 @@ def test_places_of_simple_numbers(case):
 TURN = [0.1, 0.2, 0.3, 0.9]
 TILTED = [[0, 0, 0]], [[1, 1, 1]]
 TURNED = cc.Limbs.boxes([[0, 0, 0]], TURN, [1.0, 1.0, 1.0])
+ALONG_X = [[0, 0, 0]], [[4, 0, 0]]
+SKEWED = [[0.1, 0.2, 0.3]], [[0.7, 0.5, 1.2]]
+HALFWAY = np.sum(SKEWED, axis=(0, 1)) / 2  # next to the axis, by rounding
+SPECIAL = [  # points with equally near places, on a surface, or so near an axis that its rounding matters
+    (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 0)),
+    (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0.25, 4)),
+    (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 2)),
+    (cc.Limbs.cylinders(*ALONG_X, 1.0), (2, 0, 0)),
+    (cc.Limbs.cylinders(*TILTED, 0.25), (0.5, 0.5, 0.5)),
+    (cc.Limbs.cylinders(*TILTED, 0.25), (1, 1, 1)),
+    (cc.Limbs.cylinders(*SKEWED, 0.25), SKEWED[0][0]),
+    (cc.Limbs.cylinders(*SKEWED, 0.25), HALFWAY),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 0, 2)),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 1.5, 0)),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 0, 0)),
+    (cc.Limbs.tubes(*SKEWED, 0.25, 0.125), HALFWAY),
+    (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 3, 0)),
+    (cc.Limbs.tapered_cylinders(*UP, 1.0, 0.5), (0, 0, 2)),
+    (cc.Limbs.tapered_cylinders(*SKEWED, 0.25, 0.125), HALFWAY),
+    (cc.Limbs.cones(*UP, 3.0), (0, 0, 4)),
+    (cc.Limbs.cones(*UP, 3.0), (0, 0, 0)),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 0, 0)),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 0, 4)),
+    (cc.Limbs.capsules(*TILTED, 1.0), (1, 1, 1)),
+    (cc.Limbs.capsules(*SKEWED, 1.0), HALFWAY),
+    (cc.Limbs.spheres([[1, 0, 0]], 1.0), (1, 0, 0)),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 2)),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 0)),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 4)),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 3.75)),
+    (cc.Limbs.ellipsoids(*UP, 3.0), (0, 0, 1.5)),
+    (cc.Limbs.ellipsoids(*TILTED, 0.25), (1, 1, 1)),
+    (CUBE, (1, 0.5, 0)),
+    (CUBE, (0, 1, -1)),
+    (BRICK, (0.5, 0.5, -3)),
+    (cc.Limbs.boxes([[0, 0, 0]], TURN, [1.0, 2.0, 3.0]), (0, 0, 0)),
+]
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("case", SPECIAL)
+def test_special_points_take_no_exact_arithmetic_and_have_its_places(case):
+    limbs, given = case
+    point = tuple(float(x) for x in given)
+    place, (distance, position, normal, face) = (
+        nearest_place(point, limb_of(limbs)),
+        nearest(exact_limb(limbs._table, 0), point),
+    )
+    assert place.certain
+    assert (place.distance, cc.Face(int(place.face))) == (pytest.approx(distance, abs=1e-16), face)
+    assert place.position == pytest.approx(position, abs=1e-9 if given is HALFWAY else 3e-16)
+    assert place.normal == pytest.approx(normal, abs=1e-9 if given is HALFWAY else 3e-16)
+    ulp = Decimal(ulp_of(point, place.position))
+    assert abs(signed_distance(limbs, 0, place.position)) <= 4 * ulp
+    assert abs(np.linalg.norm(np.subtract(place.position, point)) - abs(place.distance)) <= 4 * ulp
+
+
 OPEN = [  # what rounding could reverse
     (cc.Limbs.cylinders(*UP, 1.0), (1, 0, 2)),  # on the surface
-    (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 0)),
-    (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 2)),  # on the axis: any direction
     (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 1)),  # wall and cap equally near
     (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 3.5)),
     (cc.Limbs.cylinders(*TILTED, 0.1), (1, 1, -2)),  # perhaps in a cap's plane
     (cc.Limbs.cylinders(*TILTED, 0.1), (2, 2, -1)),
     (cc.Limbs.cylinders([[0, 0, 0]], [[75, 100, 0]], 5.0), (59, 87, 0)),  # perhaps on the wall
     (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 9, 3)),  # perhaps the rim
-    (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 0, 2)),
     (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 1.5, 2)),
-    (cc.Limbs.capsules(*UP, 1.0), (0, 0, 4)),
+    (cc.Limbs.cylinders([[0, 0, 0]], [[1, 1e-70, 0]], 0.25), (0.5, 5e-71, 0)),  # its direction across is no float64
+    (cc.Limbs.cylinders(*UP, 1.0), (1e-25, 0, 2)),  # next to the axis
+    (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, -1e-28)),  # next to a cap
     (cc.Limbs.capsules(*TILTED, 0.1), (1, 1, -2)),
-    (cc.Limbs.spheres([[1, 0, 0]], 1.0), (1, 0, 0)),
     (cc.Limbs.spheres([[1, 0, 0]], 1.0), (1, 1, 0)),
-    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 2)),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 1)),
+    (cc.Limbs.ellipsoids(*UP, 3.0), (0, 0, 2)),
     (cc.Limbs.ellipsoids(*UP, 1.0), (0, 1, 2)),
     (cc.Limbs.ellipsoids(*UP, 4.0), (1, 0, 2)),
-    (CUBE, (1, 0, 0)),
     (TURNED, (0, 0, 0)),
     (TURNED, TURNED.box_axes[0, 0] + 3.0 * TURNED.box_axes[0, 1]),  # in the plane of a face
-    (cc.Limbs.boxes([[0, 0, 0]], TURN, [1.0, 2.0, 3.0]), (0, 0, 0)),  # two faces equally near
 ]
 
 
