@@ -93,6 +93,13 @@ def growth(value: Any, name: str) -> float:
     return float(validate.sizes_or_zero(validate.per_row(value, name, 1), name)[0])
 
 
+def are_rows(values: Any) -> bool:
+    """Whether these may be vectors to PyBullet: arrays of numbers, lists or tuples, but not of numbers themselves."""
+    if isinstance(values, np.ndarray):
+        return bool(values.dtype != object)
+    return isinstance(values, (list, tuple)) and (not values or hasattr(values[0], "__len__"))
+
+
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Vectors (n, 3), as `validate.as_vectors`, of any numbers; `rows`: the required n, if any.
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, Vectors
-from cylcollide.bullet.arguments import BULLET, MirrorInside, vectors
+from cylcollide.bullet.arguments import BULLET, MirrorInside, are_rows, vectors
 from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, BodyLink, Client
 from cylcollide.bullet.filters import DEFAULT, STATIC
 from cylcollide.bullet.near_links import (
@@ -285,7 +285,7 @@ def _masses(scene: MirrorScene) -> tuple[list[int], list[int]]:
 def _written(values: Any, array: Float64Array) -> int:
     """Write vectors that `read_rows` does not take into the rows of an array; how many, 0 if too many or none."""
     try:
-        found = vectors(values, "")
+        found = vectors(values, "") if are_rows(values) else array[:0]
         array[: len(found)] = found
     except ValueError:
         return 0

@@ -19,7 +19,7 @@ import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array
-from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
+from cylcollide.bullet.arguments import LARGEST, MirrorInside, are_rows, check_inside, growth
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.tuples import MISS, RayTestResult
@@ -167,7 +167,9 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
     innermost = _patches[-1:]  # none in a thread that has found the function before it was undone
     if not innermost:
         return own()
-    client = options.pop("physicsClientId", 0)
+    client, mask = options.pop("physicsClientId", 0), options.get("collisionFilterMask", 0)
+    if not (are_rows(starts) and are_rows(ends)) or (isinstance(mask, (int, np.integer)) and mask > LARGEST):
+        own()  # raises what a mirror would not
     try:
         mirror = _mirror_of(client, *innermost[0])
     except ValueError as error:

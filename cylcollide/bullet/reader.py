@@ -77,7 +77,7 @@ class Unchanged:
         for body, fixed in self._fixed.items():
             if (facts_of(body, BASE, number)[MASS] == 0.0) != fixed:
                 return False
-        return all(shapes_of(*link) == reported for link, reported in self._shapes)
+        return not self._shapes or all(shapes_of(*link) == reported for link, reported in self._shapes)
 
 
 class Reader:

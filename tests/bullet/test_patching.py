@@ -109,6 +109,7 @@ def test_a_mirror_goes_with_its_client_and_the_next_of_its_number_has_its_own(cl
         (([0, 0], [1, 0]), {}), (([np.nan, 0, 0], [1, 0, 0]), {}), (([0, 0, 0], [np.inf, 0, 0]), {}), (("a", "b"), {}),
         (([0, 0, 0], [1, 0, 0]), {"reportHitNumber": 2**40}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": None}),
         (([0, 0, 0], [1, 0, 0]), {"physicsClientId": "0"}), ((None, None), {}), (({}, {}), {}), ((1.0, 2.0), {}),
+        (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": np.uint32(2**31)}),
         (([0, 0, 0], [1, 0, 0, 0]), {}), (([0, 0, 1j], [1, 0, 0]), {}), (([2.0**501, 0, 0], [1, 0, 0]), {}),
     ],
     ids=str,
@@ -127,6 +128,32 @@ def test_bad_input_is_what_it_is_for_pybullet(given, named):
             theirs = outcome(getattr(OWN, name), arguments)
             expected = theirs if isinstance(theirs, type) else (MISS,) * len(theirs)
             assert outcome(getattr(p, name), arguments) == expected, name
+
+
+@pytest.mark.usefixtures("clients")
+@pytest.mark.parametrize(
+    "made",
+    [
+        list,
+        tuple,
+        lambda row: np.array([row], object),
+        lambda row: memoryview(np.array([row])),
+        lambda row: iter([row]),
+        lambda row: {0: row},
+        lambda row: row + row,
+    ],
+)
+def test_what_is_no_list_of_vectors_is_pybullets_error(made):
+    """Also after a ray test near few bodies, by which the next one is tried first."""
+    with patched():
+        for _ in range(2):
+            p.stepSimulation()
+            assert p.rayTest(*THROUGH)[0][0] == 0
+            with pytest.raises((p.error, SystemError)) as ours:
+                p.rayTestBatch(*map(made, THROUGH))
+            with pytest.raises((p.error, SystemError)) as theirs:
+                OWN.rayTestBatch(*map(made, THROUGH))
+            assert (type(ours.value), str(ours.value)) == (type(theirs.value), str(theirs.value))
 
 
 @pytest.mark.usefixtures("clients")
