@@ -115,7 +115,10 @@ def test_a_write_that_fails_leaves_nothing_half(tmp_path, monkeypatch):
     store.save(KEYS[0], work(KEYS[0]))
     before = store.path(KEYS[0]).read_bytes()
 
-    def full(*_args, **_kwargs):
+    write = np.savez_compressed
+
+    def full(file, **columns):
+        write(file, **columns)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez_compressed", full)

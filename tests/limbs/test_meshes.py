@@ -31,6 +31,12 @@ def test_volume_by_the_divergence_theorem(shape):
 
 
 @pytest.mark.parametrize("shape", Shape, ids=lambda shape: shape.name)
+def test_corners_lie_on_the_surface(shape):
+    vertices, *_ = tessellate(LIMBS[shape]._table, 64)
+    assert np.abs(cc.HitWorld(LIMBS[shape]).closest_points(vertices).distance).max() < 1e-3
+
+
+@pytest.mark.parametrize("shape", Shape, ids=lambda shape: shape.name)
 def test_every_edge_has_two_triangles(shape):
     vertices, triangles, _limb_of = tessellate(LIMBS[shape]._table, 12)
     _, corner = np.unique(np.round(vertices, 5), axis=0, return_inverse=True)

@@ -7,7 +7,7 @@ from support.cases.rigs import every_shape
 import cylcollide as cc
 from cylcollide._types import Shape
 from cylcollide.kernels.aabb import limb_boxes
-from cylcollide.limbs.outlines import hull, surface_points
+from cylcollide.limbs.outlines import hull, surface_points, up_axis
 
 
 @pytest.mark.parametrize("i", range(14))
@@ -21,6 +21,16 @@ def test_outlines_lie_on_the_surface(i):
     assert (limb.classify_points(outer) == cc.Side.OUTSIDE).all()
     (low,), (high,) = limb_boxes(limb._table)
     assert (np.ptp(points, axis=0) > 0.98 * (high - low)).all()  # and reach as far as the limb does
+
+
+@pytest.mark.parametrize("up", ["y", "z"])
+def test_up_is_along_whom_characters_stand(up: str):
+    world, rig = cc.HitWorld(), cc.Rig.humanoid(up=up)
+    world.set_poses(world.spawn(rig, 2), *rig.forward([[0, 0, 0], [9, 9, 9]], [0, 0, 0, 1], rig.rest_orientations))
+    level = cc.Limbs.cylinders([0, -50, -20], [0, 50, 20], 1.0)
+    limbs = cc.Limbs.concat([world.limbs, level])
+    assert up_axis(limbs, limbs.character >= 0) == "xyz".index(up)
+    assert up_axis(limbs, limbs.character < -1) == 2
 
 
 def test_a_hull_has_the_outer_points():
