@@ -161,9 +161,9 @@ def _store_rows(builder: ir.IRBuilder, matrix: Any, first: Any, column: Any, col
 
 
 def _prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
-    """Prefetch of data, for reading, into all levels of the cache."""
+    """Prefetch of data, for reading, into the second level of the cache: more of them wait at the same time."""
     byte = builder.bitcast(_entry(builder, array, offset), ir.IntType(8).as_pointer())
-    _called(builder, "llvm.prefetch.p0i8", ir.VoidType(), byte, *map(_COUNT, (0, 3, 1)))
+    _called(builder, "llvm.prefetch.p0i8", ir.VoidType(), byte, *map(_COUNT, (0, 2, 1)))
 
 
 COMPRESS = "llvm.experimental.vector.compress.v8i32"

@@ -6,6 +6,7 @@ from itertools import islice, product
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
+from support.cases.recorded_world import recorded_world
 from support.character_life import Life
 from support.check_cylinders import IS_COMPILED, Columns, differing, same_bits
 from support.matches.answers import Ask, in_order, of_worlds, queries
@@ -14,6 +15,7 @@ from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
+from cylcollide.query.loops.ray_sort import SMALLEST_OCTANT
 
 pytestmark = pytest.mark.plain_python
 
@@ -72,6 +74,19 @@ def compare(history: PoseHistory, life: Life, asked: dict[str, Ask], options: di
 def hits_in(found: Columns) -> int:
     """How many shots hit, or chords there are."""
     return int((found["hit"] if "hit" in found else found["limb"] >= 0).sum())
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="plain Python takes minutes for so many rays")
+def test_many_rays_of_a_tick_are_answered_as_few():
+    """They go by octants, few together: all octants hit, with equal bits."""
+    history, rng, n = recorded_world().history, np.random.default_rng(5), 2 * SMALLEST_OCTANT
+    middle = rng.uniform(-3.0, 3.0, (n, 3))
+    step, time = rng.normal(size=(n, 3)), rng.random(n)
+    many = history.cast_segments(middle - 3.0 * step, middle + 3.0 * step, time)
+    for few in np.split(np.arange(n), 8):
+        one = history.cast_segments((middle - 3.0 * step)[few], (middle + 3.0 * step)[few], time[few])
+        assert same_bits(many, one, few) == []
+    assert np.bincount((step < 0.0)[many.hit] @ [1, 2, 4], minlength=8).min() > 100
 
 
 # What lies between two ticks ----------------------------------------------------------------------------------------

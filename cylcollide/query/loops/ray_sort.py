@@ -34,7 +34,7 @@ from cylcollide.runtime.simd import (
 )
 
 OCTANTS = MIXED
-SMALLEST_OCTANT = 64  # fewer rays of a tick are one group of all octants
+SMALLEST_OCTANT = 2048  # fewer rays of a tick are one group of all octants
 
 
 @compiled

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Column, Rows
+from cylcollide._types import Aim, Column, Float32Array, Float64Array, Rows
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP
 from cylcollide.bvh.stream import no_list, visit_on_rays
@@ -45,11 +45,12 @@ from cylcollide.recorded.limb_lanes import (
 )
 from cylcollide.recorded.limbs import SHARED_LAYERS, Recorded, TickRows, model_of, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
-from cylcollide.runtime.simd import LANES, lowest_bit, movemask, store_rows
+from cylcollide.runtime.simd import LANES, lowest_bit, movemask, prefetch, store_rows
 
 CLOSEST = int(Aim.CLOSEST)
 QUEUE = STREAM_RAYS + 2 * STEP + 2 * PAIR_BATCH
 """Pairs of one shape that are queued at most: those of a step, a list of rays and items of others; two batches."""
+PAGE = 4096  # bytes
 SPARE = STREAM_RAYS + LANES
 """Of the limbs in the scratch, that of a pair under test; eight are written at a time before it."""
 
@@ -187,6 +188,13 @@ def traverse_tick(query: TickQuery, tree: Tree, octant: int, active: int) -> Non
     visit_on_rays(tree, query.rays.state.stream, active, octant, no_list, test_or_enqueue, flush, query)
 
 
+@inlined
+def prefetch_pages(array: Float32Array | Float64Array) -> None:
+    """Prefetch from each page of an array: the processor finds the addresses of several pages at the same time."""
+    for k in range(0, array.size, PAGE // array.itemsize):
+        prefetch(array, k)
+
+
 @compiled
 def place_hits(query: TickQuery, count: int, placed: int) -> int:
     """Append the limbs that rays of the stream hit to those in `scratch`, and number them in the state as there.
@@ -285,6 +293,9 @@ def cast_recorded(
         in_layers = (recorded.address[t, SHARED_LAYERS] & np.int64(batch.mask[0])) != 0
         accepts_all = shared and batch.ignored[0] < 0 and in_layers
         tree = tree_at(recorded, t, state.stream.code.size)
+        if 2 * PAGE * (begins[OCTANTS * (t + 1)] - begins[OCTANTS * t]) >= 8 * there.bones.size:  # most pages are read
+            prefetch_pages(there.bones)
+            prefetch_pages(tree.bounds)
         for k in range(OCTANTS):
             octant, first, group_end = group_of(order, t, k)
             for base in range(max(begin, first), min(end, group_end), size):
