@@ -1,6 +1,7 @@
 """Closest points, limbs within a radius and balls that overlap, against 90 digits of every limb by itself."""
 
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from support.mixed_questions import grid_limbs, mixed_limbs
 from support.oracle.nearest import signed_distance
 
 import cylcollide as cc
+from cylcollide.exact import nearest as exact
 
 FIELDS = ("hit", "limb", "distance", "position", "normal", "face", "character", "limb_name")
 CLOSE = Decimal(10) ** -60  # equal, in 90 digits
@@ -158,6 +160,23 @@ def test_of_equally_near_limbs_the_lowest_row_is_taken():
     assert cc.HitWorld(cc.Limbs.concat([one, other])).closest_points([0, 0, 0]).limb.tolist() == [0]
     assert cc.HitWorld(cc.Limbs.concat([other, one])).closest_points([0, 0, 0]).limb.tolist() == [0]
     assert cc.HitWorld(cc.Limbs.concat([other, nearer])).closest_points([0, 0, 0]).limb.tolist() == [1]
+
+
+def test_of_limbs_with_the_same_numbers_one_is_compared(monkeypatch: pytest.MonkeyPatch):
+    """A crowd at one place: exact comparisons of each with all others took milliseconds for a point."""
+    compared: list[int] = []
+
+    def spy(point: tuple[float, float, float], solids: list[tuple[int, Any]]) -> int:
+        compared.append(len(solids))
+        return exact.nearest_solid(point, solids)
+
+    monkeypatch.setattr("cylcollide.query.nearest.nearest_solid", spy)
+    one = cc.Limbs.concat(LIMBS.values())
+    crowd, points = cc.HitWorld(cc.Limbs.concat([one] * 20)), np.random.default_rng(4).normal(size=(20, 3))
+    found = crowd.closest_points(points)
+    assert found.limb.tolist() == cc.HitWorld(one).closest_points(points).limb.tolist()
+    assert len(compared) == 20
+    assert max(compared) < 4
 
 
 def test_inside_several_limbs_the_deepest_one_is_taken():
