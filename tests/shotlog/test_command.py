@@ -1,5 +1,6 @@
 """`cylcollide rejudge`: identical or not, one shot in words and with a picture, another policy, bad files."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,10 @@ def test_another_policy_is_counted(rejudge, log: Path, tmp_path: Path):
     assert status == 0
     assert "by the other one" in said
     assert "of 48 shots have another limb" in said
+    hits, *groups = ((int(a), int(b)) for a, b in re.findall(r"^ *hit[a-z]*(?: group \d+)? +(\d+) +(\d+)", said, re.M))
+    assert tuple(map(sum, zip(*groups, strict=True))) == hits
+    with cc.ShotLog.open(log) as logged:
+        assert hits[0] == sum(bool(shot.hit) for shot in logged) > 0
 
 
 def test_a_difference_is_named(rejudge, log: Path, monkeypatch: pytest.MonkeyPatch):
