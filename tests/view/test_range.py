@@ -109,7 +109,7 @@ def test_the_page_stands_still_after_a_shot():
         assert page._frame.limbs == limbs
         assert shot.seen == seen == pytest.approx(page.firing.now - 0.1)
         assert "seen 100 ms ago" in page._result.content
-        assert page._stage._lines
+        assert {"path", "entries"} <= page._stage._lines.keys()
         now = page.firing.now
         page.step(1.0)  # of the thread that lets time go on, and waited while the shot was judged
         assert (page._frame.limbs, page.firing.now) == (limbs, now)
