@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cmp_to_key
+from itertools import accumulate, chain, pairwise
 from math import inf
 
 from cylcollide._types import Face, InsidePolicy, RayNumbers
@@ -76,22 +77,38 @@ def limb_hit(ray: RayNumbers, limb: Solid, inside: InsidePolicy) -> tuple[tuple[
 
 
 def sorted_chords(ray: RayNumbers, limbs: Iterable[tuple[int, Solid]]) -> list[tuple[int, Chord]]:
-    """Pairs of limb index and chord, of every limb crossed, sorted by entry, ties by limb index."""
-    found = [(index, chord) for index, limb in limbs for chord in limb_chords(ray, limb)]
+    """Pairs of limb index and chord, of every limb crossed, sorted by entry, ties by limb index.
 
-    def by_entry(a: tuple[int, Chord], b: tuple[int, Chord]) -> int:
-        return a[1].entry.compare(b[1].entry) or a[0] - b[0]
+    Limbs with the same solid have the same chords, computed once.
+    """
+    limbs = list(limbs)
+    of_solid = {id(solid): limb_chords(ray, solid) for solid in {id(solid): solid for _, solid in limbs}.values()}
+    chords = sorted(chain.from_iterable(of_solid.values()), key=cmp_to_key(compare_entries))
+    later = (compare_entries(one, other) < 0 for one, other in pairwise(chords))
+    rank = {id(chord): place for chord, place in zip(chords, accumulate(later, initial=0), strict=False)}
+    pairs = [(index, chord) for index, solid in limbs for chord in of_solid[id(solid)]]
+    return sorted(pairs, key=lambda pair: (rank[id(pair[1])], pair[0]))
 
-    return sorted(found, key=cmp_to_key(by_entry))
+
+def compare_entries(one: Chord, other: Chord) -> int:
+    """Sign of the difference of two entries."""
+    return int(one.entry.compare(other.entry))
 
 
 def closest(
     ray: RayNumbers, limbs: Iterable[tuple[int, Solid]], inside: InsidePolicy
 ) -> tuple[tuple[int, Chord] | None, bool]:
-    """The limb hit first with its chord, or None; and whether the ray starts in any of the limbs."""
+    """The limb hit first with its chord, or None; and whether the ray starts in any of the limbs.
+
+    Of limbs with the same solid, the one of lowest index is tested.
+    """
+    lowest: dict[int, tuple[int, Solid]] = {}
+    for index, limb in limbs:
+        if id(limb) not in lowest or index < lowest[id(limb)][0]:
+            lowest[id(limb)] = index, limb
     first: tuple[Number, int, Chord] | None = None
     started_inside = False
-    for index, limb in limbs:
+    for index, limb in lowest.values():
         hit, inside_this = limb_hit(ray, limb, inside)
         started_inside |= inside_this
         if hit is not None and (first is None or (hit[0].compare(first[0]) or index - first[1]) < 0):

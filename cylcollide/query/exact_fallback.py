@@ -68,13 +68,22 @@ def exact_limb(table: LimbTable, limb: int) -> Solid:
 
 
 def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> list[tuple[int, Solid]]:
-    """The exact solids of limbs, grown by the radius of ray i."""
+    """The exact solids of limbs, grown by the radius of ray i; limbs with the same numbers share one."""
     solids = [(limb, exact_limb(table, limb)) for limb in limbs]
-    if radius_of(rays, i) > 0.0:
-        with np.errstate(all="ignore"):
-            ray = ray_at(rays, i)
-        solids = [(limb, grown_solid(ray, table, limb, solid)) for limb, solid in solids]
-    return solids
+    shared: dict[Solid, Solid] = {}
+    for limb, solid in solids:
+        if solid not in shared:
+            shared[solid] = _grown(rays, i, table, limb, solid)
+    return [(limb, shared[solid]) for limb, solid in solids]
+
+
+def _grown(rays: Rays, i: int, table: LimbTable, limb: int, solid: Solid) -> Solid:
+    """The exact solid of a limb, grown by the radius of ray i."""
+    if radius_of(rays, i) == 0.0:
+        return solid
+    with np.errstate(all="ignore"):
+        ray = ray_at(rays, i)
+    return grown_solid(ray, table, limb, solid)
 
 
 def _limbs_of(codes: Int32Array) -> list[int]:

@@ -108,8 +108,9 @@ def is_open(
         if not chosen.is_certain or inside != "hit":
             return not chosen.is_certain
         latest = Algebraic.rational(chosen.latest)
-    for limb, solid in solids:
-        if limb != first[0] and (isinstance(solid, Bounded) or isinstance(chosen, Bounded)):
+    others = {id(solid): solid for limb, solid in solids if limb != first[0]}
+    for solid in others.values():
+        if isinstance(solid, Bounded) or isinstance(chosen, Bounded):
             hit, _ = order.limb_hit(numbers, solid, inside)
             if hit is not None and not first[1].started_inside and hit[0].compare(latest) <= 0:
                 return True
