@@ -82,8 +82,6 @@ def next_pairs(
     nodes, rays, end = pairs.node[level], pairs.ray[level], pairs.queued[level]
     begin, node_count, item_count = max(end - STEP, 0), 0, 0
     child, codes = tree.child, tree.child.reshape(-1).view(np.float32)  # read as float32, an item's has a minus sign
-    for k in range(begin, min(begin + AHEAD, end)):
-        prefetch_node(tree, nodes[k])
     for k in range(begin, end):
         prefetch_node(tree, nodes[min(k + AHEAD, end - 1)])
         slots, ray, lanes_of_ray = nodes[k] * TREE_WIDTH, rays[k], broadcast(np.float32(rays[k]))
