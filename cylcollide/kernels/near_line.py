@@ -153,19 +153,22 @@ def beyond_face(coordinate: Real, rate: Real, half: Real) -> tuple[Real, Real]:
 
 @inlined
 def nearest_on_tapered(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
-    """The way from the nearest place of a tapered cylinder to a point of the half plane; zero inside."""
+    """The way from the nearest place of a tapered cylinder to a point of the half plane; zero inside.
+
+    Its direction is that of a plane with the limb behind it, however short it is: the wall's normal, the cap's, or at a
+    rim between both.
+    """
     h, (along_axis, across, length) = limb.half_length, slope_of(limb)
-    out = distance - limb.radius
     way, height = on_slope(z, distance, limb)
-    on_wall = smaller(larger(way, 0.0), length)
-    wall_z, wall_out = z + h - on_wall * along_axis, out - on_wall * across
+    past = way - smaller(larger(way, 0.0), length)
+    off = select(past == 0.0, larger(height, 0.0), height)
+    wall_z, wall_out = past * along_axis - off * across, larger(past * across + off * along_axis, 0.0)
     up, beyond = z > 0.0, absolute(z) - h
-    cap_z, cap_out = select(up, beyond, -beyond), larger(distance - select(up, limb.radius2, limb.radius), 0.0)
-    cap_is_nearer = cap_z * cap_z + cap_out * cap_out < wall_z * wall_z + wall_out * wall_out
-    by_cap, inside = (beyond > 0.0) & cap_is_nearer, (beyond <= 0.0) & (height <= 0.0)
+    over_cap = (beyond > 0.0) & (distance <= select(up, limb.radius2, limb.radius))
+    inside = (beyond <= 0.0) & (height <= 0.0)
     return (
-        select(inside, 0.0, select(by_cap, cap_z, wall_z)),
-        select(inside, 0.0, select(by_cap, cap_out, wall_out)),
+        select(inside, 0.0, select(over_cap, select(up, beyond, -beyond), wall_z)),
+        select(inside | over_cap, 0.0, wall_out),
     )
 
 

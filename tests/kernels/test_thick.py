@@ -14,6 +14,7 @@ from cylcollide.exact.thick import Grown
 from cylcollide.kernels.double_double import as_double_double
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.limb_table import plain_limb
+from cylcollide.kernels.near_line import nearest_on_tapered
 from cylcollide.kernels.ray import make_ray
 from cylcollide.kernels.thick import thick_span
 from cylcollide.kernels.thick_surface import nearest_place
@@ -201,3 +202,37 @@ def test_what_float64_cannot_hold_is_undecided():
     drum = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1]], 1.0)  # thinner than the rounding bound
     _, span = span_of(drum, np.array([-3.0, 0.0, 0.5]), np.array([3.0, 0.0, 0.5]), 1e-100)
     assert span.inner[0] > span.inner[1] or span.inner[0] - span.outer[0] < 1e-12
+
+
+def test_planes_have_tapered_limbs_behind_them_however_near_the_point_is():
+    """The way from a place a micrometre away has six digits: by its direction, a ray that touched missed."""
+    rng, slants = np.random.default_rng(41), 0
+    for _ in range(2000):
+        radii = 10.0 ** rng.uniform(-1, 0.5, 2)
+        h, corners = 10.0 ** rng.uniform(-1, 0.5), np.array([[-1.0, radii[0]], [1.0, radii[1]]])
+        limb = cc.Limbs.tapered_cylinders([0.1, -h, 0.2], [0.1, h, 0.2], *radii)
+        corners = np.concatenate([corners, corners * [1, -1]]) * [h, 1]
+        slant = corners[1] - corners[0]
+        slants, outward = slants + (slant[1] != 0.0), np.array([-slant[1], slant[0]]) / np.linalg.norm(slant)
+        share, height = rng.choice([0.0, 1.0, rng.random()]), 10.0 ** rng.uniform(-15, -3)
+        turn = rng.choice([0.0, rng.normal()])
+        point = corners[0] + share * slant + height * (np.cos(turn) * outward + np.sin(turn) * slant)
+        way = np.array(nearest_on_tapered(point[0], point[1], plain_limb(limb._table, 0)))
+        if way.any():
+            behind = (corners - (point - way)) @ (way / np.linalg.norm(way))
+            assert behind.max() <= 1e-14, (limb, point, way)
+    assert slants > 1000
+
+
+def test_a_touch_by_less_than_rounding_is_not_excluded():
+    """Found by the long sweep: the ball of a micrometre that moves along a wall overlaps it by 8e-17."""
+    limb = cc.Limbs.tapered_cylinders(
+        [-0.6625900089295793, -1.1184258048025115, 0.7711224257610328],
+        [-1.201456868760897, 1.6095726921092184, 0.27277644505687426],
+        0.8889675692252453,
+        1.145478422789671,
+    )
+    start = [-1.6058939872923954, 0.9674083635907385, -0.6246334238573428]
+    end = [-1.322149455356301, -0.19728535724166035, -0.3094861464357741]
+    hits = limb.cast_segments(start, end, radius=1e-6)
+    assert hits.hit[0] or hits.undecided[0]
