@@ -187,7 +187,6 @@ def test_bounded_shapes_say_where_they_are_open():
     assert twins.cast_segments([9.0, 0.3, 1.0], [-9.0, 0.3, 1.5], radius=0.1).limb.tolist() == [0]
 
 
-@pytest.mark.machine_code
 @pytest.mark.parametrize(("unit", "width"), [(7e18, 1.0), (1.0, 1e-40)])
 @pytest.mark.parametrize("make", [cc.Limbs.cones, cc.Limbs.ellipsoids])
 def test_alone_as_among_thicker_rays_beyond_trusted_numbers(make, unit, width):
