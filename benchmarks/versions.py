@@ -109,6 +109,12 @@ first, last = walkers.history.times[[-2, -1]].tolist()
 times, poses = np.random.default_rng(3).uniform(*walkers.history.times[[0, -1]], RAYS), walkers.poses()
 tasks["coherent"] = lambda: walkers.world.cast_segments(eye, targets, threads=1)
 tasks["past, 64 ticks"] = lambda: walkers.history.cast_segments(starts, ends, times, threads=1)
+limbs = walkers.world.limbs
+near = (0.5 * (limbs.p1 + limbs.p2))[np.arange(RAYS) % len(limbs)] + np.random.default_rng(5).normal(0, 0.1, (RAYS, 3))
+tasks["past, points"] = lambda: walkers.history.contains_points(near, times, threads=1)
+if hasattr(walkers.world, "overlap_spheres"):
+    tasks["balls"] = lambda: walkers.world.overlap_spheres(near, 0.1, threads=1)
+    tasks["nearest"] = lambda: walkers.world.closest_points(near[:20_000], threads=1).distance
 tasks["moving"] = lambda: walkers.history.cast_moving(
     starts[:20_000], ends[:20_000], first, np.nextafter(last, 0.0), threads=1).hit
 tasks["set_poses"] = lambda: walkers.world.set_poses(walkers.ids, *poses)

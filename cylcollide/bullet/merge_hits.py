@@ -9,12 +9,13 @@ from cylcollide._types import Face, Float64Array, InsidePolicy, Int32Array, Int6
 from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, Wrapped
-from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
+from cylcollide.bullet.plane import Sheet, sheet_hits
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import POSITION_ERROR, SheetColumns
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bvh.layout import TreeFrame
 from cylcollide.constants import UNIT_ROUNDOFF
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
 from cylcollide.query.exact_fallback import exact_limb

@@ -11,11 +11,11 @@ from math import hypot
 
 import numpy as np
 
-from cylcollide._types import ALL_LAYERS, Face, Float64Array, InsidePolicy, Uint32Array
+from cylcollide._types import ALL_LAYERS, Face, Float64Array, InsidePolicy, RayNumbers, Uint32Array
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import SheetColumns, cross_sheet
 from cylcollide.constants import UNIT_ROUNDOFF
-from cylcollide.exact.line import RayNumbers, Triple
+from cylcollide.exact.line import Triple, segment_numbers
 from cylcollide.exact.numbers import dot, scaled_integers, subtract
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.shapes import line_from
@@ -99,9 +99,3 @@ def _exact_sheet_hit(
     from_above = sheet.height(ray.origin) - sheet.height(ray.second) > 0
     # what comes from above enters through the upper side, and leaves through the lower one
     found.normal[row] = unit if from_above != started else -unit
-
-
-def segment_numbers(start: Float64Array, end: Float64Array) -> RayNumbers:
-    """The numbers of one segment."""
-    (x0, y0, z0), (x1, y1, z1) = start.tolist(), end.tolist()
-    return RayNumbers((x0, y0, z0), (x1, y1, z1), True, 1.0)

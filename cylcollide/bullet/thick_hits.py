@@ -14,9 +14,10 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, limb_error
 from cylcollide.bullet.mirror_hits import MirrorHits
-from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
+from cylcollide.bullet.plane import Sheet, sheet_hits
 from cylcollide.bullet.sheet_loops import SheetColumns
 from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
 from cylcollide.exact.thick import Grown

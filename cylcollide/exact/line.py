@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
-from cylcollide import _types
-from cylcollide._types import Face, Float64Array
+from cylcollide._types import Face, Float64Array, RayNumbers
 from cylcollide.exact.numbers import QuadraticNumber
 
 Triple = tuple[float, float, float]
@@ -19,9 +18,6 @@ OWNERS = (
 
 Number: TypeAlias = Any
 """A fraction of a ray: a `QuadraticNumber`, or of grown solids an `Algebraic`. Numbers of one kind are compared."""
-
-
-RayNumbers: TypeAlias = _types.RayNumbers
 
 
 def segment_numbers(start: Sequence[float] | Float64Array, end: Sequence[float] | Float64Array) -> RayNumbers:

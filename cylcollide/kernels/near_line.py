@@ -161,8 +161,7 @@ def nearest_on_tapered(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]
     h, (along_axis, across, length) = limb.half_length, slope_of(limb)
     way, height = on_slope(z, distance, limb)
     past = way - smaller(larger(way, 0.0), length)
-    off = select(past == 0.0, larger(height, 0.0), height)
-    wall_z, wall_out = past * along_axis - off * across, larger(past * across + off * along_axis, 0.0)
+    wall_z, wall_out = past * along_axis - height * across, larger(past * across + height * along_axis, 0.0)
     up, beyond = z > 0.0, absolute(z) - h
     over_cap = (beyond > 0.0) & (distance <= select(up, limb.radius2, limb.radius))
     inside = (beyond <= 0.0) & (height <= 0.0)

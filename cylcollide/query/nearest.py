@@ -210,8 +210,8 @@ def resolve_nearest(
     for k, i in enumerate(rows.tolist()):
         point, near = tuple(request.points[i].tolist()), listed[offsets[k] : offsets[k + 1]].tolist()
         # of limbs with the same numbers, as those of a crowd at one place, the lowest row stands for all
-        lowest = {(table.kernel_shape.item(one), table.rows[one].tobytes()): one for one in reversed(near)}
-        best = nearest_solid(point, [(one, exact_limb(table, one)) for one in sorted(lowest.values())])
+        lowest = {exact_limb(table, one): one for one in sorted(near, reverse=True)}
+        best = nearest_solid(point, [(one, solid) for solid, one in lowest.items()])
         found = best != NO_LIMB and is_within(exact_limb(table, best), point, reach.item(i))
         limb[i] = best if found else NO_LIMB
 

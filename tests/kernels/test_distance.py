@@ -121,6 +121,22 @@ def test_numbers_that_products_do_not_hold_are_left_to_exact_arithmetic():
     assert not nearest_place((1e30, 0.0, 0.0), plain_limb(cc.Limbs.spheres([[0, 0, 0]], 1.0)._table, 0)).certain
 
 
+@np.errstate(all="ignore")
+def test_places_of_points_beside_the_axis_are_on_the_surface():
+    """Before the mouth of a tube the nearest place is on the rim of its bore: a direction along the axis leaves it."""
+    rng, found, worst = np.random.default_rng(17), 0, Decimal(0)
+    for way in np.round(8.0 * rng.normal(size=(150, 3))) / 8.0 + 0.125:  # axes through the origin
+        size = float(np.abs(way).max())
+        limbs = cc.Limbs.tubes(-way, -4.0 * way, 2.5 * size, 2.0 * size)
+        point = tuple((size * rng.normal(size=3) * 10.0 ** rng.uniform(-17, -15)).tolist())
+        place = nearest_place(point, limb_of(limbs))
+        if place.certain:
+            off = signed_distance(limbs, 0, place.position) / Decimal(ulp_of(point, place.position))
+            found, worst = found + 1, max(worst, abs(off))
+    assert found > 75
+    assert worst <= 4
+
+
 UP = [[0, 0, 0]], [[0, 0, 4]]  # an axis from p1 to p2
 CUBE = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [1.0, 1.0, 1.0])
 BRICK = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [1.0, 2.0, 3.0])

@@ -207,16 +207,16 @@ def test_what_float64_cannot_hold_is_undecided():
 def test_planes_have_tapered_limbs_behind_them_however_near_the_point_is():
     """The way from a place a micrometre away has six digits: by its direction, a ray that touched missed."""
     rng, slants = np.random.default_rng(41), 0
-    for _ in range(2000):
+    for _ in range(3000):
         radii = 10.0 ** rng.uniform(-1, 0.5, 2)
         h, corners = 10.0 ** rng.uniform(-1, 0.5), np.array([[-1.0, radii[0]], [1.0, radii[1]]])
         limb = cc.Limbs.tapered_cylinders([0.1, -h, 0.2], [0.1, h, 0.2], *radii)
         corners = np.concatenate([corners, corners * [1, -1]]) * [h, 1]
         slant = corners[1] - corners[0]
         slants, outward = slants + (slant[1] != 0.0), np.array([-slant[1], slant[0]]) / np.linalg.norm(slant)
-        share, height = rng.choice([0.0, 1.0, rng.random()]), 10.0 ** rng.uniform(-15, -3)
-        turn = rng.choice([0.0, rng.normal()])
-        point = corners[0] + share * slant + height * (np.cos(turn) * outward + np.sin(turn) * slant)
+        share, height, turn = rng.choice([0.0, 1.0, rng.random()]), 10.0 ** rng.uniform(-18, -3), rng.normal()
+        directions = outward, np.cos(turn) * outward + np.sin(turn) * slant, np.array([2.0 * share - 1.0, 0.0])
+        point = corners[0] + share * slant + height * directions[rng.integers(3)]
         way = np.array(nearest_on_tapered(point[0], point[1], plain_limb(limb._table, 0)))
         if way.any():
             behind = (corners - (point - way)) @ (way / np.linalg.norm(way))
