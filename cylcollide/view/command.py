@@ -35,8 +35,10 @@ def view_file(
     if up not in ("auto", "y", "z"):
         stop(f"--up: expected y, z or auto, got {up!r}")
     subject = read_subject(file)
-    if shot is not None and shot >= len(subject.shots):
-        stop(f"--shot: expected less than {len(subject.shots)}, the shots of {file}, got {shot}")
+    count = len(subject.shots)
+    if shot is not None and shot >= count:
+        expected = f"less than {count}, the shots of {file}" if count else f"a file with shots, {file} has none"
+        stop(f"--shot: expected {expected}, got {shot}")
     viewer = view(subject, up=up, port=port, open_browser=browser and html is None and png is None)  # type: ignore[arg-type]
     if shot is not None:
         viewer.choose(shot)
