@@ -9,9 +9,8 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Shape
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.constants import UNIT_ROUNDOFF
-from cylcollide.exact.foot import difference
 from cylcollide.exact.line import Triple
-from cylcollide.exact.numbers import dot
+from cylcollide.exact.numbers import dot, scaled_integers, subtract, vector_of
 from cylcollide.world import Snapshot
 
 ROUND = (int(Shape.SPHERE), int(Shape.CAPSULE))
@@ -58,13 +57,14 @@ def _towards_core(
 
 def _exactly(start: Triple, end: Triple, p1: Triple, p2: Triple) -> tuple[bool, Float64Array]:
     """The same of one segment."""
-    out, axis = difference(start, p1), difference(p2, p1)
+    numbers = scaled_integers((*start, *end, *p1, *p2))
+    at, to, first, last = (vector_of(numbers[k : k + 3]) for k in range(0, 12, 3))
+    out, axis = subtract(at, first), subtract(last, first)
     along, square = dot(out, axis), dot(axis, axis)
     if along >= square:
-        out = difference(start, p2)
+        out = subtract(at, last)
     elif along > 0:
-        x, y, z = (square * x - along * a for x, a in zip(out, axis, strict=True))
-        out = x, y, z
+        out = vector_of([square * x - along * a for x, a in zip(out, axis, strict=True)])
     largest = max(map(abs, out))
-    normal = np.array([float(x / largest) for x in out]) if largest else np.zeros(3)
-    return dot(difference(end, start), out) < 0, normal / (np.linalg.norm(normal) or 1.0)
+    normal = np.array([x / largest for x in out]) if largest else np.zeros(3)
+    return dot(subtract(to, at), out) < 0, normal / (np.linalg.norm(normal) or 1.0)

@@ -181,8 +181,9 @@ class Algebraic:
 
 def real_roots(p: Polynomial, begin: Fraction, end: Fraction) -> list[Algebraic]:
     """The real roots of p, which is not zero, in begin <= s <= end, begin < end; in order, each once."""
-    if len(p) < 2:
-        return []
+    if len(p) < 3:
+        roots = [Fraction(-p[0], p[1])] if len(p) == 2 else []
+        return [Algebraic.rational(root) for root in roots if begin <= root <= end]
     (n, d), (m, e) = begin.as_integer_ratio(), end.as_integer_ratio()
     shift = max(0, (d * e).bit_length() - (m * d - n * e).bit_length())  # at most two such steps fit into the interval
     interval = (n << shift) // d, -((-m << shift) // e), 1 << shift

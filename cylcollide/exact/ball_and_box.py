@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
-from fractions import Fraction
-from itertools import product
+from itertools import chain, product
+from typing import TypeAlias
 
 from cylcollide._types import Face
-from cylcollide.exact.foot import Digits, Foot, Rational, difference, digits_of, sum_of, times, unit_of
+from cylcollide.exact.foot import ONE, Digits, Foot, digits_of, sum_of, unit_of
 from cylcollide.exact.line import Triple
-from cylcollide.exact.numbers import QuadraticNumber, dot, scaled_integers, subtract
-from cylcollide.exact.shapes import Box
+from cylcollide.exact.numbers import QuadraticNumber, Vector, cross, dot, scaled_integers, subtract, vector_of
+from cylcollide.exact.shapes import Box, scaled_axes
+
+Plane: TypeAlias = tuple[int, Vector, Face]
+"""Of a face: how far a point is beyond it, times the length of the normal; the normal."""
 
 
 def foot_of_ball(point: Triple, center: Triple, radius: float) -> Foot:
@@ -29,56 +32,60 @@ def foot_of_ball(point: Triple, center: Triple, radius: float) -> Foot:
 def feet_of_box(point: Triple, box: Box) -> list[Foot]:
     """The feet of a box; outside there is one: faces in whose planes it is have multipliers that are not negative.
 
-    The axes are the numbers they are, not quite at right angles.
+    The axes are the numbers they are, not quite at right angles. Lengths are integers times `scale`.
     """
-    v = difference(point, box.center)
-    planes = [
-        (times(Fraction(s), axis), Fraction(half), Face.NEG_X + 2 * k + (s > 0))
-        for k, (axis, half) in enumerate(zip(box.axes, box.half_extents, strict=True))
-        for s in (-1, 1)
-    ]
-    over = [dot(v, n) - half for n, half, _ in planes]
-    if max(over) <= 0:
-        return [
-            _foot_from(times(e / dot(n, n), n), n, Face(face)) for e, (n, _, face) in zip(over, planes, strict=True)
+    x, y, z, px, py, pz, *halves, scale = scaled_integers((*point, *box.center, *box.half_extents, 1.0))
+    v, (normals, unit) = subtract((x, y, z), (px, py, pz)), scaled_axes(box.axes)
+    planes: list[Plane] = []
+    for k, (n, half) in enumerate(zip(normals, halves, strict=True)):
+        along = dot(v, n)
+        planes += [
+            (-along - unit * half, (-n[0], -n[1], -n[2]), Face(Face.NEG_X + 2 * k)),
+            (along - unit * half, n, Face(Face.POS_X + 2 * k)),
         ]
-    every = product((None, 0, 1), repeat=3)
-    return [next(foot for signs in every if (foot := _foot_on_planes(planes, over, signs)) is not None)]
+    if all(over <= 0 for over, _, _ in planes):
+        return [_foot_from((over * n[0], over * n[1], over * n[2]), dot(n, n) * scale, n, f) for over, n, f in planes]
+    nearly = tuple(next((s for s in (0, 1) if planes[2 * k + s][0] > 0), None) for k in range(3))
+    every = chain((nearly,), product((None, 0, 1), repeat=3))
+    return [next(foot for signs in every if (foot := _foot_on_planes(planes, signs, scale)) is not None)]
 
 
-def _foot_on_planes(
-    planes: Sequence[tuple[Rational, Fraction, int]], over: Sequence[Fraction], signs: Sequence[int | None]
-) -> Foot | None:
-    """The foot in a plane of some axes each, if it is the nearest place; `over`: how far the point is beyond planes."""
-    active = [2 * k + s for k, s in enumerate(signs) if s is not None]
-    way = _projection([planes[k][0] for k in active], [over[k] for k in active])
-    if way is None:
+def _foot_on_planes(planes: Sequence[Plane], signs: Sequence[int | None], scale: int) -> Foot | None:
+    """The foot in a plane of some axes each, if it is the nearest place."""
+    way, denominator = _projection([planes[2 * k + s] for k, s in enumerate(signs) if s is not None])
+    beyond = [over * denominator - dot(way, n) for over, n, _ in planes]
+    if denominator == 0 or max(beyond) > 0:
         return None
-    beyond = [e - dot(way, n) for e, (n, _, _) in zip(over, planes, strict=True)]
-    if max(beyond) > 0:
-        return None
-    k = beyond.index(Fraction(0))
-    return _foot_from(way, planes[k][0], Face(planes[k][2]))
+    _, normal, face = planes[beyond.index(0)]
+    return _foot_from(way, denominator * scale, normal, face)
 
 
-def _projection(normals: Sequence[Rational], over: Sequence[Fraction]) -> Rational | None:
-    """The way from the planes' common points to the point, None if a multiplier of it is negative."""
-    gram = [[dot(n, m) for m in normals] + [e] for n, e in zip(normals, over, strict=True)]
-    for i, row in enumerate(gram):  # Gauss and Jordan; the matrix is positive definite
-        gram[i] = row = [c / row[i] for c in row]
-        for k, other in enumerate(gram):
-            if k != i:
-                gram[k] = [c - other[i] * d for c, d in zip(other, row, strict=True)]
-    multipliers = [row[-1] for row in gram]
+def _projection(planes: Sequence[Plane]) -> tuple[Vector, int]:
+    """The way from the planes' common points to the point, over a denominator: 0 if a multiplier of it is negative."""
+    over, gram = [over for over, _, _ in planes], [[dot(n, m) for _, m, _ in planes] for _, n, _ in planes]
+    # by Cramer's rule: the matrix is symmetric and its determinant positive
+    multipliers = [determinant([*gram[:k], over, *gram[k + 1 :]]) for k in range(len(planes))]
     if not multipliers or min(multipliers) < 0:
-        return None
-    x, y, z = (sum((m * n[k] for m, n in zip(multipliers, normals, strict=True)), Fraction()) for k in range(3))
-    return x, y, z
+        return (0, 0, 0), 0
+    way = [sum(m * n[k] for m, (_, n, _) in zip(multipliers, planes, strict=True)) for k in range(3)]
+    return vector_of(way), determinant(gram)
 
 
-def _foot_from(way: Rational, normal: Rational, face: Face) -> Foot:
-    """The foot from which the way to the point is a vector."""
-    square = dot(way, way)
+def determinant(rows: Sequence[Sequence[int]]) -> int:
+    """The determinant of one, two or three rows."""
+    if len(rows) == 1:
+        return rows[0][0]
+    if len(rows) == 2:
+        (a, b), (c, d) = rows
+        return a * d - b * c
+    (a, b, c), second, third = rows
+    return dot((a, b, c), cross(vector_of(second), vector_of(third)))
+
+
+def _foot_from(way: Vector, denominator: int, normal: Vector, face: Face) -> Foot:
+    """The foot from which the way to the point is a vector over a denominator."""
     return Foot(
-        lambda: QuadraticNumber(square.numerator, square.denominator), face, lambda: (digits_of(way), unit_of(normal))
+        lambda: QuadraticNumber(dot(way, way), denominator * denominator),
+        face,
+        lambda: (sum_of((ONE / denominator, digits_of(way))), unit_of(normal)),
     )

@@ -11,7 +11,6 @@ from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import QuadraticNumber
 
 Digits: TypeAlias = tuple[Decimal, Decimal, Decimal]
-Rational: TypeAlias = tuple[Fraction, Fraction, Fraction]
 Square: TypeAlias = QuadraticNumber | Algebraic
 
 ZERO, ONE = Decimal(0), Decimal(1)
@@ -25,18 +24,6 @@ class Foot(NamedTuple):
     face: Face
     way: Callable[[], tuple[Digits, Digits]]
     """The way from the place to the point, and the outward unit normal of the face there."""
-
-
-def difference(a: Triple, b: Triple) -> Rational:
-    """The vector a - b."""
-    x, y, z = (Fraction(p) - Fraction(q) for p, q in zip(a, b, strict=True))
-    return x, y, z
-
-
-def times(factor: Fraction, v: Sequence[Fraction | float]) -> Rational:
-    """A vector times a factor."""
-    x, y, z = (factor * Fraction(c) for c in v)
-    return x, y, z
 
 
 def digits_of(v: Sequence[Fraction | int]) -> Digits:

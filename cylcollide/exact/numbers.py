@@ -17,6 +17,12 @@ def scaled_integers(values: Iterable[float]) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
+def vector_of(numbers: Sequence[int]) -> Vector:
+    """Three numbers as a vector."""
+    x, y, z = numbers
+    return x, y, z
+
+
 Exact = TypeVar("Exact", int, Fraction)
 
 

@@ -1,9 +1,9 @@
 """The chords of a ray in closed solids, and which limb it hits first: exact order along the ray, ties by limb index."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cmp_to_key
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, repeat
 from math import inf
 
 from cylcollide._types import Face, InsidePolicy, RayNumbers
@@ -28,9 +28,14 @@ class Chord:
         return self.entry_face == Face.INSIDE
 
 
+def number_of(limb: Solid) -> Callable[[float], Number]:
+    """What makes a number of a float64, of the kind that the limb's times are."""
+    return Algebraic.rational if limb.has_algebraic_times else QuadraticNumber.of_float
+
+
 def limb_chords(ray: RayNumbers, limb: Solid) -> list[Chord]:
     """The chords of the ray in one limb, in order: none for a miss, two through a tube's bore."""
-    number = Algebraic.rational if limb.has_algebraic_times else QuadraticNumber.of_float
+    number = number_of(limb)
     start, limit = number(0.0), None if ray.limit == inf else number(ray.limit)
     chords = (_clipped(stretch, start, limit) for stretch in limb.crossing(ray))
     return [chord for chord in chords if chord is not None]
@@ -92,25 +97,35 @@ def sorted_chords(ray: RayNumbers, limbs: Iterable[tuple[int, Solid]]) -> list[t
 
 def compare_entries(one: Chord, other: Chord) -> int:
     """Sign of the difference of two entries."""
-    return int(one.entry.compare(other.entry))
+    return _order(one.entry, other.entry)
 
 
 def closest(
-    ray: RayNumbers, limbs: Iterable[tuple[int, Solid]], inside: InsidePolicy
+    ray: RayNumbers,
+    limbs: Iterable[tuple[int, Solid]],
+    inside: InsidePolicy,
+    earliest: Iterable[float] = repeat(0.0),
 ) -> tuple[tuple[int, Chord] | None, bool]:
     """The limb hit first with its chord, or None; and whether the ray starts in any of the limbs.
 
-    Of limbs with the same solid, the one of lowest index is tested.
+    `earliest`: fractions, ascending, before which the ray is certainly in none of the limbs that follow. Those behind
+    the first hit are left out. Limbs with the same solid are tested once.
     """
-    lowest: dict[int, tuple[int, Solid]] = {}
-    for index, limb in limbs:
-        if id(limb) not in lowest or index < lowest[id(limb)][0]:
-            lowest[id(limb)] = index, limb
+    hits: dict[int, tuple[Solid, tuple[Number, Chord] | None, bool]] = {}  # by identity, which ends with the solid
     first: tuple[Number, int, Chord] | None = None
     started_inside = False
-    for index, limb in lowest.values():
-        hit, inside_this = limb_hit(ray, limb, inside)
+    for bound, (index, limb) in zip(earliest, limbs, strict=False):
+        if first is not None and bound > 0.0 and first[0].compare(number_of(limb)(bound)) < 0:
+            break
+        if id(limb) not in hits:
+            hits[id(limb)] = limb, *limb_hit(ray, limb, inside)
+        _, hit, inside_this = hits[id(limb)]
         started_inside |= inside_this
-        if hit is not None and (first is None or (hit[0].compare(first[0]) or index - first[1]) < 0):
+        if hit is not None and (first is None or (_order(hit[0], first[0]) or index - first[1]) < 0):
             first = (hit[0], index, hit[1])
     return (None if first is None else (first[1], first[2])), started_inside
+
+
+def _order(one: Number, other: Number) -> int:
+    """Sign of the difference of two numbers."""
+    return 0 if one is other else int(one.compare(other))

@@ -6,6 +6,7 @@ is |(x - p1) × a| / |a|.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cylcollide._types import Face, RayNumbers
 from cylcollide.exact.line import Triple
@@ -165,6 +166,13 @@ class Sphere(Solid):
         return (wall("wall", Face.SIDE, dot(step, step), dot(offset, step), dot(offset, offset) - r * r),)
 
 
+@lru_cache(1 << 12)
+def scaled_axes(axes: tuple[Triple, Triple, Triple]) -> tuple[tuple[Vector, Vector, Vector], int]:
+    """The axes of a box as integers, and what is 1 in their unit."""
+    a, b, c, d, e, f, g, h, i, unit = scaled_integers((*axes[0], *axes[1], *axes[2], 1.0))
+    return ((a, b, c), (d, e, f), (g, h, i)), unit
+
+
 @dataclass(frozen=True, slots=True)
 class Box(Solid):
     """Closed box: |axis_i · (x - center)| <= half_i for i = 0, 1, 2, the axes as the float64 numbers they are."""
@@ -176,8 +184,7 @@ class Box(Solid):
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
         """Three slabs: axis·(x - center) + half runs from 0 to 2 half, all times the common scale of the axes."""
         offset, step, _, (a, b, c) = line_from(ray, self.center, *self.half_extents)
-        xx, xy, xz, yx, yy, yz, zx, zy, zz, unit = scaled_integers((*self.axes[0], *self.axes[1], *self.axes[2], 1.0))
-        x, y, z = (xx, xy, xz), (yx, yy, yz), (zx, zy, zz)
+        (x, y, z), unit = scaled_axes(self.axes)
         a, b, c = unit * a, unit * b, unit * c
         return (
             slab("slab x", dot(x, offset) + a, dot(x, step), 2 * a, Face.NEG_X, Face.POS_X),

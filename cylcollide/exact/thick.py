@@ -9,7 +9,7 @@ W² <= 4 r² ρ². In between, ρ² is a polynomial over a².
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product as choices
+from itertools import pairwise
 from typing import TypeAlias
 
 from cylcollide._types import Face, RayNumbers, Shape
@@ -17,9 +17,9 @@ from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common, contacts_where, united
 from cylcollide.exact.line import End, Stretch
 from cylcollide.exact.moving import AxisProducts, ball_bounds
-from cylcollide.exact.numbers import Vector, dot, scaled_integers, subtract
-from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
-from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube, line_from
+from cylcollide.exact.numbers import Vector, dot, subtract
+from cylcollide.exact.polynomials import Polynomial, combined, product, sign_at, trimmed
+from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube, line_from, scaled_axes
 from cylcollide.exact.solid import Bound, Solid
 
 Part: TypeAlias = tuple[Polynomial, ...]
@@ -53,15 +53,9 @@ class Grown(Solid):
         """Where the ray's line is inside, in order; times are algebraic numbers."""
         frame: GrownFrame | BoxFrame
         frame = box_frame(ray, self.solid, self.radius) if isinstance(self.solid, Box) else axis_frame(ray, self)
-        parts, reach = frame.parts(), frame.reach
-        found: list[Contact] = []
-        for part in parts:
-            inside = [Contact(Algebraic.rational(-reach), Algebraic.rational(reach))]
-            for bound in part:
-                inside = inside and common(inside, contacts_where(bound, -reach, reach))
-            found += inside
         return [
-            Stretch(End(one.entry, frame.face(one.entry)), End(one.exit, frame.face(one.exit))) for one in united(found)
+            Stretch(End(one.entry, frame.face(one.entry)), End(one.exit, frame.face(one.exit)))
+            for one in united(frame.contacts())
         ]
 
 
@@ -73,6 +67,16 @@ class GrownFrame:
     m: AxisProducts
     growth: int
     reach: Fraction  # no t beyond it, before or after 0, is inside
+
+    def contacts(self) -> list[Contact]:
+        """Where the line is inside each part."""
+        found: list[Contact] = []
+        for part in self.parts():
+            inside = [Contact(Algebraic.rational(-self.reach), Algebraic.rational(self.reach))]
+            for bound in part:
+                inside = inside and common(inside, contacts_where(bound, -self.reach, self.reach))
+            found += inside
+        return found
 
     def parts(self) -> list[Part]:
         """The parts of the grown solid."""
@@ -144,19 +148,23 @@ class BoxFrame:
     growth: int
     reach: Fraction
 
-    def parts(self) -> list[Part]:
-        """The box grown along one axis, then balls around edges and corners; those hold all that is within `growth`."""
-        slabs = [within(u, h) for u, h in zip(self.coordinates, self.half, strict=True)]
-        wide = [within(u, h + self.growth) for u, h in zip(self.coordinates, self.half, strict=True)]
-        ends = [[combined(u, (s * h,)) for s in (-1, 1)] for u, h in zip(self.coordinates, self.half, strict=True)]
-        radius = (self.growth**2,)
-        found: list[Part] = [tuple(wide[i] if i == k else slabs[i] for i in range(3)) for k in range(3)]
-        for k in range(3):
-            i, j = (k + 1) % 3, (k + 2) % 3
-            for a, b in choices(ends[i], ends[j]):
-                found.append((slabs[k], combined(combined(product(a, a), product(b, b)), radius, -1)))
-        for a, b, c in choices(*ends):
-            found.append((combined(combined(combined(product(a, a), product(b, b)), product(c, c)), radius, -1),))
+    def contacts(self) -> list[Contact]:
+        """Where the line is inside, between the times at which it crosses a plane of a face.
+
+        There the nearest place is in one face, edge or corner: the squared distance is that beyond the planes.
+        """
+        lines = list(zip(self.coordinates, self.half, strict=True))
+        crossed = {Fraction(s * h - u[0], u[1]) for u, h in lines if len(u) > 1 for s in (-1, 1)}
+        times = [-self.reach, *sorted(t for t in crossed if abs(t) < self.reach), self.reach]
+        found: list[Contact] = []
+        for begin, end in pairwise(times):
+            middle, over = (begin + end) / 2, combined((), (self.growth**2,), -1)
+            for u, h in lines:
+                side = sign_at(u, *middle.as_integer_ratio())
+                beyond = combined(u, (side * h,), -1)
+                if side * sign_at(beyond, *middle.as_integer_ratio()) > 0:
+                    over = combined(over, product(beyond, beyond))
+            found += contacts_where(over, begin, end)
         return found
 
     def face(self, t: Algebraic) -> Face:
@@ -172,8 +180,7 @@ class BoxFrame:
 def box_frame(ray: RayNumbers, box: Box, growth: float) -> BoxFrame:
     """The frame of a box."""
     offset, step, _, (a, b, c, r) = line_from(ray, box.center, *box.half_extents, growth)
-    numbers = scaled_integers((*box.axes[0], *box.axes[1], *box.axes[2], 1.0))
-    unit, axes = numbers[9], [(numbers[k], numbers[k + 1], numbers[k + 2]) for k in (0, 3, 6)]
+    axes, unit = scaled_axes(box.axes)
     x, y, z = (trimmed((dot(axis, offset), dot(axis, step))) for axis in axes)
     reach = reach_of(offset, step, 2 * (a + b + c + r))
     return BoxFrame((x, y, z), (unit * a, unit * b, unit * c), unit * r, reach)

@@ -1,7 +1,7 @@
 """Rows that the float64 bounds leave undecided, decided in exact arithmetic and written into the same columns."""
 
-from collections.abc import Callable, Iterable
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, pairwise, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from cylcollide.exact import order
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, limit_of, radius_of, ray_at
-from cylcollide.query.loops.chords import complete_chords, pieces_of_rays
+from cylcollide.query.loops.chords import complete_chords, earliest_entries, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
     ChordRows,
@@ -67,14 +67,14 @@ def exact_limb(table: LimbTable, limb: int) -> Solid:
     return make(p1, p2, table.radius.item(limb), table.radius2.item(limb), numbers)
 
 
-def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> list[tuple[int, Solid]]:
+def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Solid]]:
     """The exact solids of limbs, grown by the radius of ray i; limbs with the same numbers share one."""
-    solids = [(limb, exact_limb(table, limb)) for limb in limbs]
     shared: dict[Solid, Solid] = {}
-    for limb, solid in solids:
+    for limb in limbs:
+        solid = exact_limb(table, limb)
         if solid not in shared:
             shared[solid] = _grown(rays, i, table, limb, solid)
-    return [(limb, shared[solid]) for limb, solid in solids]
+        yield limb, shared[solid]
 
 
 def _grown(rays: Rays, i: int, table: LimbTable, limb: int, solid: Solid) -> Solid:
@@ -92,14 +92,31 @@ def _limbs_of(codes: Int32Array) -> list[int]:
 
 
 def _write_first(
-    chords: ChordColumns, row: int, rays: Rays, i: int, table: LimbTable, limbs: Iterable[int], inside: InsidePolicy
+    chords: ChordColumns,
+    row: int,
+    rays: Rays,
+    i: int,
+    table: LimbTable,
+    limbs: Iterable[int],
+    inside: InsidePolicy,
+    earliest: Iterable[float] = repeat(0.0),
 ) -> bool:
-    """Write the chord of the limb that ray i hits first, if any; returns whether it starts in one."""
-    ray, solids = ray_numbers(rays, i), _solids(rays, i, table, limbs)
-    first, started_inside = order.closest(ray, solids, inside)
+    """Write the chord of the limb that ray i hits first, if any; returns whether it starts in one.
+
+    `earliest`: as `order.closest` takes it.
+    """
+    ray, tested = ray_numbers(rays, i), list[tuple[int, Solid]]()
+    first, started_inside = order.closest(ray, _kept(_solids(rays, i, table, limbs), tested), inside, earliest)
     if first is not None:
-        _write(chords, row, *first, is_open(ray, solids, first, inside))
+        _write(chords, row, *first, is_open(ray, tested, first, inside))
     return started_inside
+
+
+def _kept(solids: Iterable[tuple[int, Solid]], taken: list[tuple[int, Solid]]) -> Iterator[tuple[int, Solid]]:
+    """The same solids; those that are taken are appended to a list."""
+    for pair in solids:
+        taken.append(pair)
+        yield pair
 
 
 def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord, is_open: bool) -> None:
@@ -121,8 +138,8 @@ def resolve_hits(
     batch, undecided, started_inside = read("batch"), read("undecided"), read("inside")
     rows = np.flatnonzero(undecided)
     found = missed_chords(len(rows))
-    for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
-        started_inside[i] = _write_first(found, k, batch.rays, i, table, limbs, inside)
+    for k, (i, limbs) in enumerate(zip(rows.tolist(), _by_entry(batch, table, rows, candidates(rows)), strict=True)):
+        started_inside[i] = _write_first(found, k, batch.rays, i, table, limbs[0], inside, limbs[1])
     hit = np.flatnonzero(found.limb >= 0)
     chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])
     _prefer_kernels(part, table, every, False, chords)
@@ -134,6 +151,20 @@ def resolve_hits(
         read(name)[rows] = missing
         read(name)[rows[hit]] = column
     return ChordRows(offsets_of(rows[hit], len(undecided)), undecided, chords)
+
+
+def _by_entry(
+    batch: RayBatch, table: LimbTable, rows: Int64Array, candidates: Iterable[Iterable[int]]
+) -> Iterator[tuple[list[int], list[float]]]:
+    """The candidates of each ray in the order of the earliest fractions at which it may enter them, and these."""
+    lists = [np.sort(np.fromiter(limbs, np.int32)) for limbs in candidates]
+    offsets, limbs = np.cumsum([0, *map(len, lists)]), np.concatenate([*lists, np.zeros(0, np.int32)])
+    earliest = np.empty(len(limbs))
+    earliest_entries(batch, table.kernel_rows, rows, offsets, limbs, earliest)
+    for begin, end in pairwise(offsets.tolist()):
+        of_ray = earliest[begin:end]
+        by_entry = np.argsort(of_ray, kind="stable")
+        yield limbs[begin:end][by_entry].tolist(), of_ray[by_entry].tolist()
 
 
 def exact_hits(resolved: ChordRows | None, inside: InsidePolicy) -> ExactRows:
@@ -206,8 +237,8 @@ def resolve_any(
 ) -> None:
     """Write into `blocked` whether each of the given rays hits any limb."""
     for i, limbs in zip(rows.tolist(), limbs_near_rays(batch, table, tree, rows), strict=True):
-        solids = _solids(batch.rays, i, table, limbs)
-        blocked[i] = order.closest(ray_numbers(batch.rays, i), solids, inside)[0] is not None
+        ray, solids = ray_numbers(batch.rays, i), _solids(batch.rays, i, table, limbs)
+        blocked[i] = any(order.limb_hit(ray, solid, inside)[0] is not None for _, solid in solids)
 
 
 def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array) -> ChordRows:
@@ -232,7 +263,7 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
 
 def _sorted_chords(rays: Rays, i: int, table: LimbTable, limbs: list[int]) -> list[tuple[int, order.Chord, bool]]:
     """The limbs that ray i crosses and its chords, sorted by entry, and whether each is undecided."""
-    solids = _solids(rays, i, table, limbs)
+    solids = list(_solids(rays, i, table, limbs))
     bounded = {limb: solid for limb, solid in solids if isinstance(solid, Bounded)}
     chords = order.sorted_chords(ray_numbers(rays, i), solids)
     return [(limb, chord, limb in bounded and not bounded[limb].is_certain) for limb, chord in chords]
