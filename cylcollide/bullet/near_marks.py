@@ -68,7 +68,7 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
         segment = segment_at(starts, ends, i)
         longest = max(longest, segment[3])
         for body in range(len(memory.near)):
-            if memory.read[body] > 0 and memory.near[body]:
+            if memory.read[body] > 0 and memory.near[body] and shapes.first_box[body] == shapes.first_box[body + 1]:
                 continue
             place, square = places[body], square_distance(segment, places[body])
             memory.square[body] = min(memory.square[body], square if square >= 0.0 else 0.0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pybullet as p
+import pytest
 import support.pybullet_chains as chains
 
 from cylcollide.bullet import Mirror
@@ -40,6 +41,34 @@ def test_links_of_bare_bodies_are_read_at_once_where_rays_stay(c, monkeypatch):
     assert 0 in at_once[10:] or 1 in at_once[10:], "a body that rays have left is looked at first"
     assert max(at_once) >= 2
     assert sum(answers is not None for answers in answered) > 25
+
+
+USED_AGAIN = {"often", "read", "batch", "queue", "made", "table", "rows", "hits"}
+"""What a ray test finds in memory as the last one has left it."""
+
+
+@pytest.mark.parametrize("is_junk", [False, True])
+def test_what_the_last_ray_test_left_in_memory_does_not_matter(c, is_junk):
+    rng, hits = np.random.default_rng(4), 0
+    given = {"flags": p.URDF_USE_IMPLICIT_CYLINDER, "physicsClientId": c}
+    bodies = [p.loadURDF("r2d2.urdf", [1.5 * k, 0, 0.5], **given) for k in range(4)]
+    bodies += bare_bodies(c, rng)
+    mirror, whole = Mirror(c, mesh="wrap"), Mirror(c, mesh="wrap", follow=False)
+    for k in range(24):
+        p.stepSimulation(c)
+        angle = rng.permutation(100) / 50 * np.pi
+        starts = np.tile(rng.uniform([0, -1, 0.2], [5, 1, 0.8]), (100, 1))
+        ends = starts + 8 * np.stack([np.cos(angle), np.sin(angle), np.zeros(100)], 1)
+        near = mirror._follower._near
+        for name, column in near._kept[-1][0]._asdict().items() if near and is_junk else ():
+            if name not in USED_AGAIN:
+                column[...] = rng.integers(0, 2, column.shape)
+        answers = mirror.rayTestBatch(starts.tolist(), ends.tolist())
+        whole.sync()
+        assert answers == whole.rayTestBatch(starts, ends), k
+        hits += sum(answer[0] in bodies[:4] for answer in answers)
+    assert mirror._follower._near._kept[-1][0].read.sum() > 3, "bodies near rays are read at once"
+    assert hits > 500
 
 
 def test_a_bare_base_is_at_the_centre_of_its_box(c):
