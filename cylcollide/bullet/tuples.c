@@ -16,21 +16,26 @@ But for `read_states`, none of this runs Python, so nothing changes a list meanw
 #endif
 #define LENGTH(given, axis) PyArray_DIM((PyArrayObject *)(given), axis)
 
+/* Types are compared first: the checks are calls. */
+static int is_list(PyObject *given) { return Py_IS_TYPE(given, &PyList_Type) || PyList_Check(given); }
+
+static int is_tuple(PyObject *given) { return Py_IS_TYPE(given, &PyTuple_Type) || PyTuple_Check(given); }
+
 static Py_ssize_t length_of(PyObject *given) {
-    return PyList_Check(given) ? PyList_Size(given) : PyTuple_Check(given) ? PyTuple_Size(given) : -1;
+    return is_list(given) ? PyList_Size(given) : is_tuple(given) ? PyTuple_Size(given) : -1;
 }
 
 static PyObject *item_of(PyObject *given, Py_ssize_t k) {
-    return PyList_Check(given) ? PyList_GetItem(given, k) : PyTuple_GetItem(given, k);
+    return is_list(given) ? PyList_GetItem(given, k) : PyTuple_GetItem(given, k);
 }
 
 /* Writes the numbers of a list or tuple, at most `room`; how many, -1 if it is none or holds what is no float64. */
 static Py_ssize_t read_floats(PyObject *given, double *to, Py_ssize_t room) {
-    const int is_list = PyList_Check(given);
-    const Py_ssize_t count = is_list ? PyList_Size(given) : length_of(given);
+    const int listed = is_list(given);
+    const Py_ssize_t count = listed ? PyList_Size(given) : length_of(given);
     if (count > room) return -1;
     for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *item = is_list ? PyList_GetItem(given, k) : PyTuple_GetItem(given, k);
+        PyObject *item = listed ? PyList_GetItem(given, k) : PyTuple_GetItem(given, k);
         int beyond = 0;
         if (PyFloat_Check(item)) {
             to[k] = PyFloat_AsDouble(item);
@@ -66,12 +71,14 @@ static PyObject *read_rows(PyObject *module, PyObject *const *given, Py_ssize_t 
     const Py_ssize_t rows = length_of(given[0]), width = LENGTH(given[1], 1);
     if (rows < 0 || rows > LENGTH(given[1], 0)) return PyLong_FromLong(0);
     double *to = PyArray_DATA((PyArrayObject *)given[1]);
-    for (Py_ssize_t k = 0; k < rows; k++, to += width) {
-        const Py_ssize_t end = k % AHEAD ? k : rows - k < AHEAD ? rows : k + AHEAD;
-        for (Py_ssize_t next = k; next < end; next++) FETCH(item_of(given[0], next));
-        for (Py_ssize_t next = k; next < end; next++)
-            if (length_of(item_of(given[0], next)) > 0) FETCH(item_of(item_of(given[0], next), 0));
-        if (!read_row(item_of(given[0], k), to, width, 0)) return PyLong_FromLong(0);
+    PyObject *row[AHEAD];
+    for (Py_ssize_t first = 0; first < rows; first += AHEAD) {
+        const Py_ssize_t block = rows - first < AHEAD ? rows - first : AHEAD;
+        for (Py_ssize_t k = 0; k < block; k++) FETCH(row[k] = item_of(given[0], first + k));
+        for (Py_ssize_t k = 0; k < block; k++)
+            if (length_of(row[k]) > 0) FETCH(item_of(row[k], 0));
+        for (Py_ssize_t k = 0; k < block; k++, to += width)
+            if (!read_row(row[k], to, width, 0)) return PyLong_FromLong(0);
     }
     return PyLong_FromSsize_t(rows);
 }
