@@ -12,9 +12,10 @@ they are now, and of all that may share a base's shape. Planes keep theirs.
 """
 
 from collections import defaultdict, deque
-from itertools import compress
+from collections.abc import Callable
+from functools import partial
 from math import inf, nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -43,7 +44,7 @@ from cylcollide.bullet.poses import link_frames
 from cylcollide.bullet.read_shapes import SIZES, Row, ball_radii
 from cylcollide.bullet.reader import Unchanged
 from cylcollide.bullet.scene import MirrorScene
-from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states
+from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, return_the_same
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
@@ -53,6 +54,9 @@ from cylcollide.world.pose_columns import PoseMemory
 
 FEW_RAYS, MOST_RAYS, PAIRS = 128, 1024, 20_000
 """To test so many rays, or so many pairs of a ray and a body up to the second number, takes less time than a tree."""
+
+_Kept: TypeAlias = tuple[NearMemory, Any, Vectors, Vectors, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
+"""Memory of a ray test, packed, starts, ends, and arguments: of reading bodies and links, and of making tuples."""
 
 
 def few_rays(bodies: int) -> int:
@@ -74,10 +78,10 @@ class NearBodies:
         bodies = sorted({link.body for link in [*link_of_shape, *wrapped]})
         beyond = np.linalg.norm(shapes.position, axis=1) + ball_radii(shapes.kind, shapes.size)
         is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
-        self.lengths, at, late = LENGTHS[0], list[int](), set[int]()
+        self.lengths, at, looked_at = LENGTHS[0], list[int](), set[int]()
         first_link, first_rest, first_box, reach = [len(bodies)], list[int](), [0], list[float]()
         self._slides, first_slide, box_reach = list[Call](), [0], list[float]()
-        self._bases, self._shapes_of = list[tuple[None, Call | None]](), list[Any]()
+        self._bases, of_bases = list[tuple[None, Call | None]](), list[Any]()
         api, number = client.api, client.number
         self._places, self._base_boxes = list[tuple[Call | None, Call | None]](), list[tuple[Call | None, None]]()
         self._links, self._boxes = list[tuple[None, Call | None]](), list[list[Call]]()
@@ -95,9 +99,10 @@ class NearBodies:
             links = {link_of_shape[s].link for s in own} - {BASE}
             centred[b] = _is_centred(client, body, read_body.rows[BASE])
             is_base = [*read_body.variable] == [BASE]  # no other shape can change
-            self._shapes_of.append(((body, BASE, number), read_body.variable[BASE]) if is_base and centred[b] else None)
+            base_shapes = (api.getCollisionShapeData, (body, BASE, number), read_body.variable.get(BASE))
+            of_bases.append(base_shapes if is_base and centred[b] else None)
             if is_base and (centred[b] or all(row[0] == PLANE for row in read_body.rows[BASE] or ())):
-                late.add(body)
+                looked_at.add(body)
             bare[b] = bool(links) and not own_wrapped and centred[b] and not read_body.rows[BASE]
             first = read_first(joints, links, bool(bare[b])) if self.lengths == USUAL else sorted(links)
             first = first or sorted(links)[: bool(own_wrapped)]
@@ -121,7 +126,8 @@ class NearBodies:
             self._slides += [(api.getJointStateMultiDof, (body, joint, number), first_slide[b] + k)
                              for k, joint in enumerate(sliding)]  # fmt: skip
             first_slide.append(first_slide[b] + len(sliding))
-            self._rest += [(api.getLinkStates, (body, rest, 0, 0, number), first_link[b] + len(first))] if rest else []
+            late = body, rest, 0, int(not first), number  # joints were followed to the links when the first were read
+            self._rest += [(api.getLinkStates, late, first_link[b] + len(first))] if rest else []
             read = (api.getLinkStates, (body, first, 0, 1, number), first_link[b]) if first else None
             self._links.append((None, read))
             self._boxes.append([(api.getAABB, (*own_wrapped[k], number), first_box[b] + row)
@@ -152,22 +158,24 @@ class NearBodies:
             state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
         known = scene.reading.bodies
-        self._unchanged: list[Unchanged] = []
-        """For rays that hit all groups, and for others; empty if calls are seen."""
-        if not sees_calls:
-            self._unchanged = [Unchanged(client, known, masses, known.keys() - late) for masses in _masses(scene)]
-        if sees_calls or not any(self._shapes_of):
-            self._shapes_of.clear()
-        self._packed, self._has_boxes, self._count = pack(self._shapes), bool(box_reach), len(scene.reading.bodies)
-        self._kept = deque[tuple[NearMemory, Any, Vectors, Vectors]](maxlen=2)
+        self._unchanged: list[Callable[[], bool]] = [
+            partial(return_the_same, ((api.getNumBodies, (number,), len(known)),))
+            if sees_calls
+            else Unchanged(client, known, masses, known.keys() - looked_at).holds
+            for masses in _masses(scene)
+        ]
+        """For rays that hit all groups, and for others."""
+        self._of_bases = () if sees_calls or not any(of_bases) else tuple(of_bases)
+        self._packed, self._has_boxes, self._count = pack(self._shapes), bool(box_reach), len(known)
+        self._kept = deque[_Kept](maxlen=2)
 
     def suits(self, scene: MirrorScene) -> bool:
         """Whether the scene has these shapes, these filters, and these planes in their places."""
         own = self.scene
         return own is scene or (own.shapes is scene.shapes and own.state.sheets is scene.state.sheets)
 
-    def _memory(self) -> tuple[NearMemory, Any, Vectors, Vectors]:
-        """New memory for one ray test, the same for loops, and where starts and ends are written."""
+    def _memory(self) -> _Kept:
+        """New memory for one ray test, the same for loops, and what functions take that read and write it."""
         layout, count = self.scene.state.world._layout, len(self._links)
         few = few_rays(self._count)
         columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
@@ -190,41 +198,36 @@ class NearBodies:
             np.empty(few, np.int32), np.empty(few), rays[2], rays[3], np.empty(few, np.int64),
             np.empty((few, 2), np.int32), make_surface_queue(), np.empty(BLOCK, np.int32),
         )  # fmt: skip
-        return memory, pack(memory), rays[0], rays[1]
+        by_bases = self._places, frames, memory.read, self._base_boxes, memory.around, memory.read
+        by_links = self._bases, frames, memory.unplaced, self._links, frames, memory.unread
+        slides = (self._slides, memory.slides, None) if self._slides else ()
+        found = memory.body_link, memory.fraction, memory.position, memory.normal, MISS
+        return memory, pack(memory), rays[0], rays[1], (*by_bases, *slides), by_links, found
 
     def answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments.
 
         None if they are no such segments, if more has to be read, or if exact arithmetic decides. No array is made, and
-        no other function of ours is called: after a step, each takes longer than a loop.
+        no name is looked up that was before: after a step, each takes longer than a ray.
         """
-        api, number, shapes = self._client.api, self._client.number, self._packed
         try:
             kept = self._kept.pop()  # what a thread has taken, no other one finds
         except IndexError:
             kept = self._memory()
-        memory, packed, origin, second = kept
+        memory, packed, origin, second, by_bases, by_links, columns = kept
+        shapes, of_bases = self._packed, self._of_bases
         try:
             n = read_rows(starts, origin) or _written(starts, origin)
             if n == 0 or n != (read_rows(ends, second) or _written(ends, second)):
                 return None
-            if not self._unchanged:
-                if api.getNumBodies(number) != self._count:
-                    return None
-            elif not self._unchanged[mask != ALL_LAYERS].holds():
+            if not self._unchanged[mask != ALL_LAYERS]():
                 return None
-            read_states(self._places, memory.frames, memory.read)
-            read_states(self._base_boxes, memory.around, memory.read)
-            if self._slides:
-                read_states(self._slides, memory.slides)
+            read_states(*by_bases)
             links = mark_near(shapes, packed, n, True)
-            if self._shapes_of:
-                for base in compress(self._shapes_of, memory.near.tolist()):
-                    if base is not None and api.getCollisionShapeData(*base[0]) != base[1]:
-                        return None
+            if of_bases and not return_the_same(of_bases, memory.near):
+                return None
             if links == LINKS_FIRST:
-                read_states(self._bases, memory.frames, memory.unplaced)
-                read_states(self._links, memory.frames, memory.unread)
+                read_states(*by_links)
                 links = mark_near(shapes, packed, n, False)
             if links == UNDECIDED:
                 return None
@@ -232,9 +235,9 @@ class NearBodies:
                 read_states(self._rest, memory.frames, memory.wanted)
             if cast_near(shapes, packed, n, mask, self._cores) == UNDECIDED:
                 return None
-            found = hit_tuples(n, memory.body_link, memory.fraction, memory.position, memory.normal, MISS)
+            found = hit_tuples(n, *columns)
             return self._before_meshes(found, n, mask, memory, packed) if self._has_boxes else found
-        except api.error:  # a body is gone
+        except self._client.api.error:  # a body is gone
             return None
         finally:
             self._kept.append(kept)

@@ -8,7 +8,6 @@ that `createMultiBody` made, on none of a file. So links of files are read again
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -17,6 +16,7 @@ import numpy as np
 from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, TOKEN, BodyLink, Client
 from cylcollide.bullet.crash_guard import crashing, suspects
 from cylcollide.bullet.read_shapes import SIZES, Row
+from cylcollide.bullet.tuples import return_the_same
 
 MASS, BODY_TYPE, MARGIN = 0, 10, 11  # fields of getDynamicsInfo
 SOFT_BODY = 3
@@ -60,24 +60,21 @@ class Unchanged:
     def __init__(
         self, client: Client, bodies: Mapping[int, Body], masses: Iterable[int], shapes: Iterable[int]
     ) -> None:
-        self._client, number = client, client.number
-        self._items, self._tokens = [body.item for body in bodies.values()], [body.token for body in bodies.values()]
-        self._fixed = {body: bodies[body].fixed for body in masses}
-        self._shapes = [((k, link, number), found) for k in shapes for link, found in bodies[k].variable.items()]
-        self._is_known = None not in self._tokens
+        api, number = client.api, client.number
+        self._fixed = {(body, BASE, number): bodies[body].fixed for body in masses}
+        self._facts_of, self._is_known = api.getDynamicsInfo, all(body.token is not None for body in bodies.values())
+        self._reports = (
+            (api.getNumBodies, (number,), len(bodies)),
+            *((api.getUserData, (body.item, number), body.token) for body in bodies.values()),
+            *((api.getCollisionShapeData, (k, link, number), reported)
+              for k in shapes for link, reported in bodies[k].variable.items()),
+        )  # fmt: skip
 
     def holds(self) -> bool:
         """Whether they are unchanged now."""
-        api, number = self._client.api, self._client.number
-        if not self._is_known or api.getNumBodies(number) != len(self._tokens):
+        if not (self._is_known and return_the_same(self._reports)):
             return False
-        if [*map(api.getUserData, self._items, repeat(number))] != self._tokens:
-            return False
-        facts_of, shapes_of = api.getDynamicsInfo, api.getCollisionShapeData
-        for body, fixed in self._fixed.items():
-            if (facts_of(body, BASE, number)[MASS] == 0.0) != fixed:
-                return False
-        return not self._shapes or all(shapes_of(*link) == reported for link, reported in self._shapes)
+        return all((self._facts_of(*base)[MASS] == 0.0) == fixed for base, fixed in self._fixed.items())
 
 
 class Reader:

@@ -1,6 +1,6 @@
 /* PyBullet's lists and tuples, the machine code of `tuples.py`; the build includes it (native/module.c).
 
-But for `read_states`, none of this runs Python, so nothing changes a list meanwhile. */
+But for calls, none of this runs Python, so nothing changes a list meanwhile. */
 
 #include <limits.h>
 
@@ -120,26 +120,52 @@ static int read_call(PyObject *call, const npy_bool *wanted, double *to, Py_ssiz
     return fit;
 }
 
-static PyObject *read_states(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    const int wants = count == 3 && AN_ARRAY(given[2], NPY_BOOL, 1), chooses = count == 3 && !wants;
-    if (count < 2 || count > 3 || !are_rows(given[1]) || (chooses && !AN_ARRAY(given[2], NPY_INT64, 1)) ||
-        length_of(given[0]) < 0 || (chooses && LENGTH(given[2], 0) != length_of(given[0])) ||
-        (wants && LENGTH(given[2], 0) != LENGTH(given[1], 0)))
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "read_states: calls, array, chosen or wanted");
-    const int64_t *chosen = chooses ? PyArray_DATA((PyArrayObject *)given[2]) : NULL;
-    const npy_bool *wanted = wants ? PyArray_DATA((PyArrayObject *)given[2]) : NULL;
-    double *to = PyArray_DATA((PyArrayObject *)given[1]);
-    for (Py_ssize_t k = 0; k < length_of(given[0]); k++) {
-        PyObject *call = item_of(given[0], k);
+/* One pass of `read_states`: calls, an array, and NULL or what is chosen or wanted; whether it is done. */
+static int read_pass(PyObject *calls, PyObject *array, PyObject *choice) {
+    const int wants = choice && AN_ARRAY(choice, NPY_BOOL, 1), chooses = choice && !wants;
+    if (!are_rows(array)) return 0;
+    if (length_of(calls) < 0 ||
+        (chooses && (!AN_ARRAY(choice, NPY_INT64, 1) || LENGTH(choice, 0) != length_of(calls))) ||
+        (wants && LENGTH(choice, 0) != LENGTH(array, 0)))
+        return PyErr_Format(PyExc_TypeError, "read_states: calls, array, chosen or wanted"), 0;
+    const int64_t *chosen = chooses ? PyArray_DATA((PyArrayObject *)choice) : NULL;
+    const npy_bool *wanted = wants ? PyArray_DATA((PyArrayObject *)choice) : NULL;
+    double *to = PyArray_DATA((PyArrayObject *)array);
+    for (Py_ssize_t k = 0; k < length_of(calls); k++) {
+        PyObject *call = item_of(calls, k);
         if (chooses) call = item_of(call, chosen[k]);
-        if (call == NULL) return NULL;
+        if (call == NULL) return 0;
         if (call == Py_None) continue;
         Py_INCREF(call);
-        const int fit = read_call(call, wanted, to, LENGTH(given[1], 0), LENGTH(given[1], 1));
+        const int fit = read_call(call, wanted, to, LENGTH(array, 0), LENGTH(array, 1));
         Py_DECREF(call);
-        if (!fit) return NULL;
+        if (!fit) return 0;
     }
+    return 1;
+}
+
+static PyObject *read_states(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    if (count != 2 && count % 3) return PyErr_Format(PyExc_TypeError, "read_states: calls, array, chosen or wanted");
+    for (Py_ssize_t k = 0; k < count; k += 3)
+        if (!read_pass(given[k], given[k + 1], count > 2 && given[k + 2] != Py_None ? given[k + 2] : NULL)) return NULL;
     Py_RETURN_NONE;
+}
+
+static PyObject *return_the_same(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    const npy_bool *asked = count > 1 && AN_ARRAY(given[1], NPY_BOOL, 1) ? PyArray_DATA((PyArrayObject *)given[1]) : NULL;
+    if (count < 1 || count > 2 || !is_tuple(given[0]) ||
+        (count > 1 && (asked == NULL || LENGTH(given[1], 0) != PyTuple_Size(given[0]))))
+        return PyErr_Format(PyExc_TypeError, "return_the_same: a tuple of calls, asked");
+    int same = 1;
+    for (Py_ssize_t k = 0; same == 1 && k < PyTuple_Size(given[0]); k++) {
+        PyObject *call = PyTuple_GetItem(given[0], k);
+        if (call == Py_None || (asked && !asked[k])) continue;
+        if (!is_tuple(call) || PyTuple_Size(call) != 3) return PyErr_BadArgument(), NULL;
+        PyObject *found = PyObject_CallObject(PyTuple_GetItem(call, 0), PyTuple_GetItem(call, 1));
+        same = found == NULL ? -1 : PyObject_RichCompareBool(found, PyTuple_GetItem(call, 2), Py_EQ);
+        Py_XDECREF(found);
+    }
+    return same < 0 ? NULL : PyBool_FromLong(same);
 }
 
 static PyObject *triple(const double *numbers) {
@@ -187,4 +213,5 @@ static PyObject *hit_tuples(PyObject *module, PyObject *const *given, Py_ssize_t
 #define TUPLES                                                                                                         \
     {"hit_tuples", FAST(hit_tuples), "A tuple a hit, as PyBullet has it, of columns; the last argument for a miss."},  \
     {"read_rows", FAST(read_rows), "Lists or tuples of floats into the rows of an array."},                            \
+    {"return_the_same", FAST(return_the_same), "Whether calls return what they returned before."},                     \
     {"read_states", FAST(read_states), "States that calls return into the rows of an array."},

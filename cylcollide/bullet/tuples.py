@@ -1,7 +1,7 @@
 """PyBullet's lists and tuples to arrays and back: by functions of the extension, which see no more than numbers."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, count
+from itertools import chain, compress, count
 from typing import Any, TypeAlias
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
@@ -35,7 +35,7 @@ def _read_rows(rows: Any, array: Float64Array) -> int:
     return len(rows) if are_rows and all(_read_row(row, array, k) for k, row in enumerate(rows)) else 0
 
 
-def _read_states(calls: Sequence[Any], array: Float64Array, chosen: Int64Array | BoolArray | None = None) -> None:
+def _read_pass(calls: Sequence[Any], array: Float64Array, chosen: Int64Array | BoolArray | None = None) -> None:
     wants = chosen is not None and chosen.dtype == bool
     for k, entry in enumerate(calls):
         call = entry if chosen is None or wants else entry[chosen[k]]
@@ -49,6 +49,16 @@ def _read_states(calls: Sequence[Any], array: Float64Array, chosen: Int64Array |
             for row, state in zip(rows, (found,) if found and isinstance(found[0][0], float) else found, strict=False):
                 if not _read_row([*chain.from_iterable(state[:2])], array, row):
                     raise AssertionError(f"expected states of two tuples with {array.shape[1]} floats, got {found}")
+
+
+def _read_states(*given: Any) -> None:
+    for first in range(0, len(given), 3):
+        _read_pass(*given[first : first + 3])
+
+
+def _return_the_same(calls: Sequence[Any], asked: BoolArray | None = None) -> bool:
+    chosen = calls if asked is None else compress(calls, asked.tolist())
+    return all(call is None or call[0](*call[1]) == call[2] for call in chosen)
 
 
 def _hit_tuples(
@@ -75,8 +85,15 @@ After 0 some may be written.
 read_states: Callable[..., None] = getattr(MACHINE_CODE, "read_states", _read_states)
 """Make calls, and write the first two tuples of each state into rows of an array (n, w).
 
-Arguments: m of `Call`, the array, and one of: int64 (m,), which of several calls is made in place of each, None for
-none; bool (n,), the rows that are wanted: of the second argument of each call, a list, what belongs to one is passed.
+Arguments: m of `Call`, the array, and nothing or one of: int64 (m,), which of several calls is made in place of each,
+None for none; bool (n,), the rows that are wanted: of the second argument of each call, a list, what belongs to one is
+passed. Three more arguments, or None as the third, make more calls.
+"""
+
+return_the_same: Callable[..., bool] = getattr(MACHINE_CODE, "return_the_same", _return_the_same)
+"""Whether functions return what they returned: a tuple (m,) of function, arguments and result, or of None.
+
+A bool array (m,), if given, has those that are asked.
 """
 
 hit_tuples: Callable[..., list[RayTestResult]] = getattr(MACHINE_CODE, "hit_tuples", _hit_tuples)

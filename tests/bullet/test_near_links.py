@@ -110,6 +110,33 @@ def test_few_links_of_people_are_read_late(c, answered):
     assert (found > 0).all(axis=1).mean() > 0.5, "some links were read late, others not at all"
 
 
+@pytest.mark.parametrize("way", ["follow", "watch"])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_links_are_where_a_step_has_left_them(c, answered, count, way):
+    """PyBullet keeps the frames of links from before, until it is told to follow the joints."""
+    rng, hits = np.random.default_rng(count), 0
+    shapes = [scenes.shape(c, k % 4) for k in range(1 + count)]
+    joints = {"linkJointTypes": [p.JOINT_REVOLUTE] * count, "linkJointAxis": [[1, 0, 0]] * count}
+    body = scenes.linked(c, 1.0, shapes[0], shapes[1:], **joints)
+    mirror, whole = Mirror(c, follow=way == "follow"), Mirror(c, follow=False)
+    api, given = (p, {"physicsClientId": c}) if way == "follow" else (mirror.watch(), {})
+    for k in range(40):
+        for joint in range(count if k % 5 == 0 else 0):
+            api.resetJointState(body, joint, float(rng.normal()), targetVelocity=20.0, **given)
+        if k % 11 == 10:
+            api.resetBasePositionAndOrientation(body, rng.normal(size=3).tolist(), scenes.quaternion(rng), **given)
+        api.stepSimulation(**given)
+        target = np.array(p.getLinkState(body, k % count, computeForwardKinematics=True, physicsClientId=c)[0])
+        way_out = rng.normal(size=(5, 3))
+        api.stepSimulation(**given)
+        answers = mirror.rayTestBatch((target - way_out).tolist(), (target + way_out).tolist())
+        whole.sync()
+        assert answers == whole.rayTestBatch(target - way_out, target + way_out), k
+        hits += sum(answer[1] >= 0 for answer in answers)
+    assert hits > 20
+    assert sum(answers is not None for answers, *_ in answered) > 30
+
+
 def test_the_top_of_a_head_is_met(c, answered):
     person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
     mirror = Mirror(c)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cylcollide.bullet import tuples
-from cylcollide.bullet.tuples import MISS, hit_tuples, read_rows, read_states
+from cylcollide.bullet.tuples import MISS, hit_tuples, read_rows, read_states, return_the_same
 
 COMPILED = tuples.MACHINE_CODE is not None
 
@@ -109,6 +109,41 @@ def test_an_error_of_a_call_is_its_callers():
             function([(fails, (), 0)], np.zeros((1, 7)))
 
 
+def test_states_are_read_into_several_arrays():
+    def state(k):
+        asked.append(k)
+        return (float(k), 0.0, 0.0), (0.0,) * 4
+
+    for function in (read_states, tuples._read_states):
+        read, asked = np.full((3, 2, 7), -1.0), []
+        calls = [[(state, (3 * k,), 0), (state, (3 * k + 1,), 1)] for k in range(3)]
+        either = [(None, calls[1][0]), (calls[1][1], None)]
+        chosen = np.array([1, 1])
+        assert function(calls[0], read[0], None, either, read[1], chosen, calls[2], read[2], None) is None
+        assert read[:, :, 0].tolist() == [[0.0, 1.0], [3.0, -1.0], [6.0, 7.0]]
+        assert asked == [0, 1, 3, 6, 7]
+
+
+def test_what_functions_return_again():
+    asked = []
+
+    def double(number):
+        asked.append(number)
+        return 2 * number
+
+    for function in (return_the_same, tuples._return_the_same):
+        calls = (double, (1,), 2), None, (double, (2,), 4.0), (double, (3,), 7), (double, (4,), 8)
+        asked.clear()
+        assert function(calls) is False
+        assert asked == [1, 2, 3], "no more is asked than has to be"
+        assert function(calls[:3]) is True
+        assert function(calls, np.array([1, 1, 0, 0, 1], bool)) is True
+        assert function(calls, np.array([0, 0, 0, 1, 0], bool)) is False
+        assert function(()) is True
+        with pytest.raises(ZeroDivisionError):
+            function(((divmod, (1, 0), 3),))
+
+
 @pytest.mark.skipif(not COMPILED, reason="plain Python")
 def test_arrays_that_cannot_take_rows_are_refused():
     frozen = np.zeros((2, 3))
@@ -133,6 +168,15 @@ def test_arrays_that_cannot_take_rows_are_refused():
     for first in (1, -1):
         with pytest.raises(AssertionError, match="states of two tuples with 7 floats"):
             read_states([(lambda: STATE, (), first)], array)
+    for given in ([],), ([], array, None, []), ([], array, None, [], array):
+        with pytest.raises(TypeError, match="read_states"):
+            read_states(*given)
+    for given in (), ([],), ((), ones), ((), None), ((call,), np.ones(1, np.int64)), ((call,), ones, ones):
+        with pytest.raises(TypeError, match="return_the_same"):
+            return_the_same(*given)
+    for calls in ((1,), ((1, 2),), ((len, ([],), 0, 0),), ((len, 5, 0),)):
+        with pytest.raises((TypeError, SystemError)):
+            return_the_same(calls)
 
 
 def columns(n):
