@@ -166,7 +166,7 @@ class Sphere(Solid):
         return (wall("wall", Face.SIDE, dot(step, step), dot(offset, step), dot(offset, offset) - r * r),)
 
 
-@lru_cache(1 << 12)
+@lru_cache(256)
 def scaled_axes(axes: tuple[Triple, Triple, Triple]) -> tuple[tuple[Vector, Vector, Vector], int]:
     """The axes of a box as integers, and what is 1 in their unit."""
     a, b, c, d, e, f, g, h, i, unit = scaled_integers((*axes[0], *axes[1], *axes[2], 1.0))
