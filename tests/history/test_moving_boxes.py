@@ -10,7 +10,10 @@ from support.oracle.moving_bullets import Bullet, Ticks
 
 import cylcollide as cc
 from cylcollide._types import Face, Shape
+from cylcollide.exact.line import segment_numbers
+from cylcollide.exact.order import limb_chords
 from cylcollide.history import PoseHistory
+from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = pytest.mark.plain_python
 
@@ -113,6 +116,26 @@ def test_a_box_that_stands_still_is_judged_exactly():
     assert hits.hit.tolist() == [True, False]
     assert not hits.undecided.any()
     assert (hits.fraction[0], hits.face[0], hits.exit_fraction[0]) == (0.25, Face.NEG_X, 0.75)
+
+
+def test_walls_need_no_exact_arithmetic():
+    rng, n = np.random.default_rng(4), 300 if IS_COMPILED else 40
+    turns = np.vstack([rng.normal(size=(8, 4)), np.tile([0.0, 0.0, 0.0, 1.0], (8, 1))])
+    walls = cc.Limbs.boxes(rng.uniform(-6.0, 6.0, (16, 3)), turns, rng.uniform(0.2, 3.0, (16, 3)))
+    world = cc.HitWorld()
+    world.add_static(walls)
+    history = PoseHistory(world)
+    for k in range(4):
+        history.record(float(k))
+    start, end = rng.uniform(-9.0, 9.0, (2, n, 3))
+    flown = history.cast_moving(start, end, rng.uniform(0.0, 1.2, n), rng.uniform(1.3, 3.0, n))
+    assert flown.rechecked == 0
+    entered = np.flatnonzero(flown.hit & (flown.face != Face.INSIDE))
+    assert len(entered) > n / 4
+    for i in entered.tolist():
+        (chord,) = limb_chords(segment_numbers(start[i], end[i]), exact_limb(walls._table, flown.limb[i]))
+        assert (flown.fraction[i], flown.face[i]) == (chord.entry.double_double()[0], chord.entry_face)
+    assert flown.limb.tolist() == cc.HitWorld(walls).cast_segments(start, end).limb.tolist()
 
 
 def boxes_apart(rng: np.random.Generator, n: int) -> tuple[PoseHistory, Cases]:

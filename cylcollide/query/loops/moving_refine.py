@@ -6,16 +6,28 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Face, Float64Array, Rows
-from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract
+from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    dd_add,
+    dd_divide,
+    dd_multiply,
+    dd_subtract,
+)
 from cylcollide.kernels.inside_policy import HitBounds
-from cylcollide.kernels.ray import as_vector
+from cylcollide.kernels.ray import as_vector, largest_component
 from cylcollide.moving.contact import accurate_contact, first_step
 from cylcollide.query.loops.moving import MovingColumns
 from cylcollide.query.loops.moving_pair import MovingQuery, motion_of, pair_of, pairs_at
 from cylcollide.query.loops.moving_rows import (
     ALPHA0,
     ALPHA1,
+    AXES,
     BOX,
+    CENTRE,
+    HALF,
     HERE,
     THERE,
     TURN,
@@ -24,12 +36,20 @@ from cylcollide.query.loops.moving_rows import (
     Ends,
     limits_of,
     number_between,
+    place_at,
+    vector,
 )
 from cylcollide.query.loops.packets import SHAPES, prefetch_limb, vectors_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, load, load_at, load_rows, movemask, store
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
+
+NEG_X = int(Face.NEG_X)
+
+LEAST_FALL = 2.0**-41
+"""Of coordinates: by so much a bullet must come nearer to a plane. Double-doubles err by less than 2⁻⁹⁹ of coordinates,
+so that u errs by less than 2⁻⁵⁸."""
 
 FACES = int(Face.BORE) + 1
 GROUPS = SHAPES * FACES
@@ -76,12 +96,11 @@ def refine_contacts(
             s, alpha, is_known = limits_of(flights, intervals.piece[j], intervals.tick[j])
             shape = table.kernel_shape[hits.limb[i]]
             hits.piece[i], hits.tick[i] = intervals.piece[j], first_tick + intervals.tick[j]
-            if shape == BOX:
-                is_exact = is_still(intervals.rows[j], table.paths[table.box[hits.limb[i]]])
-                middle = 0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0
-                write_contact(query, hits, i, s, alpha, middle, is_known and not is_exact)
-            elif hits.face[i] == INSIDE or not is_known:
+            if hits.face[i] == INSIDE or not is_known:
                 write_contact(query, hits, i, s, alpha, ZERO, is_known)
+            elif shape == BOX:
+                u, accurate = box_contact(query, hits, i, s)
+                write_contact(query, hits, i, s, alpha, u, accurate)
             else:
                 group = int(shape) * FACES + int(hits.face[i])
                 enqueue(query, hits, i, group, s, alpha, lanes)
@@ -172,6 +191,53 @@ def solve_contact(query: MovingQuery, hits: MovingColumns, i: int) -> None:
     bounds = HitBounds(True, True, hits.lower[i], hits.upper[i], False, float(hits.face[i]))
     u, accurate = accurate_contact(motion, pair.shape, pair.radius, pair.radius2, bounds, pair.extent)
     write_contact(query, hits, i, s, alpha, u, accurate)
+
+
+@compiled
+def box_contact(query: MovingQuery, hits: MovingColumns, i: int, ends: Ends) -> tuple[DoubleDouble, bool]:
+    """The u of the interval at which bullet i enters a box, and whether it is accurate.
+
+    Of a box that moves it is the middle of its bounds. One that stands still in a frame of its own, as a wall does, is
+    entered where the distance from the plane of the face, which changes linearly, is zero. One that a bone carries is
+    left to exact arithmetic: its centre and axes are rounded.
+    """
+    j = hits.interval[i]
+    path, piece = query.table.paths[query.table.box[hits.limb[i]]], query.intervals.piece[j]
+    if not is_still(query.intervals.rows[j], path):
+        return (0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), True
+    if not is_in_own_frame(path):
+        return ZERO, False
+    axis = (hits.face[i] - NEG_X) // 2
+    outward = 1.0 if (hits.face[i] - NEG_X) % 2 == 1 else -1.0
+    centre, normal, half = vector(path, HERE), vector(path, AXES + 3 * axis), path[HALF + axis]
+    start, goal = as_vector(query.flights.starts, piece), as_vector(query.flights.ends, piece)
+    first = beyond_plane(place_at(start, goal, ends[0]), centre, normal, outward, half)
+    last = beyond_plane(place_at(start, goal, ends[1]), centre, normal, outward, half)
+    fall = dd_subtract(first, last)
+    size = max(largest_component(start), largest_component(goal), largest_component(centre)) + half
+    u = dd_divide(first, fall)
+    is_steep = fall[0] >= LEAST_FALL * size and size <= LARGEST_SAFE and fall[0] >= SMALLEST_SAFE
+    return u, is_steep and hits.lower[i] <= u[0] <= hits.upper[i]
+
+
+@inlined
+def beyond_plane(
+    place: DoubleDoubleVector, centre: Vector, normal: Vector, outward: float, half: float
+) -> DoubleDouble:
+    """How far a place is beyond the face of a box, times the length of the axis."""
+    x = dd_multiply((outward * normal[0], 0.0), dd_subtract(place[0], (centre[0], 0.0)))
+    y = dd_multiply((outward * normal[1], 0.0), dd_subtract(place[1], (centre[1], 0.0)))
+    z = dd_multiply((outward * normal[2], 0.0), dd_subtract(place[2], (centre[2], 0.0)))
+    return dd_subtract(dd_add(dd_add(x, y), z), (half, 0.0))
+
+
+@inlined
+def is_in_own_frame(path: Float64Array) -> bool:
+    """Whether centre and axes of a box are given in the world."""
+    turned = path[TURN + 3] != 1.0
+    for column in range(3):
+        turned |= path[TURN + column] != 0.0 or path[CENTRE + column] != 0.0
+    return not turned
 
 
 @inlined
