@@ -135,6 +135,7 @@ def test_walls_need_no_exact_arithmetic():
     for i in entered.tolist():
         (chord,) = limb_chords(segment_numbers(start[i], end[i]), exact_limb(walls._table, flown.limb[i]))
         assert (flown.fraction[i], flown.face[i]) == (chord.entry.double_double()[0], chord.entry_face)
+        assert flown.exit_fraction[i] == chord.exit.double_double()[0]
     assert flown.limb.tolist() == cc.HitWorld(walls).cast_segments(start, end).limb.tolist()
 
 

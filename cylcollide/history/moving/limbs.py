@@ -49,7 +49,7 @@ class MovingLimbs:
         return RewoundLimbs(self.ring, self.tick, np.zeros(len(self.tick)), self.table.row).column("rig_limb")
 
     def _paths_of(self, table: MovingRows) -> Float64Array:
-        """The ways of boxes: rows of `MovingRows.paths`."""
+        """The ways of boxes: rows of `MovingRows.paths`. What no bone moves is given in the world."""
         own = np.flatnonzero(table.box != NO_BOX)
         paths = np.zeros((len(own), PATH_ROW))
         if not len(own):
@@ -62,12 +62,14 @@ class MovingLimbs:
         carried = labels.bone != NO_BONE  # statics have no bone, and the axes of here
         carried &= not self.ring.by_ends
         if carried.any():
-            positions, turns = labels.bone_positions.copy(), labels.bone_orientations.copy()
-            paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = positions[carried], turns[carried]
+            position, turn = labels.bone_positions, labels.bone_orientations
+            positions, turns = position.copy(), turn.copy()
             goes = np.flatnonzero(table.next_row[own] != STAYS)
             later = self.tick[own[goes]] + np.int32(1)
             after = RewoundLimbs(self.ring, later, np.zeros(len(goes)), table.next_row[own[goes]])._labels
             positions[goes], turns[goes] = after.bone_positions, after.bone_orientations
+            carried &= (positions != position).any(axis=1) | (turns != turn).any(axis=1)
+            paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = position[carried], turn[carried]
             paths[carried, THERE : THERE + 3] = positions[carried]
             paths[carried, TURN_NEXT : TURN_NEXT + 4] = turns[carried]
             paths[carried, CENTRE : CENTRE + 3] = here.column("numbers")[carried, :3]

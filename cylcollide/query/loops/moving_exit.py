@@ -32,7 +32,7 @@ from cylcollide.query.loops.moving_pair import (
     moving_limb,
     pair_of,
 )
-from cylcollide.query.loops.moving_refine import at_share, time_at
+from cylcollide.query.loops.moving_refine import at_share, is_wall, plane_crossing, time_at
 from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, START, STAYS, ZERO, limits_of, vector
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
@@ -63,7 +63,7 @@ def find_exits(
     for i in range(fraction.size):
         j = hits.interval[i]
         fraction[i], time[i], duration[i], piece[i], accurate[i] = inf, nan, nan, -1, j < 0
-        if j >= 0 and hits.accurate[i] and query.table.kernel_shape[hits.limb[i]] != BOX:
+        if j >= 0 and hits.accurate[i]:
             j, u, is_accurate = last_contact(query, hits, i)
             last, entered = intervals.piece[j], intervals.piece[hits.interval[i]]
             ends, _, is_known = limits_of(flights, last, intervals.tick[j])
@@ -112,6 +112,8 @@ def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Doub
     In between is whether u is accurate. The bullet must certainly be in the limb at `begin`, unless that is 0: then
     only what is shown counts.
     """
+    if query.table.kernel_shape[k] == BOX:
+        return box_exit(query, j, k, begin)
     flights, piece, pair = query.flights, query.intervals.piece[j], pair_of(query, j, k)
     bounds = exit_bounds(pair.flight, moving_limb(pair), pair.extent, begin)
     if not bounds.possible:
@@ -127,6 +129,28 @@ def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Doub
     reversed_bounds = HitBounds(True, True, lower, upper, False, bounds.face)
     u, accurate = accurate_contact(motion, pair.shape, pair.radius, pair.radius2, reversed_bounds, pair.extent)
     return u, accurate, False
+
+
+@compiled
+def box_exit(query: MovingQuery, j: int, k: int, begin: float) -> tuple[DoubleDouble, bool, bool]:
+    """As `exit_contact`, of a wall; of other boxes nothing is accurate."""
+    intervals, path = query.intervals, query.table.paths[query.table.box[k]]
+    row = intervals.rows[j]
+    if not is_wall(query, j, k):
+        return ZERO, False, False
+    flight = relative_flight(vector(row, START), vector(row, END), row[ALPHA0], row[ALPHA1], box_path(path))
+    found = first_box_contact(flight, query.resolution)
+    if begin == 0.0 and not found.inside:
+        return ZERO, False, False
+    left = end_of_box_contact(flight, begin, query.resolution)
+    if not left.possible:
+        return ZERO, True, True
+    if not (left.certain and left.face != UNDECIDED_FACE):
+        return ZERO, False, False
+    s, _, is_known = limits_of(query.flights, intervals.piece[j], intervals.tick[j])
+    u, accurate = plane_crossing(query.flights, intervals.piece[j], (s[1], s[0]), path, int(left.face))
+    earliest, latest = 1.0 - left.upper - CONTACT_ERROR, 1.0 - left.lower + CONTACT_ERROR
+    return u, accurate and is_known and earliest <= u[0] <= latest, False
 
 
 @compiled

@@ -29,11 +29,13 @@ from cylcollide.query.loops.moving_rows import (
     CENTRE,
     HALF,
     HERE,
+    STAYS,
     THERE,
     TURN,
     TURN_NEXT,
     ZERO,
     Ends,
+    FlightRows,
     limits_of,
     number_between,
     place_at,
@@ -197,27 +199,34 @@ def solve_contact(query: MovingQuery, hits: MovingColumns, i: int) -> None:
 def box_contact(query: MovingQuery, hits: MovingColumns, i: int, ends: Ends) -> tuple[DoubleDouble, bool]:
     """The u of the interval at which bullet i enters a box, and whether it is accurate.
 
-    Of a box that moves it is the middle of its bounds. One that stands still in a frame of its own, as a wall does, is
-    entered where the distance from the plane of the face, which changes linearly, is zero. One that a bone carries is
-    left to exact arithmetic: its centre and axes are rounded.
+    Of a box that moves it is the middle of its bounds. A wall is entered where the distance from the plane of the face,
+    which changes linearly, is zero. Other boxes are left to exact arithmetic.
     """
     j = hits.interval[i]
     path, piece = query.table.paths[query.table.box[hits.limb[i]]], query.intervals.piece[j]
     if not is_still(query.intervals.rows[j], path):
         return (0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), True
-    if not is_in_own_frame(path):
+    if not is_wall(query, j, hits.limb[i]):
         return ZERO, False
-    axis = (hits.face[i] - NEG_X) // 2
-    outward = 1.0 if (hits.face[i] - NEG_X) % 2 == 1 else -1.0
+    u, accurate = plane_crossing(query.flights, piece, ends, path, hits.face[i])
+    return u, accurate and hits.lower[i] <= u[0] <= hits.upper[i]
+
+
+@compiled
+def plane_crossing(
+    flights: FlightRows, piece: int, ends: Ends, path: Float64Array, face: int
+) -> tuple[DoubleDouble, bool]:
+    """The u between two s at which a bullet crosses the plane of a wall's face inwards, and whether it is accurate."""
+    axis = (face - NEG_X) // 2
+    outward = 1.0 if (face - NEG_X) % 2 == 1 else -1.0
     centre, normal, half = vector(path, HERE), vector(path, AXES + 3 * axis), path[HALF + axis]
-    start, goal = as_vector(query.flights.starts, piece), as_vector(query.flights.ends, piece)
+    start, goal = as_vector(flights.starts, piece), as_vector(flights.ends, piece)
     first = beyond_plane(place_at(start, goal, ends[0]), centre, normal, outward, half)
     last = beyond_plane(place_at(start, goal, ends[1]), centre, normal, outward, half)
     fall = dd_subtract(first, last)
     size = max(largest_component(start), largest_component(goal), largest_component(centre)) + half
-    u = dd_divide(first, fall)
-    is_steep = fall[0] >= LEAST_FALL * size and size <= LARGEST_SAFE and fall[0] >= SMALLEST_SAFE
-    return u, is_steep and hits.lower[i] <= u[0] <= hits.upper[i]
+    accurate = fall[0] >= LEAST_FALL * size and size <= LARGEST_SAFE and fall[0] >= SMALLEST_SAFE
+    return dd_divide(first, fall), accurate
 
 
 @inlined
@@ -232,12 +241,17 @@ def beyond_plane(
 
 
 @inlined
-def is_in_own_frame(path: Float64Array) -> bool:
-    """Whether centre and axes of a box are given in the world."""
-    turned = path[TURN + 3] != 1.0
+def is_wall(query: MovingQuery, j: int, k: int) -> bool:
+    """Whether a box stands still in an interval at float64 numbers that are given: its centre and axes in the world.
+
+    Between two ticks with equal poses, at one moment, they are not: there they are rounded once more.
+    """
+    row, path = query.intervals.rows[j], query.table.paths[query.table.box[k]]
+    given = path[TURN + 3] == 1.0
     for column in range(3):
-        turned |= path[TURN + column] != 0.0 or path[CENTRE + column] != 0.0
-    return not turned
+        given &= path[TURN + column] == 0.0 and path[CENTRE + column] == 0.0
+    passes = row[ALPHA0] != row[ALPHA1] or row[ALPHA0] == 0.0 or query.table.next_row[k] == STAYS
+    return given and passes and is_still(row, path)
 
 
 @inlined
