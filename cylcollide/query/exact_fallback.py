@@ -40,7 +40,7 @@ from cylcollide.query.loops.columns import (
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import LabelledLimbs, take_rays
-from cylcollide.query.thick import Bounded, grown_solid, is_open
+from cylcollide.query.thick import BOUNDED, Bounded, grown_solid, is_open
 from cylcollide.shapes import SHAPE_RECORDS
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
@@ -156,13 +156,18 @@ def resolve_hits(
 def _by_entry(
     batch: RayBatch, table: LimbTable, rows: Int64Array, candidates: Iterable[Iterable[int]]
 ) -> Iterator[tuple[list[int], list[float]]]:
-    """The candidates of each ray in the order of the earliest fractions at which it may enter them, and these."""
+    """The candidates of each ray in the order of the earliest fractions at which it may enter them, and these.
+
+    Fractions are 0 where bounds of a thick ray's contact take the place of an exact one: a later limb may be first.
+    """
     lists = [np.sort(np.fromiter(limbs, np.int32)) for limbs in candidates]
     offsets, limbs = np.cumsum([0, *map(len, lists)]), np.concatenate([*lists, np.zeros(0, np.int32)])
     earliest = np.empty(len(limbs))
     earliest_entries(batch, table.kernel_rows, rows, offsets, limbs, earliest)
     for begin, end in pairwise(offsets.tolist()):
         of_ray = earliest[begin:end]
+        if len(batch.rays.radius) and np.isin(table.kind[limbs[begin:end]], BOUNDED).any():
+            of_ray[:] = 0.0
         by_entry = np.argsort(of_ray, kind="stable")
         yield limbs[begin:end][by_entry].tolist(), of_ray[by_entry].tolist()
 

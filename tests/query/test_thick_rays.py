@@ -246,3 +246,15 @@ def test_awkward_radii(radius, message):
         world.cast_segments(np.zeros((2, 3)), np.ones((2, 3)), radius=radius)
     with pytest.raises(TypeError):
         world.cast_segments(np.zeros((2, 3)), np.ones((2, 3)), "hit", 1, None, None, 0.1)
+
+
+def test_a_limb_that_may_come_before_a_bounded_contact_leaves_it_open():
+    # the ray certainly touches the ellipsoid, at 0.4999998991 to 0.4999999710; the first ball at 0.4999999350, and the
+    # second, which may be touched before that as far as float64 tells, is missed
+    height, contact = 0.75 - 2.710821878778779e-13, 0.49999993503776675
+    ellipsoid = cc.Limbs.ellipsoids([[0.0, 0.0, -1.0]], [[0.0, 0.0, 1.0]], 0.5)
+    ahead = cc.Limbs.spheres([[8.0 * contact - 4.0 + 0.75, height, 0.0]], 0.5)
+    beside = cc.Limbs.spheres([[8.0 * (contact + 3.1e-8) - 4.0, np.nextafter(height + 0.75, 9.0), 0.0]], 0.5)
+    for limbs, is_open in (([ellipsoid, ahead, beside], True), ([ellipsoid, beside], False)):
+        hits = cc.HitWorld(cc.Limbs.concat(limbs)).cast_segments([-4.0, height, 0.0], [4.0, height, 0.0], radius=0.25)
+        assert (hits.limb[0], hits.undecided[0], hits.rechecked) == (0, is_open, 1)
