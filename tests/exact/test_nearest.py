@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.ellipse import Ellipse, as_algebraic
 from cylcollide.exact.nearest import compare, feet, is_within, nearest, nearest_foot, nearest_solid
 from cylcollide.exact.numbers import QuadraticNumber
-from cylcollide.exact.shapes import Ellipsoid, Sphere
+from cylcollide.exact.shapes import Box, Ellipsoid, Sphere
 from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
@@ -41,6 +42,24 @@ def test_places_and_squares(shape: str, count: int):
                 number.refine()
             low = number.bounds[0]
             assert abs(Decimal(low.numerator) / low.denominator - true * true) <= true * true * LAST + LAST
+
+
+def test_boxes_whose_axes_are_far_from_right_angles():
+    """The planes that a point is beyond are not those of the nearest place: every set of planes is tried by hand."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        axes, half, point = rng.normal(size=(3, 3)), rng.uniform(0.1, 1.0, 3), 3.0 * rng.normal(size=3)
+        box = Box((0.0, 0.0, 0.0), tuple(map(tuple, axes.tolist())), tuple(half.tolist()))
+        if np.all(np.abs(axes @ point) <= half):
+            continue
+        least = np.inf
+        for signs in product((0, -1, 1), repeat=3):
+            active = np.flatnonzero(signs)
+            planes, over = axes[active], axes[active] @ point - np.array(signs)[active] * half[active]
+            place = point - np.linalg.pinv(planes) @ over if len(active) else point
+            if np.all(np.abs(axes @ place) <= half + 1e-9):
+                least = min(least, np.linalg.norm(place - point))
+        assert nearest(box, tuple(point.tolist()))[0] == pytest.approx(least, rel=1e-9)
 
 
 def test_roots_and_rationals_are_one_order():
