@@ -11,9 +11,16 @@ import numpy as np
 
 from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.ray_node_pairs import Pairs, prefetch_node, visit_pairs
+from cylcollide.bvh.ray_node_pairs import (
+    Pairs,
+    begin_at_root,
+    next_pairs,
+    prefetch_node,
+    visit_pairs,
+)
+from cylcollide.bvh.top_boxes import PLACES, begin_at_top
 from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point, visit_all
-from cylcollide.constants import BLOCK_RAYS, BOX_PAD, FARTHEST_START, TREE_WIDTH
+from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_BATCH, TREE_WIDTH
 from cylcollide.runtime.compile import inlined, noinline
 from cylcollide.runtime.simd import (
     LANES,
@@ -42,9 +49,6 @@ FARTHEST_REACH = 2.0**60
 FARTHEST_SQUARE = FARTHEST_REACH * FARTHEST_REACH
 
 ALL_SLOTS = (1 << TREE_WIDTH) - 1
-
-PLACES = BLOCK_RAYS + LANES
-"""Length of the rows of `write_near_places`, a constant: one address is enough for all of them."""
 
 BALL_ERROR = 4.0
 """Distances of a segment from balls around boxes err by at most 35 units of 2⁻²⁴ of the size, and this is 64."""
@@ -226,7 +230,9 @@ def visit_near_places(
     visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
 ) -> Found:  # fmt: skip
     """`visit_at_points` with boxes near each point, as `write_near_places` wrote them. `visit` may make them fewer."""
-    return visit_pairs(tree, begin, end, place, pairs, _near_boxes_of, visit, query, found)
+    count = end - begin
+    start = begin_at_top(tree, count, place, pairs) if count >= SMALLEST_BATCH else (begin_at_root(pairs, count), 0)
+    return visit_pairs(tree, begin, place, pairs, start, _next_near, visit, query, found)
 
 
 @inlined
@@ -259,6 +265,12 @@ def place_in_tree(tree: Tree, point: Vector, radius: Real) -> tuple[Real, Real, 
     near, reach = is_near_tree(local), larger(reach_from(size_about(local), tree.frame.scale, radius), 0.0)
     x, y, z = select(near, local[0], 0.0), select(near, local[1], 0.0), select(near, local[2], 0.0)
     return x, y, z, select(near, reach * reach, FARTHEST_SQUARE)
+
+
+@noinline
+def _next_near(tree: Tree, place: Float32Array, pairs: Pairs, level: int) -> tuple[int, int]:
+    """`next_pairs` of points and the boxes near them; by itself it needs no more numbers than there are registers."""
+    return next_pairs(tree, pairs, level, _near_boxes_of, (tree.bounds, place))
 
 
 @inlined

@@ -7,7 +7,7 @@ traverse the tree as such pairs from the root on, rays of a stream once their li
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -130,21 +130,34 @@ def visit_at_points(
     for k in range(count - count % LANES, count):
         i = begin + k
         place[0, k], place[1, k], place[2, k] = local_point(tree.frame, (points[i, 0], points[i, 1], points[i, 2]))
-    return visit_pairs(tree, begin, end, place, pairs, _in_boxes_of, visit, query, found)
+    start = begin_at_root(pairs, count), 0
+    return visit_pairs(tree, begin, place, pairs, start, _next_in_boxes, visit, query, found)
 
 
 @inlined
 def visit_pairs(
-    tree: Tree, begin: int, end: int, place: Float32Array, pairs: Pairs, overlaps: Callable[[Any, int, int], Truth],
+    tree: Tree, begin: int, place: Float32Array, pairs: Pairs, start: tuple[int, int],
+    next_of: Callable[[Tree, Float32Array, Pairs, int], tuple[int, int]],
     visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
 ) -> Found:  # fmt: skip
-    """`visit_at_points` of points in the frame of the tree; `overlaps` tells which boxes of a node are of a point."""
-    level = begin_at_root(pairs, end - begin)
-    while level >= 0:
-        level, met = next_pairs(tree, pairs, level, overlaps, (tree.bounds, place))
+    """`visit_at_points` of points in the frame of the tree; `next_of` is `next_pairs` with a test of boxes.
+
+    `start`: the level of the first pairs, and how many items are met already.
+    """
+    level, met = start
+    while level >= 0 or met > 0:
         for k in range(met):
             found = visit(query, -2 - pairs.item[k], begin + pairs.item_ray[k], found)
+        met = 0
+        if level >= 0:
+            level, met = next_of(tree, place, pairs, level)
     return found
+
+
+@inlined
+def _next_in_boxes(tree: Tree, place: Float32Array, pairs: Pairs, level: int) -> tuple[int, int]:
+    """`next_pairs` of points and the boxes that contain them."""
+    return next_pairs(tree, pairs, level, _in_boxes_of, (tree.bounds, place))
 
 
 @inlined

@@ -13,7 +13,17 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line
 from cylcollide.kernels.near_line import Near, near_limb
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import Real, broadcast_like, larger, logical_not, movemask, select, smaller, square_root
+from cylcollide.runtime.simd import (
+    Real,
+    Truth,
+    broadcast_like,
+    larger,
+    logical_not,
+    movemask,
+    select,
+    smaller,
+    square_root,
+)
 
 LEAST_STEPS, MOST_STEPS = 6, 32
 """Steps to a contact: two or three suffice, but for grazes. After the least, every second step halves the interval."""
@@ -26,17 +36,20 @@ TIGHT = 8.0
 
 
 @inlined
-def first_contact(line: Line, limb: Limb, begin: Real, end: Real, radius: Real) -> tuple[Real, Real, Real]:
+def first_contact(
+    line: Line, limb: Limb, begin: Real, end: Real, radius: Real, steps: int
+) -> tuple[Real, Real, Real, Truth]:
     """Earliest and latest t of the first contact in begin <= t <= end, and the end of any, all times of the line.
 
-    There is none if the earliest is behind the end of any; none is certain if the latest is inf.
+    There is none if the earliest is behind the end of any; none is certain if the latest is inf. The last number is
+    whether more than so many steps would narrow it.
     """
     grown, shrunk = radius + line.delta, radius - line.delta
     t, lower, last = begin, begin, end
     upper = broadcast_like(inf, begin)
     is_open = begin <= end
-    for n in range(MOST_STEPS):
-        if movemask(is_open) == 0:
+    for n in range(steps):
+        if steps > 1 and movemask(is_open) == 0:
             break
         near = near_limb(line, limb, t)
         # the plane is farther away than the radius on one side of its crossing
@@ -57,7 +70,7 @@ def first_contact(line: Line, limb: Limb, begin: Real, end: Real, radius: Real) 
         step = select(near.square > 0.0, larger(lower, smaller(t + step, top)), halved)
         t = select(is_open, select(n > LEAST_STEPS and n % 2 == 1, halved, step), t)
         is_open = is_open & (lower <= last) & wide & (upper > begin)
-    return lower, upper, last
+    return lower, upper, last, is_open
 
 
 @inlined

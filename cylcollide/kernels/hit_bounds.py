@@ -9,7 +9,7 @@ from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.thick import thick_span
+from cylcollide.kernels.thick import first_step_span, thick_span
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, broadcast_like, logical_not, select, smaller
 
@@ -33,6 +33,13 @@ def thick_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
     if whole and pieces(limb.kind) == 2:
         bounds = or_behind(bounds, ray_hit_bounds(ray, thick_span(ray, limb, 1, whole), policy))
     return bounds
+
+
+@inlined
+def first_step_bounds(ray: Ray, limb: Limb) -> tuple[HitBounds, Truth]:
+    """`thick_hit_bounds` of a cylinder and the policy "hit", after one step; and where they take more."""
+    span, is_open = first_step_span(ray, limb)
+    return ray_hit_bounds(ray, span, POLICY_HIT), is_open
 
 
 @inlined

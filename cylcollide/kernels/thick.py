@@ -12,7 +12,7 @@ from cylcollide.kernels.axis import on_slope, slope_of
 from cylcollide.kernels.bore import gap_in_bore, past_bore
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
-from cylcollide.kernels.first_contact import first_contact
+from cylcollide.kernels.first_contact import MOST_STEPS, first_contact
 from cylcollide.kernels.interval import (
     NOTHING,
     UNDECIDED_FACE,
@@ -28,7 +28,7 @@ from cylcollide.kernels.line import Line, along, axis_approach, slab, slab_about
 from cylcollide.kernels.near_line import backwards, spot_at, thick_line
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, logical_not, select, smaller
+from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like, larger, logical_not, select, smaller
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
@@ -69,20 +69,18 @@ def grown_ball(ray: Ray, limb: Limb) -> Limb:
 @inlined
 def contact_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     """`thick_span` of a shape whose nearest places are computed."""
-    delta = thick_delta(ray, limb)
-    line = thick_line(ray, limb, delta)
+    line = thick_line(ray, limb, thick_delta(ray, limb))
     around = interval_around(line, limb, ray.radius)
     nothing = broadcast_like(UNDECIDED_FACE, ray.limit)
     begin, end = larger(around[0], 0.0) - line.shift, smaller(around[1], ray.limit) - line.shift
-    lower, upper, last = first_contact(line, limb, begin, end, ray.radius)
+    lower, upper, last, _ = first_contact(line, limb, begin, end, ray.radius, MOST_STEPS)
     if limb.kind == TUBE:
         lower, upper = past_bore(line, limb, lower, upper, last, ray.radius)
-    first = contact_face(line, limb, lower, upper)
     if not whole:
-        inner = (upper + line.shift, select(upper < inf, upper, -inf) + line.shift)
-        return Span((lower + line.shift, last + line.shift), inner, first, nothing)
+        return span_from(line, limb, lower, upper, last)
+    first = contact_face(line, limb, lower, upper)
     back = backwards(line)
-    sooner, later, _ = first_contact(back, limb, -last, -lower, ray.radius)
+    sooner, later, _, _ = first_contact(back, limb, -last, -lower, ray.radius, MOST_STEPS)
     if limb.kind == TUBE:
         sooner, later = past_bore(back, limb, sooner, later, -lower, ray.radius)
     leaves = contact_face(line, limb, smaller(-later, -sooner), -sooner)
@@ -105,6 +103,26 @@ def contact_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     return Span(
         (outer[0] + line.shift, outer[1] + line.shift), (inner[0] + line.shift, inner[1] + line.shift), first, leaves
     )
+
+
+@inlined
+def span_from(line: Line, limb: Limb, lower: Real, upper: Real, last: Real) -> Span:
+    """A span that begins between these times, and whose end is left open."""
+    first, nothing = contact_face(line, limb, lower, upper), broadcast_like(UNDECIDED_FACE, lower)
+    inner = (upper + line.shift, select(upper < inf, upper, -inf) + line.shift)
+    return Span((lower + line.shift, last + line.shift), inner, first, nothing)
+
+
+@inlined
+def first_step_span(ray: Ray, limb: Limb) -> tuple[Span, Truth]:
+    """`thick_span` of a cylinder, its exit left open, after one step; and where it takes more."""
+    delta = thick_delta(ray, limb)
+    line = thick_line(ray, limb, delta)
+    around = interval_around(line, limb, ray.radius)
+    begin, end = larger(around[0], 0.0) - line.shift, smaller(around[1], ray.limit) - line.shift
+    lower, upper, last, is_open = first_contact(line, limb, begin, end, ray.radius, 1)
+    untrusted = logical_not(delta <= LARGEST_SAFE * ROUNDING_BOUND)
+    return undecided_where(untrusted, span_from(line, limb, lower, upper, last)), is_open
 
 
 @inlined

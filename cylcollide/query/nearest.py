@@ -31,6 +31,7 @@ from cylcollide.query.results import HitFields, LimbFields, Surface
 from cylcollide.query.scratch import scratch_for_near_points, scratch_for_surface
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
+from cylcollide.runtime.simd import LANES
 from cylcollide.runtime.threads import in_chunks
 
 # Results ------------------------------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
         offsets, used = np.empty(end - begin + 1, np.int64), 2 * (end - begin) + 64
         while True:
             capacity, codes = used, memory.rows((used,), INT32)
-            found = memory.rows((used, 2), INT32), np.zeros(1, np.int64)
+            found = memory.rows((2, used + LANES), INT32), np.zeros(1, np.int64)
             used = find_within(state._kernel_rows, state._tree, *args, found, offsets, codes)
             if used <= capacity:
                 return offsets, codes[:used]

@@ -6,9 +6,9 @@ import numpy as np
 
 from cylcollide._types import Float32Array, Int32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.near_points import PLACES
 from cylcollide.bvh.ray_node_pairs import Pairs, levels_of, make_pairs
-from cylcollide.constants import BLOCK_RAYS, RAYS_PER_TASK, STREAM_RAYS
+from cylcollide.bvh.top_boxes import PLACES
+from cylcollide.constants import BLOCK_RAYS, RAYS_PER_TASK, STREAM_RAYS, TREE_WIDTH
 from cylcollide.query.loops.leaf import StreamScratch, make_stream_scratch
 from cylcollide.query.loops.nearest import NearState, make_near_state
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue, make_pair_queue
@@ -59,7 +59,10 @@ def scratch_for_near_points(tree: Tree) -> tuple[Float32Array, Pairs, PairQueue,
     kept: tuple[Float32Array, Pairs, PairQueue, NearState] | None = getattr(_kept, "near_points", None)
     if kept is None or len(kept[1].queued) < levels_of(tree):
         queue, state = make_pair_queue(SHAPES, NEAR_BATCH, 2 * PAIR_BATCH), make_near_state()
-        place, pairs = np.empty((4, PLACES), np.float32), make_pairs(levels_of(tree), BLOCK_RAYS)
+        place, pairs = (
+            np.empty((8, PLACES), np.float32),
+            make_pairs(levels_of(tree), TREE_WIDTH * TREE_WIDTH * BLOCK_RAYS),
+        )
         kept = _kept.near_points = place, pairs, queue, state
     return kept
 

@@ -8,10 +8,12 @@ from support.cases.thick_rays import BOUNDED, KINDS, limb_of, segment_at
 from support.oracle.thick import contacts, distance
 
 import cylcollide as cc
+from cylcollide._types import POLICY_HIT
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import Grown
 from cylcollide.kernels.double_double import as_double_double
+from cylcollide.kernels.hit_bounds import first_step_bounds, thick_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.near_line import nearest_on_tapered
@@ -61,6 +63,21 @@ def test_bounds_hold_the_true_contact(kind):
             assert (short.outer[0], short.inner[0]) == (span.outer[0], span.inner[0])
     assert 0.2 < hits / DRAWN < 0.95
     assert open_ones <= 1
+
+
+def test_a_step_bounds_contacts_with_cylinders_as_all_steps_do_or_is_known_to_be_too_few():
+    rng, closed, hits = np.random.default_rng(3), 0, 0
+    for _ in range(10 * DRAWN):
+        limb = limb_of("cylinder", rng)
+        start, end, radius = segment_at(limb, rng)
+        ray = span_of(limb, start, end, radius)[0]
+        with np.errstate(all="ignore"):
+            short, is_open = first_step_bounds(ray, plain_limb(limb._table, 0))
+            full = thick_hit_bounds(ray, plain_limb(limb._table, 0), POLICY_HIT)
+        assert is_open or short == full
+        closed += not is_open
+        hits += not is_open and full.certain
+    assert 0.2 < hits / (10 * DRAWN) < closed / (10 * DRAWN) < 0.95
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])

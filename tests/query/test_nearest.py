@@ -12,6 +12,7 @@ from support.mixed_questions import grid_limbs, mixed_limbs
 from support.oracle.nearest import signed_distance
 
 import cylcollide as cc
+from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH
 from cylcollide.exact import nearest as exact
 
 FIELDS = ("hit", "limb", "distance", "position", "normal", "face", "character", "limb_name")
@@ -67,6 +68,29 @@ def test_a_world_answers_as_its_limbs_one_by_one(name: str):
         within += len(expected)
     assert within == len(balls) == len(near) > 3
     assert 0 < limited.hit.sum() < len(points)
+
+
+@pytest.mark.parametrize("count", [5, 60, 150])
+def test_many_points_answer_as_few_do(count: int):
+    """Few start at the root of the tree, many are tested eight at a time by the boxes of its top."""
+    rng, few = np.random.default_rng(count), SMALLEST_BATCH - 1
+    limbs = mixed_limbs(count, rng, 0.1 * count)
+    world, points = cc.HitWorld(limbs), 0.1 * count * rng.random((2 * few, 3))
+    radii, halves = rng.choice([0.0, 0.5, 0.02 * count], len(points)), (slice(0, few), slice(few, None))
+    balls, parts = world.overlap_spheres(points, radii), [world.overlap_spheres(points[h], radii[h]) for h in halves]
+    assert balls.limb.tolist() == [limb for part in parts for limb in part.limb.tolist()]
+    assert np.diff(balls.offsets).tolist() == [n for part in parts for n in np.diff(part.offsets).tolist()]
+    assert len(balls) > few
+    assert world.closest_points(points).limb.tolist() == [
+        limb for h in halves for limb in world.closest_points(points[h]).limb.tolist()
+    ]
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="takes a minute")
+def test_a_block_of_points_near_all_limbs():
+    limbs = mixed_limbs(72, np.random.default_rng(0), 2.0)  # at the second level of the tree
+    balls = cc.HitWorld(limbs).overlap_spheres(np.zeros((BLOCK_RAYS + 1, 3)), 100.0)
+    assert balls.limb.reshape(-1, len(limbs)).tolist() == [list(range(len(limbs)))] * (BLOCK_RAYS + 1)
 
 
 @pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)

@@ -193,31 +193,39 @@ def sort_pairs(
 ) -> None:
     """Write `rows_of_pairs`."""
     offsets[0] = 0
-    sort_rows(pairs, len(pairs), 0, begin, 0, offsets.size - 1, are_sorted, offsets, numbers)
+    sort_rows(pairs[:, 0], pairs[:, 1], len(pairs), 0, begin, 0, offsets.size - 1, are_sorted, offsets, numbers)
 
 
 @inlined
 def sort_rows(
-    pairs: Int32Array, count: int, used: int, begin: int, first: int, last: int, are_sorted: bool, offsets: Int64Array,
-    numbers: Int32Array,
+    rays: Int32Array, of_rays: Int32Array, count: int, used: int, begin: int, first: int, last: int, are_sorted: bool,
+    offsets: Int64Array, numbers: Int32Array,
 ) -> None:  # fmt: skip
-    """Write compressed rows `first` to `last`, of so many pairs, by a counting sort; `used` numbers precede them."""
+    """Write compressed rows `first` to `last`, of so many pairs, by a counting sort; `used` numbers precede them.
+
+    The rays of the pairs are overwritten.
+    """
     offsets[first + 1 : last + 1] = 0
     for k in range(count):
-        offsets[pairs[k, 0] - begin + 1] += 1
+        offsets[rays[k] - begin + 1] += 1
     total = used
     for i in range(first + 1, last + 1):  # where each ray begins, and where it ends once its numbers are written
         offsets[i], total = total, total + offsets[i]
     for k in range(count):
-        i = pairs[k, 0] - begin + 1
-        numbers[offsets[i]] = pairs[k, 1]
+        i = rays[k] - begin + 1
+        numbers[offsets[i]] = of_rays[k]
         offsets[i] += 1
+    several = 0
     for i in range(first, last if are_sorted and count > 0 else first):
-        one = min(offsets[i], total - 1)
-        two = one + (offsets[i + 1] - offsets[i] > 1)  # the first two, without a branch; most rays have no more
-        numbers[one], numbers[two] = min(numbers[one], numbers[two]), max(numbers[one], numbers[two])
-        if offsets[i + 1] - offsets[i] > 2:
-            sort_part(numbers, offsets[i], offsets[i + 1])
+        rays[several] = i
+        several += offsets[i + 1] - offsets[i] > 1
+    for k in range(several):  # the first two or three are sorted without a branch; few rays have more
+        one, end = offsets[rays[k]], offsets[rays[k] + 1]
+        two, three = one + 1, min(one + 2, end - 1)
+        low, high, other = min(numbers[one], numbers[two]), max(numbers[one], numbers[two]), numbers[three]
+        numbers[one], numbers[two], numbers[three] = min(low, other), max(low, min(high, other)), max(high, other)
+        if end - one > 3:
+            sort_part(numbers, one, end)
 
 
 @inlined

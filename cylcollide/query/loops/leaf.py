@@ -13,17 +13,25 @@ from cylcollide._types import NO_LIMB, Aim, Column, Int32Array, Rows, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import REACH, Stream, make_stream
 from cylcollide.bvh.traverse import NO_FURTHER, local_reach
-from cylcollide.kernels.hit_bounds import Closest, limb_hit_bounds, thick_hit_bounds, two_hit_bounds
+from cylcollide.kernels.hit_bounds import Closest, two_hit_bounds
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
+from cylcollide.kernels.limb_table import LimbRows
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.packets import FACES, PAIR_BATCH, SHAPES, PairQueue, limbs_at, make_pair_queue, one_limb
-from cylcollide.runtime.compile import compiled, inlined, noinline
+from cylcollide.query.loops.packets import (
+    FACES,
+    PAIR_BATCH,
+    SHAPES,
+    PairQueue,
+    limbs_at,
+    make_pair_queue,
+    one_limb,
+)
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.memory import aligned
-from cylcollide.runtime.simd import LANES, Real, Truth, load_at, load_rows, lowest_bit, movemask, select, store
+from cylcollide.runtime.simd import LANES, Real, Truth, load_rows, lowest_bit, movemask, select, store
 
 LIMB, LOWER, UPPER, FACE, NEXT_POSSIBLE, STARTS_INSIDE = range(6)
 """Columns of `StreamScratch.best`: the numbers of a `Closest`."""
@@ -45,7 +53,7 @@ class StreamScratch(NamedTuple):
     per_length: Column[np.float64]  # (rays,): fraction of a unit of length
     radius: Column[np.float64]  # (rays,): of thick rays
     stream: Stream  # their way through the tree
-    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested
+    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested; last: `thick_leaf.MORE_STEPS`
     refine: PairQueue  # hits, by shape and face, whose fraction is a guess: rays of the query and limbs
     crossed: Rows[np.int32]  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
     crossings: Column[np.int64]  # (1,): how many there are, possibly more than `crossed` holds
@@ -63,7 +71,7 @@ def make_stream_scratch(tree: Tree, rays: int, chunk: int) -> StreamScratch:
     ray, best = aligned((2, size, LANES), np.float64)
     start, per_length, radius = aligned((3, size), np.float64)
     step, crossed, crossings = np.arange(size, dtype=np.int32), np.empty((0, 2), np.int32), np.zeros(1, np.int64)
-    pairs = make_pair_queue(SHAPES, PAIR_BATCH, 3 * LANES)
+    pairs = make_pair_queue(SHAPES + 1, PAIR_BATCH, 3 * LANES)
     refine = make_pair_queue(SHAPES * FACES, rays + 2 * PAIR_BATCH, PAIR_BATCH)
     stream, number, key = make_stream(tree, rays), np.empty(chunk + 2 * LANES, np.int32), np.empty(chunk, np.uint16)
     sort = number, key, np.empty(8 * 16**3 + 1, np.int32), np.empty(10, np.int64)
@@ -176,9 +184,6 @@ def test_pair_batch(query: StreamQuery, shape: int) -> None:
     """Test the queued pairs of one shape, and empty its queue."""
     rows, policy, state = query.table.rows, query.batch.policy, query.state
     queue, first = state.pairs, int(shape) * PAIR_BATCH
-    if query.thick:
-        test_thick_pairs(query, shape)
-        return
     rays, limbs = queue.row.reshape(-1), queue.limb.reshape(-1)
     ray, other = eight_rays(state, rays, first), eight_rays(state, rays, first + LANES)
     if shape == CYLINDER:  # a constant: both tests become straight-line code
@@ -193,71 +198,10 @@ def test_pair_batch(query: StreamQuery, shape: int) -> None:
     queue.queued[shape] = 0
 
 
-@inlined
-def eight_thick_rays(state: StreamScratch, chosen: Int32Array, first: int) -> Ray:
-    """`eight_rays` with their radii."""
-    r, radius = eight_rays(state, chosen, first), load_at(state.radius, chosen, first, 1, 0)
-    return Ray(r.origin, r.direction, r.length, r.per_length, r.limit, r.extent, radius)
-
-
-@inlined
-def one_ray(state: StreamScratch, i: int, radius: float) -> Ray:
-    """Ray i of the stream; lengths are invalid."""
-    r = state.ray[i]
-    return Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7], radius)
-
-
-@noinline
-def test_thick_pairs(query: StreamQuery, shape: int) -> None:
-    """As `test_pair_batch`, for thick rays, eight at a time."""
-    queue, first = query.state.pairs, int(shape) * PAIR_BATCH
-    rays, limbs, left = queue.row.reshape(-1), queue.limb.reshape(-1), queue.queued[shape]
-    for k in range(left, PAIR_BATCH):  # lanes without a pair repeat the first: no extra step
-        rays[first + k], limbs[first + k] = rays[first], limbs[first]
-    while left > 0:
-        limb = limbs_at(query.table.rows, shape, limbs, first)
-        test_thick_eight(query, limb, (1 << min(left, LANES)) - 1, rays, first, limbs, -1)
-        first, left = first + LANES, left - LANES
-    queue.queued[shape] = 0
-
-
-@inlined
-def test_thick_eight(
-    query: StreamQuery, limb: Limb, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
-) -> None:
-    """Test eight pairs of a thick ray and a limb; arguments as in `record_hits`. Radius 0: a line."""
-    ray = eight_thick_rays(query.state, chosen, first)
-    lines = movemask(ray.radius == 0.0) & valid
-    if lines != valid:
-        bounds = thick_hit_bounds(ray, limb, query.batch.policy)
-        record_hits(query, bounds, valid & ~lines, chosen, first, limbs, index)
-    while lines:
-        k = lowest_bit(lines)
-        lines &= lines - 1
-        i, own = chosen[first + k], index if index >= 0 else limbs[first + k]
-        place = limb_at(query.table.rows, query.table.kernel_shape, own)
-        record_one(query, limb_hit_bounds(one_ray(query.state, i, 0.0), place, query.batch.policy), i, own)
-
-
-@inlined
-def record_one(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None:
-    """As `record_hits`, for one pair."""
-    if bounds.possible or bounds.inside:
-        if query.aim == ALL:
-            record_crossing(query.state, i, limb)
-        else:
-            merge_hit(query, bounds, i, limb)
-            if query.aim == ANY and bounds.certain:
-                query.state.stream.record[i, REACH] = NO_FURTHER
-
-
 @compiled
 def test_ray_list(query: StreamQuery, limb: int, shape: int, first: int, end: int) -> int:
     """Test a limb against rays `live[first]` to `live[end - 1]` by sixteens; returns the first left over."""
     rows, policy, state, live = query.table.rows, query.batch.policy, query.state, query.state.stream.live
-    while query.thick and first + LANES <= end:
-        test_thick_eight(query, one_limb(rows, shape, limb), ALL_LANES, live, first, live, limb)
-        first += LANES
     while first + 2 * LANES <= end:
         ray, other = eight_rays(state, live, first), eight_rays(state, live, first + LANES)
         if shape == CYLINDER:

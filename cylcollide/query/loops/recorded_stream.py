@@ -25,9 +25,7 @@ from cylcollide.query.loops.leaf import (
     StreamScratch,
     closest_of,
     eight_rays,
-    eight_thick_rays,
     merge_hit,
-    one_ray,
     record_hits,
 )
 from cylcollide.query.loops.output import flush_refine, write_hits
@@ -35,6 +33,7 @@ from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue
 from cylcollide.query.loops.ray_sort import ALPHA, OCTANTS, Order, group_of
 from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.stream import setup_in_order, store_radii
+from cylcollide.query.loops.thick_leaf import eight_thick_rays, one_ray
 from cylcollide.recorded.limb_lanes import (
     LaneRows,
     copy_lane,

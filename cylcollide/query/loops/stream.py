@@ -18,7 +18,13 @@ from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_consi
 from cylcollide.kernels.ray import Ray, Rays, radius_of
 from cylcollide.query.loops.columns import clear_hits, count_undecided, hits_in
 from cylcollide.query.loops.inputs import INVALID, RayOptions, batch_in, filter_of, raw_rays
-from cylcollide.query.loops.leaf import NEXT_POSSIBLE, StreamQuery, StreamScratch, test_pair_batch, test_ray_list
+from cylcollide.query.loops.leaf import (
+    NEXT_POSSIBLE,
+    StreamQuery,
+    StreamScratch,
+    test_pair_batch,
+    test_ray_list,
+)
 from cylcollide.query.loops.output import flush_refine, to_query_rows, write_any_hit, write_hits, write_in_order
 from cylcollide.query.loops.packets import (
     PAIR_BATCH,
@@ -29,6 +35,7 @@ from cylcollide.query.loops.packets import (
     two_rays_from,
 )
 from cylcollide.query.loops.ray_sort import Order, copy_in_order, rays_in_order, sort_rays
+from cylcollide.query.loops.thick_leaf import test_more_steps, test_thick_list, test_thick_pairs
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import (
     LANES,
@@ -148,7 +155,10 @@ def traverse_octant(query: StreamQuery, tree: Tree, octant: int, active: int) ->
 def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
     """Test a limb by full groups of a list, if all its rays consider it; returns the first ray left over."""
     if query.accepts_all or (query.shared_filter and accepts(query, limb, 0)):
-        return test_ray_list(query, limb, query.table.kernel_shape[limb] + 0, first, end)
+        shape = query.table.kernel_shape[limb] + 0
+        if query.thick:
+            return test_thick_list(query, limb, shape, first, end)
+        return test_ray_list(query, limb, shape, first, end)
     return first
 
 
@@ -159,7 +169,16 @@ def test_or_enqueue(query: StreamQuery, limb: int, ray: int) -> None:
         shape = query.table.kernel_shape[limb] + 0  # int64: one version of the test
         prefetch_limb(query.table.rows, limb)
         if enqueue_pair(query.state.pairs, shape, ray, limb) == PAIR_BATCH:
-            test_pair_batch(query, shape)
+            test_queue(query, shape)
+
+
+@inlined
+def test_queue(query: StreamQuery, shape: int) -> None:
+    """Test the queued pairs of one shape, and empty its queue."""
+    if query.thick:
+        test_thick_pairs(query, shape)
+    else:
+        test_pair_batch(query, shape)
 
 
 @inlined
@@ -175,7 +194,8 @@ def flush(query: StreamQuery, is_last: bool) -> None:
     if is_last:
         for shape in range(SHAPES):
             if query.state.pairs.queued[shape] > 0:
-                test_pair_batch(query, shape)
+                test_queue(query, shape)
+        test_more_steps(query)
 
 
 @compiled_loop

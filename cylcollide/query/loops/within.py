@@ -21,7 +21,6 @@ from cylcollide.query.loops.packets import (
     PairQueue,
     empty_queue,
     enqueue_pair,
-    limbs_at,
     prefetch_limb,
     vectors_at,
 )
@@ -29,10 +28,12 @@ from cylcollide.query.loops.points import all_points_accept
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import (
     LANES,
+    append_where,
     broadcast,
+    load,
     load_at,
     load_rows,
-    lowest_bit,
+    logical_not,
     movemask,
     prefetch,
     select,
@@ -43,8 +44,8 @@ CYLINDER = int(Shape.CYLINDER)
 
 
 NearPairs: TypeAlias = tuple[Rows[np.int32], Column[np.int64]]
-"""Points and the limbs that may be within their radii: the point and twice the limb, plus 1 if it is undecided, (k, 2);
-and how many there are, (1,), possibly more than k."""
+"""Points and the limbs that may be within their radii: the points, and twice the limbs, plus 1 if one is undecided,
+(2, k + LANES); and how many there are, (1,), possibly more than k."""
 
 
 NEAR_BATCH = 4 * PAIR_BATCH
@@ -85,7 +86,7 @@ def find_within(
             if queue.queued[shape] > 0:
                 test_near_pairs(shape, points, radii, table.rows, queue, found)
         if used + count[0] <= codes.size:
-            sort_rows(pair, count[0], used, begin, first - begin, last - begin, True, offsets, codes)
+            sort_rows(pair[0], pair[1], count[0], used, begin, first - begin, last - begin, True, offsets, codes)
         used += count[0]
     return int(used)
 
@@ -106,14 +107,14 @@ def test_or_enqueue(
         shape = table.kernel_shape[limb] + 0  # int64: one version of the test
         if shape == CYLINDER:
             prefetch(table.rows, limb * ROW)  # the first half of the row: `cylinders_at`
-            queue.row[CYLINDER, cylinders], queue.limb[CYLINDER, cylinders] = i, limb
+            queue.row[CYLINDER, cylinders], queue.limb[CYLINDER, cylinders] = i, 2 * limb
             cylinders += 1
             if cylinders == NEAR_BATCH:
                 queue.queued[CYLINDER], cylinders = cylinders, 0
                 test_near_pairs(shape, points, radii, table.rows, queue, found)
             return cylinders
         prefetch_limb(table.rows, limb)
-        if enqueue_pair(queue, shape, i, limb) == NEAR_BATCH:
+        if enqueue_pair(queue, shape, i, 2 * limb) == NEAR_BATCH:
             test_near_pairs(shape, points, radii, table.rows, queue, found)
     return cylinders
 
@@ -122,48 +123,39 @@ def test_or_enqueue(
 def test_near_pairs(
     shape: int, points: Float64Array, radii: Float64Array, rows: Float64Array, queue: PairQueue, found: NearPairs
 ) -> None:
-    """Test the queued pairs of one shape, and empty its queue."""
-    point, limb, count, (pair, last) = queue.row[int(shape)], queue.limb[int(shape)], queue.queued[shape], found
-    used = last[0]
-    for first in range(0, count, PAIR_BATCH):
+    """Test the queued pairs of one shape, and empty its queue, which holds limbs twice: as rows of half a limb."""
+    point, half, count, (pair, last) = queue.row[int(shape)], queue.limb[int(shape)], queue.queued[shape], found
+    halves, most, used = rows.reshape(-1, LANES), pair.shape[1] - LANES, last[0]
+    for k in range(LANES):
+        queue.found[k] = k
+    number = load(queue.found, 0)
+    for first in range(0, count, LANES):
         if shape == CYLINDER:  # a constant: the test becomes straight-line code
-            near, certain = within(CYLINDER, points, radii, rows, point, limb, first)
+            limbs = cylinders_at(halves, half, first)
+            lower, upper = distance_bounds(vectors_at(points, point, first), limbs)
         else:
-            near, certain = within(shape, points, radii, rows, point, limb, first)
-        near &= (1 << min(count - first, PAIR_BATCH)) - 1
-        while near:
-            k = lowest_bit(near)
-            near &= near - 1
-            if used < len(pair):
-                pair[used, 0], pair[used, 1] = point[first + k], 2 * limb[first + k] + (1 - (certain >> k & 1))
-            used += 1
+            limbs = limb_of(shape, load_rows(halves, half, first, 0), load_rows(halves[1:], half, first, 0))
+            lower, upper = distance_bounds(vectors_at(points, point, first), limbs)
+        radius = load_at(radii, point, first, 1, 0) if radii.size > 1 else broadcast(radii[0])
+        near, place = (lower <= radius) & (number < float(count - first)), min(used, most)
+        undecided, bits = movemask(near & logical_not(upper <= radius)), movemask(near)
+        append_where(pair[0], place, point, first, near)
+        used += append_where(pair[1], place, half, first, near)
+        while undecided:  # seldom
+            if undecided & bits & 1:
+                pair[1, place] += 1
+            place += bits & 1
+            undecided, bits = undecided >> 1, bits >> 1
     last[0], queue.queued[shape] = used, 0
 
 
 @inlined
-def within(
-    shape: int, points: Float64Array, radii: Float64Array, rows: Float64Array, point: Int32Array, limb: Int32Array,
-    first: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Of sixteen pairs, those that may be within their radius and those that certainly are, as bits."""
-    near = certain = 0
-    for k in range(0, PAIR_BATCH, LANES):
-        if shape == CYLINDER:
-            lower, upper = distance_bounds(vectors_at(points, point, first + k), cylinders_at(rows, limb, first + k))
-        else:
-            lower, upper = distance_bounds(vectors_at(points, point, first + k), limbs_at(rows, shape, limb, first + k))
-        radius = load_at(radii, point, first + k, 1, 0) if radii.size > 1 else broadcast(radii[0])
-        near, certain = near | movemask(lower <= radius) << k, certain | movemask(upper <= radius) << k
-    return near, certain
-
-
-@inlined
-def cylinders_at(rows: Float64Array, number: Int32Array, k: int) -> Limb:
+def cylinders_at(halves: Float64Array, number: Int32Array, k: int) -> Limb:
     """Eight cylinders, by the first half of their rows alone, which is one cache line; radius2 and ends are not theirs.
 
     Their extent is bounded by centre and sizes, at most twice as large as in the row, and inf wherever that is inf.
     """
-    low = load_rows(rows, number, k, 0)
+    low = load_rows(halves, number, k, 0)
     x, y, z, _, _, _, half_length, radius = low
     extent = largest_component((x, y, z)) + half_length + radius
     is_safe = (smaller(half_length, radius) >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)

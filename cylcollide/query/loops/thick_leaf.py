@@ -1,0 +1,148 @@
+"""The leaf test of a stream of thick rays: pairs of a ray and a limb, sixteen of one shape at a time, as in `leaf`.
+
+The contact with a cylinder is bounded by steps of Newton's method, of which most pairs need one. Those that need more
+wait for each other, as lanes that are done would wait for them.
+"""
+
+from cylcollide._types import POLICY_HIT, Int32Array
+from cylcollide.bvh.stream import REACH
+from cylcollide.bvh.traverse import NO_FURTHER
+from cylcollide.kernels.hit_bounds import first_step_bounds, limb_hit_bounds, thick_hit_bounds
+from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.limb_table import limb_at
+from cylcollide.kernels.ray import Ray
+from cylcollide.query.loops.leaf import (
+    ALL,
+    ALL_LANES,
+    ANY,
+    CYLINDER,
+    StreamQuery,
+    StreamScratch,
+    eight_rays,
+    merge_hit,
+    record_crossing,
+    record_hits,
+)
+from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, enqueue_pair, limbs_at, one_limb
+from cylcollide.runtime.compile import compiled, inlined, noinline
+from cylcollide.runtime.simd import LANES, load_at, lowest_bit, movemask
+
+MORE_STEPS = SHAPES
+"""Slot of thick rays and cylinders that take more than one step."""
+
+
+@inlined
+def eight_thick_rays(state: StreamScratch, chosen: Int32Array, first: int) -> Ray:
+    """`eight_rays` with their radii."""
+    r, radius = eight_rays(state, chosen, first), load_at(state.radius, chosen, first, 1, 0)
+    return Ray(r.origin, r.direction, r.length, r.per_length, r.limit, r.extent, radius)
+
+
+@inlined
+def one_ray(state: StreamScratch, i: int, radius: float) -> Ray:
+    """Ray i of the stream; lengths are invalid."""
+    r = state.ray[i]
+    return Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7], radius)
+
+
+@compiled
+def test_thick_pairs(query: StreamQuery, shape: int) -> None:
+    """As `test_pair_batch`, for thick rays."""
+    queue, first = query.state.pairs, int(shape) * PAIR_BATCH
+    rays, limbs, left = queue.row.reshape(-1), queue.limb.reshape(-1), queue.queued[shape]
+    for k in range(left, PAIR_BATCH):  # lanes without a pair repeat the first: no extra step
+        rays[first + k], limbs[first + k] = rays[first], limbs[first]
+    test_thick(query, shape, (1 << left) - 1, rays, first, limbs, -1)
+    queue.queued[shape] = 0
+
+
+@inlined
+def test_thick(
+    query: StreamQuery, shape: int, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
+) -> None:
+    """Test sixteen pairs of a thick ray and a limb; arguments as in `record_hits`."""
+    if shape == CYLINDER and query.batch.policy == POLICY_HIT:
+        test_first_step(query, valid, chosen, first, limbs, index)
+        return
+    while valid:
+        test_thick_eight(query, shape, valid & ALL_LANES, chosen, first, limbs, index)
+        first, valid = first + LANES, valid >> LANES
+
+
+@noinline
+def test_first_step(
+    query: StreamQuery, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
+) -> None:
+    """As `test_thick`, for cylinders. Pairs that take more than a step, one in six, wait until there are eight."""
+    rows, state, two = query.table.rows, query.state, first + LANES
+    ray, other = eight_thick_rays(state, chosen, first), eight_thick_rays(state, chosen, two)
+    if index >= 0:
+        limb = limb_of_other = one_limb(rows, CYLINDER, index)
+    else:
+        limb, limb_of_other = limbs_at(rows, CYLINDER, limbs, first), limbs_at(rows, CYLINDER, limbs, two)
+    bounds, is_open = first_step_bounds(ray, limb)
+    other_bounds, other_open = first_step_bounds(other, limb_of_other)
+    more = valid & (movemask(is_open | (ray.radius == 0.0)) | movemask(other_open | (other.radius == 0.0)) << LANES)
+    record_hits(query, bounds, valid & ~more & ALL_LANES, chosen, first, limbs, index)
+    record_hits(query, other_bounds, (valid & ~more) >> LANES, chosen, two, limbs, index)
+    while more:
+        k = first + lowest_bit(more)
+        more &= more - 1
+        if enqueue_pair(state.pairs, MORE_STEPS, chosen[k], index if index >= 0 else limbs[k]) == LANES:
+            test_more_steps(query)
+
+
+@compiled
+def test_more_steps(query: StreamQuery) -> None:
+    """Test the pairs of a thick ray and a cylinder that wait, and empty their queue."""
+    queue, first = query.state.pairs, MORE_STEPS * PAIR_BATCH
+    rays, limbs, left = queue.row.reshape(-1), queue.limb.reshape(-1), queue.queued[MORE_STEPS]
+    for k in range(left, LANES):
+        rays[first + k], limbs[first + k] = rays[first], limbs[first]
+    queue.queued[MORE_STEPS] = 0
+    if left > 0:
+        test_thick_eight(query, CYLINDER, (1 << left) - 1, rays, first, limbs, -1)
+
+
+@noinline
+def test_thick_eight(
+    query: StreamQuery, shape: int, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
+) -> None:
+    """As `test_thick`, eight pairs in full. Radius 0: a line."""
+    rows, ray = query.table.rows, eight_thick_rays(query.state, chosen, first)
+    lines = movemask(ray.radius == 0.0) & valid
+    if lines != valid:
+        if index >= 0:
+            limb = one_limb(rows, shape, index)
+        else:
+            limb = limbs_at(rows, shape, limbs, first)
+        bounds = thick_hit_bounds(ray, limb, query.batch.policy)
+        record_hits(query, bounds, valid & ~lines, chosen, first, limbs, index)
+    while lines:
+        k = lowest_bit(lines)
+        lines &= lines - 1
+        i, own = chosen[first + k], index if index >= 0 else limbs[first + k]
+        place = limb_at(rows, query.table.kernel_shape, own)
+        record_one(query, limb_hit_bounds(one_ray(query.state, i, 0.0), place, query.batch.policy), i, own)
+
+
+@inlined
+def record_one(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None:
+    """As `record_hits`, for one pair."""
+    if bounds.possible or bounds.inside:
+        if query.aim == ALL:
+            record_crossing(query.state, i, limb)
+        else:
+            merge_hit(query, bounds, i, limb)
+            if query.aim == ANY and bounds.certain:
+                query.state.stream.record[i, REACH] = NO_FURTHER
+
+
+@compiled
+def test_thick_list(query: StreamQuery, limb: int, shape: int, first: int, end: int) -> int:
+    """As `test_ray_list`, for thick rays."""
+    live = query.state.stream.live
+    while first + PAIR_BATCH <= end:
+        test_thick(query, shape, (1 << PAIR_BATCH) - 1, live, first, live, limb)
+        first += PAIR_BATCH
+    return first
