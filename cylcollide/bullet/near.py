@@ -50,6 +50,7 @@ from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.surface import BLOCK, make_surface_queue
 from cylcollide.runtime.compile import pack
+from cylcollide.runtime.simd import LANES
 from cylcollide.world.pose_columns import PoseMemory
 
 FEW_RAYS, MOST_RAYS, PAIRS = 128, 1024, 20_000
@@ -177,7 +178,7 @@ class NearBodies:
     def _memory(self) -> _Kept:
         """New memory for one ray test, the same for loops, and what functions take that read and write it."""
         layout, count = self.scene.state.world._layout, len(self._links)
-        few = few_rays(self._count)
+        few, eights = few_rays(self._count), -(-count // LANES) * LANES
         columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
         table = columns.table(layout)
         frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.ball), 1))
@@ -188,9 +189,10 @@ class NearBodies:
         batch = RayBatch(segments, np.empty(1, np.uint32), validate.IGNORE_NONE, self._policy)
         memory = NearMemory(
             frames, frames.view(np.int64), boxes, np.zeros((self._shapes.first_slide[-1], 2)), np.zeros(count),
-            np.empty((count, 3)), np.empty(count),
+            np.zeros((4, eights)), np.zeros(eights),
             np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty(count, bool),
-            np.empty((few, count), bool), np.zeros((count, 6)), np.empty(count, np.int64), np.empty(count, np.int64),
+            np.empty((few, eights // LANES), np.int64), np.zeros((count, 6)), np.full((6, eights), inf),
+            np.zeros((4, len(frames) + LANES)), np.empty(count, np.int64), np.empty(count, np.int64),
             np.empty(count, np.int64),
             np.zeros(len(frames), bool), np.zeros(len(frames), bool), np.empty((few * MEETINGS, 2), np.int32),
             np.empty(len(self._at), bool),

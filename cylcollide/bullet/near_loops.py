@@ -26,6 +26,7 @@ from cylcollide.query.loops.packets import PairQueue
 from cylcollide.query.loops.single import write_hit
 from cylcollide.query.loops.surface import write_surface
 from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.runtime.simd import LANES
 
 MEETINGS = 32
 """So many links a ray, on average, fit into the memory."""
@@ -83,13 +84,15 @@ class NearMemory(NamedTuple):
     boxes: Rows[np.float64]  # (boxes, 6): of wrapped links, as read
     slides: Rows[np.float64]  # (S, 2): positions and velocities of sliding joints, as read
     out: Column[np.float64]  # (B,): how far beyond its reach a body may be
-    place: Vectors  # (B, 3): about where a body is, and
-    square: Column[np.float64]  # (B,): the least squared distance of a ray from there
+    place: Rows[np.float64]  # (4, LANES k >= B): about where a body is, and how near all of it is, with slack
+    square: Column[np.float64]  # (LANES k,): the least squared distance of a ray from there
     often: Column[np.int64]  # (B,): of how many of the last tests a ray came near
     read: Column[np.int64]  # (B,): 1 for a centred body that is near so often that its box is not looked at; else 0
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
-    pairs: Rows[np.bool_]  # (r, B): whether ray and body are a near pair, where links were not read at once
-    around: Rows[np.float64]  # (B, 6): corners of a centred base's box, then of one around the limbs of a near body
+    pairs: Rows[np.int64]  # (r, k): bits of bodies that a ray comes near; not of those read at once without meshes
+    around: Rows[np.float64]  # (B, 6): corners of a centred base's box
+    limits: Rows[np.float64]  # (6, LANES k): of one around the limbs of a near body; infinite of others
+    ball: Rows[np.float64]  # (4, frames + LANES): where a link of a near body may be: a centre, and a radius with slack
     unplaced: Column[np.int64]  # (B,): 1 where the base is still to be read
     unread: Column[np.int64]  # (B,): 1 where links are
     wrapped: Column[np.int64]  # (B,): of how many of its wrapped links a ray may come near
@@ -192,8 +195,8 @@ def enter_meshes(shapes: NearShapes, memory: NearMemory, n: int, padding: float)
     for i in range(n):
         until, entered = min(memory.fraction[i], 1.0), False
         for body in range(len(memory.near)):
-            first = shapes.first_box[body]
-            for k in range(first, first + memory.wrapped[body] * memory.pairs[i, body]):
+            first, is_pair = shapes.first_box[body], memory.pairs[i, body // LANES] >> (body % LANES) & 1
+            for k in range(first, first + memory.wrapped[body] * is_pair):
                 box = memory.boxes[k]
                 if not abs(box[0] + box[1] + box[2] + box[3] + box[4] + box[5]) < inf:
                     return UNDECIDED

@@ -2,20 +2,26 @@
 
 from math import inf, sqrt
 
-from cylcollide._types import Float64Array
+import numpy as np
+
+from cylcollide._types import Float64Array, Rows
 from cylcollide.bones.frames import rotated
 from cylcollide.bullet.near_loops import NO_RAY, UNDECIDED, NearMemory, NearShapes
 from cylcollide.bullet.near_segments import (
     SLACK,
+    Segment,
+    are_within,
     crosses,
     is_within,
     segment_at,
     size_of,
     slope_of,
     square_distance,
+    with_slack,
 )
 from cylcollide.kernels.double_double import Vector
 from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.runtime.simd import LANES, Real, broadcast, load, lowest_bit, movemask, select, smaller, store
 
 OFTEN = 4
 """After so many ray tests near a body, it is read without a look at the box of its base."""
@@ -46,12 +52,13 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
     A base is in `memory.frames`, or is the centre of a box in `memory.around`, which has all of its shapes as they are.
     A body that was read at once counts as near. A wrapped link is where it is once any link of its body was read.
     """
-    starts, ends, places = memory.batch.rays.origin, memory.batch.rays.second, memory.place
-    longest, unread = 0.0, 0
+    starts, ends, longest, unread = memory.batch.rays.origin, memory.batch.rays.second, 0.0, 0
     for k in range(len(shapes.plane_at)):
         for axis in range(shapes.plane_bits.shape[1]):
             if memory.bits[shapes.plane_at[k], axis] != shapes.plane_bits[k, axis]:
                 return UNDECIDED
+    for i in range(n):
+        longest = max(longest, segment_at(starts, ends, i)[3])
     for body in range(len(memory.near)):
         box, is_read, out, square = memory.around[body], memory.read[body] > 0, 0.0, 0.0
         by_link, by_box = is_read and shapes.bare[body], shapes.centred[body] and not is_read
@@ -59,25 +66,18 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
         for slide in range(shapes.first_slide[body], shapes.first_slide[body + 1]):
             out += shapes.stretch * abs(memory.slides[slide, 0])
         for axis in range(3):
-            places[body, axis] = 0.5 * (box[axis] + box[3 + axis]) if by_box else frame[axis]
+            memory.place[axis, body] = 0.5 * (box[axis] + box[3 + axis]) if by_box else frame[axis]
             square += 0.25 * (box[3 + axis] - box[axis]) * (box[3 + axis] - box[axis])
         beyond = sqrt(square) + shapes.grown - shapes.reach[body]
         memory.out[body] = beyond if by_box and beyond > out else out
-        memory.square[body], memory.near[body] = inf, False
-    for i in range(n):
-        segment = segment_at(starts, ends, i)
-        longest = max(longest, segment[3])
-        for body in range(len(memory.near)):
-            if memory.read[body] > 0 and memory.near[body] and shapes.first_box[body] == shapes.first_box[body + 1]:
-                continue
-            place, square = places[body], square_distance(segment, places[body])
-            memory.square[body] = min(memory.square[body], square if square >= 0.0 else 0.0)
-            largest, reach = segment[3] + size_of(place[0], place[1], place[2]), shapes.reach[body] + memory.out[body]
-            memory.pairs[i, body] = is_within(square, largest, reach)
-            memory.near[body] = memory.near[body] or memory.pairs[i, body]
+        size = size_of(memory.place[0, body], memory.place[1, body], memory.place[2, body])
+        memory.place[3, body] = with_slack(shapes.reach[body] + memory.out[body], size)
+    for first in range(0, len(memory.near), LANES):
+        _measure(shapes, memory, n, first)
     for body in range(len(memory.near)):
-        is_near, is_read, box, wrapped = memory.near[body], memory.read[body] > 0, shapes.first_box[body], 0
-        square, largest = memory.square[body], longest + size_of(places[body, 0], places[body, 1], places[body, 2])
+        square, reach = memory.square[body], memory.place[3, body] + SLACK * longest
+        is_near, is_read, box, wrapped = not square > reach * reach, memory.read[body] > 0, shapes.first_box[body], 0
+        largest = longest + size_of(memory.place[0, body], memory.place[1, body], memory.place[2, body])
         while box + wrapped < shapes.first_box[body + 1] and is_within(
             square, largest, shapes.box_reach[box + wrapped] + memory.out[body]
         ):
@@ -92,39 +92,80 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
 
 
 @inlined
+def _measure(shapes: NearShapes, memory: NearMemory, n: int, first: int) -> None:
+    """Write how near the first n segments come to eight bodies, from `first` on, and which of them are near pairs.
+
+    Of bodies that are read anyway, and have no meshes, it is enough that one segment is near.
+    """
+    starts, ends, width = memory.batch.rays.origin, memory.batch.rays.second, memory.place.shape[1]
+    last, is_enough = min(first + LANES, len(memory.near)), True
+    for body in range(first, last):
+        is_enough = is_enough and memory.read[body] > 0 and shapes.first_box[body] == shapes.first_box[body + 1]
+    if is_enough:
+        for body in range(first, last):
+            column, i, is_near, least = memory.place[:, body], 0, False, inf
+            while i < n and not is_near:
+                segment = segment_at(starts, ends, i)
+                square = square_distance(segment, column)
+                least, is_near, i = min(least, square), are_within(square, segment, column[3]), i + 1
+            memory.square[body] = least
+        return
+    place, radius = _three(memory.place, first), load(memory.place, 3 * width + first)
+    least_of_eight = broadcast(inf)
+    for i in range(n):
+        segment = segment_at(starts, ends, i)
+        squares = square_distance(segment, place)
+        squares = select(squares >= 0.0, squares, 0.0)  # near, if not a number
+        memory.pairs[i, first // LANES] = movemask(are_within(squares, segment, radius))
+        least_of_eight = smaller(squares, least_of_eight)
+    store(memory.square, first, least_of_eight)
+
+
+@inlined
+def _three(columns: Rows[np.float64], offset: int) -> tuple[Real, Real, Real]:
+    """Eight entries of three rows, from `offset` on."""
+    width = columns.shape[1]
+    return load(columns, offset), load(columns, width + offset), load(columns, 2 * width + offset)
+
+
+@inlined
 def _mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
     """Write which links of near bodies the first n segments may come near, and which of these are to be read; how many.
 
     UNDECIDED for frames that are not finite, or too many pairs.
     """
     starts, ends, met = memory.batch.rays.origin, memory.batch.rays.second, memory.met
-    count, wanted, longest = 0, 0, 0.0
+    count, wanted, longest, width = 0, 0, 0.0, memory.limits.shape[1]
     memory.wanted[:] = False
     for i in range(n):
         longest = max(longest, segment_at(starts, ends, i)[3])
     for body in range(len(memory.near)):
+        memory.limits[:, body] = inf
         if memory.near[body] and not _surround(shapes, body, memory, longest):
             return UNDECIDED
     for i in range(n):
         segment = segment_at(starts, ends, i)
         slopes = slope_of(segment[1][0]), slope_of(segment[1][1]), slope_of(segment[1][2])
-        for body in range(len(memory.near)):
-            is_pair = memory.near[body] and (memory.read[body] > 0 or memory.pairs[i, body])
-            if not is_pair or not crosses(segment, slopes, memory.around[body]):
-                continue
-            links = shapes.first_link[body + 1] - shapes.first_link[body]
-            for link in range(-1, links):
-                frame = body if link < 0 else shapes.first_link[body] + link
-                place, ball = memory.frames[frame], shapes.ball[frame]
-                ball += 0.0 if memory.known[frame] else shapes.arms[frame, 9]
-                largest = segment[3] + size_of(place[0], place[1], place[2])
-                if ball >= 0.0 and is_within(square_distance(segment, place), largest, ball):
-                    met[count, 0], met[count, 1] = i, frame
-                    count += 1
-                    if count == len(met):
-                        return UNDECIDED
-                    is_new = not memory.known[frame] and not memory.wanted[frame]
-                    memory.wanted[frame], wanted = memory.wanted[frame] or is_new, wanted + is_new
+        for first in range(0, len(memory.near), LANES):
+            low, high = _three(memory.limits, first), _three(memory.limits, 3 * width + first)
+            crossed = movemask(crosses(segment, slopes, low, high)) & _first_bits(len(memory.near) - first)
+            while crossed != 0:
+                body = first + lowest_bit(crossed)
+                crossed &= crossed - 1
+                for is_link in range(int(shapes.ball[body] < 0.0), 2):  # a base, and links
+                    begin = shapes.first_link[body] if is_link else body
+                    end = shapes.first_link[body + 1] if is_link else body + 1
+                    for frame in range(begin, end, LANES):
+                        touched = _touched(segment, memory.ball, frame) & _first_bits(end - frame)
+                        while touched != 0:
+                            link = frame + lowest_bit(touched)
+                            touched &= touched - 1
+                            met[count, 0], met[count, 1] = i, link
+                            count += 1
+                            if count == len(met):
+                                return UNDECIDED
+                            is_new = not memory.known[link] and not memory.wanted[link]
+                            memory.wanted[link], wanted = memory.wanted[link] or is_new, wanted + is_new
     met[count, 0] = NO_RAY
     for body in range(len(memory.near)):
         memory.read[body] = shapes.centred[body] and memory.often[body] >= OFTEN
@@ -132,14 +173,27 @@ def _mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
 
 
 @inlined
+def _first_bits(count: int) -> int:
+    """Bits of so many lanes, or of all."""
+    return (1 << min(count, LANES)) - 1
+
+
+@inlined
+def _touched(segment: Segment, balls: Rows[np.float64], first: int) -> int:
+    """Bits of eight balls, from `first` on, that a segment comes near; none of a negative radius."""
+    radius = load(balls, 3 * balls.shape[1] + first)
+    return movemask((radius >= 0.0) & are_within(square_distance(segment, _three(balls, first)), segment, radius))
+
+
+@inlined
 def _surround(shapes: NearShapes, body: int, memory: NearMemory, longest: float) -> bool:
-    """Write where the links of a body may be, and a box around them; whether the frames that were read are finite.
+    """Write balls about where the links of a body may be, and a box; whether the frames that were read are finite.
 
     The box is larger by the slack for segments whose coordinates are at most `longest`.
     """
-    around, total, links = memory.around[body], 0.0, shapes.first_link[body + 1] - shapes.first_link[body]
+    limits, total, links = memory.limits[:, body], 0.0, shapes.first_link[body + 1] - shapes.first_link[body]
     for axis in range(3):
-        around[axis], around[3 + axis] = inf, -inf
+        limits[axis], limits[3 + axis] = inf, -inf
     for link in range(-1, links):
         frame = body if link < 0 else shapes.first_link[body] + link
         place, room = memory.frames[frame], 0.0
@@ -150,12 +204,17 @@ def _surround(shapes: NearShapes, body: int, memory: NearMemory, longest: float)
                 return False
         elif link >= 0 or not shapes.bare[body]:
             total += abs(place[0] + place[1] + place[2] + place[3] + place[4] + place[5] + place[6])
+        radius = shapes.ball[frame] + room
+        memory.ball[3, frame] = with_slack(radius, size_of(place[0], place[1], place[2]))
         for axis in range(3):
-            around[axis] = min(around[axis], place[axis] - (shapes.ball[frame] + room))
-            around[3 + axis] = max(around[3 + axis], place[axis] + (shapes.ball[frame] + room))
+            memory.ball[axis, frame] = place[axis]
+            limits[axis], limits[3 + axis] = (
+                min(limits[axis], place[axis] - radius),
+                max(limits[3 + axis], place[axis] + radius),
+            )
     for axis in range(3):
-        slack = SLACK * (longest + abs(around[axis]) + abs(around[3 + axis]))
-        around[axis], around[3 + axis] = around[axis] - slack, around[3 + axis] + slack
+        slack = SLACK * (longest + abs(limits[axis]) + abs(limits[3 + axis]))
+        limits[axis], limits[3 + axis] = limits[axis] - slack, limits[3 + axis] + slack
     return total < inf
 
 

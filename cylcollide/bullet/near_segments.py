@@ -5,6 +5,7 @@ from typing import TypeAlias
 from cylcollide._types import Float64Array
 from cylcollide.kernels.double_double import Vector
 from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, Truth, larger, logical_not, smaller
 
 SLACK = 1e-12
 """Share of the coordinates by which a ball or a box is larger, far above all rounding."""
@@ -32,13 +33,13 @@ def segment_at(starts: Float64Array, ends: Float64Array, i: int) -> Segment:
 
 
 @inlined
-def square_distance(segment: Segment, place: Float64Array) -> float:
-    """The squared distance of a segment from a point."""
+def square_distance(segment: Segment, place: tuple[Real, ...] | Float64Array) -> Real:
+    """The squared distance of a segment from a point, or from eight."""
     (a, b, c), (u, v, w), inverse, _ = segment
     p, q, r = place[0] - a, place[1] - b, place[2] - c
-    time = min(max((p * u + q * v + r * w) * inverse, 0.0), 1.0)
+    time = smaller(larger((p * u + q * v + r * w) * inverse, 0.0), 1.0)
     p, q, r = p - time * u, q - time * v, r - time * w
-    square: float = p * p + q * q + r * r
+    square: Real = p * p + q * q + r * r
     return square
 
 
@@ -49,18 +50,36 @@ def slope_of(way: float) -> float:
 
 
 @inlined
-def crosses(segment: Segment, slopes: Vector, box: Float64Array) -> bool:
-    """Whether a segment enters a box that is large enough for all rounding; True for an empty one."""
-    first, last = 0.0, 1.0
-    for axis in range(3):
-        start, slope = segment[0][axis], slopes[axis]
-        one, other = (box[axis] - start) * slope, (box[3 + axis] - start) * slope
-        first, last = max(first, min(one, other)), min(last, max(one, other))
-    return not first > last
+def _within_slab(start: float, slope: float, low: Real, high: Real) -> tuple[Real, Real]:
+    """When a segment is between two planes across an axis: from and until."""
+    one, other = (low - start) * slope, (high - start) * slope
+    return smaller(one, other), larger(one, other)
+
+
+@inlined
+def crosses(segment: Segment, slopes: Vector, low: tuple[Real, Real, Real], high: tuple[Real, Real, Real]) -> Truth:
+    """Whether a segment enters boxes that are large enough for all rounding; none whose corners are all infinite."""
+    a, b = _within_slab(segment[0][0], slopes[0], low[0], high[0])
+    c, d = _within_slab(segment[0][1], slopes[1], low[1], high[1])
+    e, f = _within_slab(segment[0][2], slopes[2], low[2], high[2])
+    return logical_not(larger(larger(a, c), larger(e, 0.0)) > smaller(smaller(b, d), smaller(f, 1.0)))
+
+
+@inlined
+def with_slack(radius: float, largest: float) -> float:
+    """The radius of a ball, larger by what rounding may do to coordinates of its centre up to `largest`."""
+    return radius + SLACK * (radius + largest)
+
+
+@inlined
+def are_within(square: Real, segment: Segment, radius: Real) -> Truth:
+    """As `is_within` for a radius `with_slack`: the segment adds its own coordinates."""
+    reach = radius + SLACK * segment[3]
+    return logical_not(square > reach * reach)
 
 
 @inlined
 def is_within(square: float, largest: float, radius: float) -> bool:
     """Whether a distance is at most the radius; True if float64 does not tell. No coordinate exceeds `largest`."""
-    reach = radius + SLACK * (radius + largest)
+    reach = with_slack(radius, largest)
     return not square > reach * reach

@@ -52,7 +52,7 @@ def test_what_the_last_ray_test_left_in_memory_does_not_matter(c, is_junk):
     rng, hits = np.random.default_rng(4), 0
     given = {"flags": p.URDF_USE_IMPLICIT_CYLINDER, "physicsClientId": c}
     bodies = [p.loadURDF("r2d2.urdf", [1.5 * k, 0, 0.5], **given) for k in range(4)]
-    bodies += bare_bodies(c, rng)
+    bodies += [*bare_bodies(c, rng), *bare_bodies(c, rng)[:2]]  # more than eight, fewer than sixteen
     mirror, whole = Mirror(c, mesh="wrap"), Mirror(c, mesh="wrap", follow=False)
     for k in range(24):
         p.stepSimulation(c)
