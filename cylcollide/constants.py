@@ -65,8 +65,15 @@ SLOPE_ERROR = 2.0**-10
 both, squared, is below 2⁻¹⁰."""
 
 BOX_PAD = 2.0**-20
-"""Boxes of the tree are grown by this, in its own frame of [-1, 1]: all rounding of rays and boxes to float32 together
-displaces by at most 6.3 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
+"""Boxes of the tree are grown by this, in its own frame of [-1, 1], and by this share of their distance outside: all
+rounding of rays and boxes to float32 together displaces by at most 8 units of 2⁻²⁴, and this is 16. `docs/numerics.md`,
+"Boxes"."""
+
+STRETCHED = 64.0
+"""Where most boxes are closer together than all are by this factor, the frame of the tree is that of most."""
+
+FARTHEST_BOX = 2.0**40
+"""A box that is farther out, in the frame of the tree, counts as infinite: no product overflows float32."""
 
 SMALLEST_IN_FRAME = 0.5
 """A tree whose boxes all together are shorter than this, in its frame, gets a new frame, where they are 1 or more."""
@@ -77,8 +84,8 @@ FARTHEST_START = 2.0**24
 BOX_FLOOR = 1e-200
 """Boxes are padded by at least this, in metres: a world of one point still has a size."""
 
-STEEPEST_RECIPROCAL = 1e30
-"""Stands in for a larger reciprocal of a direction component: over the whole tree such a ray moves by less than the
+STEEPEST_RECIPROCAL = 2.0**64
+"""Stands in for a larger reciprocal of a direction component: on its way to any box such a ray moves by less than the
 pad."""
 
 TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2

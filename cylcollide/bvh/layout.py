@@ -1,19 +1,19 @@
 """The tree's arrays.
 
 A node has eight slots. A slot holds another node (its index, always larger than its parent's), an item, or nothing: the
-box of an empty slot intersects nothing. Boxes are float32, in the coordinate frame of the tree, in which all lie within
-[-1, 1], and padded by `BOX_PAD`, which covers the rounding of boxes, rays and their product: `docs/numerics.md`,
-"Boxes".
+box of an empty slot intersects nothing. Boxes are float32, in the coordinate frame of the tree, in which most lie
+within [-1, 1], and padded by `BOX_PAD`, or half that share of their distance farther out, which covers the rounding of
+boxes, rays and their product: `docs/numerics.md`, "Boxes".
 """
 
 from math import frexp, inf, ldexp
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cylcollide._types import Column, Float64Array, NodeBoxes, Rows, Vectors
-from cylcollide.constants import BOX_PAD, TREE_WIDTH
-from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.constants import BOX_PAD, FARTHEST_BOX, STRETCHED, TREE_WIDTH
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 EMPTY = -1
 """Child code of an empty slot; a node's code is its index, an item's is -2 - its number."""
@@ -22,12 +22,23 @@ HIGH = 3
 """Row of a node's `bounds` at which the high corners begin, after the low ones."""
 
 
-FRAME_NUMBERS = 10
-"""Length of the array from which `frame_of` makes a `TreeFrame`."""
+FRAME_NUMBERS, SAMPLES = 10, 32
+"""How many numbers make a `TreeFrame`; how many boxes are looked at to find where most of them lie."""
+FRAME_MEMORY = FRAME_NUMBERS + SAMPLES
+"""Length of the array that `fill_frame` writes and `frame_of` reads."""
+
+CORE = 1.0 + 2.0**-6
+"""Most boxes of a tree lie within this distance of its centre, in its frame."""
+
+Box: TypeAlias = tuple[float, float, float, float, float, float]
+"""Low and high corner, in the frame of the tree."""
 
 
 class TreeFrame(NamedTuple):
-    """The coordinate frame of a tree: along each axis its coordinate is (world - centre) scale."""
+    """The coordinate frame of a tree: along each axis its coordinate is (world - centre) scale.
+
+    It is that of most boxes. A few may lie farther out, the farther the larger their pads.
+    """
 
     centre: tuple[float, float, float]
     scale: float  # a power of two
@@ -43,9 +54,14 @@ class TreeFrame(NamedTuple):
         low, high = ([c + x / self.scale for c, x in zip(self.centre, at, strict=True)] for at in (self.low, self.high))
         return low, high
 
+    def core(self) -> "TreeFrame":
+        """The frame without what lies beyond its core."""
+        low, high = (tuple(min(max(x, -CORE), CORE) for x in at) for at in (self.low, self.high))
+        return TreeFrame(self.centre, self.scale, low, high)  # type: ignore[arg-type]
+
     def joined(self, other: "TreeFrame", growth: float) -> "TreeFrame":
-        """A frame that holds both, and all that is not farther away than this; its corners are those of the frame."""
-        (a, b), (c, d) = self.corners(), other.corners()
+        """A frame that holds both cores, and all that is not farther away than this; its corners are its own."""
+        (a, b), (c, d) = self.core().corners(), other.core().corners()
         low = [min(x, y) - growth for x, y in zip(a, c, strict=True)]
         high = [max(x, y) + growth for x, y in zip(b, d, strict=True)]
         x, y, z = (0.5 * first + 0.5 * last for first, last in zip(low, high, strict=True))
@@ -67,14 +83,14 @@ class Tree(NamedTuple):
 
 def frame_around(low: Float64Array, high: Float64Array) -> TreeFrame:
     """The frame for boxes with corners `low`, `high` (n, 3), n > 0."""
-    numbers = np.empty(FRAME_NUMBERS)
+    numbers = np.empty(FRAME_MEMORY)
     fill_frame(low, high, numbers)
     return frame_of(numbers)
 
 
 def frame_of(numbers: Float64Array) -> TreeFrame:
     """A frame from its ten numbers: centre, scale, low and high corner."""
-    return frame_at(numbers.tolist())
+    return frame_at(numbers[:FRAME_NUMBERS].tolist())
 
 
 @inlined
@@ -85,23 +101,114 @@ def frame_at(n: Any) -> TreeFrame:
 
 @compiled_loop
 def fill_frame(low: Vectors, high: Vectors, numbers: Column[np.float64]) -> None:
-    """Write the ten numbers of `frame_around`, as `frame_of` reads them."""
+    """Write the ten numbers of `frame_around`, as `frame_of` reads them; behind them is scratch.
+
+    The frame is that of all boxes, or of those around a sample that is near the origin, or else amid the others, if an
+    eighth of all is within 1 / STRETCHED of the whole.
+    """
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
     for i in range(len(low)):
         x, y, z = min(x, low[i, 0]), min(y, low[i, 1]), min(z, low[i, 2])
         u, v, w = max(u, high[i, 0]), max(v, high[i, 1]), max(w, high[i, 2])
     half = max(0.5 * u - 0.5 * x, 0.5 * v - 0.5 * y, 0.5 * w - 0.5 * z)
-    a, b, c = 0.5 * x + 0.5 * u, 0.5 * y + 0.5 * v, 0.5 * z + 0.5 * w
+    centre = 0.5 * x + 0.5 * u, 0.5 * y + 0.5 * v, 0.5 * z + 0.5 * w
+    n, count, apart = len(low), min(len(low), SAMPLES), numbers[FRAME_NUMBERS:]
+    for rank in (count // 16, count // 2):
+        _sort_by_distance(low, high, (0.0, 0.0, 0.0), apart)
+        wanted, seed = apart[rank], 0
+        for k in range(count):
+            if _distance_of(low, high, k * n // count, (0.0, 0.0, 0.0)) == wanted:
+                seed = k * n // count
+        about = _middle_of(low, high, seed)
+        near = 0
+        for k in range(count):
+            near += int(STRETCHED * _distance_of(low, high, k * n // count, about) <= half)
+        if 8 * near >= count:
+            _sort_by_distance(low, high, about, apart)
+            size = max(high[seed, 0] - low[seed, 0], high[seed, 1] - low[seed, 1], high[seed, 2] - low[seed, 2])
+            radius = max(apart[count // 8], size)
+            for k in range(count // 8, count):
+                if apart[k] <= 8.0 * radius:
+                    radius = max(radius, apart[k])
+            if STRETCHED * radius <= half:
+                centre, half = about, 2.0 * radius
+                break
     scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
-    numbers[0], numbers[1], numbers[2], numbers[3] = a, b, c, scale
-    numbers[4], numbers[5], numbers[6] = (x - a) * scale - BOX_PAD, (y - b) * scale - BOX_PAD, (z - c) * scale - BOX_PAD
-    numbers[7], numbers[8], numbers[9] = (u - a) * scale + BOX_PAD, (v - b) * scale + BOX_PAD, (w - c) * scale + BOX_PAD
+    numbers[0], numbers[1], numbers[2], numbers[3] = centre[0], centre[1], centre[2], scale
+    box = box_in_frame(centre, scale, (x, y, z), (u, v, w), True)
+    for k in range(2 * HIGH):
+        numbers[4 + k] = box[k]
 
 
 @inlined
-def box_edge(coordinate: float, centre: float, scale: float, pad: float) -> float:
-    """Coordinate of one plane of a box in the frame of the tree, moved outward by a signed pad."""
-    return (coordinate - centre) * scale + pad
+def farthest_of(frame: TreeFrame) -> float:
+    """The largest coordinate of a corner in the frame of the tree, at least 1, and a little more."""
+    low, high = frame.low, frame.high
+    return CORE * max(-low[0], -low[1], -low[2], high[0], high[1], high[2], 1.0)
+
+
+@inlined
+def corner_of(corners: Float64Array, i: int) -> tuple[float, float, float]:
+    """Row i of the corners (n, 3) of boxes."""
+    return corners[i, 0], corners[i, 1], corners[i, 2]
+
+
+@inlined
+def _middle_of(low: Float64Array, high: Float64Array, i: int) -> tuple[float, float, float]:
+    """The centre of box i."""
+    return 0.5 * low[i, 0] + 0.5 * high[i, 0], 0.5 * low[i, 1] + 0.5 * high[i, 1], 0.5 * low[i, 2] + 0.5 * high[i, 2]
+
+
+@inlined
+def _distance_of(low: Float64Array, high: Float64Array, i: int, point: tuple[float, float, float]) -> float:
+    """The largest difference in a coordinate between the centre of box i and a point."""
+    x, y, z = _middle_of(low, high, i)
+    return max(abs(x - point[0]), abs(y - point[1]), abs(z - point[2]))
+
+
+@compiled
+def _sort_by_distance(
+    low: Float64Array, high: Float64Array, point: tuple[float, float, float], apart: Float64Array
+) -> None:
+    """Write the distances of samples of all boxes from a point, the least first."""
+    n, count = len(low), min(len(low), SAMPLES)
+    for k in range(count):
+        distance, j = _distance_of(low, high, k * n // count, point), k
+        while j > 0 and apart[j - 1] > distance:
+            apart[j] = apart[j - 1]
+            j -= 1
+        apart[j] = distance
+
+
+@inlined
+def box_in_frame(
+    centre: tuple[float, float, float],
+    scale: float,
+    low: tuple[float, float, float],
+    high: tuple[float, float, float],
+    is_wide: bool,
+) -> Box:
+    """A box as the bounds of a tree hold it: in its frame, and padded in proportion to how far it reaches.
+
+    Of one beyond `FARTHEST_BOX`, that is all of the space beyond half of it. Not `is_wide`: it is in the core.
+    """
+    x, y, z = (low[0] - centre[0]) * scale, (low[1] - centre[1]) * scale, (low[2] - centre[2]) * scale
+    u, v, w = (high[0] - centre[0]) * scale, (high[1] - centre[1]) * scale, (high[2] - centre[2]) * scale
+    farthest = max(-x, -y, -z, u, v, w) if is_wide else 1.0
+    if farthest > FARTHEST_BOX:
+        (x, u), (y, v), (z, w) = _opened(x, u), _opened(y, v), _opened(z, w)
+        return x, y, z, u, v, w
+    pad = BOX_PAD * max(0.5 * farthest, 1.0)
+    return x - pad, y - pad, z - pad, u + pad, v + pad, w + pad
+
+
+@inlined
+def _opened(begin: float, end: float) -> tuple[float, float]:
+    """An interval that holds all beyond half of `FARTHEST_BOX`, or everything if the given one is not beyond it."""
+    return (
+        0.5 * FARTHEST_BOX if begin > FARTHEST_BOX else -inf,
+        -0.5 * FARTHEST_BOX if end < -FARTHEST_BOX else inf,
+    )
 
 
 def empty_tree() -> Tree:

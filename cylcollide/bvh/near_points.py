@@ -20,7 +20,7 @@ from cylcollide.bvh.ray_node_pairs import (
 )
 from cylcollide.bvh.top_boxes import PLACES, begin_at_top
 from cylcollide.bvh.traverse import Stack, Vector, broadcast_float32, local_point, visit_all
-from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_BATCH, TREE_WIDTH
+from cylcollide.constants import BOX_PAD, FARTHEST_BOX, FARTHEST_START, SMALLEST_BATCH, TREE_WIDTH
 from cylcollide.runtime.compile import inlined, noinline
 from cylcollide.runtime.simd import (
     LANES,
@@ -52,6 +52,9 @@ ALL_SLOTS = (1 << TREE_WIDTH) - 1
 
 BALL_ERROR = 4.0
 """Distances of a segment from balls around boxes err by at most 35 units of 2⁻²⁴ of the size, and this is 64."""
+
+BALL_PAD = BALL_ERROR * BOX_PAD
+"""The same, as a share of the sizes of boxes outside of [-1, 1], and of the way to them."""
 
 
 @inlined
@@ -194,14 +197,17 @@ def squares_from_balls(bounds: Float32Array, base: int, segment: tuple[Vector, V
     z, high = middle_of(bounds, base + 2 * TREE_WIDTH, place[2])
     t = smaller(larger(x * u + y * v + z * w, first), last)
     x, y, z = x - t * u, y - t * v, z - t * w
-    beyond = square_root(x * x + y * y + z * z) - square_root(wide * wide + deep * deep + high * high)
+    apart, radius = square_root(x * x + y * y + z * z), square_root(wide * wide + deep * deep + high * high)
+    way: Any = absolute(t)
+    beyond = apart - radius - np.float32(BALL_PAD) * (apart + radius + way)
     return beyond * absolute(beyond)
 
 
 @inlined
 def middle_of(bounds: Float32Array, base: int, place: Real) -> tuple[Any, Any]:
     """Along one axis, the middles of eight boxes from a place, and their half widths."""
-    low, high, half = load(bounds, base), load(bounds, base + 3 * TREE_WIDTH), np.float32(0.5)
+    farthest, half = np.float32(FARTHEST_BOX), np.float32(0.5)
+    low, high = larger(load(bounds, base), -farthest), smaller(load(bounds, base + 3 * TREE_WIDTH), farthest)
     return half * (low + high) - place, half * (high - low)
 
 

@@ -5,20 +5,16 @@ own, whose branches are put where the boxes above grow least.
 """
 
 from math import inf
-from typing import TypeAlias
 
 import numpy as np
 
 from cylcollide._types import Column, Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.build import arranged, build
-from cylcollide.bvh.layout import EMPTY, HIGH, Tree
-from cylcollide.bvh.refit import fit_bounds
+from cylcollide.bvh.layout import EMPTY, HIGH, Box, Tree
+from cylcollide.bvh.refit import fit_bounds, set_box
 from cylcollide.constants import LARGEST_BRANCH, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
-
-Box: TypeAlias = tuple[float, float, float, float, float, float]
-"""Low and high corner, in the frame of the tree."""
 
 
 def patched(
@@ -65,7 +61,7 @@ def _remove(nodes: Tree, number: Column[np.int32], instead: Column[np.int32], sh
             if code >= 0:
                 if shrunk[code]:
                     smaller = True
-                    _set_box(nodes.bounds, node, slot, _box(nodes.bounds, code, 0, TREE_WIDTH))
+                    set_box(nodes.bounds, node, slot, _box(nodes.bounds, code, 0, TREE_WIDTH))
                 code = instead[code]
             elif code != EMPTY and number[-2 - code] >= 0:
                 code = -2 - number[-2 - code]
@@ -82,7 +78,7 @@ def _remove(nodes: Tree, number: Column[np.int32], instead: Column[np.int32], sh
 def _clear_slots(bounds: Float32Array, node: int, first: int, last: int) -> None:
     """Give the slots from `first` to `last` a box that intersects nothing."""
     for slot in range(first, last):
-        _set_box(bounds, node, slot, (inf, inf, inf, -inf, -inf, -inf))
+        set_box(bounds, node, slot, (inf, inf, inf, -inf, -inf, -inf))
 
 
 @compiled_loop
@@ -133,7 +129,7 @@ def _put(nodes: Tree, used: int, code: int, box: Box) -> int:
         for slot in range(TREE_WIDTH):
             if nodes.child[node, slot] == EMPTY:
                 nodes.child[node, slot] = code
-                _set_box(nodes.bounds, node, slot, box)
+                set_box(nodes.bounds, node, slot, box)
                 return used
             old = _box(nodes.bounds, node, slot, slot + 1)
             growth = _half_area(_union(old, box)) - _half_area(old)
@@ -143,13 +139,13 @@ def _put(nodes: Tree, used: int, code: int, box: Box) -> int:
         if area < least:
             _merge(nodes, node, first, second, used)
             nodes.child[node, second] = code
-            _set_box(nodes.bounds, node, second, box)
+            set_box(nodes.bounds, node, second, box)
             return used + 1
         old = _box(nodes.bounds, node, best, best + 1)
-        _set_box(nodes.bounds, node, best, _union(old, box))
+        set_box(nodes.bounds, node, best, _union(old, box))
         if nodes.child[node, best] < 0:  # an item
             nodes.child[used, 0], nodes.child[node, best] = nodes.child[node, best], used
-            _set_box(nodes.bounds, used, 0, old)
+            set_box(nodes.bounds, used, 0, old)
             _clear_slots(nodes.bounds, used, 1, TREE_WIDTH)
             used += 1
         node = nodes.child[node, best]
@@ -172,11 +168,11 @@ def _merge(nodes: Tree, node: int, first: int, second: int, used: int) -> None:
     """Put the children of two slots of a node into node `used`, which takes the first one's slot."""
     one, other = _box(nodes.bounds, node, first, first + 1), _box(nodes.bounds, node, second, second + 1)
     nodes.child[used, 0], nodes.child[used, 1] = nodes.child[node, first], nodes.child[node, second]
-    _set_box(nodes.bounds, used, 0, one)
-    _set_box(nodes.bounds, used, 1, other)
+    set_box(nodes.bounds, used, 0, one)
+    set_box(nodes.bounds, used, 1, other)
     _clear_slots(nodes.bounds, used, 2, TREE_WIDTH)
     nodes.child[node, first] = used
-    _set_box(nodes.bounds, node, first, _union(one, other))
+    set_box(nodes.bounds, node, first, _union(one, other))
 
 
 @inlined
@@ -189,13 +185,6 @@ def _box(bounds: Float32Array, node: int, first: int, last: int) -> Box:
         u, v = max(u, bounds[node, HIGH, slot]), max(v, bounds[node, HIGH + 1, slot])
         w = max(w, bounds[node, HIGH + 2, slot])
     return x, y, z, u, v, w
-
-
-@inlined
-def _set_box(bounds: Float32Array, node: int, slot: int, box: Box) -> None:
-    """Write the bounds of a slot."""
-    for k in range(2 * HIGH):
-        bounds[node, k, slot] = box[k]
 
 
 @inlined

@@ -1,7 +1,4 @@
-"""Refit: new boxes for an unchanged tree, from the last node to the first, so that children precede their parents.
-
-All boxes, or those of some items with the branches that lead to them.
-"""
+"""Refit: new boxes for an unchanged tree, all or some, from the last node to the first: children precede parents."""
 
 from math import inf
 from typing import Any, NamedTuple
@@ -9,13 +6,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import BoolArray, Column, Float32Array, Float64Array, Int32Array, NodeBoxes, Rows, Vectors
-from cylcollide.bvh.layout import EMPTY, HIGH, Tree, TreeFrame, box_edge, frame_around
-from cylcollide.constants import BOX_PAD, REBUILD_COST, SMALLEST_IN_FRAME, TREE_WIDTH
+from cylcollide.bvh.layout import (
+    CORE,
+    EMPTY,
+    HIGH,
+    Box,
+    Tree,
+    TreeFrame,
+    box_in_frame,
+    corner_of,
+    farthest_of,
+    frame_around,
+)
+from cylcollide.constants import BOX_PAD, FARTHEST_BOX, REBUILD_COST, SMALLEST_IN_FRAME, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import (
     Real,
+    absolute,
     broadcast,
+    lane,
     larger,
     load,
     load_rows,
@@ -49,18 +59,25 @@ def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, fram
 @compiled_loop
 def fit_bounds(child: Rows[np.int32], low: Vectors, high: Vectors, frame: TreeFrame, bounds: NodeBoxes) -> None:
     """Write the bounds of all slots, as `fitted_bounds` returns them."""
-    centre, scale = frame.centre, frame.scale
+    centre, scale, is_wide = frame.centre, frame.scale, farthest_of(frame) > CORE * CORE
     for node in range(child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
         for slot in range(TREE_WIDTH):
             code = child[node, slot]
-            for axis in range(3):
-                smallest, largest = inf, -inf
-                if code >= 0:
-                    smallest, largest = extent_of(bounds, code, axis)
-                elif code != EMPTY:
-                    smallest = box_edge(low[-2 - code, axis], centre[axis], scale, -BOX_PAD)
-                    largest = box_edge(high[-2 - code, axis], centre[axis], scale, BOX_PAD)
-                bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = smallest, largest
+            if code >= 0:
+                for axis in range(3):
+                    bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = extent_of(bounds, code, axis)
+            elif code != EMPTY:
+                box = box_in_frame(centre, scale, corner_of(low, -2 - code), corner_of(high, -2 - code), is_wide)
+                set_box(bounds, node, slot, box)
+            else:
+                set_box(bounds, node, slot, (inf, inf, inf, -inf, -inf, -inf))
+
+
+@inlined
+def set_box(bounds: Float32Array, node: int, slot: int, box: Box) -> None:
+    """Write the bounds of a slot."""
+    for k in range(2 * HIGH):
+        bounds[node, k, slot] = box[k]
 
 
 @inlined
@@ -101,11 +118,11 @@ def _fill_slots(child: Rows[np.int32], found: Slots) -> None:
 def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high: Float64Array) -> TreeFrame | None:
     """Fit the boxes `low`, `high` (k, 3) of these items (k,) into the tree's bounds, which are written.
 
-    Returns the frame with its corners anew; None, with invalid bounds, if a box leaves the frame, or all have become
-    so small in it that float32 holds them poorly.
+    Returns the frame with its corners anew; None, with invalid bounds, if a box is farther out than all were, or all
+    have become so small in it that float32 holds them poorly.
     """
     corners, dirty = np.empty(6), np.zeros(len(tree.child), np.bool_)
-    if not _fit_some(at, items, low, high, tree.frame, tree.bounds, dirty, corners):
+    if not _fit_some(at, items, low, high, tree.frame, farthest_of(tree.frame), tree.bounds, dirty, corners):
         return None
     x, y, z, u, v, w = corners.tolist()
     if max(u - x, v - y, w - z) < SMALLEST_IN_FRAME:
@@ -114,10 +131,10 @@ def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high
 
 
 def with_corners(frame: TreeFrame, bounds: Float32Array) -> TreeFrame | None:
-    """The frame with the corners of all boxes; None if a box leaves it, or all are too small in it for float32."""
+    """The frame with the corners of all boxes; None if a box is farther out, or all are too small for float32."""
     root = bounds[0].tolist()
     (x, y, z), (u, v, w) = map(min, root[:HIGH]), map(max, root[HIGH:])
-    if min(x, y, z) < -1.0 or max(u, v, w) > 1.0 or max(u - x, v - y, w - z) < SMALLEST_IN_FRAME:
+    if max(-x, -y, -z, u, v, w) > farthest_of(frame) or max(u - x, v - y, w - z) < SMALLEST_IN_FRAME:
         return None
     return frame._replace(low=(x, y, z), high=(u, v, w))
 
@@ -129,15 +146,16 @@ def _fit_some(
     low: Vectors,
     high: Vectors,
     frame: TreeFrame,
+    farthest: float,
     bounds: NodeBoxes,
     dirty: Column[np.bool_],
     corners: Column[np.float64],
 ) -> bool:
-    """Write bounds and the `corners` (6,) of the whole, for `refit_some`; False if a box leaves the frame.
+    """Write bounds and the `corners` (6,) of the whole, for `refit_some`; False if a box is farther out than this.
 
     `dirty` (nodes,) is False at first: whether a box of a node has changed.
     """
-    if not fit_items(at, items, low, high, frame, bounds, dirty):
+    if not fit_items(at, items, low, high, frame, farthest, bounds, dirty):
         return False
     fit_branches(at, bounds, dirty, corners)
     return True
@@ -150,20 +168,19 @@ def fit_items(
     low: Float64Array,
     high: Float64Array,
     frame: TreeFrame,
+    farthest: float,
     bounds: Float32Array,
     dirty: BoolArray,
 ) -> bool:
-    """Write the bounds of the slots of items, and make their nodes dirty; False if a box leaves the frame."""
+    """Write the bounds of the slots of items, and make their nodes dirty; False if a box is farther out than this."""
     centre, scale = frame.centre, frame.scale
     for j in range(items.size):
         place = at.items[items[j]]
         node, slot = place // TREE_WIDTH, place % TREE_WIDTH
-        for axis in range(3):
-            begin = box_edge(low[j, axis], centre[axis], scale, 0.0)
-            end = box_edge(high[j, axis], centre[axis], scale, 0.0)
-            if not (begin >= -1.0 and end <= 1.0):
-                return False
-            bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = begin - BOX_PAD, end + BOX_PAD
+        box = box_in_frame(centre, scale, corner_of(low, j), corner_of(high, j), True)
+        if max(-box[0], -box[1], -box[2], box[3], box[4], box[5]) > farthest:
+            return False
+        set_box(bounds, node, slot, box)
         dirty[node] = True
     return True
 
@@ -186,17 +203,25 @@ def fit_branches(at: Slots, bounds: Float32Array, dirty: BoolArray, corners: Flo
 
 
 @compiled_loop
-def tree_cost(bounds: NodeBoxes, child: Rows[np.int32], scale: float) -> float:
-    """Half the sum of the surface areas of all slots' boxes, m²: proportional to a random ray's expected box tests."""
+def tree_cost(bounds: NodeBoxes, scale: float) -> float:
+    """Half the sum of the surface areas of all slots' boxes inside the core, m²: proportional to a ray's box tests."""
+    areas = broadcast(np.float32(0.0))
+    for node in range(bounds.shape[0]):
+        base = node * 2 * HIGH * TREE_WIDTH
+        x, y, z = width_of(bounds, base), width_of(bounds, base + TREE_WIDTH), width_of(bounds, base + 2 * TREE_WIDTH)
+        areas = areas + (x * y + y * z + z * x)
     total = np.float64(0.0)  # plain Python, too, adds in float64
-    for node in range(child.shape[0]):
-        for slot in range(TREE_WIDTH):
-            if child[node, slot] != EMPTY:
-                x = bounds[node, HIGH, slot] - bounds[node, 0, slot]
-                y = bounds[node, HIGH + 1, slot] - bounds[node, 1, slot]
-                z = bounds[node, HIGH + 2, slot] - bounds[node, 2, slot]
-                total += x * y + y * z + z * x
+    for slot in range(TREE_WIDTH):
+        total += lane(areas, slot)
     return total / (scale * scale)
+
+
+@inlined
+def width_of(bounds: Float32Array, offset: int) -> Any:
+    """Along one axis, the widths of eight boxes inside the core; 0 of an empty slot."""
+    zero, core = np.float32(0.0), np.float32(CORE)
+    low, high = load(bounds, offset), load(bounds, offset + HIGH * TREE_WIDTH)
+    return larger(smaller(high, core) - larger(low, -core), zero)
 
 
 def are_about_as_large(cost: float, built: float) -> bool:
@@ -207,15 +232,15 @@ def are_about_as_large(cost: float, built: float) -> bool:
 def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32Array, frame: TreeFrame) -> Tree:
     """The tree with boxes around those of two states of it, grown.
 
-    `other_bounds` (nodes, 6, 8) are the boxes of the items in the other state, in the same slots. `growth` (8 · nodes,)
-    is by how much the box of each item grows, by slot, in the given frame; negative: the item is not in the other
-    state, and does not grow. That frame, the result's, must hold both states and all growth; its corners are computed
-    here.
+    `other_bounds` (nodes, 6, 8): boxes of items in the other state, in the same slots. `growth` (8 · nodes,): by how
+    much each item's box grows in the given frame, by slot; negative: it is not in the other state, and stays. The
+    frame, the result's, must hold both states and all growth; its corners are computed here.
     """
     bounds: Float32Array = aligned(tree.bounds.shape, np.float32, np.empty)
     corners, frames = np.empty(6), np.array([_map(tree.frame, frame), _map(other.frame, frame)], np.float32)
     children = np.empty(TREE_WIDTH, np.int32)
-    _fit_united(tree.child, tree.bounds, other_bounds, frames, growth, bounds, children, corners)
+    is_wide = max(farthest_of(tree.frame), farthest_of(other.frame)) > CORE * CORE
+    _fit_united(tree.child, tree.bounds, other_bounds, frames, growth, is_wide, bounds, children, corners)
     bounds.flags.writeable = False
     x, y, z, u, v, w = corners.tolist()
     return tree._replace(bounds=bounds, frame=frame._replace(low=(x, y, z), high=(u, v, w)))
@@ -235,17 +260,25 @@ def _fit_united(
     other: NodeBoxes,
     frames: Rows[np.float32],
     growth: Column[np.float32],
+    is_wide: bool,
     bounds: NodeBoxes,
     children: Column[np.int32],
     corners: Column[np.float64],
 ) -> None:
-    """Write the bounds and corners of `united`; `children` (8,) is scratch."""
+    """Write the bounds and corners of `united`; `is_wide`: some boxes are beyond the core. Scratch: `children` (8,)."""
     codes, boxes = child.reshape(-1).view(np.float32), bounds.reshape(child.shape[0], 2 * HIGH * TREE_WIDTH)
     zero = broadcast(np.float32(0.0))
     for node in range(child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
         slots, base = node * TREE_WIDTH, node * 2 * HIGH * TREE_WIDTH
         grown = load(growth, slots)
         stays, more = grown < zero, larger(grown, zero) + np.float32(BOX_PAD)
+        if is_wide:
+            farthest: Any = broadcast(np.float32(2.0))
+            for plane in range(2 * HIGH):
+                low, axis = base + plane * TREE_WIDTH, plane % HIGH
+                a, b = mapped(one, low, frames, 0, axis), mapped(other, low, frames, 1, axis)
+                farthest = larger(farthest, larger(absolute(a), absolute(select(stays, a, b))))
+            more = larger(grown, zero) + smaller(farthest, np.float32(FARTHEST_BOX)) * np.float32(0.5 * BOX_PAD)
         is_node = with_sign(1.0, load(codes, slots)) > zero
         has_nodes = movemask(is_node) != 0
         if has_nodes:

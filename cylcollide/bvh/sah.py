@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Float32Array, Int32Array, Rows, Vectors
-from cylcollide.bvh.layout import TreeFrame, box_edge
-from cylcollide.constants import DEEPEST_SAH, SAH_BINS, TREE_WIDTH
+from cylcollide.bvh.layout import TreeFrame
+from cylcollide.constants import DEEPEST_SAH, FARTHEST_BOX, SAH_BINS, TREE_WIDTH
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, broadcast, lane, load, smaller, store
@@ -38,8 +38,10 @@ def fill_boxes(low: Vectors, high: Vectors, frame: TreeFrame, boxes: Rows[np.flo
     """Write the rows `boxes` (n, ROW) of the boxes with corners `low`, `high` (n, 3), in the frame of the tree."""
     for i in range(len(low)):
         for axis in range(3):
-            begin = np.float32(box_edge(low[i, axis], frame.centre[axis], frame.scale, 0.0))
-            end = np.float32(box_edge(high[i, axis], frame.centre[axis], frame.scale, 0.0))
+            begin = (low[i, axis] - frame.centre[axis]) * frame.scale
+            end = (high[i, axis] - frame.centre[axis]) * frame.scale
+            begin = np.float32(min(max(begin, -FARTHEST_BOX), FARTHEST_BOX))
+            end = np.float32(min(max(end, -FARTHEST_BOX), FARTHEST_BOX))
             boxes[i, axis], boxes[i, NEGATED_HIGH + axis] = begin, -end
             boxes[i, CENTRE + axis], boxes[i, CENTRE + NEGATED_HIGH + axis] = begin + end, -begin - end
 

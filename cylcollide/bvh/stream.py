@@ -33,8 +33,8 @@ from cylcollide.runtime.simd import (
 
 Query = TypeVar("Query")
 
-RECIPROCAL, PRODUCT, REACH, RECORD_SIZE = 0, 3, 6, 8
-"""Columns of `Stream.record`, vectors by their first, see `LocalRay`; the last one is unused."""
+RECIPROCAL, PRODUCT, REACH, EARLIEST, RECORD_SIZE = 0, 3, 6, 7, 8
+"""Columns of `Stream.record`, vectors by their first, see `LocalRay`."""
 
 NO_ITEM = -1
 """In place of an item when there is none."""
@@ -157,7 +157,7 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
     planes, child, axes, pairs = tree.bounds.reshape(-1), tree.child, tree.axis, stream.pairs
     record, live, children = stream.record, stream.live, stream.children
     codes, firsts, counts, tops = stream.code, stream.first, stream.rays, stream.top
-    zero, lanes = broadcast(np.float32(0.0)), load(stream.lanes, 0)
+    lanes = load(stream.lanes, 0)
     item_count, pair_count = 0, pairs.queued[0]
     while height > 0 and item_count < STEP and pair_count < STEP:
         height -= 1
@@ -171,7 +171,7 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
         for slot in range(TREE_WIDTH):
             children[slot] = top + slot * stride
         for position in range(first, end, LANES):
-            rx, ry, rz, px, py, pz, reach, _ = load_rows(record, live, position, 0)
+            rx, ry, rz, px, py, pz, reach, earliest = load_rows(record, live, position, 0)
             listed = lanes < broadcast(np.float32(end - position))
             for slot in range(TREE_WIDTH):
                 if child[code, slot] != EMPTY:
@@ -179,7 +179,8 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
                     x = near_and_far(octant, planes[k + near_x] * rx - px, planes[k + far_x] * rx - px)
                     y = near_and_far(octant, planes[k + near_y] * ry - py, planes[k + far_y] * ry - py)
                     z = near_and_far(octant, planes[k + near_z] * rz - pz, planes[k + far_z] * rz - pz)
-                    enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
+                    enters = larger(larger(x[0], y[0]), larger(z[0], earliest))
+                    leaves = smaller(smaller(x[1], y[1]), z[1])
                     overlaps = listed & (enters <= smaller(leaves, reach))
                     children[slot] += append_where(live, children[slot], live, position, overlaps)
         overlapped = 0
@@ -231,8 +232,8 @@ def _intersects_boxes(
     x = near_and_far(octant, load(bounds, base + near_x) * rx - px, load(bounds, base + far_x) * rx - px)
     y = near_and_far(octant, load(bounds, base + near_y) * ry - py, load(bounds, base + far_y) * ry - py)
     z = near_and_far(octant, load(bounds, base + near_z) * rz - pz, load(bounds, base + far_z) * rz - pz)
-    zero = broadcast(np.float32(0.0))
-    enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
+    enters = larger(larger(x[0], y[0]), larger(z[0], broadcast(record[ray, EARLIEST])))
+    leaves = smaller(smaller(x[1], y[1]), z[1])
     overlaps = enters <= smaller(leaves, broadcast(record[ray, REACH]))
     if octant == MIXED:  # in an empty slot low is above high
         return overlaps & (load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH))

@@ -14,7 +14,7 @@ import numpy as np
 
 from cylcollide._types import Column, Float32Array, Float64Array, Rows
 from cylcollide.bvh.layout import Tree, TreeFrame
-from cylcollide.constants import BOX_PAD, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH
+from cylcollide.constants import BOX_PAD, FARTHEST_BOX, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     Real,
@@ -35,25 +35,29 @@ Vector: TypeAlias = tuple[Real, Real, Real]
 
 Query = TypeVar("Query")
 Found = TypeVar("Found")
-NO_FURTHER = -1.0
+NO_FURTHER = -inf
 """A reach that ends the traversal of a ray."""
+
+REACH_PAD = 2.0**-50
+"""Share of a ray's way to its middle by which reaches are larger: more than float64 rounds."""
 
 STACK_NUMBERS = 2
 """Numbers of the memory of a stack for each of its entries."""
 
 
 class LocalRay(NamedTuple):
-    """A ray in the frame of the tree, or eight; its start is the entry into the root's box, or an origin inside.
+    """A ray in the frame of the tree, or eight; its middle is the point nearest to the centre of the tree.
 
-    It meets the plane at coordinate c of an axis at c * reciprocal - product from its start, in units of the tree.
+    It meets the plane at coordinate c of an axis at c * reciprocal - product from its middle, in units of the tree.
     """
 
     untrusted: Truth  # too far away or too large to be transformed: it may intersect any box
     misses_root: Truth  # it intersects no box
-    start: Real  # distance from the origin to the start, in units of the tree
+    middle: Real  # distance from the origin to the middle, in units of the tree
     reciprocal: Vector  # of the direction, finite
-    product: Vector  # coordinates of the start times reciprocal
-    reach: Real  # length from the start, rounded up, in units of the tree
+    product: Vector  # coordinates of the middle times reciprocal
+    reach: Real  # length from the middle, rounded up, in units of the tree; may be negative
+    earliest: Real  # where the origin is, likewise, rounded down
 
 
 class Stack(NamedTuple):
@@ -90,13 +94,16 @@ def local_ray(frame: TreeFrame, origin: Vector, direction: Vector, extent: Real,
     x = slab_times(o[0], r[0], frame.low[0], frame.high[0])
     y = slab_times(o[1], r[1], frame.low[1], frame.high[1])
     z = slab_times(o[2], r[2], frame.low[2], frame.high[2])
-    start = larger(larger(x[0], y[0]), larger(z[0], 0.0))
-    leave = smaller(smaller(x[1], y[1]), z[1])
-    begin = (o[0] + start * direction[0], o[1] + start * direction[1], o[2] + start * direction[2])
-    product = (begin[0] * r[0], begin[1] * r[1], begin[2] * r[2])
+    enter, leave = larger(larger(x[0], y[0]), larger(z[0], 0.0)), smaller(smaller(x[1], y[1]), z[1])
+    d = direction
+    middle = smaller(larger(-(o[0] * d[0] + o[1] * d[1] + o[2] * d[2]), 0.0), limit * scale)
+    m = (o[0] + middle * d[0], o[1] + middle * d[1], o[2] + middle * d[2])
+    product = (m[0] * r[0], m[1] * r[1], m[2] * r[2])
     farthest = larger(absolute(o[0]), larger(absolute(o[1]), absolute(o[2])))
-    untrusted = logical_not((farthest <= FARTHEST_START) & (extent < inf))
-    return LocalRay(untrusted, start > leave, start, r, product, local_reach(limit, scale, start))
+    near = larger(farthest - middle, 1.0)  # the middle is at least as far from the centre, if farther than 1
+    untrusted = logical_not((farthest <= smaller(FARTHEST_START * near, FARTHEST_BOX)) & (extent < inf))
+    earliest = middle * -(1.0 + BOX_PAD) - BOX_PAD
+    return LocalRay(untrusted, enter > leave, middle, r, product, local_reach(limit, scale, middle), earliest)
 
 
 @inlined
@@ -113,9 +120,10 @@ def slab_times(origin: Real, reciprocal: Real, low: float, high: float) -> tuple
 
 
 @inlined
-def local_reach(limit: Real, scale: float, start: Real) -> Real:
-    """Length of the local ray from its start to a limit in metres, larger by more than its float32 rounding error."""
-    return (limit * scale - start) * (1.0 + BOX_PAD) + BOX_PAD
+def local_reach(limit: Real, scale: float, middle: Real) -> Real:
+    """Signed length of the local ray from its middle to a limit in metres, larger by more than its rounding errors."""
+    length = limit * scale - middle
+    return length + BOX_PAD * (1.0 + absolute(length)) + REACH_PAD * middle
 
 
 @inlined
@@ -180,8 +188,8 @@ def visit_on_ray(
     bounds, codes, nears = tree.bounds, stack.code, stack.near
     rx, ry, rz = broadcast_float32(ray.reciprocal)
     px, py, pz = broadcast_float32(ray.product)
-    codes[0], nears[0] = 0, 0.0
-    height, limit = 0 if ray.misses_root else 1, np.float32(ray.reach)
+    codes[0], nears[0] = 0, -inf
+    height, limit, earliest = 0 if ray.misses_root else 1, np.float32(ray.reach), np.float32(ray.earliest)
     while height > 0:
         height -= 1
         code = codes[height]
@@ -194,7 +202,7 @@ def visit_on_ray(
         # slab test of all eight boxes
         base = code * 6 * TREE_WIDTH
         entry = larger(plane_times(bounds, base + near_x, rx, px), plane_times(bounds, base + near_y, ry, py))
-        entry = larger(entry, larger(plane_times(bounds, base + near_z, rz, pz), np.float32(0.0)))
+        entry = larger(entry, larger(plane_times(bounds, base + near_z, rz, pz), earliest))
         leave = smaller(plane_times(bounds, base + far_x, rx, px), plane_times(bounds, base + far_y, ry, py))
         leave = smaller(leave, smaller(plane_times(bounds, base + far_z, rz, pz), limit))
         store(stack.entry, 0, entry)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.history.past import Past
 from cylcollide.history.requests import PastOptions, PastRequest, Protected, past_segments
 from cylcollide.history.rewound import RewoundLimbs
@@ -94,6 +95,7 @@ class Spread:
         self._pad = PAD * max(
             (abs(x) for tick in ring.ticks for corner in tick.tree.frame.corners() for x in corner), default=0.0
         )
+        self._pad = min(self._pad, LARGEST_NUMBER)  # corners of limbs far from all others are infinite
         self._pads: Float64Array = np.where(radius > 0.0, self._pad, 0.0)
         least, most = int(self._first.min(initial=last)), int(self._end.max(initial=0))
         motion, broken = np.zeros((2, last + 2))

@@ -7,6 +7,7 @@ runs between its first and its last write.
 """
 
 from functools import partial
+from math import inf
 from typing import NamedTuple
 from weakref import ref
 
@@ -15,9 +16,8 @@ import numpy as np
 from cylcollide._types import Column, Int64Array, Rows, Vectors
 from cylcollide.bones.rig_rows import Bones, Parts, Placed, RigRows, place_character
 from cylcollide.bvh import refit
-from cylcollide.bvh.layout import TreeFrame, box_edge
+from cylcollide.bvh.layout import TreeFrame, box_in_frame
 from cylcollide.characters.rig import Rig
-from cylcollide.constants import BOX_PAD
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import ROW, limb_at, write_row
 from cylcollide.kernels.ray import as_vector
@@ -113,7 +113,7 @@ def move_characters(
                 columns.orientations[bone + b, n] = orientations[c * count + b, n]
     for node in range(scratch.dirty.size):
         scratch.dirty[node] = False
-    refit.fit_items(at, scratch.limb, scratch.low, scratch.high, frame, columns.bounds, scratch.dirty)
+    refit.fit_items(at, scratch.limb, scratch.low, scratch.high, frame, inf, columns.bounds, scratch.dirty)
     refit.fit_branches(at, columns.bounds, scratch.dirty, scratch.corners)
     return MOVED
 
@@ -131,10 +131,10 @@ def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, frame: TreeFr
             scratch.radius2[i], box,
         )  # fmt: skip
         smallest, largest = padded_box(limb_at(scratch.rows, scratch.kernel_shape, j))
+        bounds = box_in_frame(centre, scale, smallest, largest, True)
         for axis in range(3):
             scratch.low[j, axis], scratch.high[j, axis] = smallest[axis], largest[axis]
-            begins = box_edge(smallest[axis], centre[axis], scale, -BOX_PAD)
-            ends = box_edge(largest[axis], centre[axis], scale, BOX_PAD)
+            begins, ends = bounds[axis], bounds[3 + axis]
             # corners may have been rounded to float32, as the boxes are that they hold
             begins, ends = max(begins, float(np.float32(begins))), min(ends, float(np.float32(ends)))
             if not (begins >= frame.low[axis] and ends <= frame.high[axis]):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cylcollide._types import Column, Int64Array, NodeBoxes, Quaternions, Rows, Vectors
 from cylcollide.bones.rig_rows import Bones, Parts, Placed
-from cylcollide.bvh.layout import FRAME_NUMBERS, HIGH, Tree, fill_frame, frame_at, frame_of
+from cylcollide.bvh.layout import FRAME_MEMORY, HIGH, Tree, fill_frame, frame_at, frame_of
 from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.constants import FEW_MOVED, TREE_WIDTH
 from cylcollide.kernels.aabb import refill_row
@@ -169,7 +169,7 @@ class Draft(PoseMemory):
         self.layout, self.nodes = layout, nodes
         self.low, self.high = np.empty((2, layout.rows, 3))
         """Corners of the boxes around limbs, (n, 3)."""
-        self._table, self._frame_numbers = self.columns.table(layout), np.empty(FRAME_NUMBERS)
+        self._table, self._frame_numbers = self.columns.table(layout), np.empty(FRAME_MEMORY)
 
     def suits(self, layout: WorldLayout, nodes: int) -> bool:
         """Whether it is one for these, and can be written: no state, answer or array that a user keeps reads it."""
@@ -189,10 +189,10 @@ def refit_limbs(
     """Write all that follows from the ends of n > 0 limbs; the `tree_cost` of it.
 
     That is `rows` and `kernel_shape` of the table, the corners of the limbs' boxes (n, 3), the bounds of their tree
-    (nodes, 6, 8), and its frame as FRAME_NUMBERS numbers, for `frame_of`.
+    (nodes, 6, 8), and its frame as FRAME_MEMORY numbers, for `frame_of`.
     """
     for i in range(table.radius.size):
         refill_row(table, i, low, high, i)
     fill_frame(low, high, numbers)
     fit_bounds(child, low, high, frame_at(numbers), bounds)
-    return tree_cost(bounds, child, numbers[3])
+    return tree_cost(bounds, numbers[3])

@@ -122,7 +122,7 @@ class Snapshot(Queries):
     def _fits(self) -> bool:
         """Whether the boxes are about as large as when the tree was built; if not, a rebuild pays."""
         tree = self._tree
-        return are_about_as_large(tree_cost(tree.bounds, tree.child, tree.frame.scale), self._built_cost)
+        return are_about_as_large(tree_cost(tree.bounds, tree.frame.scale), self._built_cost)
 
     @cached_property
     def _packed_firsts(self) -> tuple[LimbRows, Tree]:
@@ -177,7 +177,7 @@ def snapshot_of(
 def built_tree(low: Float64Array, high: Float64Array) -> tuple[Tree, float]:
     """A new tree over boxes with these corners, (n, 3) each, and its `tree_cost`."""
     tree = build(low, high)
-    return tree, tree_cost(tree.bounds, tree.child, tree.frame.scale)
+    return tree, tree_cost(tree.bounds, tree.frame.scale)
 
 
 # The next state -------------------------------------------------------------------------------------------------------

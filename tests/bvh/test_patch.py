@@ -133,7 +133,7 @@ def test_a_life_of_coming_and_going():
         check_boxes(tree, low, high)
         if len(low):
             fresh = build(low, high)
-            cost = [tree_cost(one.bounds, one.child, one.frame.scale) for one in (tree, fresh)]
+            cost = [tree_cost(one.bounds, one.frame.scale) for one in (tree, fresh)]
             worst = max(worst, cost[0] / cost[1])
             assert len(tree.child) <= 3 * len(fresh.child) + 1
     assert 1.0 < worst < 2.5, worst

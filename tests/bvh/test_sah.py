@@ -83,6 +83,6 @@ def test_a_crowd_has_a_good_tree():
     mixed = np.random.default_rng(1).permutation(len(limbs))
     good, same, nowhere = build(low, high), build(low[mixed], high[mixed]), np.zeros_like(low)
     by_count = refit(build(nowhere, nowhere), low[mixed], high[mixed])
-    costs = [tree_cost(tree.bounds, tree.child, tree.frame.scale) for tree in (good, same, by_count)]
+    costs = [tree_cost(tree.bounds, tree.frame.scale) for tree in (good, same, by_count)]
     assert costs[1] == pytest.approx(costs[0], rel=0.02)
     assert costs[2] > 2 * costs[0]

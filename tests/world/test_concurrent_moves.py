@@ -199,7 +199,7 @@ def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Co
 
 def cost(world: cc.HitWorld) -> float:
     tree = world.snapshot()._tree
-    return tree_cost(tree.bounds, tree.child, tree.frame.scale)
+    return tree_cost(tree.bounds, tree.frame.scale)
 
 
 @pytest.mark.parametrize(("side", "copies"), [(6, 1), (6, 40)])

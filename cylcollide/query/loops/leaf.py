@@ -49,7 +49,7 @@ class StreamScratch(NamedTuple):
     best: Rows[np.float64]  # (rays, 8): the `Closest` of each ray so far
     step: Column[np.int32]  # (rays,): 0, 1, 2, ...
     nothing: Column[np.float64]  # (8,): a row of `best` before the first limb
-    start: Column[np.float64]  # (rays,): where the ray begins in the frame of the tree
+    middle: Column[np.float64]  # (rays,): `LocalRay.middle`
     per_length: Column[np.float64]  # (rays,): fraction of a unit of length
     radius: Column[np.float64]  # (rays,): of thick rays
     stream: Stream  # their way through the tree
@@ -69,14 +69,14 @@ def make_stream_scratch(tree: Tree, rays: int, chunk: int) -> StreamScratch:
     nothing = np.zeros(LANES)
     nothing[: STARTS_INSIDE + 1] = NO_LIMB, inf, inf, UNDECIDED_FACE, inf, 0.0  # `no_hit`
     ray, best = aligned((2, size, LANES), np.float64)
-    start, per_length, radius = aligned((3, size), np.float64)
+    middle, per_length, radius = aligned((3, size), np.float64)
     step, crossed, crossings = np.arange(size, dtype=np.int32), np.empty((0, 2), np.int32), np.zeros(1, np.int64)
     pairs = make_pair_queue(SHAPES + 1, PAIR_BATCH, 3 * LANES)
     refine = make_pair_queue(SHAPES * FACES, rays + 2 * PAIR_BATCH, PAIR_BATCH)
     stream, number, key = make_stream(tree, rays), np.empty(chunk + 2 * LANES, np.int32), np.empty(chunk, np.uint16)
     sort = number, key, np.empty(8 * 16**3 + 1, np.int32), np.empty(10, np.int64)
     return StreamScratch(
-        ray, best, step, nothing, start, per_length, radius, stream, pairs, refine, crossed, crossings, *sort
+        ray, best, step, nothing, middle, per_length, radius, stream, pairs, refine, crossed, crossings, *sort
     )
 
 
@@ -167,7 +167,7 @@ def merge_hit(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None:
     row = state.best[i]
     row[LIMB], row[LOWER], row[UPPER] = best, hit.lower, hit.upper
     row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = hit.face, next_possible, select(hit.inside, 1.0, 0.0)
-    state.stream.record[i, REACH] = local_reach(min(hit.upper, state.ray[i, LIMIT]), query.scale, state.start[i])
+    state.stream.record[i, REACH] = local_reach(min(hit.upper, state.ray[i, LIMIT]), query.scale, state.middle[i])
 
 
 @inlined

@@ -109,11 +109,11 @@ def write_thick_fraction(hits: HitColumns, i: int, batch: RayBatch, ray: Ray, li
 @inlined
 def test_limb(query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, best: Closest) -> tuple[Closest, float]:
     """The closest hit of a ray after a test of limb k, and the reach up to there."""
-    ray, policy, table, mask, ignored, scale, start = query
+    ray, policy, table, mask, ignored, scale, middle = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
         bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), policy)
         best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, ray.radius == 0.0)
-    return best, local_reach(min(best[2].upper, ray.limit), scale, start)
+    return best, local_reach(min(best[2].upper, ray.limit), scale, middle)
 
 
 @compiled_loop
@@ -141,7 +141,7 @@ def cast_single_rays(
         best, local = no_hit(ray.limit), local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
         is_open = local.untrusted
         if not (local.untrusted or local.misses_root):
-            query = ray, batch.policy, table, *filter_of(batch, i), tree.frame.scale, local.start
+            query = ray, batch.policy, table, *filter_of(batch, i), tree.frame.scale, local.middle
             best = visit_on_ray(tree, stack, local, test_limb, query, best)
             is_open = is_undecided(best)
         write_hit(hits, i, ray, best, is_open, batch, table)

@@ -127,8 +127,8 @@ def store_ray_state(state: StreamScratch, row: int, ray: Ray, local: LocalRay) -
     """Store the initial state of eight rays: no hit, reach as far as their limit."""
     o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
     store_rows(state.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
-    store_rows(state.stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.reach))
-    store(state.start, row, local.start)
+    store_rows(state.stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.earliest))
+    store(state.middle, row, local.middle)
     store(state.per_length, row, ray.per_length)
     nothing = load(state.nothing, 0)
     for k in range(row, row + LANES):
