@@ -53,7 +53,7 @@ class StreamScratch(NamedTuple):
     per_length: Column[np.float64]  # (rays,): fraction of a unit of length
     radius: Column[np.float64]  # (rays,): of thick rays
     stream: Stream  # their way through the tree
-    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested; last: `thick_leaf.MORE_STEPS`
+    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested; last: `thick_leaf`
     refine: PairQueue  # hits, by shape and face, whose fraction is a guess: rays of the query and limbs
     crossed: Rows[np.int32]  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
     crossings: Column[np.int64]  # (1,): how many there are, possibly more than `crossed` holds
@@ -71,7 +71,7 @@ def make_stream_scratch(tree: Tree, rays: int, chunk: int) -> StreamScratch:
     ray, best = aligned((2, size, LANES), np.float64)
     middle, per_length, radius = aligned((3, size), np.float64)
     step, crossed, crossings = np.arange(size, dtype=np.int32), np.empty((0, 2), np.int32), np.zeros(1, np.int64)
-    pairs = make_pair_queue(SHAPES + 1, PAIR_BATCH, 3 * LANES)
+    pairs = make_pair_queue(SHAPES + 2, PAIR_BATCH, 3 * LANES)
     refine = make_pair_queue(SHAPES * FACES, rays + 2 * PAIR_BATCH, PAIR_BATCH)
     stream, number, key = make_stream(tree, rays), np.empty(chunk + 2 * LANES, np.int32), np.empty(chunk, np.uint16)
     sort = number, key, np.empty(8 * 16**3 + 1, np.int32), np.empty(10, np.int64)

@@ -23,12 +23,12 @@ from cylcollide.query.loops.leaf import (
     record_crossing,
     record_hits,
 )
-from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, enqueue_pair, limbs_at, one_limb
+from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, enqueue_pair, limbs_at
 from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import LANES, load_at, lowest_bit, movemask
 
-MORE_STEPS = SHAPES
-"""Slot of thick rays and cylinders that take more than one step."""
+MORE_STEPS, LISTED = SHAPES, SHAPES + 1
+"""Slots of thick rays and cylinders that take more than one step, and of a list of rays and its limb."""
 
 
 @inlined
@@ -52,43 +52,36 @@ def test_thick_pairs(query: StreamQuery, shape: int) -> None:
     rays, limbs, left = queue.row.reshape(-1), queue.limb.reshape(-1), queue.queued[shape]
     for k in range(left, PAIR_BATCH):  # lanes without a pair repeat the first: no extra step
         rays[first + k], limbs[first + k] = rays[first], limbs[first]
-    test_thick(query, shape, (1 << left) - 1, rays, first, limbs, -1)
+    test_thick(query, shape, (1 << left) - 1, first)
     queue.queued[shape] = 0
 
 
 @inlined
-def test_thick(
-    query: StreamQuery, shape: int, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
-) -> None:
-    """Test sixteen pairs of a thick ray and a limb; arguments as in `record_hits`."""
+def test_thick(query: StreamQuery, shape: int, valid: int, first: int) -> None:
+    """Test those of sixteen pairs, from number `first` of all slots on, that have a bit in `valid`."""
     if shape == CYLINDER and query.batch.policy == POLICY_HIT:
-        test_first_step(query, valid, chosen, first, limbs, index)
+        test_first_step(query, valid, first)
         return
     while valid:
-        test_thick_eight(query, shape, valid & ALL_LANES, chosen, first, limbs, index)
+        test_thick_eight(query, shape, valid & ALL_LANES, first)
         first, valid = first + LANES, valid >> LANES
 
 
 @noinline
-def test_first_step(
-    query: StreamQuery, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
-) -> None:
+def test_first_step(query: StreamQuery, valid: int, first: int) -> None:
     """As `test_thick`, for cylinders. Pairs that take more than a step, one in six, wait until there are eight."""
     rows, state, two = query.table.rows, query.state, first + LANES
-    ray, other = eight_thick_rays(state, chosen, first), eight_thick_rays(state, chosen, two)
-    if index >= 0:
-        limb = limb_of_other = one_limb(rows, CYLINDER, index)
-    else:
-        limb, limb_of_other = limbs_at(rows, CYLINDER, limbs, first), limbs_at(rows, CYLINDER, limbs, two)
-    bounds, is_open = first_step_bounds(ray, limb)
-    other_bounds, other_open = first_step_bounds(other, limb_of_other)
+    rays, limbs = state.pairs.row.reshape(-1), state.pairs.limb.reshape(-1)
+    ray, other = eight_thick_rays(state, rays, first), eight_thick_rays(state, rays, two)
+    bounds, is_open = first_step_bounds(ray, limbs_at(rows, CYLINDER, limbs, first))
+    other_bounds, other_open = first_step_bounds(other, limbs_at(rows, CYLINDER, limbs, two))
     more = valid & (movemask(is_open | (ray.radius == 0.0)) | movemask(other_open | (other.radius == 0.0)) << LANES)
-    record_hits(query, bounds, valid & ~more & ALL_LANES, chosen, first, limbs, index)
-    record_hits(query, other_bounds, (valid & ~more) >> LANES, chosen, two, limbs, index)
+    record_hits(query, bounds, valid & ~more & ALL_LANES, rays, first, limbs, -1)
+    record_hits(query, other_bounds, (valid & ~more) >> LANES, rays, two, limbs, -1)
     while more:
         k = first + lowest_bit(more)
         more &= more - 1
-        if enqueue_pair(state.pairs, MORE_STEPS, chosen[k], index if index >= 0 else limbs[k]) == LANES:
+        if enqueue_pair(state.pairs, MORE_STEPS, rays[k], limbs[k]) == LANES:
             test_more_steps(query)
 
 
@@ -101,29 +94,25 @@ def test_more_steps(query: StreamQuery) -> None:
         rays[first + k], limbs[first + k] = rays[first], limbs[first]
     queue.queued[MORE_STEPS] = 0
     if left > 0:
-        test_thick_eight(query, CYLINDER, (1 << left) - 1, rays, first, limbs, -1)
+        test_thick_eight(query, CYLINDER, (1 << left) - 1, first)
 
 
 @noinline
-def test_thick_eight(
-    query: StreamQuery, shape: int, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, index: int
-) -> None:
+def test_thick_eight(query: StreamQuery, shape: int, valid: int, first: int) -> None:
     """As `test_thick`, eight pairs in full. Radius 0: a line."""
-    rows, ray = query.table.rows, eight_thick_rays(query.state, chosen, first)
+    rows, queue = query.table.rows, query.state.pairs
+    rays, limbs = queue.row.reshape(-1), queue.limb.reshape(-1)
+    ray = eight_thick_rays(query.state, rays, first)
     lines = movemask(ray.radius == 0.0) & valid
     if lines != valid:
-        if index >= 0:
-            limb = one_limb(rows, shape, index)
-        else:
-            limb = limbs_at(rows, shape, limbs, first)
-        bounds = thick_hit_bounds(ray, limb, query.batch.policy)
-        record_hits(query, bounds, valid & ~lines, chosen, first, limbs, index)
+        bounds = thick_hit_bounds(ray, limbs_at(rows, shape, limbs, first), query.batch.policy)
+        record_hits(query, bounds, valid & ~lines, rays, first, limbs, -1)
     while lines:
-        k = lowest_bit(lines)
+        k = first + lowest_bit(lines)
         lines &= lines - 1
-        i, own = chosen[first + k], index if index >= 0 else limbs[first + k]
-        place = limb_at(rows, query.table.kernel_shape, own)
-        record_one(query, limb_hit_bounds(one_ray(query.state, i, 0.0), place, query.batch.policy), i, own)
+        place = limb_at(rows, query.table.kernel_shape, limbs[k])
+        bounds_of_line = limb_hit_bounds(one_ray(query.state, rays[k], 0.0), place, query.batch.policy)
+        record_one(query, bounds_of_line, rays[k], limbs[k])
 
 
 @inlined
@@ -141,8 +130,11 @@ def record_one(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None
 @compiled
 def test_thick_list(query: StreamQuery, limb: int, shape: int, first: int, end: int) -> int:
     """As `test_ray_list`, for thick rays."""
-    live = query.state.stream.live
+    live, queue, slot = query.state.stream.live, query.state.pairs, LISTED * PAIR_BATCH
+    rays, limbs = queue.row.reshape(-1), queue.limb.reshape(-1)
     while first + PAIR_BATCH <= end:
-        test_thick(query, shape, (1 << PAIR_BATCH) - 1, live, first, live, limb)
+        for k in range(PAIR_BATCH):
+            rays[slot + k], limbs[slot + k] = live[first + k], limb
+        test_thick(query, shape, (1 << PAIR_BATCH) - 1, slot)
         first += PAIR_BATCH
     return first
