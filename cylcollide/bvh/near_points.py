@@ -207,8 +207,8 @@ def squares_from_balls(bounds: Float32Array, base: int, segment: tuple[Vector, V
 def middle_of(bounds: Float32Array, base: int, place: Real) -> tuple[Any, Any]:
     """Along one axis, the middles of eight boxes from a place, and their half widths."""
     farthest, half = np.float32(FARTHEST_BOX), np.float32(0.5)
-    low, high = larger(load(bounds, base), -farthest), smaller(load(bounds, base + 3 * TREE_WIDTH), farthest)
-    return half * (low + high) - place, half * (high - low)
+    low, high = load(bounds, base), load(bounds, base + 3 * TREE_WIDTH)  # a width may be infinite, a middle not
+    return half * (larger(low, -farthest) + smaller(high, farthest)) - place, half * (high - low)
 
 
 @noinline
