@@ -136,7 +136,7 @@ def axis_frame(ray: RayNumbers, grown: Grown) -> GrownFrame:
 def reach_of(offset: Vector, step: Vector, size: int) -> Fraction:
     """A t beyond which offset + t step is longer than `size`, either way."""
     fastest = max(map(abs, step))
-    return Fraction(sum(map(abs, offset)) + size, fastest) + 1 if fastest else Fraction(1)
+    return Fraction(sum(map(abs, offset)) + size, fastest) + 1 if fastest else Fraction(2)  # beyond a segment's end
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Rays in the past, and the limbs that they meet: as a world's snapshot for the present."""
 
-from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -127,10 +126,9 @@ class Past(AtTimes):
         limbs = self.limbs(hit, row[hit])
         return axis_distances(points, limbs._table, limbs._kernel_rows, limb)
 
-    def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> Iterable[Iterable[int]]:
-        """The limbs on the list of each of these rays that it may hit."""
-        some = batch_rows(self.rays.batch, rays)
-        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs._kernel_rows, 0, lists, False))
+    def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> CompressedRows:
+        """The pieces of the limbs on the list of each of these rays that it may hit."""
+        return pieces_of_lists(batch_rows(self.rays.batch, rays), limbs._kernel_rows, 0, lists, False)
 
     def _listed(self) -> tuple[RewoundLimbs, CompressedRows]:
         """The limbs that each ray may hit, placed for it alone, and the list of each ray."""

@@ -94,7 +94,7 @@ def first_in_bore(line: Line, limb: Limb, begin: Real, last: Real, is_open: Trut
         from_there = end - (left - grown) / larger(rise, SLOPE_FLOOR)
         passes = (reached >= end) | ((left > grown) & (from_there <= reached))
         reached = select(distance > grown, select(passes, end, reached), lower)
-        never = (reached >= last) & logical_not(upper < inf)
+        never = (reached >= last) & (distance > grown) & logical_not(upper < inf)
         lower = select(is_open, select(never, inf, reached), lower)
         wide = (upper - lower) * larger(-slope, STEEP) > TIGHT * line.delta
         is_open = is_open & (lower < upper) & wide & (upper > begin)

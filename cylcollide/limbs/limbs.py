@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +18,6 @@ from cylcollide._types import (
     InsidePolicy,
     Int8Array,
     Int32Array,
-    Int64Array,
     Shape,
     Uint32Array,
 )
@@ -29,6 +28,7 @@ from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
 from cylcollide.process.signatures import NO_CONSTRUCTOR
 from cylcollide.query.arguments import arguments_of
+from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.boxes import BoxRequest, box_request, touching
 from cylcollide.query.clearance import OwnLimbs
 from cylcollide.query.farthest import rows_of
@@ -293,12 +293,8 @@ class Limbs(Constructors, PointQueries):
         batch = request.batch._replace(rays=rays)
         hits = empty_hits(n)
         single.cast_rows(batch, self._kernel_rows, hits)
-        near = self._own_limb if hits.undecided.any() else None
+        near = partial(own_pieces, self._table) if hits.undecided.any() else None
         return RayHits(named_columns(batch, hits), self, request.inside, near, considered=OwnLimbs(self, batch))
-
-    def _own_limb(self, rows: Int64Array) -> list[list[int]]:
-        """A list for each of these rows: of the one limb that it is paired with."""
-        return [[i if len(self) > 1 else 0] for i in rows.tolist()]
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses a limb, which of several `limb` names."""

@@ -17,7 +17,7 @@ from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.places import bound_distances
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request
 from cylcollide.query.nearest import ClosestPoints, are_within
-from cylcollide.query.points import axis_distances, resolve_point
+from cylcollide.query.points import axis_distances, sides
 
 
 def own_points(points: ArrayLike) -> ArrayLike:
@@ -61,8 +61,9 @@ class PointQueries(metaclass=Shown):
         verdict = np.full(len(position), MISS, np.int8)
         point_loops.classify_rows(position, self._kernel_rows, verdict)
         side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
-        for i in np.flatnonzero(verdict == UNDECIDED).tolist():
-            side[i] = resolve_point(position[i], self._table, i if len(self) > 1 else 0)
+        rows = np.flatnonzero(verdict == UNDECIDED)
+        own = rows if len(self) > 1 else np.zeros_like(rows)
+        side[rows] = sides(position[rows], self._table, own.astype(np.int32))
         return side
 
     @arguments_of(own_points)

@@ -9,6 +9,7 @@ and with a slightly smaller one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TypeAlias, Unpack
 
@@ -20,6 +21,7 @@ from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.exact.boxes import boxes_touch
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.query import exact_fallback
+from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.farthest import any_across, cross, direction, dot, farthest, parts, rows_of
 from cylcollide.query.hits import named_columns
 from cylcollide.query.loops.columns import CompressedRows, empty_hits, offsets_of, ray_of_each
@@ -142,7 +144,8 @@ def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:
     hits = empty_hits(len(request.first))
     request.copy_checked(0, len(hits.limb))
     cast_rows(request.batch, table.kernel_rows, hits)
-    exact_fallback.resolve_hits(named_columns(request.batch, hits), table, "hit", lambda rows: rows[:, None].tolist())
+    read = named_columns(request.batch, hits)
+    exact_fallback.resolve_hits(read, table, "hit", partial(own_pieces, table))
     return np.asarray(hits.limb >= 0)
 
 

@@ -13,6 +13,7 @@ from cylcollide.constants import FEW_LIMBS, SMALLEST_STREAM
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
 from cylcollide.query.loops.brute_force import cast_brute_force
+from cylcollide.query.loops.chords import pieces_of_rays
 from cylcollide.query.loops.columns import IN_RECORD, HitColumns, Record, hits_in, missed_hits
 from cylcollide.query.loops.inputs import RayOptions, batch_in
 from cylcollide.query.loops.ray_sort import sorted_by_tick
@@ -35,7 +36,7 @@ def closest(state: State, request: RayRequest) -> RayHits:
     """The closest limb along each ray."""
     record, tree, undecided = cast_all(state, request, Aim.CLOSEST)
     read = partial(read_column, record, len(request.first), request.options, request.radius)
-    near = partial(exact_fallback.limbs_near_rays, read("batch"), state._table, tree) if undecided else None
+    near = partial(pieces_of_rays, read("batch"), state._kernel_rows, tree) if undecided else None
     return RayHits(read, state, request.inside, near)
 
 

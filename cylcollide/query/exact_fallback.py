@@ -1,7 +1,7 @@
 """Rows that the float64 bounds leave undecided, decided in exact arithmetic and written into the same columns."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, pairwise, repeat
+from itertools import chain, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,15 +21,17 @@ from cylcollide._types import (
 from cylcollide.bvh.layout import Tree
 from cylcollide.exact import order
 from cylcollide.exact.solid import Solid
-from cylcollide.kernels.limb_table import LimbRows, LimbTable
+from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.ray import Rays, limit_of, radius_of, ray_at
-from cylcollide.query.loops.chords import complete_chords, earliest_entries, pieces_of_rays
+from cylcollide.query.at_surface import by_entry, cast_alone, settled, write_numbers
+from cylcollide.query.loops.chords import cast_chords, complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
     ChordRows,
+    CompressedRows,
+    chords_of_rays,
     concat_chord_rows,
     empty_chords,
-    empty_hits,
     missed_chords,
     offsets_of,
     put_chords,
@@ -38,13 +40,12 @@ from cylcollide.query.loops.columns import (
     take_rays_of_chords,
 )
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import LabelledLimbs, take_rays
-from cylcollide.query.thick import BOUNDED, Bounded, grown_solid, is_open
+from cylcollide.query.thick import Bounded, grown_solid, is_open
 from cylcollide.shapes import SHAPE_RECORDS
 
-Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
-"""Maps rows (k,) to the limbs that each ray may hit."""
+Candidates: TypeAlias = Callable[[Int64Array], CompressedRows]
+"""Maps rows (k,) to the pieces of limbs that each ray may hit, as `pieces_of_rays` returns them."""
 
 ExactRows: TypeAlias = tuple[Int64Array, Float64Array]
 """Undecided rows (k,), and a fraction of each as a double-double (k, 2)."""
@@ -133,13 +134,22 @@ def resolve_hits(
 ) -> ChordRows:
     """Fill in undecided rows of a cast: limb and face from exact arithmetic, fractions from kernels if these decide.
 
-    `read` takes the name of a column of `HitColumns`, or "batch". Returns the chords of the hits of undecided rows.
+    `read` takes the name of a column of `HitColumns`, or "batch". Returns the chords of the hits of rows that are
+    undecided in double-double, too.
     """
     batch, undecided, started_inside = read("batch"), read("undecided"), read("inside")
     rows = np.flatnonzero(undecided)
+    if len(rows):
+        part, lists = take_rays(batch, rows), candidates(rows)
+        hits, missed, entries = settled(part, table, *lists)
+        write_numbers(part, table, inside, hits)
+        for name, column in hits._asdict().items():
+            read(name)[rows] = column
+        rows = rows[hits.undecided]
     found = missed_chords(len(rows))
-    for k, (i, limbs) in enumerate(zip(rows.tolist(), _by_entry(batch, table, rows, candidates(rows)), strict=True)):
-        started_inside[i] = _write_first(found, k, batch.rays, i, table, limbs[0], inside, limbs[1])
+    for k, i in enumerate(np.flatnonzero(hits.undecided).tolist() if len(rows) else ()):
+        limbs, earliest = ([hits.limb.item(i)], [0.0]) if hits.limb[i] >= 0 else by_entry(lists, missed, entries, i)
+        started_inside[rows[k]] |= _write_first(found, k, part.rays, i, table, limbs, inside, earliest)
     hit = np.flatnonzero(found.limb >= 0)
     chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])
     _prefer_kernels(part, table, every, False, chords)
@@ -151,25 +161,6 @@ def resolve_hits(
         read(name)[rows] = missing
         read(name)[rows[hit]] = column
     return ChordRows(offsets_of(rows[hit], len(undecided)), undecided, chords)
-
-
-def _by_entry(
-    batch: RayBatch, table: LimbTable, rows: Int64Array, candidates: Iterable[Iterable[int]]
-) -> Iterator[tuple[list[int], list[float]]]:
-    """The candidates of each ray in the order of the earliest fractions at which it may enter them, and these.
-
-    Fractions are 0 where bounds of a thick ray's contact take the place of an exact one: a later limb may be first.
-    """
-    lists = [np.sort(np.fromiter(limbs, np.int32)) for limbs in candidates]
-    offsets, limbs = np.cumsum([0, *map(len, lists)]), np.concatenate([*lists, np.zeros(0, np.int32)])
-    earliest = np.empty(len(limbs))
-    earliest_entries(batch, table.kernel_rows, rows, offsets, limbs, earliest)
-    for begin, end in pairwise(offsets.tolist()):
-        of_ray = earliest[begin:end]
-        if len(batch.rays.radius) and np.isin(table.kind[limbs[begin:end]], BOUNDED).any():
-            of_ray[:] = 0.0
-        by_entry = np.argsort(of_ray, kind="stable")
-        yield limbs[begin:end][by_entry].tolist(), of_ray[by_entry].tolist()
 
 
 def exact_hits(resolved: ChordRows | None, inside: InsidePolicy) -> ExactRows:
@@ -202,9 +193,7 @@ def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: C
     Kernels give a limb alone the bits that they give it among many. So the result does not depend on which limbs a loop
     has tested.
     """
-    all_rows, alone, limb = table.kernel_rows, empty_hits(len(rows)), chords.limb[rows]
-    columns = (all_rows.kernel_shape[limb], all_rows.character[limb], all_rows.mask[limb], all_rows.rows[limb])
-    cast_rows(batch, LimbRows(*columns, all_rows.shared_mask), alone)
+    alone = cast_alone(batch, table, chords.limb[rows])
     decided = (alone.limb >= 0) & ~alone.undecided
     chords.fraction[rows[decided]], chords.exact_hit[rows[decided]] = alone.fraction[decided], False
 
@@ -227,40 +216,45 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bo
     put_chords(chords, hit[~undecided], take_chords(fast, ~undecided))
 
 
-def limbs_near_rays(batch: RayBatch, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
-    """The limbs that each of the given rays may hit."""
-    return limbs_of_pieces(*pieces_of_rays(batch, table.kernel_rows, tree, rows))
-
-
-def limbs_of_pieces(offsets: Int64Array, codes: Int32Array) -> list[list[int]]:
-    """The limbs that the pieces of each ray belong to."""
-    return [_limbs_of(codes[offsets[k] : offsets[k + 1]]) for k in range(len(offsets) - 1)]
-
-
 def resolve_any(
     batch: RayBatch, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, blocked: BoolArray
 ) -> None:
     """Write into `blocked` whether each of the given rays hits any limb."""
-    for i, limbs in zip(rows.tolist(), limbs_near_rays(batch, table, tree, rows), strict=True):
-        ray, solids = ray_numbers(batch.rays, i), _solids(batch.rays, i, table, limbs)
-        blocked[i] = any(order.limb_hit(ray, solid, inside)[0] is not None for _, solid in solids)
+    part, lists = take_rays(batch, rows), pieces_of_rays(batch, table.kernel_rows, tree, rows)
+    hits, missed, entries = settled(part, table, *lists)
+    for i in np.flatnonzero(hits.undecided).tolist():
+        ray, solids = ray_numbers(part.rays, i), _solids(part.rays, i, table, by_entry(lists, missed, entries, i)[0])
+        hits.limb[i] = next((one for one, solid in solids if order.limb_hit(ray, solid, inside)[0]), NO_LIMB)
+    blocked[rows] = hits.limb >= 0
 
 
 def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array) -> ChordRows:
-    """Chords of the rays `begin`, `begin` + 1, ..., those of undecided rays from exact arithmetic.
+    """Chords of the rays `begin`, `begin` + 1, ..., those of undecided rays in double-double or exact arithmetic.
 
     `codes`: the pieces that the rays may hit; `fast`: the kernels' chords of all rays.
     """
+    rays, n = np.flatnonzero(fast.undecided), len(fast.undecided)
+    part, (offsets, listed) = take_rays(batch, begin + rays), chords_of_rays(fast.offsets, rays)
+    codes = codes[listed]
+    _, missed, _ = settled(part._replace(policy=POLICY_HIT), table, offsets, codes)
+    offsets, codes = offsets_of(ray_of_each(offsets)[~missed], len(rays)), codes[~missed]
+    found = ChordRows(offsets, np.empty(len(rays), bool), empty_chords(len(codes)))
+    if cast_chords(part, table.kernel_rows, offsets, codes, 0, found.chords, found.undecided):
+        found = _exact_chords(part, table, found, codes)
+    which = np.arange(n)
+    which[rays] = n + np.arange(len(rays))
+    return take_rays_of_chords(concat_chord_rows([fast, found]), which)
+
+
+def _exact_chords(batch: RayBatch, table: LimbTable, fast: ChordRows, codes: Int32Array) -> ChordRows:
+    """As `resolve_chords`, in exact arithmetic."""
     rays, offsets, n = np.flatnonzero(fast.undecided), fast.offsets, len(fast.undecided)
-    found = [
-        _sorted_chords(batch.rays, begin + k, table, _limbs_of(codes[offsets[k] : offsets[k + 1]]))
-        for k in rays.tolist()
-    ]
+    found = [_sorted_chords(batch.rays, k, table, _limbs_of(codes[offsets[k] : offsets[k + 1]])) for k in rays.tolist()]
     chords = empty_chords(sum(map(len, found)))
     for row, one in enumerate(chain.from_iterable(found)):
         _write(chords, row, *one)
     counts, which = np.array([len(chords) for chords in found]), np.arange(n)
-    _prefer_kernels_in_chords(batch, table, begin + np.repeat(rays, counts), chords)
+    _prefer_kernels_in_chords(batch, table, np.repeat(rays, counts), chords)
     resolved = ChordRows(np.cumsum([0, *counts]), fast.undecided[rays], chords)
     which[rays] = n + np.arange(len(rays))
     return take_rays_of_chords(concat_chord_rows([fast, resolved]), which)

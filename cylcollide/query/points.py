@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Side
+from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Side
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import STACK_NUMBERS
 from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH
@@ -20,13 +21,14 @@ from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.inputs import INVALID, PointFilters, filter_of
+from cylcollide.query.loops.places import empty_places, write_places
 from cylcollide.query.loops.points import PointColumns, limbs_near_point
 from cylcollide.query.loops.ray_sort import sorted_by_tick
 from cylcollide.query.loops.recorded_candidates import Protection
 from cylcollide.query.loops.recorded_points import locate_recorded
 from cylcollide.query.request import ANY_LIMB, PointRequest, RayRequest, State, raise_changed
 from cylcollide.query.result import Computed, TimedResult
-from cylcollide.query.scratch import scratch_for_points, scratch_for_recorded
+from cylcollide.query.scratch import scratch_for_points, scratch_for_recorded, scratch_for_surface
 from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import pack
@@ -168,15 +170,25 @@ def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs
     return squared
 
 
-def resolve_point(point: Float64Array, table: LimbTable, limb: int) -> Side:
-    """Where one point (3,) lies with respect to one limb."""
-    return exact_limb(table, limb).side(tuple(point.tolist()))
-
-
 def resolve_points(
     points: Float64Array, table: LimbTable, near: Callable[[int], Iterable[int]], columns: PointColumns
 ) -> None:
     """Write the lowest limb that contains each undecided point, of those `near` its row, and how many do."""
-    for i in np.flatnonzero(columns.undecided).tolist():
-        containing = [limb for limb in near(i) if resolve_point(points[i], table, limb) != Side.OUTSIDE]
-        columns.limb[i], columns.limb_count[i] = min(containing, default=-1), len(containing)
+    rows = np.flatnonzero(columns.undecided)
+    lists = [list(near(i)) for i in rows.tolist()]
+    limb = np.array(list(chain.from_iterable(lists)), np.int32)
+    side = iter(sides(np.repeat(points[rows], [len(one) for one in lists], axis=0), table, limb).tolist())
+    for i, limbs in zip(rows.tolist(), lists, strict=True):
+        containing = [one for one in limbs if next(side) != Side.OUTSIDE]
+        columns.limb[i], columns.limb_count[i] = min(containing, default=NO_LIMB), len(containing)
+
+
+def sides(points: Float64Array, table: LimbTable, limb: Int32Array) -> Int8Array:
+    """On which `Side` of limb `limb[i]` point i is: by its nearest place in double-double, or exactly; int8 (n,)."""
+    places, uncertain = empty_places(len(limb)), np.empty(len(limb), bool)
+    write_places(points, table.kernel_rows, limb, scratch_for_surface()[0], places, uncertain)
+    is_off, is_outside = places.distance != 0.0, places.distance > 0.0
+    side = np.where(is_outside, Side.OUTSIDE, np.where(is_off, Side.INSIDE, Side.SURFACE)).astype(np.int8)
+    for i in np.flatnonzero(uncertain).tolist():
+        side[i] = exact_limb(table, limb.item(i)).side(tuple(points[i].tolist()))
+    return side

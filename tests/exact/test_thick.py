@@ -68,6 +68,15 @@ def test_bore_is_closed_or_open():
     assert (chord.entry, chord.exit) == (Fraction(8, 42), Fraction(34, 42))
 
 
+@pytest.mark.parametrize("solid", [DRUM, PILL, BOX, Sphere((0.0, 0.0, 0.0), 3.0)])
+def test_a_segment_of_no_length_ends_inside(solid):
+    """Where it starts inside, and where it touches."""
+    for start in ((0.25, 0.5, 1.0), (8.0, 0.0, 1.0)):
+        for chord in chords(solid, 5.0, start, start):
+            assert (chord.entry_face, chord.exit_face, chord.exit == 1) == (Face.INSIDE, Face.INSIDE, True)
+    assert chords(solid, 5.0, (0.25, 0.5, 1.0), (0.25, 0.5, 1.0))
+
+
 def test_two_pieces_through_a_bore():
     first, second = chords(RING, 5.0, (-30.0, 0.0, 1.0), (30.0, 0.0, 1.0))
     assert [first.entry, first.exit, second.entry, second.exit] == [Fraction(k, 60) for k in (13, 26, 34, 47)]

@@ -24,9 +24,6 @@ from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
-BEFORE = 1.0 - 2.0**-40
-"""Times this a bound in metres is one as a fraction, whatever is rounded."""
-
 MISSED = (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE)
 
 
@@ -124,27 +121,6 @@ def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index
                     codes[used] = 2 * index + piece
                 used += 1
     return used, reach
-
-
-@compiled_loop
-def earliest_entries(
-    batch: RayBatch,
-    table: LimbRows,
-    rows: Column[np.int64],
-    offsets: Column[np.int64],
-    limbs: Column[np.int32],
-    earliest: Column[np.float64],
-) -> None:
-    """Write a fraction before which a ray certainly is in none of its limbs: of each limb on the lists of `rows`."""
-    for k in range(rows.size):
-        ray = ray_at(batch.rays, rows[k])
-        for position in range(offsets[k], offsets[k + 1]):
-            limb = limb_at(table.rows, table.kernel_shape, limbs[position])
-            bounds = ray_hit_bounds(ray, span_of(ray, limb, 0), POLICY_HIT)
-            if pieces(limb.kind) == 2 and not bounds.possible:
-                bounds = ray_hit_bounds(ray, span_of(ray, limb, 1), POLICY_HIT)
-            is_known = ray.extent < inf and bounds.possible and bounds.lower > 0.0
-            earliest[position] = bounds.lower * ray.per_length * BEFORE if is_known else 0.0
 
 
 def pieces_of_lists(

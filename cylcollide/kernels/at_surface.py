@@ -1,0 +1,60 @@
+"""Bounds of hits of rays that start or end next to a surface, as a ricochet does, once their sides are known.
+
+Float64 leaves the side of a rounded point of a surface open; the nearest place in double-double tells it. Outside of a
+convex limb, a ray that leads away from its nearest place never meets it.
+"""
+
+from cylcollide._types import POLICY_EXIT, POLICY_HIT, Face, Shape
+from cylcollide.kernels.hit_bounds import or_behind, span_of
+from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
+from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty
+from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.ray import Ray
+from cylcollide.runtime.compile import noinline
+
+FACE_INSIDE = float(Face.INSIDE)
+TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+
+UNKNOWN, INSIDE, OUTSIDE, LEAVING = range(4)
+"""Sides of a limb; LEAVING: outside, and a ray from there in this direction never meets the limb."""
+
+LEAST_TIME = 2.0**-1022
+"""Metres, less than to the first contact of a ray that is known to start outside."""
+
+MISSED = HitBounds(False, False, 0.0, 0.0, False, UNDECIDED_FACE)
+
+
+@noinline
+def piece_span(ray: Ray, limb: Limb, piece: int) -> Span:
+    """`span_of`, once in machine code."""
+    return span_of(ray, limb, piece)
+
+
+@noinline
+def settled_bounds(ray: Ray, limb: Limb, policy: int, start: int, end: int) -> HitBounds:
+    """The hit of one ray with a limb, given the sides of its start and, for the way back, of its end."""
+    span, is_tube = piece_span(ray, limb, 0), limb.kind == TUBE
+    bounds = ray_hit_bounds(ray, span, policy)
+    if is_tube:
+        bounds = or_behind(bounds, ray_hit_bounds(ray, piece_span(ray, limb, 1), policy))
+    if bounds.certain or not bounds.possible or bounds.inside:
+        return bounds
+    if ray.radius > 0.0 and (limb.kind == TAPERED or limb.kind == ELLIPSOID):  # bounds are all there is of these
+        return bounds
+    first, inner = span.outer[0], span.inner
+    if start == LEAVING or end == LEAVING:
+        return MISSED
+    if start == INSIDE and policy != POLICY_EXIT:
+        is_hit = policy == POLICY_HIT
+        return HitBounds(is_hit, is_hit, 0.0, 0.0, True, FACE_INSIDE)
+    if is_tube:  # what is in one piece says little about the other
+        return bounds
+    if start == OUTSIDE:
+        if inner[0] <= inner[1] < 0.0:
+            return MISSED  # what is inside is behind the start
+        first = max(first, LEAST_TIME)
+    if end == OUTSIDE and ray.limit < inner[0] <= inner[1]:
+        return MISSED
+    if end == INSIDE:
+        inner = (ray.limit, ray.limit) if empty(inner) else (min(inner[0], ray.limit), max(inner[1], ray.limit))
+    return ray_hit_bounds(ray, Span((first, span.outer[1]), inner, span.first_face, span.last_face), policy)

@@ -1,0 +1,96 @@
+"""On which sides of limbs rays start and end, told by nearest places in double-double, and what that decides."""
+
+import numpy as np
+
+from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Shape
+from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN
+from cylcollide.kernels.limb_table import BOX_AXES, EXTENT, LimbRows, LimbTable
+from cylcollide.query.loops.at_surface import settle_rows
+from cylcollide.query.loops.columns import CompressedRows, HitColumns, empty_hits, missed_hits, ray_of_each
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.places import empty_places, write_places
+from cylcollide.query.loops.single import cast_rows
+from cylcollide.query.request import take_rays
+from cylcollide.query.scratch import scratch_for_surface
+from cylcollide.query.thick import BOUNDED
+
+SIDE_ERROR = 2.0**-70
+"""Least distance from a surface at which the side is told, relative to the coordinates: 2²⁰ times the error of the
+distance, so that the normal errs by 2⁻¹⁸, where it is the way to an edge, too."""
+
+GROWTH_ERROR, SKEW_ERROR = 2.0**-52, 2.0**-48
+"""The same relative to the radius of a thick ray, whose distance is rounded; and of a box that is turned, whose axes
+count as orthonormal there."""
+
+LEAST_COSINE = 2.0**-10
+"""Least cosine between a direction away from a limb and that normal."""
+
+
+def settled(
+    batch: RayBatch, table: LimbTable, offsets: Int64Array, codes: Int32Array
+) -> tuple[HitColumns, BoolArray, Float64Array]:
+    """The closest limb of each ray among the pieces on its list, if sides decide it: `limb`, `inside`, `undecided`.
+
+    And of each piece whether its limb is certainly missed, and a fraction before which the ray is not in it.
+    """
+    rays, ray, limb = batch.rays, ray_of_each(offsets), codes >> 1
+    origin, second, sides = rays.origin[ray], rays.second[ray], np.zeros((len(codes), 2), np.int8)
+    way = second - origin if rays.is_segment else second
+    radius = np.broadcast_to(rays.radius, len(rays.origin))[ray] if len(rays.radius) else np.zeros(1)
+    sides[:, 0] = _sides(origin, way, table, limb, radius)
+    if rays.is_segment:
+        sides[:, 1] = _sides(second, -way, table, limb, radius)
+    missed, earliest, hits = np.empty(len(codes), bool), np.empty(len(codes)), missed_hits(len(rays.origin))
+    settle_rows(batch, table.kernel_rows, offsets, codes, sides, missed, earliest, hits)
+    if len(rays.radius):  # where bounds take the place of an exact contact, a later limb may be first
+        earliest[np.isin(ray, ray[np.isin(table.kind[limb], BOUNDED)])] = 0.0
+    return hits, missed, earliest
+
+
+def _sides(
+    points: Float64Array, way: Float64Array, table: LimbTable, limb: Int32Array, radius: Float64Array
+) -> Int8Array:
+    """The side of limb `limb[i]`, grown by a radius, on which point i is: a code of `kernels.at_surface`; int8 (n,)."""
+    places, uncertain = empty_places(len(limb)), np.empty(len(limb), bool)
+    write_places(points, table.kernel_rows, limb, scratch_for_surface()[0], places, uncertain)
+    off, is_convex = places.distance - radius, (table.kind[limb] != Shape.TUBE) | (places.face == Face.SIDE)
+    axes, is_box = table.rows[limb, BOX_AXES : BOX_AXES + 9], table.kind[limb] == Shape.BOX
+    is_turned = is_box & (axes != np.rint(axes)).any(axis=1)
+    least = SIDE_ERROR * (np.abs(points).max(axis=1) + table.rows[limb, EXTENT] + radius)
+    least += np.where(is_turned, SKEW_ERROR, GROWTH_ERROR) * radius
+    cosine = np.einsum("ij,ij->i", places.normal, way) / np.sqrt(np.einsum("ij,ij->i", way, way)).clip(1e-300)
+    outside = np.where((cosine > LEAST_COSINE) & is_convex, LEAVING, OUTSIDE)
+    is_inside = (off < -least) | ((places.distance == 0.0) & (radius == 0.0))  # on a level face: exactly
+    side = np.where(is_inside, INSIDE, np.where(off > least, outside, UNKNOWN))
+    return np.where(uncertain, UNKNOWN, side).astype(np.int8)
+
+
+def write_numbers(batch: RayBatch, table: LimbTable, inside: InsidePolicy, hits: HitColumns) -> None:
+    """Write faces and fractions of the limbs that are known; where kernels leave them open, the row is undecided."""
+    rows = np.flatnonzero(hits.limb >= 0)
+    alone, at_start = cast_alone(take_rays(batch, rows), table, hits.limb[rows]), hits.inside[rows] & (inside == "hit")
+    hits.fraction[rows] = np.where(at_start, 0.0, alone.fraction)
+    hits.face[rows] = np.where(at_start, int(Face.INSIDE), alone.face)
+    hits.undecided[rows] = ~at_start & (alone.undecided | (alone.limb < 0))
+
+
+def by_entry(lists: CompressedRows, missed: BoolArray, earliest: Float64Array, i: int) -> tuple[list[int], list[float]]:
+    """The limbs that ray i may hit in the order of the earliest fractions at which it may enter them, and these."""
+    own = slice(lists[0][i], lists[0][i + 1])
+    kept = ~missed[own]
+    order = sorted(set(zip(earliest[own][kept].tolist(), (lists[1][own][kept] >> 1).tolist(), strict=True)))
+    return [limb for _, limb in order], [entry for entry, _ in order]
+
+
+def own_pieces(table: LimbTable, rows: Int64Array) -> CompressedRows:
+    """A piece for each of these rows: of the limb in that row, or the only one."""
+    own = rows if len(table.kind) > 1 else np.zeros_like(rows)
+    return np.arange(len(rows) + 1), (2 * own).astype(np.int32)
+
+
+def cast_alone(batch: RayBatch, table: LimbTable, limb: Int32Array) -> HitColumns:
+    """Cast ray i against limb `limb[i]` alone."""
+    all_rows, alone = table.kernel_rows, empty_hits(len(limb))
+    columns = (all_rows.kernel_shape[limb], all_rows.character[limb], all_rows.mask[limb], all_rows.rows[limb])
+    cast_rows(batch, LimbRows(*columns, all_rows.shared_mask), alone)
+    return alone

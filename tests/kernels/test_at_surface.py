@@ -1,0 +1,85 @@
+"""Bounds of hits of segments that begin and end on surfaces, given the sides of their ends, beside exact arithmetic."""
+
+from collections import Counter
+from itertools import islice
+from math import inf
+
+import numpy as np
+import pytest
+from support.cases.near_points import MAKERS, any_limb, near_points
+
+from cylcollide._types import POLICY_CODES, RayNumbers
+from cylcollide.exact.line import segment_numbers
+from cylcollide.exact.order import hit_time, limb_chords
+from cylcollide.exact.thick import Grown
+from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN, settled_bounds
+from cylcollide.kernels.limb_table import plain_limb
+from cylcollide.kernels.nearest_place import nearest_place
+from cylcollide.kernels.ray import make_ray
+from cylcollide.query.exact_fallback import exact_limb
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+BOUNDED = ("tapered", "cone", "ellipsoid")
+"""Names of shapes that thick rays meet within bounds alone."""
+
+
+def triple(vector):
+    return tuple(float(x) for x in vector)
+
+
+def side_of(point, towards, solid):
+    """The side of a point, exactly: LEAVING if the line from there towards another point never comes to the solid."""
+    if limb_chords(segment_numbers(point, point), solid):
+        return INSIDE
+    ahead = limb_chords(RayNumbers(triple(point), triple(towards), True, inf), solid)
+    return OUTSIDE if ahead else LEAVING
+
+
+def segments(limbs, rng, radius, count):
+    """Segments between two rounded points of the surface, grown by a radius, or from one to anywhere, or back."""
+    points = []
+    for point in near_points(limbs, rng, count):
+        place = nearest_place(triple(point), plain_limb(limbs._table, 0))
+        if place.certain:
+            points.append(np.array(place.position) + radius * np.array(place.normal))
+    others = rng.permutation(points)
+    for k, (one, other) in enumerate(zip(points, others, strict=True)):
+        far = other if k % 3 == 0 else one + rng.normal(size=3)
+        yield (far, one) if k % 3 == 1 else (one, far)
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("radius", [0.0, 0.3])
+@pytest.mark.parametrize("shape", MAKERS)
+def test_bounds_hold_whatever_is_known(shape, radius):
+    rng, seen = np.random.default_rng(6), Counter()
+    limbs = any_limb(shape, rng, 1.0)
+    solid, limb = exact_limb(limbs._table, 0), plain_limb(limbs._table, 0)
+    is_bounded = radius > 0.0 and shape in BOUNDED
+    grown = solid if radius == 0.0 or is_bounded else Grown(solid, radius)
+    for start, end in islice(
+        segments(limbs, rng, radius, 1 if radius else 4), 3 if radius and shape == "tube" else None
+    ):
+        ray = make_ray(triple(start), triple(end - start), True, inf, radius)
+        first, *_ = [*limb_chords(segment_numbers(start, end), grown), None]
+        sides = side_of(start, end, grown), side_of(end, start, grown)
+        less = tuple(OUTSIDE if side == LEAVING else side for side in sides)
+        for inside, policy in POLICY_CODES.items():
+            before = settled_bounds(ray, limb, policy, UNKNOWN, UNKNOWN)
+            if is_bounded:
+                assert settled_bounds(ray, limb, policy, *sides) == before
+                continue
+            time, started = (None, False) if first is None else (hit_time(first, inside), first.started_inside)
+            for known in (sides, less, (sides[0], UNKNOWN), (UNKNOWN, sides[1])):
+                bounds = settled_bounds(ray, limb, policy, *known)
+                assert started or not bounds.inside
+                if bounds.certain:
+                    metres = time.double_double()[0] * ray.length
+                    assert bounds.lower * (1.0 - 1e-15) <= metres <= bounds.upper * (1.0 + 1e-15)
+                elif not bounds.possible:
+                    assert (time, started) == (None, bounds.inside)
+                seen["decided" if bounds.certain or not bounds.possible else "open"] += known == sides
+            seen["decided before"] += before.certain or not before.possible
+    assert is_bounded or seen["decided"] > seen["open"]
+    assert is_bounded or seen["decided"] > 1.5 * seen["decided before"]

@@ -1,0 +1,218 @@
+"""Rays from and to surfaces, as ricochets: few need exact arithmetic, and the answers are those of all in it."""
+
+from collections import Counter
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases.near_points import MAKERS, any_limb, near_points
+
+import cylcollide as cc
+from cylcollide._types import RayNumbers, Side
+from cylcollide.exact import order
+from cylcollide.exact.line import segment_numbers
+from cylcollide.exact.thick import Grown
+from cylcollide.kernels.at_surface import INSIDE, LEAVING, UNKNOWN
+from cylcollide.query import points as point_hits
+from cylcollide.query.at_surface import _sides
+from cylcollide.query.exact_fallback import exact_limb
+
+RAYS, RADIUS = 60, 0.05
+BOUNDED = ("tapered", "cone", "ellipsoid")
+"""Names of shapes that thick rays meet within bounds alone."""
+
+
+def limbs_of_every_shape() -> cc.Limbs:
+    rng, n = np.random.default_rng(3), 6
+    p1 = rng.uniform(-2.0, 2.0, (7, n, 3))
+    p2 = p1 + rng.uniform(-0.7, 0.7, (7, n, 3))
+    return cc.Limbs.concat([
+        cc.Limbs.cylinders(p1[0], p2[0], 0.2),
+        cc.Limbs.tapered_cylinders(p1[1], p2[1], 0.1, 0.3),
+        cc.Limbs.cones(p1[2], p2[2], 0.25),
+        cc.Limbs.ellipsoids(p1[3], p2[3], 0.2),
+        cc.Limbs.capsules(p1[4], p2[4], 0.2),
+        cc.Limbs.spheres(p1[5], 0.3),
+        cc.Limbs.boxes(p1[6], rng.normal(size=(n, 4)), [0.3, 0.2, 0.4]),
+        cc.Limbs.boxes([[0.0, 0.0, -3.0]], [0.0, 0.0, 0.0, 1.0], [5.0, 5.0, 0.5]),
+    ])  # fmt: skip
+
+
+LIMBS = limbs_of_every_shape()
+WORLD = cc.HitWorld(LIMBS)
+
+
+def shots(limbs: cc.Limbs, radius: float) -> dict[str, Any]:
+    """Shots at limbs: where they start, where they hit and leave, and ways on from there."""
+    rng, world = np.random.default_rng(4), cc.HitWorld(limbs)
+    start = rng.normal(size=(40 * RAYS, 3))
+    start *= 4.0 / np.linalg.norm(start, axis=1, keepdims=True)
+    end = rng.uniform(-1.5, 1.5, start.shape)
+    hits = world.cast_segments(start, end, radius=radius)
+    rows = np.flatnonzero(hits.hit & ~hits.started_inside & (hits.exit_face != cc.Face.INSIDE))[:RAYS]
+    assert len(rows) == RAYS
+    hits, way = hits[rows], end[rows] - start[rows]
+    bounced = way - 2.0 * np.sum(way * hits.normal, axis=1, keepdims=True) * hits.normal
+    position = hits.position + radius * hits.normal  # of the ball's centre
+    return {"start": start[rows], "hit": position, "exit": hits.exit_position, "way": way, "bounced": bounced}
+
+
+SHOTS = shots(LIMBS, 0.0)
+RECORDED = cc.PoseHistory(WORLD)
+RECORDED.record(0.0)
+RECORDED.record(1.0)
+
+SEGMENTS = {
+    "ricochet": (SHOTS["hit"], SHOTS["hit"] + 4.0 * SHOTS["bounced"]),
+    "on from the exit": (SHOTS["exit"], SHOTS["exit"] + SHOTS["way"]),
+    "back to where the shot began": (SHOTS["hit"], SHOTS["start"]),
+}
+
+
+@pytest.fixture
+def exactly(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return the solids that are asked exactly."""
+    asked: list[Any] = []
+    limb_chords = order.limb_chords
+    monkeypatch.setattr(order, "limb_chords", lambda ray, limb: asked.append(limb) or limb_chords(ray, limb))
+    monkeypatch.setattr(point_hits, "exact_limb", lambda *which: asked.append(which) or exact_limb(*which))
+    return asked
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.3])
+@pytest.mark.parametrize("shape", [name for name in MAKERS if name not in BOUNDED])
+def test_sides_are_true(shape: str, radius: float):
+    seen = Counter[int]()
+    for seed, far in enumerate((0.0, 1.0, 1e3) if radius == 0.0 else (1e2, 1e3, 1e4)):
+        rng = np.random.default_rng(seed)
+        limbs = any_limb(shape, rng, far)
+        solid = exact_limb(limbs._table, 0)
+        closest = limbs.closest_points(near_points(limbs, rng, 4))
+        points, n = closest.position + radius * closest.normal, len(closest)
+        way = np.where(np.arange(n)[:, None] % 2 == 0, closest.normal, 0.0) + 0.5 * rng.normal(size=(n, 3))
+        row, thick = np.zeros(n, np.int32), np.full(n, radius)
+        for point, step, side in zip(points, way, _sides(points, way, limbs._table, row, thick).tolist(), strict=True):
+            seen[side] += 1
+            grown = Grown(solid, radius) if radius else solid
+            if side != UNKNOWN:
+                assert bool(order.limb_chords(segment_numbers(point, point), grown)) == (side == INSIDE)
+            if side == LEAVING:
+                numbers = RayNumbers(tuple(point.tolist()), tuple(step.tolist()), False, inf)
+                assert order.limb_chords(numbers, grown) == []
+    assert seen[UNKNOWN] <= 0.4 * seen.total()
+    assert min(seen[INSIDE], seen[LEAVING]) > 0.05 * seen.total()
+
+
+LEVEL = cc.Limbs.boxes([[0.0, 0.0, -1.0]], [0.0, 0.0, 0.0, 1.0], [2.0, 2.0, 1.0])
+
+
+def test_level_faces_are_told_exactly():
+    """On the top, in the next numbers above and below, and too near for squares."""
+    heights = [0.0, -5e-324, 1e-99, 5e-324]
+    points = np.array([[0.5, 0.25, z] for z in heights])
+    assert LEVEL.classify_points(points).tolist() == [Side.SURFACE, Side.INSIDE, Side.OUTSIDE, Side.OUTSIDE]
+    assert LEVEL.closest_points(points).distance.tolist() == heights
+    hits = cc.HitWorld(LEVEL).cast_rays(points, [0.0, 0.0, 1.0])
+    assert hits.started_inside.tolist() == [True, True, False, False]
+
+
+def check(hits: cc.RayHits, starts: np.ndarray, ends: np.ndarray, inside: Any) -> None:
+    """The hits are those of exact arithmetic among all limbs."""
+    solids = [(k, exact_limb(LIMBS._table, k)) for k in range(len(LIMBS))]
+    for i in range(0, len(starts), 5):
+        first, started = order.closest(segment_numbers(starts[i], ends[i]), solids, inside)
+        assert hits.started_inside[i] == started
+        assert hits.limb[i] == (-1 if first is None else first[0])
+        if first is not None:
+            time = order.hit_time(first[1], inside)
+            assert abs(hits.fraction[i] - time.double_double()[0]) < 1e-12
+
+
+@pytest.mark.parametrize("inside", ["hit", "ignore"])
+@pytest.mark.parametrize("name", SEGMENTS)
+def test_rays_from_surfaces(name: str, inside: Any, exactly: list[Any]):
+    starts, ends = SEGMENTS[name]
+    hits = WORLD.cast_segments(starts, ends, inside=inside)
+    then = RECORDED.cast_segments(starts, ends, np.full(RAYS, 0.5), inside=inside)
+    assert len(exactly) <= RAYS // 20
+    assert hits.rechecked <= RAYS // 20
+    assert (hits.limb == then.limb).all()
+    assert 0.2 * RAYS < np.count_nonzero(hits.started_inside) < 0.8 * RAYS
+    for i in range(8):  # few rays go through another loop
+        one = WORLD.cast_segments(starts[i], ends[i], inside=inside)
+        assert (one.limb[0], one.fraction[0]) == (hits.limb[i], hits.fraction[i])
+    assert len(exactly) <= RAYS // 10
+    check(hits, starts, ends, inside)
+
+
+@pytest.mark.parametrize("inside", ["hit", "ignore", "exit"])
+def test_rays_that_end_on_surfaces(inside: Any, exactly: list[Any]):
+    """Those that hit need the numbers of one limb, but not its verdict."""
+    starts, ends = SHOTS["start"], SHOTS["hit"]
+    blocked = WORLD.occluded_segments(starts, ends, inside=inside)
+    assert len(exactly) <= RAYS // 20
+    hits = WORLD.cast_segments(starts, ends, inside=inside)
+    assert len(exactly) <= RAYS // 10 + np.count_nonzero(blocked)
+    assert (hits.hit == blocked).all()
+    assert 0.2 * RAYS < np.count_nonzero(blocked) < 0.8 * RAYS
+    check(hits, starts, ends, inside)
+
+
+@pytest.mark.parametrize("name", SEGMENTS)
+def test_any_hit_from_surfaces(name: str, exactly: list[Any]):
+    starts, ends = SEGMENTS[name]
+    blocked = WORLD.occluded_segments(starts, ends)
+    assert len(exactly) <= RAYS // 20
+    assert (blocked == WORLD.cast_segments(starts, ends).hit).all()
+
+
+def test_chords_from_surfaces(exactly: list[Any]):
+    """Those of rays that start in no limb."""
+    starts, ends = SEGMENTS["ricochet"]
+    inside = WORLD.cast_segments(starts, ends).started_inside
+    chords = WORLD.chords_segments(starts[~inside], ends[~inside])
+    assert len(exactly) <= RAYS // 20
+    assert chords.rechecked <= RAYS // 20
+    assert (starts[~inside][chords.ray] != chords.entry_position).any(axis=1).all()
+
+
+@pytest.mark.parametrize("which", ["hit", "exit"])
+def test_points_of_surfaces(which: str, exactly: list[Any]):
+    points = SHOTS[which]
+    found, then = WORLD.contains_points(points), RECORDED.contains_points(points, np.full(RAYS, 0.5))
+    sides = LIMBS[0].classify_points(points)
+    assert len(exactly) <= RAYS // 20
+    assert (found.limb == then.limb).all()
+    for i in range(0, RAYS, 3):
+        holding = [k for k in range(len(LIMBS)) if exact_limb(LIMBS._table, k).side(tuple(points[i])) > 0]
+        assert found.limb[i] == min(holding, default=-1)
+        assert found.count[i] == len(holding)
+    assert sides.tolist() == [exact_limb(LIMBS._table, 0).side(tuple(point)) for point in points.tolist()]
+
+
+@pytest.mark.parametrize("shape", ["cylinder", "capsule", "box"])
+def test_balls_that_bounce(shape: str, exactly: list[Any]):
+    """Thick rays that start in touch, whose exact contacts cost milliseconds."""
+    names = {"cylinder": cc.Shape.CYLINDER, "capsule": cc.Shape.CAPSULE, "box": cc.Shape.BOX}
+    limbs = LIMBS[np.flatnonzero(LIMBS.kind == names[shape])]
+    shot = shots(limbs, RADIUS)
+    starts, ends = shot["hit"], shot["hit"] + 0.2 * shot["bounced"]
+    exactly.clear()
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends, radius=RADIUS)
+    assert len(exactly) <= (RAYS // 2 if shape == "box" else RAYS // 5)  # axes of turned boxes are rounded
+    assert 0.2 * RAYS < np.count_nonzero(hits.started_inside) < 0.9 * RAYS
+    assert (hits.limb[hits.started_inside] >= 0).all()
+    distance = cc.HitWorld(limbs).closest_points(starts).distance
+    clear = np.abs(distance - RADIUS) > 1e-16
+    assert (hits.started_inside == (distance <= RADIUS))[clear].all()
+
+
+def test_a_ball_at_rest_touches_a_tube(exactly: list[Any]):
+    """Its contact, if any, is at the end of the segment, too."""
+    tube = cc.Limbs.tubes([[0.0, 0.0, 0.0]], [[0.0, 0.0, 2.0]], 1.0, 0.5)
+    beside = [1.25 - 1e-15, 1.25, 1.25 + 1e-15, 1.1, 0.75]
+    points = [[x, 0.0, 1.0] for x in beside]
+    assert tube.cast_segments(points, points, radius=0.25).hit.tolist() == [True, True, False, True, True]
+    assert tube.overlap_spheres(points, 0.25).tolist() == [True, True, False, True, True]
+    assert len(exactly) <= 2  # at most where the distance is that of the ball
