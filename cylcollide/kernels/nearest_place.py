@@ -42,9 +42,7 @@ CLEAR_OF_AXIS = 2.0**40
 BESIDE_AXIS = 2.0**30
 """Of the bound of errors: from this distance on it is known to 2⁻³⁰, and at right angles to the axis to 2⁻⁹⁰."""
 LEAST_ACROSS = 1e-60
-"""Of an axis that is not parallel to x, metres: its products are float64 numbers from here on."""
-LEAST_ROOT = 1e-100
-"""Least distance, metres, whose square keeps its digits in double-double."""
+"""Of an axis not parallel to x, or a way out of a box, metres: its products are float64 numbers from here on."""
 SKEW_MARGIN = 16.0
 """How much the slight skew of a box's axes may move a place from one of its features to the next, times that skew."""
 
@@ -245,7 +243,7 @@ def place_on_box(point: Vector, limb: Limb) -> Place:
         return place_within_box(point, (i, j, k), out, sizes, (long_i, long_j, long_k), faces, error)
     if error > 0.0 and min(abs(out[0][0]), abs(out[1][0]), abs(out[2][0])) <= margin:
         return UNCERTAIN
-    if 0.0 < beyond < LEAST_ROOT:
+    if 0.0 < beyond < LEAST_ACROSS:
         return UNCERTAIN
     p, q, r = positive(out[0]), positive(out[1]), positive(out[2])
     # the multipliers solve (1 + skew) m = (p, q, r); the square of the skew is below all that counts
