@@ -25,8 +25,7 @@ from native.signatures import Signature
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 """References are not counted: the caller holds one to each array. So numba refuses to allocate arrays, too."""
 
-JITTED: dict[Callable[..., Any], Any] = {}
-"""Marked functions as numba's, which holds no reference to them."""
+JITTED: dict[Callable[..., Any], Any] = {}  # marked functions as numba's, which holds no reference to them
 
 
 class TextLibrary(AOTCodeLibrary):

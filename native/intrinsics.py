@@ -46,8 +46,7 @@ def _spread(context: Any, builder: Any, given: Any, kind: Lanes, value: Any) -> 
     return spread(builder, context.cast(builder, value, given, kind.element))
 
 
-LANES_OF: dict[Any, Any] = {element: Lanes(element) for element in (types.float64, types.float32)}
-"""The types of eight numbers of a type."""
+LANES_OF: dict[Any, Any] = {element: Lanes(element) for element in (types.float64, types.float32)}  # eight of it
 TRUTHS: Any = Lanes(types.boolean)
 
 

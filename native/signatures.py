@@ -13,8 +13,7 @@ from cylcollide.runtime.levels import ROOT
 
 NUMBERS: dict[Any, Any] = {bool: types.boolean, int: types.int64, float: types.float64}
 RESULTS = {**NUMBERS, type(None): types.none}
-CODES = {types.boolean: "?", types.int64: "q", types.float64: "d", types.none: "n"}
-"""Of numbers in a format."""
+CODES = {types.boolean: "?", types.int64: "q", types.float64: "d", types.none: "n"}  # of numbers
 DTYPES = {np.dtype(code).type for code in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 """Of arrays that may be declared."""
 
