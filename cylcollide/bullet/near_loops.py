@@ -18,12 +18,12 @@ from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import fill_sheets, first_sheets
 from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import EXTENT, LimbRows, LimbTable, fill_row, is_considered, limb_at
-from cylcollide.kernels.ray import Rays, ray_at
+from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch, copy_checked
 from cylcollide.query.loops.packets import PairQueue
-from cylcollide.query.loops.single import write_hit
+from cylcollide.query.loops.single import line_at, write_hit
 from cylcollide.query.loops.surface import write_surface
 from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import LANES
@@ -212,7 +212,7 @@ def _cast_one(
     shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, first: int, end: int, hits: HitColumns
 ) -> bool:
     """Write the first limb along ray i, of the links that it meets; returns whether it is undecided."""
-    ray, rows, rays, fit = ray_at(batch.rays, i), memory.rows, batch.rays, True
+    ray, rows, rays, fit = line_at(batch.rays, i), memory.rows, batch.rays, True
     best, mask, segment = no_hit(ray.limit), int(batch.mask[0]), segment_at(rays.origin, rays.second, i)
     for m in range(first, end):
         frame = memory.met[m, 1]

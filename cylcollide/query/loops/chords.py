@@ -8,7 +8,7 @@ from math import inf, nan
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
 from cylcollide.kernels.chord import ChordEnds, certain_chord
@@ -22,7 +22,9 @@ from cylcollide.kernels.thick_surface import thick_chord
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
+
+NO_LISTS = np.zeros(0, np.int64)
 
 MISSED = (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE)
 
@@ -39,7 +41,7 @@ def write_chord(chords: ChordColumns, row: int, limb: int, ends: ChordEnds) -> N
     chords.is_open[row] = False
 
 
-@inlined
+@noinline
 def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool, ChordEnds]:
     """`certain_chord` of ray i, which may be thick."""
     if ray.radius > 0.0:
@@ -47,16 +49,52 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
     return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
 
 
-@compiled_loop
 def complete_chords(
+    batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
+) -> int:
+    """Write the whole chord of each ray in its limb, or of the second piece; returns how many are undecided."""
+    return write_chords(batch, table, NO_LISTS, limbs, 0, last, chords, undecided)
+
+
+def cast_chords(
     batch: RayBatch,
     table: LimbRows,
+    offsets: Int64Array,
+    codes: Int32Array,
+    begin: int,
+    chords: ChordColumns,
+    undecided: BoolArray,
+) -> int:
+    """Write the chords of the pieces of rays `begin`, `begin` + 1, ..., by entry; returns how many rays are undecided.
+
+    `codes` is sorted in place, ray by ray; until the chords of a ray are written, `chords.entry` holds the earliest and
+    latest times of their entries. A ray is undecided if a verdict, a face or an order is.
+    """
+    return write_chords(batch, table, offsets, codes, begin, False, chords, undecided)
+
+
+@compiled_loop
+def write_chords(
+    batch: RayBatch,
+    table: LimbRows,
+    offsets: Column[np.int64],
     limbs: Column[np.int32],
+    begin: int,
     last: bool,
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
-    """Write the whole chord of each ray in its limb, or of the second piece; returns how many are undecided."""
+    """`cast_chords` of lists of pieces, or without lists `complete_chords`: most of their machine code is the same."""
+    if offsets.size > 0:
+        return write_listed_chords(batch, table, offsets, limbs, begin, chords, undecided)
+    return write_own_chords(batch, table, limbs, last, chords, undecided)
+
+
+@compiled
+def write_own_chords(
+    batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
+) -> int:
+    """As `complete_chords`."""
     rays, count = batch.rays, 0
     for i in range(limbs.size):
         k = limbs[i]
@@ -162,21 +200,17 @@ def find_listed_pieces(
     return used
 
 
-@compiled_loop
-def cast_chords(
+@compiled
+def write_listed_chords(
     batch: RayBatch,
     table: LimbRows,
-    offsets: Column[np.int64],
-    codes: Column[np.int32],
+    offsets: Int64Array,
+    codes: Int32Array,
     begin: int,
     chords: ChordColumns,
-    undecided: Column[np.bool_],
+    undecided: BoolArray,
 ) -> int:
-    """Write the chords of the pieces of rays `begin`, `begin` + 1, ..., by entry; returns how many rays are undecided.
-
-    `codes` is sorted in place, ray by ray; until the chords of a ray are written, `chords.entry` holds the earliest and
-    latest times of their entries. A ray is undecided if a verdict, a face or an order is.
-    """
+    """As `cast_chords`."""
     count, entry = 0, chords.entry
     for k in range(offsets.size - 1):
         undecided[k] = False

@@ -14,7 +14,7 @@ from cylcollide.kernels.chord import face_crossing
 from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, exact_displacement, ray_at
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
 from cylcollide.kernels.thick_surface import is_bounded, thick_crossing
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HIT_ROWS, HitColumns, hits_in
@@ -62,11 +62,17 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
         write_hit(hits, i, ray, best, undecided, batch, table)
 
 
+@inlined
+def line_at(rays: Rays, i: int) -> Ray:
+    """Ray i as a line: nothing of what thick rays need is compiled for it."""
+    ray = ray_at(rays, i)
+    return Ray(ray.origin, ray.direction, ray.length, ray.per_length, ray.limit, ray.extent, 0.0)
+
+
 @noinline
 def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> None:
     """Ray i, a line, against all limbs that it considers, as through the tree, without it."""
-    ray, query = ray_at(batch.rays, i), filter_of(batch, i)
-    ray = Ray(ray.origin, ray.direction, ray.length, ray.per_length, ray.limit, ray.extent, 0.0)
+    ray, query = line_at(batch.rays, i), filter_of(batch, i)
     best = no_hit(ray.limit)
     for k in range(table.kernel_shape.size):
         if is_considered(table.character[k], table.mask[k], query[0], query[1]):
