@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import hypot, inf
 from os import PathLike
@@ -24,8 +25,10 @@ from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, tables
 from cylcollide.process.signatures import Shown
+from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.clearance import clearance_of
-from cylcollide.query.exact_fallback import exact_limb
+from cylcollide.query.exact_fallback import exact_limb, resolve_hits
+from cylcollide.query.hits import named_columns
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
@@ -196,11 +199,11 @@ def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
 
 
 def _rechecked(rays: Rays, alone: LimbTable) -> bool:
-    """Whether the kernels leave this segment undecided, to exact arithmetic."""
+    """Whether this segment is left to exact arithmetic."""
     batch = RayBatch(rays, validate.masks(ALL_LAYERS, 1), validate.ignored_characters(None, 1), POLICY_HIT)
     hits = empty_hits(1)
     single.cast_rows(batch, alone.kernel_rows, hits)
-    return bool(hits.undecided[0])
+    return bool(resolve_hits(named_columns(batch, hits), alone, "hit", partial(own_pieces, alone)).undecided[0])
 
 
 # Words --------------------------------------------------------------------------------------------------------------

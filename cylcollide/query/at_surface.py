@@ -14,6 +14,8 @@ from cylcollide.query.request import take_rays
 from cylcollide.query.scratch import scratch_for_surface
 from cylcollide.query.thick import BOUNDED
 
+BOX, TUBE, SIDE = int(Shape.BOX), int(Shape.TUBE), int(Face.SIDE)
+
 SIDE_ERROR = 2.0**-70
 """Least distance from a surface at which the side is told, relative to the coordinates: 2²⁰ times the error of the
 distance, so that the normal errs by 2⁻¹⁸, where it is the way to an edge, too."""
@@ -53,8 +55,8 @@ def _sides(
     """The side of limb `limb[i]`, grown by a radius, on which point i is: a code of `kernels.at_surface`; int8 (n,)."""
     places, uncertain = empty_places(len(limb)), np.empty(len(limb), bool)
     write_places(points, table.kernel_rows, limb, scratch_for_surface()[0], places, uncertain)
-    off, is_convex = places.distance - radius, (table.kind[limb] != Shape.TUBE) | (places.face == Face.SIDE)
-    axes, is_box = table.rows[limb, BOX_AXES : BOX_AXES + 9], table.kind[limb] == Shape.BOX
+    off, is_convex = places.distance - radius, (table.kind[limb] != TUBE) | (places.face == SIDE)
+    axes, is_box = table.rows[limb, BOX_AXES : BOX_AXES + 9], table.kind[limb] == BOX
     is_turned = is_box & (axes != np.rint(axes)).any(axis=1)
     least = SIDE_ERROR * (np.abs(points).max(axis=1) + table.rows[limb, EXTENT] + radius)
     least += np.where(is_turned, SKEW_ERROR, GROWTH_ERROR) * radius

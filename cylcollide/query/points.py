@@ -113,6 +113,7 @@ def considered_near(state: State, points: Float64Array, filters: PointFilters, r
 
 INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 PACKED_ANY_LIMB = pack(ANY_LIMB)
+INSIDE, SURFACE, OUTSIDE = int(Side.INSIDE), int(Side.SURFACE), int(Side.OUTSIDE)
 
 
 def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tuple[Float64Array, PointColumns, int]:
@@ -179,7 +180,7 @@ def resolve_points(
     limb = np.array(list(chain.from_iterable(lists)), np.int32)
     side = iter(sides(np.repeat(points[rows], [len(one) for one in lists], axis=0), table, limb).tolist())
     for i, limbs in zip(rows.tolist(), lists, strict=True):
-        containing = [one for one in limbs if next(side) != Side.OUTSIDE]
+        containing = [one for one in limbs if next(side) != OUTSIDE]
         columns.limb[i], columns.limb_count[i] = min(containing, default=NO_LIMB), len(containing)
 
 
@@ -188,7 +189,7 @@ def sides(points: Float64Array, table: LimbTable, limb: Int32Array) -> Int8Array
     places, uncertain = empty_places(len(limb)), np.empty(len(limb), bool)
     write_places(points, table.kernel_rows, limb, scratch_for_surface()[0], places, uncertain)
     is_off, is_outside = places.distance != 0.0, places.distance > 0.0
-    side = np.where(is_outside, Side.OUTSIDE, np.where(is_off, Side.INSIDE, Side.SURFACE)).astype(np.int8)
+    side = np.where(is_outside, OUTSIDE, np.where(is_off, INSIDE, SURFACE)).astype(np.int8)
     for i in np.flatnonzero(uncertain).tolist():
         side[i] = exact_limb(table, limb.item(i)).side(tuple(points[i].tolist()))
     return side
