@@ -278,6 +278,7 @@ OPEN = [  # what rounding could reverse
     (cc.Limbs.ellipsoids(*UP, 1.0), (0, 1, 2)),
     (cc.Limbs.ellipsoids(*UP, 4.0), (1, 0, 2)),
     (TURNED, (0, 0, 0)),
+    (cc.Limbs.boxes([[0, 0, -1]], [0, 0, 0, 1], [2, 2, 1]), (0.5, 0.25, 1e-99)),  # its square is no float64
     (TURNED, TURNED.box_axes[0, 0] + 3.0 * TURNED.box_axes[0, 1]),  # in the plane of a face
 ]
 

@@ -65,6 +65,7 @@ def test_bounds_hold_the_true_contact(kind):
     assert open_ones <= 1
 
 
+@pytest.mark.coverage
 def test_a_step_bounds_contacts_with_cylinders_as_all_steps_do_or_is_known_to_be_too_few():
     rng, closed, hits = np.random.default_rng(3), 0, 0
     for _ in range(10 * DRAWN):

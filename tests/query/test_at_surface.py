@@ -107,6 +107,7 @@ def test_sides_are_true(shape: str, radius: float):
 LEVEL = cc.Limbs.boxes([[0.0, 0.0, -1.0]], [0.0, 0.0, 0.0, 1.0], [2.0, 2.0, 1.0])
 
 
+@pytest.mark.coverage
 def test_level_faces_are_told_exactly():
     """On the top, in the next numbers above and below, and too near for squares."""
     heights = [0.0, -5e-324, 1e-99, 5e-324]
