@@ -192,7 +192,7 @@ def met_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]
     for octant in range(MIXED, MIXED + 1) if mixed else range(MIXED):
         count = 0
         for k, ray in enumerate(rays):
-            stream.record[k] = (*ray.reciprocal, *ray.product, ray.reach, 0.0)
+            stream.record[k] = (*ray.reciprocal, *ray.product, ray.reach, ray.earliest)
             signs = sum(1 << axis for axis in range(3) if ray.reciprocal[axis] < 0.0)
             if (mixed or signs == octant) and not ray.misses_root:
                 stream.live[count] = k
