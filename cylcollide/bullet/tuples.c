@@ -74,7 +74,10 @@ static PyObject *read_rows(PyObject *module, PyObject *const *given, Py_ssize_t 
     PyObject *row[AHEAD];
     for (Py_ssize_t first = 0; first < rows; first += AHEAD) {
         const Py_ssize_t block = rows - first < AHEAD ? rows - first : AHEAD;
-        for (Py_ssize_t k = 0; k < block; k++) FETCH(row[k] = item_of(given[0], first + k));
+        for (Py_ssize_t k = 0; k < block; k++) {
+            row[k] = item_of(given[0], first + k);
+            FETCH(row[k]);
+        }
         for (Py_ssize_t k = 0; k < block; k++)
             if (length_of(row[k]) > 0) FETCH(item_of(row[k], 0));
         for (Py_ssize_t k = 0; k < block; k++, to += width)

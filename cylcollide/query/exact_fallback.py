@@ -139,16 +139,16 @@ def resolve_hits(
     """
     batch, undecided, started_inside = read("batch"), read("undecided"), read("inside")
     rows = np.flatnonzero(undecided)
-    if len(rows):
-        part, lists = take_rays(batch, rows), candidates(rows)
-        hits, missed, entries = settled(part, table, *lists)
-        write_numbers(part, table, inside, hits)
-        for name, column in hits._asdict().items():
-            read(name)[rows] = column
-        rows = rows[hits.undecided]
+    part, lists = take_rays(batch, rows), candidates(rows)
+    hits, missed, entries = settled(part, table, *lists)
+    write_numbers(part, table, inside, hits)
+    for name, column in hits._asdict().items():
+        read(name)[rows] = column
+    rows = rows[hits.undecided]
     found = missed_chords(len(rows))
-    for k, i in enumerate(np.flatnonzero(hits.undecided).tolist() if len(rows) else ()):
-        limbs, earliest = ([hits.limb.item(i)], [0.0]) if hits.limb[i] >= 0 else by_entry(lists, missed, entries, i)
+    for k, i in enumerate(np.flatnonzero(hits.undecided).tolist()):
+        is_known = hits.limb[i] >= 0
+        limbs, earliest = ([hits.limb.item(i)], [0.0]) if is_known else by_entry(lists, missed, entries, i)
         started_inside[rows[k]] |= _write_first(found, k, part.rays, i, table, limbs, inside, earliest)
     hit = np.flatnonzero(found.limb >= 0)
     chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])

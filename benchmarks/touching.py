@@ -1,0 +1,131 @@
+"""Queries about things that touch, as games ask them, beside the same query a little aside: medians, in turn.
+
+    python benchmarks/touching.py --out benchmarks/touching.csv
+
+Tiles are boxes of 1 m on whole numbers. A row: rows of the query, the median time of one in microseconds, that of the
+query beside it, where nothing touches, and the ratio of both times. One thread.
+"""
+
+import argparse
+import csv
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import cylcollide as cc
+from cylcollide._types import Float64Array
+from cylcollide.bench.timing import interleaved
+from cylcollide.bench.workloads import WORKLOADS
+
+COLUMNS = ("query", "rows", "touching_us", "aside_us", "ratio")
+ROUNDS, FEW, MANY, SIDE = 7, 100, 1000, 64
+LEVEL_BOX = [0.0, 0.0, 0.0, 1.0]
+Pair = tuple[int, Callable[[], object], Callable[[], object]]
+"""Rows of a query, the query where things touch, and the one aside."""
+
+
+def tiles() -> dict[str, Pair]:
+    """At a floor of two layers, and a centimetre above or a bit beside."""
+    at = np.stack(np.meshgrid(range(SIDE), range(SIDE), range(2), indexing="ij"), axis=-1).reshape(-1, 3).astype(float)
+    world, rng = cc.HitWorld(cc.Limbs.boxes(at, LEVEL_BOX, [0.5, 0.5, 0.5])), np.random.default_rng(0)
+    cells = rng.integers(1, SIDE - 1, (FEW, 3)) * np.array([1.0, 1.0, 0.0])
+    corner, moved = cells + np.array([0.5, 0.5, 1.5]), cells + np.array([0.27, 0.19, 1.51])
+    start, along = cells * np.array([0.0, 1.0, 0.0]) + np.array([-1.0, 0.25, 1.5]), np.array([SIDE, 0.0, 0.0])
+    up, down, half = np.array([0.0, 0.0, 0.5]), np.array([0.0, 0.0, 2.0]), np.array([0.5, 0.5, 0.5])
+
+    def pair(query: Callable[[Float64Array], object], touching: Float64Array, aside: Float64Array) -> Pair:
+        return len(touching), lambda: query(touching), lambda: query(aside)
+
+    above = start + 0.02 * up
+    return {
+        "rays along tops": pair(lambda s: world.cast_segments(s, s + along), start, above),
+        "thick rays along tops": pair(
+            lambda s: world.cast_segments(s + up, s + up + along, radius=0.5), start, above
+        ),
+        "rays down seams": pair(lambda s: world.cast_segments(s + up, s - down), corner, moved),
+        "closest points of corners": pair(world.closest_points, corner, moved),
+        "balls at corners": pair(lambda s: world.overlap_spheres(s + up, 0.5), corner, moved),
+        "boxes in their places": pair(lambda s: world.overlap_boxes(s - half, LEVEL_BOX, half), corner, moved),
+    }  # fmt: skip
+
+
+def surfaces() -> dict[str, Pair]:
+    """At a crowd: rays from and to the places that others have hit."""
+    work = WORKLOADS["W3"]
+    world = cc.HitWorld(work.limbs())
+    starts, ends = work.segments(world, 20 * MANY)
+    hits = world.cast_segments(starts, ends)
+    rows = np.flatnonzero(hits.hit)[:MANY]
+    place, leave, normal = hits.position[rows], hits.exit_position[rows], hits.normal[rows]
+    way = ends[rows] - starts[rows]
+    back = way - 2.0 * (way * normal).sum(axis=1)[:, None] * normal
+    off, n = 0.001 * normal, len(rows)
+    return {
+        "ricochets": (
+            n, lambda: world.cast_rays(place, back), lambda: world.cast_rays(place + off, back)
+        ),
+        "rays on from exits": (
+            n, lambda: world.cast_rays(leave, way), lambda: world.cast_rays(leave + 0.001 * way, way)
+        ),
+        "points on surfaces": (
+            n, lambda: world.contains_points(place), lambda: world.contains_points(place + off)
+        ),
+    }  # fmt: skip
+
+
+def walls() -> dict[str, Pair]:
+    """Flying bullets aimed at walls that stand still, with their exits, beside capsules in the same places."""
+    rng = np.random.default_rng(1)
+    centre, half = rng.uniform(0.0, 40.0, (60, 3)), rng.uniform(0.5, 2.0, (60, 3))
+    up, start, end = half * [0, 0, 1], rng.uniform(-40.0, 80.0, (MANY, 3)), centre[rng.integers(0, 60, MANY)]
+    end = end + (end - start)
+
+    def flown(limbs: cc.Limbs) -> Callable[[], object]:
+        world = cc.HitWorld()
+        world.add_static(limbs)
+        history = cc.PoseHistory(world)
+        for time_of_tick in (0.0, 1.0):
+            history.record(time_of_tick)
+        return lambda: history.cast_moving(start, end, 0.0, 1.0).exit_time
+
+    boxes, capsules = cc.Limbs.boxes(centre, LEVEL_BOX, half), cc.Limbs.capsules(centre - up, centre + up, half[:, 0])
+    return {"bullets at walls": (MANY, flown(boxes), flown(capsules))}
+
+
+def parked() -> dict[str, Pair]:
+    """Rays at a crowd, one limb of which is a thousand kilometres away."""
+    work = WORKLOADS["W3"]
+    limbs = work.limbs()
+    starts, ends = work.segments(cc.HitWorld(limbs), MANY)
+    far = np.where(np.arange(len(limbs))[:, None] == 0, 1e6, 0.0)
+    near, away = cc.HitWorld(limbs), cc.HitWorld(limbs.moved(limbs.p1 + far, limbs.p2 + far))
+    return {
+        "one limb parked 1e6 m away": (
+            MANY,
+            lambda: away.cast_segments(starts, ends, threads=1),
+            lambda: near.cast_segments(starts, ends, threads=1),
+        )
+    }
+
+
+def main() -> None:
+    """Time all, and write a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/touching.csv"))
+    out = parser.parse_args().out
+    with out.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(COLUMNS)
+        for name, (rows, touching, aside) in {**tiles(), **surfaces(), **walls(), **parked()}.items():
+            works = {"touching": touching, "aside": aside}
+            times = interleaved(works, ROUNDS, time.process_time)
+            one, other = (1e6 * float(np.median(times[work])) / rows for work in works)
+            ratio = float(np.median(times["touching"] / times["aside"]))
+            table.writerow([name, rows, f"{one:.2f}", f"{other:.2f}", f"{ratio:.1f}"])
+            print(f"{name}: {one:.2f} us, {other:.2f} aside, ratio {ratio:.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
