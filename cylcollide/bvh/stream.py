@@ -115,11 +115,9 @@ def visit_on_rays(
     live, pairs = stream.live, stream.pairs
     stream.code[0], stream.first[0], stream.rays[0], stream.top[0] = 0, 0, active, active
     height, level, item, first, end = 1 if active > 0 else 0, -1, NO_ITEM, 0, 0
-    near_x, near_y, near_z, far_x, far_y, far_z = plane_offsets(octant)
-    boxes = octant, near_x, near_y, near_z, far_x, far_y, far_z, tree.bounds, stream.record
     while height > 0 or level >= 0:
         if level >= 0:
-            level, found = next_pairs(tree, pairs, level, _intersects_boxes, boxes)
+            level, found = next_pairs(tree, pairs, level, _intersects_boxes, (tree.bounds, stream.record))
         else:
             if octant == MIXED:  # a constant: no branch inside
                 height, item, first, end, found = next_items_of_stream(tree, stream, height, MIXED)
@@ -221,20 +219,18 @@ def append_pairs(
 
 
 @inlined
-def _intersects_boxes(
-    query: tuple[int, int, int, int, int, int, int, Float32Array, Float32Array], base: int, ray: int
-) -> Any:
-    """Which of a node's boxes a ray intersects within its reach."""
-    octant, near_x, near_y, near_z, far_x, far_y, far_z, bounds, record = query
+def _intersects_boxes(query: tuple[Float32Array, Float32Array], base: int, ray: int) -> Any:
+    """Which of a node's boxes a ray, of any octant, intersects within its reach."""
+    bounds, record = query
+    low_x, high_x = load(bounds, base), load(bounds, base + 3 * TREE_WIDTH)
     rx, px = broadcast(record[ray, RECIPROCAL]), broadcast(record[ray, PRODUCT])
     ry, py = broadcast(record[ray, RECIPROCAL + 1]), broadcast(record[ray, PRODUCT + 1])
     rz, pz = broadcast(record[ray, RECIPROCAL + 2]), broadcast(record[ray, PRODUCT + 2])
-    x = near_and_far(octant, load(bounds, base + near_x) * rx - px, load(bounds, base + far_x) * rx - px)
-    y = near_and_far(octant, load(bounds, base + near_y) * ry - py, load(bounds, base + far_y) * ry - py)
-    z = near_and_far(octant, load(bounds, base + near_z) * rz - pz, load(bounds, base + far_z) * rz - pz)
+    x = near_and_far(MIXED, low_x * rx - px, high_x * rx - px)
+    y = near_and_far(MIXED, load(bounds, base + TREE_WIDTH) * ry - py, load(bounds, base + 4 * TREE_WIDTH) * ry - py)
+    z = near_and_far(
+        MIXED, load(bounds, base + 2 * TREE_WIDTH) * rz - pz, load(bounds, base + 5 * TREE_WIDTH) * rz - pz
+    )
     enters = larger(larger(x[0], y[0]), larger(z[0], broadcast(record[ray, EARLIEST])))
     leaves = smaller(smaller(x[1], y[1]), z[1])
-    overlaps = enters <= smaller(leaves, broadcast(record[ray, REACH]))
-    if octant == MIXED:  # in an empty slot low is above high
-        return overlaps & (load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH))
-    return overlaps
+    return (low_x <= high_x) & (enters <= smaller(leaves, broadcast(record[ray, REACH])))  # an empty slot: low > high

@@ -175,6 +175,13 @@ def exact_displacements(origin: Vector, second: Vector, is_segment: bool) -> Dou
 
 
 @inlined
+def prefetch_ray(rays: Rays, row: int) -> None:
+    """Prefetch a ray, which is gathered next."""
+    prefetch(rays.origin, 3 * row)
+    prefetch(rays.second, 3 * row)
+
+
+@inlined
 def prefetch_sixteen(raw: Rays, rays: Rays, row: int) -> None:
     """Prefetch sixteen rays from `row` on, which are copied and tested next: six cache lines an array."""
     for k in range(3 * row, 3 * row + 6 * CACHE_LINE, CACHE_LINE):

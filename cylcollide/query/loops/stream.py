@@ -31,6 +31,7 @@ from cylcollide.query.loops.packets import (
     SHAPES,
     enqueue_pair,
     prefetch_limb,
+    prefetch_ray,
     prefetch_sixteen,
     two_rays_from,
 )
@@ -71,6 +72,9 @@ def setup_rays(
     for row in range(0, count, 2 * LANES):
         if in_order:
             prefetch_sixteen(raw, rays, number[first + row] + BLOCK_RAYS)
+        else:
+            for k in range(row + 2 * LANES, row + 4 * LANES):
+                prefetch_ray(rays, number[first + min(k, count - 1)])
         ray, other = two_rays_from(rays, number, first + row, in_order)
         active = setup_sixteen(frame, ray, other, row, count, active, state)
     return active
