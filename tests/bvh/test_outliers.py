@@ -221,3 +221,19 @@ def test_moves_of_one_between_near_and_far_are_followed():
             assert abs(centre[k]).max() > 1e17 or least_pad(tree, k, low[k], high[k]) > 7.7 - 1.0
             starts, ends = shots_between(rng, centre, radius, 40)
             assert assert_first(world.cast_segments(starts, ends), world.snapshot().limbs, starts, ends)
+
+
+@pytest.mark.parametrize("far", [1e8, 1e11, 1e13, 1e15])
+def test_no_cube_is_lost_to_rays_from_far_away(far: float):
+    """They cut corners off, so that they pass the edges of the cubes' boxes, too."""
+    rng = np.random.default_rng(int(np.log10(far)))
+    centre, half = rng.uniform(-10, 10, (24, 3)), np.repeat(rng.uniform(0.2, 2.0, (24, 1)), 3, axis=1)
+    limbs = cc.Limbs.boxes(centre, np.tile([0.0, 0, 0, 1], (24, 1)), half)
+    world, seen = cc.HitWorld(limbs), 0
+    for _ in range(6):
+        chosen, corner = rng.integers(0, 24, 60), rng.choice([-1.0, 1.0], (60, 3))
+        way = np.cross(corner, rng.normal(size=(60, 3)))  # across the diagonal to the corner
+        target = centre[chosen] + half[chosen] * corner * (1.0 - 10.0 ** rng.uniform(-6, -2, (60, 1)))
+        starts, ends = target - far * way, target + rng.choice([0.0, 10.0, far], (60, 1)) * way
+        seen += assert_first(world.cast_segments(starts, ends), limbs, starts, ends)
+    assert seen >= 100

@@ -100,6 +100,21 @@ def test_boxes_of_another_size_are_no_measure(by: float):
     assert world.snapshot()._tree.child is not tree.child
 
 
+def test_what_is_far_from_most_is_no_measure():
+    """A limb that moves about far outside: what the others cost is what the tree cost when it was built."""
+    limbs = make_crowd(200)
+    ends = limbs.p1.copy(), limbs.p2.copy()
+    for end in ends:
+        end[0] += 1e9
+    world = cc.HitWorld(limbs.moved(*ends))
+    tree = world.snapshot()._tree
+    for by in (2e9, 1e12, 3e5):
+        for end in ends:
+            end[0] += by
+        world.set_endpoints(*ends)
+        assert world.snapshot()._tree.child is tree.child
+
+
 def test_a_world_as_large_as_can_be_comes_back(crowd: cc.Limbs):
     """Out there the tree is another, its areas are numbers still; back home it is the one of before."""
     world = cc.HitWorld(crowd)

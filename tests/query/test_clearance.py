@@ -85,6 +85,22 @@ def test_of_the_first_of_equals():
     check(hits[missed], limbs, starts[missed], ends[missed])
 
 
+@pytest.mark.parametrize("far", [1e9, 1e15, 1e18])
+def test_of_limbs_far_from_most(far):
+    """Boxes beyond 2**40 in the frame of the tree count as infinite; rays are here and out there."""
+    rng = np.random.default_rng(8)
+    centre, radius = rng.uniform(-10, 10, (16, 3)), rng.uniform(0.2, 2.0, 16)
+    centre[12:] += far * rng.uniform(0.5, 1.0, (4, 1)) * [1.0, -1.0, 0.0]
+    radius[12:] *= 1e-6 * far
+    limbs, about = cc.Limbs.spheres(centre, radius), rng.integers(8, 16, 12)
+    starts = centre[about] + rng.normal(size=(12, 3)) * 3.0 * radius[about, None]
+    starts[::3] = rng.uniform(-10, 10, (4, 3))
+    ends = starts + rng.normal(size=(12, 3)) * radius[about, None]
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends)
+    assert (hits.clearance_limb >= 12).any()
+    check(hits, limbs, starts, ends)
+
+
 @pytest.mark.coverage
 def test_a_world_that_has_grown_by_it_is_just_touched():
     """By exact verdicts on inflated limbs, which share nothing with the growths of points."""
