@@ -5,6 +5,8 @@ convex limb, a ray that leads away from its nearest place never meets it.
 """
 
 from cylcollide._types import POLICY_EXIT, POLICY_HIT, Face, Shape
+from cylcollide.kernels.box import parallel_box_span
+from cylcollide.kernels.double_double import DoubleDoubleVector
 from cylcollide.kernels.hit_bounds import or_behind, span_of
 from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty
@@ -13,7 +15,7 @@ from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import noinline
 
 FACE_INSIDE = float(Face.INSIDE)
-TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+BOX, TUBE, TAPERED, ELLIPSOID = int(Shape.BOX), int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
 
 UNKNOWN, INSIDE, OUTSIDE, LEAVING = range(4)
 """Sides of a limb; LEAVING: outside, and a ray from there in this direction never meets the limb."""
@@ -25,18 +27,22 @@ MISSED = HitBounds(False, False, 0.0, 0.0, False, UNDECIDED_FACE)
 
 
 @noinline
-def piece_span(ray: Ray, limb: Limb, piece: int) -> Span:
-    """`span_of`, once in machine code."""
+def piece_span(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, piece: int) -> Span:
+    """`span_of`, once in machine code; of a box, the slabs that the ray is parallel to are exact."""
+    if limb.kind == BOX and ray.radius == 0.0:
+        return parallel_box_span(ray, displacement, limb)
     return span_of(ray, limb, piece)
 
 
 @noinline
-def settled_bounds(ray: Ray, limb: Limb, policy: int, start: int, end: int) -> HitBounds:
+def settled_bounds(
+    ray: Ray, displacement: DoubleDoubleVector, limb: Limb, policy: int, start: int, end: int
+) -> HitBounds:
     """The hit of one ray with a limb, given the sides of its start and, for the way back, of its end."""
-    span, is_tube = piece_span(ray, limb, 0), limb.kind == TUBE
+    span, is_tube = piece_span(ray, displacement, limb, 0), limb.kind == TUBE
     bounds = ray_hit_bounds(ray, span, policy)
     if is_tube:
-        bounds = or_behind(bounds, ray_hit_bounds(ray, piece_span(ray, limb, 1), policy))
+        bounds = or_behind(bounds, ray_hit_bounds(ray, piece_span(ray, displacement, limb, 1), policy))
     if bounds.certain or not bounds.possible or bounds.inside:
         return bounds
     if ray.radius > 0.0 and (limb.kind == TAPERED or limb.kind == ELLIPSOID):  # bounds are all there is of these

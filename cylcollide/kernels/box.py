@@ -3,8 +3,15 @@
 from cylcollide._types import Face
 from cylcollide.kernels.axis import centred_aabb, from_centre
 from cylcollide.kernels.curve import Curve, plane_curve, plane_step, relative_to
-from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, as_double_double, high_words
-from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Span, intersect_brackets
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    as_double_double,
+    high_words,
+    two_difference,
+)
+from cylcollide.kernels.interval import EVERYTHING, NOTHING, UNDECIDED_FACE, Bracket, Span, intersect_brackets
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
@@ -26,6 +33,12 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
 
     The face of entry is certain if its slab, even grown, is entered after the shrunk slabs of both other axes.
     """
+    return span_between(*box_slabs(ray, limb))
+
+
+@inlined
+def box_slabs(ray: Ray, limb: Limb) -> tuple[Bracket, Bracket, Bracket, Vector]:
+    """Bounds of when the line is inside each of the three slabs, metres; and its rates along their axes."""
     delta, (axes, half) = rounding_bound(ray, limb.extent), box_axes(limb)
     shift, point = closest_approach(ray, limb.centre)
     d = ray.direction
@@ -33,9 +46,44 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
     x = slab_about(dot(point, axes[0]), rate_x, half[0], shift, delta)
     y = slab_about(dot(point, axes[1]), rate_y, half[1], shift, delta)
     z = slab_about(dot(point, axes[2]), rate_z, half[2], shift, delta)
+    return x, y, z, (rate_x, rate_y, rate_z)
+
+
+@inlined
+def span_between(x: Bracket, y: Bracket, z: Bracket, rates: Vector) -> Span:
+    """Bounds of when the line is inside all three slabs, and the faces."""
     inside = intersect_brackets(intersect_brackets(x, y), z)
-    first, last = faces_through(x, y, z, (rate_x, rate_y, rate_z))
+    first, last = faces_through(x, y, z, rates)
     return Span(inside.outer, inside.inner, first, last)
+
+
+@inlined
+def parallel_box_span(ray: Ray, displacement: DoubleDoubleVector, limb: Limb) -> Span:
+    """`ray_box` of one ray, without error for slabs across x, y or z that it is parallel to.
+
+    Faces are those that are crossed; an edge belongs to the lowest one.
+    """
+    (axes, half), (x, y, z, rates) = box_axes(limb), box_slabs(ray, limb)
+    return span_between(
+        parallel_slab(ray, displacement, limb, axes[0], half[0], x),
+        parallel_slab(ray, displacement, limb, axes[1], half[1], y),
+        parallel_slab(ray, displacement, limb, axes[2], half[2], z),
+        rates,
+    )
+
+
+@inlined
+def parallel_slab(
+    ray: Ray, displacement: DoubleDoubleVector, limb: Limb, axis: Vector, half: float, slab: Bracket
+) -> Bracket:
+    """Everything or nothing, if the axis is one of space, at right angles to the displacement; else the given slab."""
+    for k in range(3):
+        along_others = abs(axis[(k + 1) % 3]) + abs(axis[(k + 2) % 3])
+        if abs(axis[k]) == 1.0 and along_others == 0.0 and displacement[k][0] == 0.0:
+            high, low = two_difference(ray.origin[k], limb.centre[k])
+            is_beyond = abs(high) > half or (abs(high) == half and low != 0.0 and (low > 0.0) == (high > 0.0))
+            return Bracket(NOTHING, NOTHING) if is_beyond else Bracket(EVERYTHING, EVERYTHING)
+    return slab
 
 
 @inlined

@@ -36,14 +36,18 @@ def settled(
     And of each piece whether its limb is certainly missed, and a fraction before which the ray is not in it.
     """
     rays, ray, limb = batch.rays, ray_of_each(offsets), codes >> 1
-    origin, second, sides = rays.origin[ray], rays.second[ray], np.zeros((len(codes), 2), np.int8)
-    way = second - origin if rays.is_segment else second
-    radius = np.broadcast_to(rays.radius, len(rays.origin))[ray] if len(rays.radius) else np.zeros(1)
-    sides[:, 0] = _sides(origin, way, table, limb, radius)
-    if rays.is_segment:
-        sides[:, 1] = _sides(second, -way, table, limb, radius)
     missed, earliest, hits = np.empty(len(codes), bool), np.empty(len(codes)), missed_hits(len(rays.origin))
+    sides = np.full((len(codes), 2), UNKNOWN, np.int8)
     settle_rows(batch, table.kernel_rows, offsets, codes, sides, missed, earliest, hits)
+    pieces = np.flatnonzero(hits.undecided[ray] & ~missed)
+    if len(pieces):
+        origin, second, of = rays.origin[ray[pieces]], rays.second[ray[pieces]], limb[pieces]
+        way = second - origin if rays.is_segment else second
+        radius = np.broadcast_to(rays.radius, len(rays.origin))[ray[pieces]] if len(rays.radius) else np.zeros(1)
+        sides[pieces, 0] = _sides(origin, way, table, of, radius)
+        if rays.is_segment:
+            sides[pieces, 1] = _sides(second, -way, table, of, radius)
+        settle_rows(batch, table.kernel_rows, offsets, codes, sides, missed, earliest, hits)
     if len(rays.radius):  # where bounds take the place of an exact contact, a later limb may be first
         earliest[np.isin(ray, ray[np.isin(table.kind[limb], BOUNDED)])] = 0.0
     return hits, missed, earliest

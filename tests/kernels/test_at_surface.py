@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from support.cases.near_points import MAKERS, any_limb, near_points
 
+import cylcollide as cc
 from cylcollide._types import POLICY_CODES, RayNumbers
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import hit_time, limb_chords
 from cylcollide.exact.thick import Grown
 from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN, settled_bounds
+from cylcollide.kernels.box import box_axes
+from cylcollide.kernels.double_double import vector_difference
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.nearest_place import nearest_place
 from cylcollide.kernels.ray import make_ray
@@ -62,17 +65,18 @@ def test_bounds_hold_whatever_is_known(shape, radius):
         segments(limbs, rng, radius, 1 if radius else 4), 3 if radius and shape == "tube" else None
     ):
         ray = make_ray(triple(start), triple(end - start), True, inf, radius)
+        displacement = vector_difference(triple(end), triple(start))
         first, *_ = [*limb_chords(segment_numbers(start, end), grown), None]
         sides = side_of(start, end, grown), side_of(end, start, grown)
         less = tuple(OUTSIDE if side == LEAVING else side for side in sides)
         for inside, policy in POLICY_CODES.items():
-            before = settled_bounds(ray, limb, policy, UNKNOWN, UNKNOWN)
+            before = settled_bounds(ray, displacement, limb, policy, UNKNOWN, UNKNOWN)
             if is_bounded:
-                assert settled_bounds(ray, limb, policy, *sides) == before
+                assert settled_bounds(ray, displacement, limb, policy, *sides) == before
                 continue
             time, started = (None, False) if first is None else (hit_time(first, inside), first.started_inside)
             for known in (sides, less, (sides[0], UNKNOWN), (UNKNOWN, sides[1])):
-                bounds = settled_bounds(ray, limb, policy, *known)
+                bounds = settled_bounds(ray, displacement, limb, policy, *known)
                 assert started or not bounds.inside
                 if bounds.certain:
                     metres = time.double_double()[0] * ray.length
@@ -83,3 +87,30 @@ def test_bounds_hold_whatever_is_known(shape, radius):
             seen["decided before"] += before.certain or not before.possible
     assert is_bounded or seen["decided"] > seen["open"]
     assert is_bounded or seen["decided"] > 1.5 * seen["decided before"]
+
+
+@np.errstate(all="ignore")
+def test_slabs_that_a_ray_is_parallel_to_are_exact():
+    """Rays in the planes of faces of level boxes, or rounded ones, a digit beside: decided, and as exact arithmetic."""
+    rng, seen = np.random.default_rng(7), Counter()
+    for _ in range(150):
+        centre, half, is_tilted = rng.normal(size=3), 10.0 ** rng.uniform(-3, 1, 3), rng.random() < 0.2
+        if rng.random() < 0.5:  # sums are not rounded
+            centre, half = np.round(8.0 * centre) / 8.0, np.ceil(8.0 * half) / 8.0
+        turn = np.zeros(4)
+        turn[rng.permutation(4)[: rng.choice([1, 2, 4])]] = 1.0
+        limbs = cc.Limbs.boxes(centre, turn * rng.choice([-1, 1], 4) + 1e-20 * is_tilted, half)
+        limb = plain_limb(limbs._table, 0)
+        reach = np.abs(np.array(box_axes(limb)[0])).round().T @ half
+        start, end = centre - 3.0 * reach * rng.choice([-1, 1], 3), centre + 3.0 * reach * rng.uniform(-1, 1, 3)
+        for k in rng.permutation(3)[: rng.integers(1, 3)]:
+            start[k] = end[k] = centre[k] + rng.choice([-1, 1]) * reach[k] * rng.choice([1.0, 1.0, 0.5])
+            start[k] = end[k] = np.nextafter(start[k], rng.choice([-inf, start[k], inf]))
+        ray = make_ray(triple(start), triple(end - start), True, inf, 0.0)
+        displacement = vector_difference(triple(end), triple(start))
+        bounds = settled_bounds(ray, displacement, limb, POLICY_CODES["hit"], UNKNOWN, UNKNOWN)
+        is_hit = bool(limb_chords(segment_numbers(start, end), exact_limb(limbs._table, 0)))
+        assert is_hit if bounds.certain else bounds.possible or not is_hit
+        seen["open" if bounds.possible and not bounds.certain else is_hit] += not is_tilted
+    assert seen[True] > 20 < seen[False]
+    assert seen["open"] < 30

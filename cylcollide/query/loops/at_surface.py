@@ -8,7 +8,7 @@ from cylcollide._types import NO_LIMB, Column, Rows
 from cylcollide.kernels.at_surface import settled_bounds
 from cylcollide.kernels.hit_bounds import is_undecided, no_hit
 from cylcollide.kernels.limb_table import LimbRows, limb_at
-from cylcollide.kernels.ray import ray_at
+from cylcollide.kernels.ray import exact_displacement, ray_at
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
@@ -36,11 +36,11 @@ def settle_rows(
     """
     for k in range(hits.limb.size):
         previous, ray = NO_LIMB, ray_at(batch.rays, k)
-        best, is_trusted = no_hit(ray.limit), ray.extent < inf
+        best, is_trusted, displacement = no_hit(ray.limit), ray.extent < inf, exact_displacement(batch.rays, k)
         for position in range(offsets[k], offsets[k + 1]):
             limb = codes[position] // 2
             one = limb_at(table.rows, table.kernel_shape, limb)
-            bounds = settled_bounds(ray, one, batch.policy, sides[position, 0], sides[position, 1])
+            bounds = settled_bounds(ray, displacement, one, batch.policy, sides[position, 0], sides[position, 1])
             missed[position] = is_trusted and not (bounds.possible or bounds.inside)
             is_later = is_trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
             earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0
