@@ -106,7 +106,7 @@ class NearBodies:
                 looked_at.add(body)
             bare[b] = bool(links) and not own_wrapped and centred[b] and not read_body.rows[BASE]
             first = read_first(joints, links, bool(bare[b])) if self.lengths == USUAL else sorted(links)
-            first = first or sorted(links)[: bool(own_wrapped)]
+            first = first or sorted(links or ({link.link for link in own_wrapped} - {BASE}))[: bool(own_wrapped)]
             rest = sorted(links - {*first})
             row = {BASE: b} | {link: first_link[b] + k for k, link in enumerate([*first, *rest])}
             at += [row[link_of_shape[s].link] for s in own]
@@ -117,9 +117,7 @@ class NearBodies:
             for body_link in own_wrapped:
                 is_own = body_link.link != BASE and client.getBodyInfo(body)[0] != MADE_OF_SHAPES  # no call changes it
                 is_described = (sees_calls or is_own) and read_body.rows[body_link.link] is not None
-                is_placed = body_link.link == BASE or bool(links)  # else the mesh lags behind, as Bullet's rays do
-                is_known = is_described and is_placed
-                distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_known else inf)
+                distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_described else inf)
             of_limbs = [length[link_of_shape[s].link] + float(beyond[s]) for s in own if is_limb[s]]
             reach.append(max([0.0, *of_limbs, *distances]))
             order = sorted(range(len(own_wrapped)), key=lambda k: -distances[k])

@@ -17,8 +17,11 @@ from cylcollide.bullet.near_segments import SLACK
 from cylcollide.shapes import rotation_matrices
 
 REVOLUTE, PRISMATIC, SPHERICAL, FIXED = 0, 1, 2, 4  # PyBullet's JOINT_REVOLUTE and so on
-JOINT_TYPE, IN_PARENT, PARENT = 2, 14, 16  # fields of getJointInfo
+JOINT_TYPE, JOINT_AXIS, IN_PARENT, PARENT = 2, 13, 14, 16  # fields of getJointInfo
 INERTIAL, TURN = 2, 3  # fields of getLinkState: the frame of the centre of mass in that of the joint
+
+FAR_SLIDING = -1
+"""In place of PRISMATIC where the axis is longer than 1: PyBullet moves the link by so many times the position."""
 
 STRETCH = 1.0625
 """By how much a base that was reset to a quaternion of length 1.03 stretches its body until the next step."""
@@ -47,7 +50,9 @@ def joints_of(client: Client, body: int) -> list[Joint]:
         joint, state = client.getJointInfo(body, link), client.getLinkState(body, link)
         turn = rotation_matrices(np.array([state[TURN]]))[0]
         own = -turn.T @ np.array(state[INERTIAL])
-        joints.append((joint[JOINT_TYPE], joint[PARENT], np.array(joint[IN_PARENT]), own))
+        is_long = joint[JOINT_TYPE] == PRISMATIC and np.linalg.norm(joint[JOINT_AXIS]) > 1.0 + SLACK
+        kind = FAR_SLIDING if is_long else joint[JOINT_TYPE]
+        joints.append((kind, joint[PARENT], np.array(joint[IN_PARENT]), own))
     return joints
 
 

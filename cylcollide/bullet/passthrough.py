@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bullet.box_loops import entering_any, entering_rows
-from cylcollide.bullet.client import BodyLink, Client
+from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.bullet.tuples import RayTestResult
@@ -46,7 +46,10 @@ def wrapped_links(shapes: Shapes) -> list[BodyLink]:
 
 
 def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
-    """The bounding boxes (k, 2, 3) of the wrapped links."""
+    """The bounding boxes (k, 2, 3) of the wrapped links: a step behind until joints are followed to a link."""
+    for body_link in wrapped_links(shapes):
+        if body_link.link != BASE:
+            client.getLinkState(*body_link, 0, 1)
     return bounding_boxes(client, wrapped_links(shapes)) if shapes.wrapped else NO_BOXES
 
 

@@ -3,6 +3,7 @@
 `docs/bullet.md` has the table of effects in words. PyBullet reports nowhere what `setCollisionFilterGroupMask` did, nor
 the length of the quaternion of a `resetBasePositionAndOrientation`, so these are noted: from the first mirror on, a
 function stands in the module `pybullet` that notes and calls PyBullet's own; a `BulletClient` calls it, too.
+`syncBodyInfo` forgets which user data a body has: without `syncUserData`, tokens would outlive their bodies.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def effect_of(name: str) -> Effect:
     return EFFECTS.get(name, max(Effect))
 
 
-FILTER, RESET = "setCollisionFilterGroupMask", "resetBasePositionAndOrientation"
+FILTER, RESET, SYNC = "setCollisionFilterGroupMask", "resetBasePositionAndOrientation", "syncBodyInfo"
 
 
 class AsBuiltin(partial[Any]):
@@ -116,7 +117,7 @@ def filter_calls() -> int:
         return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    own_filter, own_reset = getattr(OWN, FILTER), getattr(OWN, RESET)
+    own_filter, own_reset, own_sync = (getattr(OWN, name) for name in (FILTER, RESET, SYNC))
 
     def counted(*arguments: Any, **keywords: Any) -> Any:
         try:
@@ -128,7 +129,11 @@ def filter_calls() -> int:
         _note_length(arguments[2] if len(arguments) > 2 else keywords.get("ornObj"))
         return own_reset(*arguments, **keywords)
 
-    for name, function in ((FILTER, counted), (RESET, measured)):
+    def with_user_data(physicsClientId: int = 0) -> None:  # PyBullet's name
+        own_sync(physicsClientId)
+        OWN.syncUserData(physicsClientId=physicsClientId)
+
+    for name, function in ((FILTER, counted), (RESET, measured), (SYNC, with_user_data)):
         own = getattr(OWN, name)
         _replaced[name] = update_wrapper(AsBuiltin(function), own)
         if getattr(pybullet, name) is own:  # else a program has put its own there

@@ -92,10 +92,10 @@ class AboutAxis:
                 foot_x, foot_y = a * at_x / (s + a - min(a, b)), b * at_y / (s + b - min(a, b)) if y else ZERO
             elif a > b:
                 foot_x = a * at_x / (a - b)
-                foot_y = (b * (1 - foot_x * foot_x / a)).sqrt()
+                foot_y = (b * max(1 - foot_x * foot_x / a, ZERO)).sqrt()  # 0 at the edge, before rounding
             else:
                 foot_y = b * at_y / (b - a) if b > a else ZERO
-                foot_x = -(a * (1 - foot_y * foot_y / b)).sqrt()
+                foot_x = -(a * max(1 - foot_y * foot_y / b, ZERO)).sqrt()
             outward = foot_x / a, foot_y / b
             steep = (outward[0] ** 2 + outward[1] ** 2).sqrt()
             off = (at_x - foot_x) * per_unit, (at_y - foot_y) * per_unit

@@ -97,6 +97,8 @@ def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: Sam
             alpha = first.alpha.item(i) if low == t0 else (low - begins.item(k)) / span
             shares = ((low - t0) / (t1 - t0), (high - t0) / (t1 - t0)) if t1 > t0 else (0.0, 1.0)
             rows.append((i, k, *shares, (t1 - t0) / span, alpha, low))
+        if t0 < t1 == begins[b]:  # what comes, jumps or changes then
+            rows.append((i, b, 1.0, 1.0, 0.0, 0.0, t1))
     table = np.array(rows).reshape(-1, 7)
     blade, tick = table[:, 0].astype(np.int64), table[:, 1].astype(np.int32)
     mask, ignored = blades.filters

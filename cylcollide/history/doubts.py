@@ -73,10 +73,12 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
     limbs = found._judged[0]
     assert isinstance(limbs, RewoundLimbs)
     reach = radius[query] + spread.motion(query, limbs._state_row[row])
-    hits = limbs.limbs()[row].cast_segments(rays.first[query], rays.second[query], radius=reach)
-    near = np.flatnonzero(hits.hit | hits.undecided)
-    query, row, reach = query[near], row[near], reach[near]
-    certain = are_certain(found, query, row, reach) & ~spread.is_open[query]
+    is_far = reach > LARGEST_NUMBER  # an infinite reach is one of these
+    thick = np.where(is_far, 0.0, reach)
+    hits = limbs.limbs()[row].cast_segments(rays.first[query], rays.second[query], radius=thick)
+    near = np.flatnonzero(hits.hit | hits.undecided | is_far)
+    query, row, thick = query[near], row[near], thick[near]
+    certain = are_certain(found, query, row, thick) & ~spread.is_open[query] & ~is_far[near]
     return doubts_with(limbs, query, row, certain, least)._rewound(times, past.present)
 
 
@@ -91,7 +93,8 @@ class Spread:
         self._first, there = (
             np.clip(np.searchsorted(begins, one, "right") - 1, 0, last) for one in (self._from, self._to)
         )
-        self._end: Int64Array = np.minimum(np.where(self._to > begins[there], there + 1, there), last)
+        end = np.minimum(np.where(self._to > begins[there], there + 1, there), last)
+        self._end: Int64Array = np.where(radius > 0.0, end, self._first)
         self._pad = PAD * max(
             (abs(x) for tick in ring.ticks for corner in tick.tree.frame.corners() for x in corner), default=0.0
         )
@@ -107,6 +110,7 @@ class Spread:
         """Whether a time is not kept, or some limb comes, goes, jumps or changes layers or protection meanwhile."""
         for since in protected[1].tolist():
             self.is_open |= (self._from < since) & (since <= self._to)
+        self.is_open &= radius > 0.0
         moved = motion[self._end] - motion[self._first]
         self.most: Float64Array = np.where(self.is_open, 0.0, moved + 2.0 * self._pads)
         """Upper bound of the motion of any limb; 0 where `is_open`."""

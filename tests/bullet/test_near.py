@@ -150,6 +150,16 @@ def test_a_link_far_out_on_a_sliding_joint(c, asked):
         assert asked[-1][1] == 0, "no ray comes near"
 
 
+def test_a_sliding_joint_with_a_long_axis(c):
+    """PyBullet moves the link by the position times the axis, however long that is."""
+    ball = scenes.shape(c, 0)
+    slide = {"linkJointTypes": [p.JOINT_PRISMATIC], "linkJointAxis": [[10, 0, 0]]}
+    body = scenes.linked(c, 0.0, ball, [ball], **slide)
+    mirror = Mirror(c)
+    p.resetJointState(body, 0, 3.0, physicsClientId=c)
+    assert mirror.rayTest([31, 0, -5], [31, 0, 5])[0][:2] == (body, 0)
+
+
 def test_joints_of_other_kinds_reach_anywhere(c, monkeypatch):
     body = p.loadURDF("kuka_iiwa/model.urdf", physicsClientId=c)
     client = Client(c)

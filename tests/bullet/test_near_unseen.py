@@ -77,6 +77,45 @@ def test_a_body_that_takes_a_number_unseen(c, asked):
     assert ask() == body
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_body_that_takes_a_number_after_all_bodies_were_listed(c, is_own):
+    """`syncBodyInfo` forgets which user data a body has, so that they would outlive it."""
+    ball = scenes.shape(c, 0)
+    body = p.createMultiBody(1.0, ball, physicsClientId=c)
+    p.setCollisionFilterGroupMask(body, -1, 4, -1, c)
+    mirror, ray = Mirror(c), ([0.02, 0, -9], [0.02, 0, 9])
+    if is_own:
+        p.syncBodyInfo(c)
+    else:
+        p.createMultiBody(0, ball, batchPositions=[[9, k, 0] for k in range(3)], physicsClientId=c)
+        mirror.sync()
+    p.removeBody(body, physicsClientId=c)
+    assert p.createMultiBody(1.0, ball, physicsClientId=c) == body
+    for mask, hit in ((1, body), (4, -1)):
+        assert mirror.rayTest(*ray, collisionFilterMask=mask)[0][0] == hit
+        assert Mirror(c).rayTest(*ray, collisionFilterMask=mask)[0][0] == hit
+
+
+def test_a_link_of_a_mesh_alone_is_where_its_joint_is(c):
+    """PyBullet's boxes of links are a step behind until joints are followed to them; Bullet's own, then, are not."""
+    duck = p.createCollisionShape(p.GEOM_MESH, fileName="duck.obj", meshScale=[0.1] * 3, physicsClientId=c)
+    body = scenes.linked(c, 1.0, scenes.shape(c, 0), [duck], linkPositions=[[1, 0, 0]])
+    mirror = Mirror(c, mesh="wrap")
+    watched = mirror.watch()
+    watched.resetBaseVelocity(body, [0, 6, 0])
+    watched.setTimeStep(1 / 30)
+    for _ in range(3):
+        watched.stepSimulation()
+    watched.performCollisionDetection()
+    y = p.getBasePositionAndOrientation(body, c)[0][1] + 0.087
+    ray = [0.987, y, 9], [0.987, y, -9]
+    asked = p.rayTest(*ray, physicsClientId=c)[0][:2]
+    assert asked == (body, 0)
+    assert watched.rayTest(*ray)[0][:2] == asked
+    assert watched.rayTestBatch([ray[0]] * 1500, [ray[1]] * 1500)[7][:2] == asked
+    assert Mirror(c, mesh="wrap").rayTest(*ray)[0][:2] == asked
+
+
 def test_a_base_that_is_fixed_and_freed_unseen(c, asked):
     body = p.createMultiBody(1.0, scenes.shape(c, 0), physicsClientId=c)
     ray = [0, -2, 0.1], [0, 2, 0.1]

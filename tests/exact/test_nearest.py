@@ -91,6 +91,15 @@ def test_points_on_the_axes_of_ellipses():
     assert nearest(Sphere((0.0, 0.0, 0.0), 1.0), (0.0, -1.0, 0.0)) == (0.0, (0, -1, 0), (0, -1, 0), cc.Face.SIDE)
 
 
+@pytest.mark.parametrize("turn", [1, -1])
+def test_points_at_the_edge_of_the_medial_disc(turn: int):
+    """There a root vanishes, which is rounded below 0."""
+    limbs = cc.Limbs.ellipsoids([2, 0, 2], [2, -2, 4], 2.0)
+    found = limbs.closest_points([2 + turn, -1, 3])
+    assert np.isfinite(found.distance).all()
+    assert abs(limbs.closest_points(found.position).distance[0]) < 1e-15
+
+
 def test_the_nearest_solid_and_what_is_within():
     balls = [Sphere((float(x), 0.0, 0.0), 1.0) for x in (4, -3, 3, 0)]
     assert nearest_solid((0.0, 0.0, 0.0), enumerate(balls[:3])) == 1

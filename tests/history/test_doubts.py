@@ -143,3 +143,48 @@ def test_moving_limbs_are_touched_when_it_says_and_not_before(interpolate: str):
             assert hits.tick[i] <= hits.time[i] <= hits.tick[i] + 1
     with pytest.raises(ValueError, match="t1: expected t1 >= t0"):
         history.sweep_capsules(p[0], q[0], u[0], v[0], 0.1, 1.0, 0.5)
+
+
+def two_balls(second: float = 9.0) -> tuple[cc.HitWorld, cc.PoseHistory, np.ndarray]:
+    """A world of two characters of one ball each, at 0 and at another place along x."""
+    ball = cc.Rig(["b"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([0, 0, 0], 1.0), [0])
+    world = cc.HitWorld()
+    ids = world.spawn(ball, 2)
+    world.set_poses(ids, [[[0, 0, 0]], [[second, 0, 0]]], [[[0, 0, 0, 1]]] * 2)
+    return world, cc.PoseHistory(world), ids
+
+
+def test_a_certain_time_is_exact_beside_uncertain_ones():
+    world, history, ids = two_balls()
+    history.record(0.0)
+    world.set_poses(ids[1], [[[50, 0, 0]]], [[[0, 0, 0, 1]]], teleport=True)
+    history.record(1.0)
+    starts, ends, times = [[-3, 0, 0]] * 3, [[3, 0, 0]] * 3, [0.5, 0.5, 1.5]
+    found = history.doubt_segments(starts, ends, 0.0, times, time_radius=[0.0, 0.1, 0.0], on_old="clamp")
+    assert found.verdict.tolist() == [cc.Doubt.CERTAIN, cc.Doubt.DEPENDS, cc.Doubt.CERTAIN]
+
+
+@pytest.mark.parametrize("far", [1e150, 2.0**499])
+def test_what_moves_farther_than_numbers_reach_depends(far: float):
+    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [5, 0, 0]], 1.0))
+    history = cc.PoseHistory(world)
+    for time, x in ((0.0, -far), (1.0, far)):
+        world.set_endpoints([[0, 0, 0], [x, 0, 0]], [[0, 0, 0], [x, 0, 0]])
+        history.record(time)
+    found = history.doubt_segments([-3, 0, 0], [3, 0, 0], 0.1, 0.5, time_radius=0.25)
+    assert found.verdict.tolist() == [cc.Doubt.DEPENDS]
+    assert 1 in found.limb
+
+
+@pytest.mark.parametrize("end", [1.0, 2.0])
+def test_a_stroke_sees_what_comes_at_the_tick_at_which_it_ends(end: float):
+    world, history, ids = two_balls(100.0)
+    for time in (0.0, end, 2.0 * end):
+        history.record(time)
+        world.set_poses(ids[1], [[[20, 0, 0]]], [[[0, 0, 0, 1]]], teleport=True)
+    place = [20, 0, 0], [20, 1, 0]
+    for t0, t1, fraction in ((0.0, end, 1.0), (0.5 * end, end, 1.0), (end, end, 0.0), (0.0, 2.0 * end, 0.5)):
+        found = history.sweep_capsules(*place, *place, 0.1, t0, t1)
+        assert (found.limb.tolist(), found.undecided.tolist()) == ([1], [False])
+        assert abs(found.fraction[0] - fraction) <= 2.0**-10
+    assert not history.sweep_capsules(*place, *place, 0.1, 0.0, np.nextafter(end, 0.0)).hit[0]

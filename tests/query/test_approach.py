@@ -118,6 +118,17 @@ def test_blades_touch_when_they_say_and_not_before():
             assert (world.contains_points(points).limb < 0).all(), i
 
 
+def test_positions_of_blades_at_ties_are_on_the_limb():
+    """Axes of a box that is turned are rounded, so that double-double leaves open which face is the nearest."""
+    boxes = cc.Limbs.boxes([-2, -1, 0], [0, 0, 1, 1], [3, 3, 3])
+    blade = [0.5, 2.5, 3], [3.5, 6.5, 10]
+    hits = cc.HitWorld(boxes).sweep_capsules(*blade, *blade, 1.0)
+    assert np.abs(hits.position - [0.5, 2, 3]).max() < 1e-15
+    one, blade = cc.Limbs.cylinders([-2, 0, -2], [0, 1, -4], 1.0), ([3, 4, 1], [1, 1, -3])
+    position = cc.HitWorld(one).sweep_capsules(*blade, *blade, 1.0).position
+    assert abs(one.closest_points(position).distance[0]) < 1e-15
+
+
 def test_arguments_of_both():
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [3, 0, 0]], 1.0, character=[4, 5], mask=[1, 2]))
     stroke = ([-3, -1, 0], [-3, 1, 0], [3, -1, 0], [3, 1, 0])

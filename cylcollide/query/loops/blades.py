@@ -11,10 +11,11 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.near_points import visit_nearest
 from cylcollide.bvh.traverse import Stack
 from cylcollide.kernels.aabb import padded_box
-from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.double_double import Vector, as_double_double, high_words
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.nearest_place import nearest_place
 from cylcollide.kernels.ray import dot, subtract
+from cylcollide.kernels.thick_surface import nearest_place as place_nearest_to
 from cylcollide.query.loops.approach import PAD
 from cylcollide.query.loops.blade_touch import ALL_THE_TIME, Blade, blade_of, first_touch, moved
 from cylcollide.query.loops.inputs import PointFilters, filter_of
@@ -97,8 +98,10 @@ def write_touched(
     if limb >= 0:
         a, b = moved(blade.p, blade.by_p, t), moved(blade.q, blade.by_q, t)
         x = moved(a, subtract(b, a), where)
-        near = nearest_place(x, place(query, t))
-        swept.position[i, 0], swept.position[i, 1], swept.position[i, 2] = near.position if near.certain else x
+        touched = place(query, t)
+        near = nearest_place(x, touched)
+        position = near.position if near.certain else high_words(place_nearest_to(as_double_double(x), touched))
+        swept.position[i, 0], swept.position[i, 1], swept.position[i, 2] = position
 
 
 @compiled_loop
