@@ -5,7 +5,7 @@ A place that may be the nearest is a foot. In the half plane of axis and point t
 """
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal, localcontext
 
 from cylcollide._types import Face, Side
 from cylcollide.exact.about_axis import AboutAxis
@@ -16,6 +16,10 @@ from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tapered, Tube
 from cylcollide.exact.solid import Solid
+
+CLEAR, FINER = Decimal("1e-200"), Context(prec=3000, Emax=10**9, Emin=-(10**9))
+"""A distance far above the errors of `PRECISE`; and what computes smaller ones, such as those of points 5e-324 off a
+line that touches a wall: they are squares of that."""
 
 
 def nearest(solid: Solid, point: Triple) -> tuple[float, Triple, Triple, Face]:
@@ -29,9 +33,14 @@ def nearest(solid: Solid, point: Triple) -> tuple[float, Triple, Triple, Face]:
         distance = length_of(way)
         if side == Side.SURFACE:
             return 0.0, point, floats_of(normal), foot.face
+    outward = -1 if side == Side.INSIDE else 1
+    is_smooth = isinstance(solid, Ellipsoid)  # the way is along the normal
+    with localcontext(FINER if distance < CLEAR and not is_smooth else PRECISE):
+        if distance < CLEAR and not is_smooth:
+            way, _ = foot.way()
+            distance = length_of(way)
         place = [Decimal(x) - w for x, w in zip(point, way, strict=True)]
-        outward = -1 if side == Side.INSIDE else 1
-        direction = [outward * w / distance for w in way]
+        direction = normal if distance < CLEAR and is_smooth else [outward * w / distance for w in way]
         return float(outward * distance), floats_of(place), floats_of(direction), foot.face
 
 

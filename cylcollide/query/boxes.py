@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import shapes
 from cylcollide._types import BoolArray, Float64Array, Shape
+from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.exact.boxes import boxes_touch
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.query import exact_fallback
@@ -99,16 +100,20 @@ class BoxPairs:
     @classmethod
     def of(cls, centre: Float64Array, boxes: Float64Array, table: LimbTable) -> BoxPairs:
         """The pairs, moved so that each box is about the origin."""
-        own = np.arange(len(centre), dtype=np.int32)
-        sides = np.where((table.box >= 0)[:, None], table.boxes[table.box] if len(table.boxes) else 0.0, 1.0)
+        own, sides = np.arange(len(centre), dtype=np.int32), np.ones((len(centre), 12))
+        if len(table.boxes):
+            sides = np.where((table.box >= 0)[:, None], table.boxes[table.box], 1.0)
         ends = table.p1 - centre, table.p2 - centre
-        moved = make_table(
-            table.kind, *ends, table.radius, table.radius2, np.where(table.box >= 0, own, np.int32(-1)),
-            np.ascontiguousarray(np.broadcast_to(sides, (len(own), 12))), table.character, table.mask,
-        )  # fmt: skip
         size = np.maximum(*(np.abs(one).max(axis=1, initial=0.0) for one in ends)) + table.radius + table.radius2
         size += boxes[:, 9:].sum(axis=1) + np.where(table.box >= 0, sides[:, 9:].sum(axis=1), 0.0)
-        return cls(boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:], moved, WIDTH * size)
+        unit = np.where(size > 0.125 * LARGEST_NUMBER, 2.0**-6, 1.0)  # corners stay within the range of numbers
+        begin, end = (one * unit[:, None] for one in ends)
+        sides[:, 9:] *= unit[:, None]
+        moved = make_table(
+            table.kind, begin, end, table.radius * unit, table.radius2 * unit,
+            np.where(table.box >= 0, own, np.int32(-1)), sides, table.character, table.mask,
+        )  # fmt: skip
+        return cls(boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:] * unit[:, None], moved, WIDTH * size * unit)
 
     def meet(self, grown: bool) -> BoolArray:
         """Whether limbs may touch their boxes, which are a little larger; or certainly do, these being smaller."""

@@ -1,5 +1,6 @@
 """Nearest places in exact arithmetic, against 90 digits; the order of squared distances."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -14,7 +15,7 @@ from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.ellipse import Ellipse, as_algebraic
 from cylcollide.exact.nearest import compare, feet, is_within, nearest, nearest_foot, nearest_solid
 from cylcollide.exact.numbers import QuadraticNumber
-from cylcollide.exact.shapes import Box, Ellipsoid, Sphere
+from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tube
 from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
@@ -128,3 +129,29 @@ def test_axes_of_boxes_that_are_not_at_right_angles():
     for point in np.random.default_rng(3).normal(size=(12, 3)) * 4.0:
         found = nearest(solid, tuple(point.tolist()))
         assert found[0] == pytest.approx(float(signed_distance(limbs, 0, point)), abs=1e-13)
+
+
+LINE = 2.0**-663, 2.0**-700, 5e-324
+
+
+@pytest.mark.parametrize("off", LINE)
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("shape", ["sphere", "capsule", "cylinder", "rim", "ellipsoid", "bore"])
+def test_normals_next_to_walls_that_are_touched_by_a_line(shape: str, inside: bool, off: float):
+    """Beside the place of contact a point is off by the square of what floats tell: far below 400 digits."""
+    solid = {
+        "sphere": Sphere((0.0, 0.0, 0.0), 4.0),
+        "capsule": Capsule((0.0, 0.0, -3.0), (0.0, 0.0, 9.0), 4.0),
+        "cylinder": Cylinder((0.0, 0.0, -3.0), (0.0, 0.0, 9.0), 4.0),
+        "rim": Cylinder((0.0, 0.0, 0.0), (0.0, 0.0, 9.0), 4.0),
+        "ellipsoid": Ellipsoid((0.0, 0.0, -4.0), (0.0, 0.0, 4.0), 4.0),
+        "bore": Tube((0.0, 0.0, -3.0), (0.0, 0.0, 9.0), 8.0, 4.0),
+    }[shape]
+    if inside and shape == "rim":
+        return  # no float is as near to a rim from within
+    point = (math.nextafter(4.0, 0.0), 0.0, 0.0) if inside else (4.0, off, 0.0)
+    distance, place, normal, _ = nearest(solid, point)
+    outward = -1.0 if shape == "bore" else 1.0
+    assert np.abs(np.array(place) - [4, 0, 0]).max() < 1e-15
+    assert np.abs(np.array(normal) - [outward, 0, 0]).max() < 1e-15
+    assert math.copysign(1.0, distance) == (-1.0 if inside != (shape == "bore") else 1.0)

@@ -53,3 +53,15 @@ def test_distances_at_any_power_of_two(power: int):
     assert np.array_equal(here.hit[decided], there.hit[decided])
     met = decided & here.hit
     assert (np.abs(here.fraction[met] - there.fraction[met]) <= 2.0**-10).all()
+
+
+@pytest.mark.parametrize("limbs", [
+    cc.Limbs.cylinders([1, 0, 0], [4, 0, 1], 1.0), cc.Limbs.tubes([1, 0, 0], [4, 0, 1], 1.0, 0.5),
+    cc.Limbs.ellipsoids([1, 0, 0], [4, 0, 1], 1.0), cc.Limbs.boxes([2, 0, 0], [0, 0, 0.6, 0.8], [1, 1, 2.0**500]),
+])  # fmt: skip
+def test_boxes_as_large_as_numbers_reach(limbs: cc.Limbs):
+    """Their corners are farther out than any coordinate may be."""
+    world, level, most = cc.HitWorld(limbs), [0, 0, 0, 1], 2.0**500
+    found = world.overlap_boxes([[2, 0.8, 0], [most, 0, 0], [-most, 0, 0]], level, [[1, 1, most], [most] * 3, [1] * 3])
+    assert found.query.tolist() == [0, 1]
+    assert limbs.overlap_boxes([2, 0.8, 0], level, [1, 1, most]).shape == (1,)
