@@ -21,7 +21,7 @@ def in_chunks(
     """Results of task(begin, end) for consecutive chunks of n rows, in order.
 
     `threads` is the most that work at once, the caller included; None: the number of processors. `shared`: rows of a
-    chunk; None: of rays, up to RAYS_PER_TASK, and four chunks or more for each of several threads.
+    chunk; None: of rays, up to RAYS_PER_TASK, and four chunks or more for each thread: faster ones take more.
     """
     if n <= (shared or RAYS_SHARED):
         return [task(0, n)]
@@ -30,8 +30,7 @@ def in_chunks(
     most = threads
     if shared is None:
         threads = max(1, min(threads, n // SMALLEST_STREAM))  # a chunk must not be smaller than a stream
-        share = n if threads == 1 else n // (4 * threads)  # faster threads take more chunks
-        shared = min(max(share, RAYS_SHARED), RAYS_PER_TASK)
+        shared = min(max(n if threads == 1 else n // (4 * threads), RAYS_SHARED), RAYS_PER_TASK)
     count = -(-n // shared)
     count += -count % threads  # equally many for each thread
     pending = deque((k, task) for k in range(count))  # a thread may keep `work` longer, but nothing of the caller's
