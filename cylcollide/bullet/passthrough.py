@@ -46,7 +46,10 @@ def wrapped_links(shapes: Shapes) -> list[BodyLink]:
 
 
 def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
-    """The bounding boxes (k, 2, 3) of the wrapped links: a step behind until joints are followed to a link."""
+    """The bounding boxes (k, 2, 3) of the wrapped links.
+
+    PyBullet's boxes of links are a step behind until forward kinematics is computed, which `getLinkState` does here.
+    """
     for body_link in wrapped_links(shapes):
         if body_link.link != BASE:
             client.getLinkState(*body_link, 0, 1)
