@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import hypot
+from typing import cast
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import SheetColumns, cross_sheet
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.line import Triple, segment_numbers
-from cylcollide.exact.numbers import dot, scaled_integers, subtract
+from cylcollide.exact.numbers import QuadraticNumber, dot, scaled_integers, subtract
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.shapes import line_from
 from cylcollide.exact.solid import Bound, Solid, slab
@@ -90,7 +91,7 @@ def _exact_sheet_hit(
     hit, started = limb_hit(ray, sheet, inside)
     if hit is None:
         return
-    time = Fraction(*hit[0].approximate())
+    time = Fraction(*cast(QuadraticNumber, hit[0]).approximate())
     found.fraction[row], found.error[row] = float(time), UNIT_ROUNDOFF
     points = zip(ray.origin, ray.second, strict=True)
     found.position[row] = [float(Fraction(a) + time * (Fraction(b) - Fraction(a))) for a, b in points]

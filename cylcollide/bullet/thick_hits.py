@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -16,11 +15,11 @@ from cylcollide.bullet.merge_hits import MirrorState, RayTest, limb_error
 from cylcollide.bullet.mirror_hits import MirrorHits
 from cylcollide.bullet.plane import Sheet, sheet_hits
 from cylcollide.bullet.sheet_loops import SheetColumns
-from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.algebraic import Number
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.process.files import Columns
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.near_requests import as_radii
@@ -77,18 +76,18 @@ class ThickHits(MirrorHits):
         self._compared += 1
         return (self._time(row, one).compare(self._time(row, other)) or rank[one] - rank[other]) < 0
 
-    def _time(self, row: int, shape: int) -> Algebraic:
+    def _time(self, row: int, shape: int) -> Number:
         """The fraction at which a ray hits a shape."""
         ray, radius = segment_numbers(self._rays.starts[row], self._rays.ends[row]), self._rays.radius.item(row)
         solid: Solid
         if shape < self._limbs:
-            solid = Grown(exact_limb(self._state.world.limbs._table, shape), radius)
+            solid = grown_by(exact_limb(self._state.world.limbs._table, shape), radius)
         else:
             solid = self._slab(shape - self._limbs, radius)
         hit, _ = limb_hit(ray, solid, self._rays.inside)
         if hit is None:
             raise AssertionError("both shapes are hit")
-        return hit[0] if isinstance(hit[0], Algebraic) else Algebraic.rational(Fraction(*hit[0].approximate()))
+        return hit[0]
 
     def _surface(self) -> Columns:
         rays, (position, normal) = self._rays, self._of_limbs._new_surface()

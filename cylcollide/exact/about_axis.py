@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import TypeAlias
 
 from cylcollide._types import Face
@@ -36,7 +37,7 @@ class AboutAxis:
     scale: int
 
     @classmethod
-    def of(cls, point: Triple, p1: Triple, p2: Triple, *radii: float) -> "AboutAxis":
+    def of(cls, point: Triple, p1: Triple, p2: Triple, *radii: float | Fraction) -> "AboutAxis":
         """The point about the axis."""
         numbers = scaled_integers((*point, *p1, *p2, *radii, 1.0))
         x, y, z, px, py, pz, qx, qy, qz, r1, r2, bore, scale = numbers

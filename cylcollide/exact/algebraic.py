@@ -2,9 +2,10 @@
 
 from fractions import Fraction
 from functools import total_ordering
-from math import inf, nextafter
+from math import inf, isqrt, nextafter
+from typing import TypeAlias
 
-from cylcollide.exact.numbers import sign
+from cylcollide.exact.numbers import QuadraticNumber, sign
 from cylcollide.exact.polynomials import (
     Polynomial,
     RationalInterval,
@@ -55,8 +56,9 @@ class Algebraic:
 
     # Order ----------------------------------------------------------------------------------------------------------
 
-    def compare(self, other: "Algebraic") -> int:
+    def compare(self, other: "Number") -> int:
         """Sign of self - other."""
+        other = as_algebraic(other)
         apart = self._apart(other)
         if apart:
             return apart
@@ -177,6 +179,22 @@ class Algebraic:
         """The number c0 + c1 times this one as two float64, each nearest to what is left."""
         high = self.rounded(c0, c1)
         return high, self.rounded(Fraction(c0) - Fraction(high), c1)
+
+
+Number: TypeAlias = QuadraticNumber | Algebraic
+"""A real number that is compared exactly with others of both kinds."""
+
+
+def as_algebraic(number: Number) -> Algebraic:
+    """The same number, as a root of its polynomial."""
+    if isinstance(number, Algebraic):
+        return number
+    p, q, root_sign, radicand = number.rational, number.denominator, number.root_sign, number.radicand
+    root = isqrt(radicand) if root_sign else 0
+    if root_sign == 0 or root * root == radicand:
+        return Algebraic.rational(Fraction(p + root_sign * root, q))
+    low, high = sorted((p + root_sign * root, p + root_sign * (root + 1)))
+    return Algebraic((p * p - radicand, -2 * p * q, q * q), (low, high, q))
 
 
 def real_roots(p: Polynomial, begin: Fraction, end: Fraction) -> list[Algebraic]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from itertools import chain, product
 from typing import TypeAlias
 
@@ -15,7 +16,7 @@ Plane: TypeAlias = tuple[int, Vector, Face]
 """Of a face: how far a point is beyond it, times the length of the normal; the normal."""
 
 
-def foot_of_ball(point: Triple, center: Triple, radius: float) -> Foot:
+def foot_of_ball(point: Triple, center: Triple, radius: float | Fraction) -> Foot:
     """The foot of a ball; at its centre +x."""
     x, y, z, px, py, pz, r, scale = scaled_integers((*point, *center, radius, 1.0))
     v = subtract((x, y, z), (px, py, pz))

@@ -8,11 +8,9 @@ t = -min(α, β): the point is on the longer axis between the centres of curvatu
 
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from math import isqrt
 from typing import NamedTuple
 
 from cylcollide.exact.algebraic import Algebraic, real_roots
-from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
 
 DIGITS = 400
@@ -90,13 +88,3 @@ class Ellipse(NamedTuple):
         total = combined(total, product(product(pp, p), r), -4)
         total = combined(total, product(pq, r), 18)
         return combined(total, product(r, r), -27)
-
-
-def as_algebraic(number: QuadraticNumber) -> Algebraic:
-    """The same number, as a root of its polynomial."""
-    p, q, sign, radicand = number.rational, number.denominator, number.root_sign, number.radicand
-    root = isqrt(radicand) if sign else 0
-    if sign == 0 or root * root == radicand:
-        return Algebraic.rational(Fraction(p + sign * root, q))
-    low, high = sorted((p + sign * root, p + sign * (root + 1)))
-    return Algebraic((p * p - radicand, -2 * p * q, q * q), (low, high, q))

@@ -6,12 +6,10 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from cylcollide._types import Face
-from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.algebraic import Number
 from cylcollide.exact.line import Triple
-from cylcollide.exact.numbers import QuadraticNumber
 
 Digits: TypeAlias = tuple[Decimal, Decimal, Decimal]
-Square: TypeAlias = QuadraticNumber | Algebraic
 
 ZERO, ONE = Decimal(0), Decimal(1)
 
@@ -19,7 +17,7 @@ ZERO, ONE = Decimal(0), Decimal(1)
 class Foot(NamedTuple):
     """A place of the surface that may be the nearest one."""
 
-    square: Callable[[], Square]
+    square: Callable[[], Number]
     """Its squared distance."""
     face: Face
     way: Callable[[], tuple[Digits, Digits]]

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from cylcollide._types import Face, Float64Array, RayNumbers
+from cylcollide.exact.algebraic import Number
 from cylcollide.exact.numbers import QuadraticNumber
 
 Triple = tuple[float, float, float]
@@ -14,10 +15,6 @@ OWNERS = (
     *(Face.NEG_X, Face.POS_X, Face.NEG_Y, Face.POS_Y, Face.NEG_Z, Face.POS_Z),
 )
 """Where faces meet, the point belongs to the first of these: a rim to the cap, an edge of a box to the lowest code."""
-
-
-Number: TypeAlias = Any
-"""A fraction of a ray: a `QuadraticNumber`, or of grown solids an `Algebraic`. Numbers of one kind are compared."""
 
 
 def segment_numbers(start: Sequence[float] | Float64Array, end: Sequence[float] | Float64Array) -> RayNumbers:

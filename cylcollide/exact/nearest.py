@@ -9,9 +9,10 @@ from decimal import Context, Decimal, localcontext
 
 from cylcollide._types import Face, Side
 from cylcollide.exact.about_axis import AboutAxis
+from cylcollide.exact.algebraic import Number
 from cylcollide.exact.ball_and_box import feet_of_box, foot_of_ball
-from cylcollide.exact.ellipse import PRECISE, as_algebraic
-from cylcollide.exact.foot import Foot, Square, floats_of, length_of
+from cylcollide.exact.ellipse import PRECISE
+from cylcollide.exact.foot import Foot, floats_of, length_of
 from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tapered, Tube
@@ -50,7 +51,7 @@ def nearest_foot(solid: Solid, point: Triple) -> Foot:
     if others:
         square = best.square()
         for foot in others:
-            if compare(other := foot.square(), square) < 0:
+            if (other := foot.square()).compare(square) < 0:
                 best, square = foot, other
     return best
 
@@ -61,27 +62,19 @@ def is_within(solid: Solid, point: Triple, radius: float) -> bool:
         return True
     square = nearest_foot(solid, point).square()
     n, d = radius.as_integer_ratio()
-    return compare(square, QuadraticNumber(n * n, d * d)) <= 0
+    return square.compare(QuadraticNumber(n * n, d * d)) <= 0
 
 
 def nearest_solid(point: Triple, solids: Iterable[tuple[int, Solid]]) -> int:
     """The index of the solid of least signed distance from a point, the lowest of equals."""
-    best: tuple[int, int, Square] | None = None
+    best: tuple[int, int, Number] | None = None
     for index, solid in sorted(solids, key=lambda numbered: numbered[0]):
         outward = {Side.INSIDE: -1, Side.SURFACE: 0, Side.OUTSIDE: 1}[solid.side(point)]
         if best is None or outward <= best[1]:
             square = nearest_foot(solid, point).square()
-            if best is None or outward < best[1] or outward * compare(square, best[2]) < 0:
+            if best is None or outward < best[1] or outward * square.compare(best[2]) < 0:
                 best = index, outward, square
     return -1 if best is None else best[0]
-
-
-def compare(one: Square, other: Square) -> int:
-    """Sign of one - other."""
-    if isinstance(one, QuadraticNumber) and isinstance(other, QuadraticNumber):
-        return one.compare(other)
-    first, second = (as_algebraic(n) if isinstance(n, QuadraticNumber) else n for n in (one, other))
-    return first.compare(second)
 
 
 def feet(solid: Solid, point: Triple) -> Sequence[Foot]:

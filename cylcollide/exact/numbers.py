@@ -3,14 +3,17 @@
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import inf, isqrt
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from cylcollide.exact.algebraic import Number
 
 Vector: TypeAlias = tuple[int, int, int]
 
 DIGITS = 140  # significant bits of an enclosure: a double-double keeps 107
 
 
-def scaled_integers(values: Iterable[float]) -> list[int]:
+def scaled_integers(values: Iterable[float | Fraction]) -> list[int]:
     """The values times one common power of two that makes all of them integers."""
     ratios = [value.as_integer_ratio() for value in values]
     scale = max([denominator for _, denominator in ratios])
@@ -84,8 +87,10 @@ class QuadraticNumber:
         """The rational number that a finite float64 is."""
         return cls(*value.as_integer_ratio())
 
-    def compare(self, other: "QuadraticNumber") -> int:
+    def compare(self, other: "Number") -> int:
         """Sign of self - other."""
+        if not isinstance(other, QuadraticNumber):
+            return -other.compare(self)
         rational = self.rational * other.denominator - other.rational * self.denominator
         if other.root_sign == 0:
             return sign_of_root_sum(rational, self.root_sign * other.denominator, self.radicand)

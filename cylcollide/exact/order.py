@@ -1,15 +1,15 @@
 """The chords of a ray in closed solids, and which limb it hits first: exact order along the ray, ties by limb index."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cmp_to_key
 from itertools import accumulate, chain, pairwise, repeat
 from math import inf
 
 from cylcollide._types import Face, InsidePolicy, RayNumbers
-from cylcollide.exact.algebraic import Algebraic
-from cylcollide.exact.line import Number, Stretch
-from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.algebraic import Number
+from cylcollide.exact.line import Stretch
+from cylcollide.exact.numbers import ZERO, QuadraticNumber
 from cylcollide.exact.solid import Solid
 
 
@@ -28,36 +28,42 @@ class Chord:
         return self.entry_face == Face.INSIDE
 
 
-def number_of(limb: Solid) -> Callable[[float], Number]:
-    """What makes a number of a float64, of the kind that the limb's times are."""
-    return Algebraic.rational if limb.has_algebraic_times else QuadraticNumber.of_float
-
-
 def limb_chords(ray: RayNumbers, limb: Solid) -> list[Chord]:
     """The chords of the ray in one limb, in order: none for a miss, two through a tube's bore."""
-    number = number_of(limb)
-    start, limit = number(0.0), None if ray.limit == inf else number(ray.limit)
-    chords = (_clipped(stretch, start, limit) for stretch in limb.crossing(ray))
+    limit = _limit_of(ray)
+    chords = (_clipped(stretch, limit) for stretch in limb.crossing(ray))
     return [chord for chord in chords if chord is not None]
 
 
 def is_on_ray(ray: RayNumbers, stretch: Stretch) -> bool:
-    """Whether a stretch between quadratic numbers has a point of the ray."""
-    number = QuadraticNumber.of_float
-    return _clipped(stretch, number(0.0), None if ray.limit == inf else number(ray.limit)) is not None
+    """Whether a stretch has a point of the ray."""
+    return _clipped(stretch, _limit_of(ray)) is not None
 
 
-def _clipped(stretch: Stretch, start: Number, limit: Number | None) -> Chord | None:
-    """The part of a stretch from the start to the limit, both included, None if empty; limit None: no limit."""
+def is_behind(ray: RayNumbers, time: Number) -> bool:
+    """Whether a fraction is beyond the end of a ray."""
+    limit = _limit_of(ray)
+    return limit is not None and time.compare(limit) > 0
+
+
+def _limit_of(ray: RayNumbers) -> QuadraticNumber | None:
+    """The last fraction of a ray, None if it has no end."""
+    return None if ray.limit == inf else QuadraticNumber.of_float(ray.limit)
+
+
+def _clipped(stretch: Stretch, limit: QuadraticNumber | None) -> Chord | None:
+    """The part of a stretch from 0 to the limit, both included, None if empty; limit None: no limit."""
     near, far, _ = stretch
-    entry, entry_face = start, Face.INSIDE
-    if near is not None and near.time.compare(start) > 0:
+    entry: Number = ZERO
+    entry_face = Face.INSIDE
+    if near is not None and near.time.compare(ZERO) > 0:
         if limit is not None and near.time.compare(limit) > 0:
             return None
         entry, entry_face = near
-    leaving, exit_face = limit, Face.INSIDE
+    leaving: Number | None = limit
+    exit_face = Face.INSIDE
     if far is not None:
-        if entry is start and far.time.compare(start) < 0:
+        if entry is ZERO and far.time.compare(ZERO) < 0:
             return None
         if limit is None or far.time.compare(limit) <= 0:
             leaving, exit_face = far
@@ -115,7 +121,7 @@ def closest(
     first: tuple[Number, int, Chord] | None = None
     started_inside = False
     for bound, (index, limb) in zip(earliest, limbs, strict=False):
-        if first is not None and bound > 0.0 and first[0].compare(number_of(limb)(bound)) < 0:
+        if first is not None and bound > 0.0 and first[0].compare(QuadraticNumber.of_float(bound)) < 0:
             break
         if id(limb) not in hits:
             hits[id(limb)] = limb, *limb_hit(ray, limb, inside)
@@ -128,4 +134,4 @@ def closest(
 
 def _order(one: Number, other: Number) -> int:
     """Sign of the difference of two numbers."""
-    return 0 if one is other else int(one.compare(other))
+    return 0 if one is other else one.compare(other)

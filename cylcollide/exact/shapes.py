@@ -6,6 +6,7 @@ is |(x - p1) × a| / |a|.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 from cylcollide._types import Face, RayNumbers
@@ -14,7 +15,7 @@ from cylcollide.exact.numbers import Vector, cross, dot, scaled_integers, subtra
 from cylcollide.exact.solid import Bound, Solid, bore, slab, wall
 
 
-def line_from(ray: RayNumbers, place: Triple, *lengths: float) -> tuple[Vector, Vector, Vector, list[int]]:
+def line_from(ray: RayNumbers, place: Triple, *lengths: float | Fraction) -> tuple[Vector, Vector, Vector, list[int]]:
     """The line as x - place = offset + t step; returns offset, step, place and the lengths."""
     numbers = scaled_integers((*ray.origin, *ray.second, *place, *lengths))
     ox, oy, oz, sx, sy, sz, px, py, pz, *scaled = numbers
@@ -51,7 +52,7 @@ class AxisFrame:
         )
 
 
-def axis_frame(ray: RayNumbers, p1: Triple, p2: Triple, *radii: float) -> AxisFrame:
+def axis_frame(ray: RayNumbers, p1: Triple, p2: Triple, *radii: float | Fraction) -> AxisFrame:
     """The ray's line along and across an axis, with the radii in the same scale."""
     offset, step, first, (x, y, z, *scaled) = line_from(ray, p1, *p2, *radii)
     axis = subtract((x, y, z), first)
@@ -133,7 +134,7 @@ class Capsule(Solid):
 
     p1: Triple
     p2: Triple
-    radius: float
+    radius: float | Fraction
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
         """Those of the cylinder and, by Pythagoras, |(x - p1) × a|² + h² <= r² a² about p1, with h - a² about p2."""
@@ -158,7 +159,7 @@ class Sphere(Solid):
     """Closed ball."""
 
     center: Triple
-    radius: float
+    radius: float | Fraction
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
         """Where |x - center|² <= r²."""

@@ -50,9 +50,6 @@ def bore(name: str, face: Face, a: int, b: int, c: int) -> Bound:
 class Solid(ABC):
     """The specification of one shape: its bounds. A point is in the solid if it satisfies all of them."""
 
-    has_algebraic_times = False
-    """Whether times are roots of any polynomials, as of a grown solid, or `QuadraticNumber`s."""
-
     @abstractmethod
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
         """The conditions that define the solid, along the ray's line."""

@@ -1,48 +1,127 @@
-"""Limbs grown by the radius of a thick ray: all points within R of the solid, as polynomials along the line.
+"""Limbs grown by the radius of a thick ray: all points within R of the solid.
 
-A grown solid is a union of parts, each where some polynomials of the ray's parameter t are at most 0. A cylinder has a
-body of radius r + R between the caps; about the plane of each cap a disc of radius r, thick by R on both sides; and
-around each rim a ring, dist² = (ρ - r)² + h² <= R². With W = ρ² + h² + r² - R² that is W <= 2 r ρ, hence W <= 0 or
-W² <= 4 r² ρ². In between, ρ² is a polynomial over a².
+A ball or a capsule grows into one of radius r + R. Between the planes of its faces, the squared distance from a box is
+a quadratic along the line. A grown cylinder or tube is a union of parts, each where some polynomials of the ray's
+parameter t are at most 0. A cylinder has a body of radius r + R between the caps; about the plane of each cap a disc of
+radius r, thick by R on both sides; and around each rim a ring, dist² = (ρ - r)² + h² <= R². With W = ρ² + h² + r² - R²
+that is W <= 2 r ρ, hence W <= 0 or W² <= 4 r² ρ². In between, ρ² is a polynomial over a².
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from math import inf
 from typing import TypeAlias
 
-from cylcollide._types import Face, RayNumbers, Shape
-from cylcollide.exact.algebraic import Algebraic
+from cylcollide._types import Face, RayNumbers
+from cylcollide.exact.algebraic import Algebraic, Number
 from cylcollide.exact.contacts import Contact, common, contacts_where, united
-from cylcollide.exact.line import End, Stretch
-from cylcollide.exact.moving import AxisProducts, ball_bounds
-from cylcollide.exact.numbers import Vector, dot, subtract
-from cylcollide.exact.polynomials import Polynomial, combined, product, sign_at, trimmed
-from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube, line_from, scaled_axes
+from cylcollide.exact.line import End, Stretch, hull, within
+from cylcollide.exact.line import common as common_stretches
+from cylcollide.exact.moving import AxisProducts
+from cylcollide.exact.numbers import ZERO, QuadraticNumber, Vector, dot, sign, subtract
+from cylcollide.exact.order import is_behind
+from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
+from cylcollide.exact.shapes import AxisFrame, Box, Capsule, Cylinder, Sphere, Tube, axis_frame, line_from, scaled_axes
 from cylcollide.exact.solid import Bound, Solid
 
 Part: TypeAlias = tuple[Polynomial, ...]
 """Polynomials of t that are all at most 0 in it."""
 
-
-def affine_square(offset: Vector, step: Vector) -> Polynomial:
-    """The polynomial |offset + t step|²."""
-    return trimmed((dot(offset, offset), 2 * dot(offset, step), dot(step, step)))
+Line: TypeAlias = tuple[int, int, int]
+"""A coordinate u + t rate along a line, and the half extent of a box: u, rate, half."""
 
 
-def within(p: Polynomial, radius: int, scale: int = 1) -> Polynomial:
-    """The bound p² <= scale radius²."""
-    return combined(product(p, p), (scale * radius * radius,), -1)
+def grown_by(solid: Solid, radius: float) -> Solid:
+    """All points within `radius` of a sphere, capsule, cylinder, tube or box, whose axes count as orthonormal."""
+    if isinstance(solid, Sphere | Capsule):
+        return replace(solid, radius=Fraction(solid.radius) + Fraction(radius))
+    if isinstance(solid, Box):
+        return GrownBox(solid, radius)
+    assert isinstance(solid, Cylinder | Tube)
+    return GrownCylinder(solid, radius)
+
+
+# Boxes --------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Grown(Solid):
-    """All points within `radius` of a sphere, capsule, cylinder, tube or box, whose axes count as orthonormal."""
+class GrownBox(Solid):
+    """All points within `radius` of a box."""
 
-    has_algebraic_times = True
+    box: Box
+    radius: float
 
-    solid: Solid
+    def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
+        """Those of the box."""
+        return self.box.bounds(ray)
+
+    def crossing(self, ray: RayNumbers) -> list[Stretch]:
+        """Where the ray's line is inside: united from the parts between the planes of faces."""
+        lines, growth = self._lines(ray)
+        planes = {Fraction(side * half - u, rate) for u, rate, half in lines if rate for side in (-1, 1)}
+        found: list[Stretch] = []
+        for begin, end in pairwise((None, *sorted(planes), None)):
+            found += common_stretches(_near_box(lines, growth, begin, end), [Stretch(_at(begin), _at(end))])
+        return [Stretch(_with_face(lines, one.near), _with_face(lines, one.far)) for one in hull(found)]
+
+    def _lines(self, ray: RayNumbers) -> tuple[list[Line], int]:
+        """The ray's line in coordinates of the box, and the radius; lengths in one unit."""
+        offset, step, _, (*half, growth) = line_from(ray, self.box.center, *self.box.half_extents, self.radius)
+        axes, unit = scaled_axes(self.box.axes)
+        lines = [(dot(axis, offset), dot(axis, step), unit * h) for axis, h in zip(axes, half, strict=True)]
+        return lines, unit * growth
+
+
+def _near_box(lines: list[Line], growth: int, begin: Fraction | None, end: Fraction | None) -> list[Stretch]:
+    """Where the squared distance from the face, edge or corner that is nearest between two times is small enough."""
+    n, d = _between(begin, end).as_integer_ratio()
+    a, b, c = 0, 0, -growth * growth
+    for u, rate, half in lines:
+        place = u * d + rate * n
+        if abs(place) > half * d:
+            beyond = u - sign(place) * half
+            a, b, c = a + rate * rate, b + rate * beyond, c + beyond * beyond
+    return within(a, b, c, Face.SIDE)
+
+
+def _between(begin: Fraction | None, end: Fraction | None) -> Fraction:
+    if begin is None:
+        return Fraction(0) if end is None else end - 1
+    return begin + 1 if end is None else (begin + end) / 2
+
+
+def _at(time: Fraction | None) -> End | None:
+    """An end of a stretch at a rational time, None without one."""
+    return None if time is None else End(QuadraticNumber(*time.as_integer_ratio()), Face.SIDE)
+
+
+def _with_face(lines: list[Line], end: End | None) -> End | None:
+    """The end with the face of its nearest place: the lowest one of those that it is beyond or in the plane of."""
+    if end is None:
+        return None
+    for k, (u, rate, half) in enumerate(lines):
+        if _sign_at(end.time, u + half, rate) <= 0:
+            return End(end.time, Face(Face.NEG_X + 2 * k))
+        if _sign_at(end.time, u - half, rate) >= 0:
+            break
+    return End(end.time, Face(Face.POS_X + 2 * k))
+
+
+def _sign_at(time: Number, u: int, rate: int) -> int:
+    """The sign of u + rate time."""
+    return sign(rate) * time.compare(QuadraticNumber(-u, rate)) if rate else sign(u)
+
+
+# Cylinders and tubes ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GrownCylinder(Solid):
+    """All points within `radius` of a cylinder or a tube."""
+
+    solid: Cylinder | Tube
     radius: float
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
@@ -50,137 +129,124 @@ class Grown(Solid):
         return self.solid.bounds(ray)
 
     def crossing(self, ray: RayNumbers) -> list[Stretch]:
-        """Where the ray's line is inside, in order; times are algebraic numbers."""
-        frame: GrownFrame | BoxFrame
-        frame = box_frame(ray, self.solid, self.radius) if isinstance(self.solid, Box) else axis_frame(ray, self)
+        """Where the ray is inside, in order; an end that is not on the ray is left out."""
+        if isinstance(self.solid, Cylinder) and (between := self._between_faces(ray)) is not None:
+            return [between]
+        frame = _axis_frame(ray, self)
         return [
-            Stretch(End(one.entry, frame.face(one.entry)), End(one.exit, frame.face(one.exit)))
+            Stretch(
+                End(one.entry, frame.face(one.entry)) if one.entry > 0 else None,
+                None if is_behind(ray, one.exit) else End(one.exit, frame.face(one.exit)),
+            )
             for one in united(frame.contacts())
         ]
+
+    def _between_faces(self, ray: RayNumbers) -> Stretch | None:
+        """The stretch in a cylinder, if about its ends the wall or a cap is nearest, not a rim; None if that is open.
+
+        There the body and the discs are the grown cylinder, which is convex.
+        """
+        frame = axis_frame(ray, self.solid.p1, self.solid.p2, self.solid.radius, self.radius)
+        (r, growth), height, rate, top = frame.radii, frame.height, frame.rate, frame.top
+        slab, inner = frame.slab().stretches, within(*frame.quadric(r * r * top), Face.SIDE)
+        parts = common_stretches(slab, within(*frame.quadric((r + growth) ** 2 * top), Face.SIDE))
+        for over in (height, height - top):
+            thick = within(rate * rate, rate * over, over * over - growth * growth * top, Face.SIDE)
+            parts += common_stretches(thick, inner)
+        if not parts:
+            return None
+        near, far, _ = hull(parts)[0]
+        if near is not None and near.time.compare(ZERO) >= 0:
+            near = _with_smooth_face(frame, inner, near)
+        if far is not None and not is_behind(ray, far.time):
+            far = _with_smooth_face(frame, inner, far)
+        is_open = any(end is not None and end.face == Face.NONE for end in (near, far))
+        return None if is_open else Stretch(near, far)
+
+
+def _with_smooth_face(frame: AxisFrame, inner: list[Stretch], end: End) -> End:
+    """The end with the wall or cap that is nearest about its time, NONE if that may be a rim."""
+    above, beyond = (_sign_at(end.time, height, frame.rate) for height in (frame.height, frame.height - frame.top))
+    is_by_wall = above > 0 > beyond or (frame.rate == 0 and above >= 0 >= beyond)
+    is_by_cap = above * beyond != 0 and any(_is_amid(stretch, end.time) for stretch in inner)
+    face = Face.CAP1 if above <= 0 else Face.CAP2 if beyond >= 0 else Face.SIDE
+    return End(end.time, face if is_by_wall or is_by_cap else Face.NONE)
+
+
+def _is_amid(stretch: Stretch, time: Number) -> bool:
+    """Whether a time is in a stretch and at none of its ends."""
+    near, far, _ = stretch
+    return (near is None or near.time.compare(time) < 0) and (far is None or time.compare(far.time) < 0)
 
 
 @dataclass(frozen=True, slots=True)
 class GrownFrame:
     """The ray's line about the axis of a limb, and the radius that it grows by; all lengths in one unit."""
 
-    shape: Shape
     m: AxisProducts
     growth: int
-    reach: Fraction  # no t beyond it, before or after 0, is inside
+    end: Fraction  # beyond the ray, or no later t is inside
 
     def contacts(self) -> list[Contact]:
-        """Where the line is inside each part."""
+        """Where the line is inside each part, from 0 on."""
         found: list[Contact] = []
-        for part in self.parts():
-            inside = [Contact(Algebraic.rational(-self.reach), Algebraic.rational(self.reach))]
+        for part in self._parts():
+            inside = [Contact(Algebraic.rational(0), Algebraic.rational(self.end))]
             for bound in part:
-                inside = inside and common(inside, contacts_where(bound, -self.reach, self.reach))
+                inside = inside and common(inside, contacts_where(bound, Fraction(0), self.end))
             found += inside
         return found
 
-    def parts(self) -> list[Part]:
+    def _parts(self) -> list[Part]:
         """The parts of the grown solid."""
-        m, grown = self.m, self.m.radius + self.growth
-        ball = replace(m, radius=grown)
-        if self.shape in (Shape.SPHERE, Shape.CAPSULE):
-            found = [(bound,) for bound in ball_bounds(self.shape, ball)]
-            return [*found, (m.below, m.above, m.wall(grown))] if self.shape == Shape.CAPSULE else list(found)
-        body: Part = (m.below, m.above, m.wall(grown))
+        m = self.m
+        body: Part = (m.below, m.above, m.wall(m.radius + self.growth))
         disc: Part = (m.wall(m.radius),)
         rims = [m.radius]
-        if self.shape == Shape.TUBE:
+        if m.radius2:
             if m.radius2 > self.growth:
                 body += (combined((), m.wall(m.radius2 - self.growth), -1),)
             disc += (combined((), m.wall(m.radius2), -1),)
             rims.append(m.radius2)
-        found_parts = [body]
+        found = [body]
         from_p2 = combined(combined(m.yy, m.ya, -2), m.aa)
         for height, square in ((m.ya, m.yy), (m.above, from_p2)):
-            found_parts.append((within(height, self.growth, m.aa[0]), *disc))
+            slab = combined(product(height, height), (m.aa[0] * self.growth**2,), -1)
+            found.append((slab, *disc))
             for rim in rims:
                 w = combined(square, (rim * rim - self.growth**2,))
                 ring = combined(product(m.aa, product(w, w)), m.across, -4 * rim * rim)
-                found_parts += [(w,), (ring,)]
-        return found_parts
+                found += [(w,), (ring,)]
+        return found
 
     def face(self, t: Algebraic) -> Face:
         """The face with the nearest place: beyond the caps' planes and in them the cap, rims included."""
-        if self.shape == Shape.SPHERE:
-            return Face.SIDE
         if t.sign_of(self.m.below) >= 0:
             return Face.CAP1
         if t.sign_of(self.m.above) >= 0:
             return Face.CAP2
-        return Face.BORE if self.shape == Shape.TUBE and t.sign_of(self.m.wall(self.m.radius2)) < 0 else Face.SIDE
+        return Face.BORE if self.m.radius2 and t.sign_of(self.m.wall(self.m.radius2)) < 0 else Face.SIDE
 
 
-def axis_frame(ray: RayNumbers, grown: Grown) -> GrownFrame:
-    """The frame of a limb with an axis, or of a sphere."""
-    solid, inner = grown.solid, 0.0
-    if isinstance(solid, Sphere):
-        shape, p1, p2, radius = Shape.SPHERE, solid.center, solid.center, solid.radius
-    else:
-        assert isinstance(solid, Capsule | Cylinder | Tube)
-        shape, p1, p2, radius = Shape.CYLINDER, solid.p1, solid.p2, solid.radius
-        if isinstance(solid, Capsule):
-            shape = Shape.CAPSULE
-        elif isinstance(solid, Tube):
-            shape, inner = Shape.TUBE, solid.inner_radius
-    offset, step, first, (x, y, z, r, bore, growth) = line_from(ray, p1, *p2, radius, inner, grown.radius)
+def _axis_frame(ray: RayNumbers, grown: GrownCylinder) -> GrownFrame:
+    solid = grown.solid
+    inner = solid.inner_radius if isinstance(solid, Tube) else 0.0
+    offset, step, first, (x, y, z, r, bore, growth) = line_from(
+        ray, solid.p1, *solid.p2, solid.radius, inner, grown.radius
+    )
     axis = subtract((x, y, z), first)
     along = trimmed((dot(offset, axis), dot(step, axis)))
-    products = AxisProducts(affine_square(offset, step), along, trimmed((dot(axis, axis),)), r, bore)
-    return GrownFrame(shape, products, growth, reach_of(offset, step, sum(map(abs, axis)) + r + growth))
+    products = AxisProducts(_affine_square(offset, step), along, trimmed((dot(axis, axis),)), r, bore)
+    end = _reach(offset, step, sum(map(abs, axis)) + r + growth)
+    return GrownFrame(products, growth, end if ray.limit == inf else min(end, Fraction(ray.limit) + 1))
 
 
-def reach_of(offset: Vector, step: Vector, size: int) -> Fraction:
-    """A t beyond which offset + t step is longer than `size`, either way."""
+def _affine_square(offset: Vector, step: Vector) -> Polynomial:
+    """The polynomial |offset + t step|²."""
+    return trimmed((dot(offset, offset), 2 * dot(offset, step), dot(step, step)))
+
+
+def _reach(offset: Vector, step: Vector, size: int) -> Fraction:
+    """A t > 0 beyond which offset + t step is longer than `size`."""
     fastest = max(map(abs, step))
     return Fraction(sum(map(abs, offset)) + size, fastest) + 1 if fastest else Fraction(2)  # beyond a segment's end
-
-
-@dataclass(frozen=True, slots=True)
-class BoxFrame:
-    """The ray's line in coordinates of a box: polynomials, half extents and growth in one unit."""
-
-    coordinates: tuple[Polynomial, Polynomial, Polynomial]
-    half: tuple[int, int, int]
-    growth: int
-    reach: Fraction
-
-    def contacts(self) -> list[Contact]:
-        """Where the line is inside, between the times at which it crosses a plane of a face.
-
-        There the nearest place is in one face, edge or corner: the squared distance is that beyond the planes.
-        """
-        lines = list(zip(self.coordinates, self.half, strict=True))
-        crossed = {Fraction(s * h - u[0], u[1]) for u, h in lines if len(u) > 1 for s in (-1, 1)}
-        times = [-self.reach, *sorted(t for t in crossed if abs(t) < self.reach), self.reach]
-        found: list[Contact] = []
-        for begin, end in pairwise(times):
-            middle, over = (begin + end) / 2, combined((), (self.growth**2,), -1)
-            for u, h in lines:
-                side = sign_at(u, *middle.as_integer_ratio())
-                beyond = combined(u, (side * h,), -1)
-                if side * sign_at(beyond, *middle.as_integer_ratio()) > 0:
-                    over = combined(over, product(beyond, beyond))
-            found += contacts_where(over, begin, end)
-        return found
-
-    def face(self, t: Algebraic) -> Face:
-        """The face with the nearest place: the lowest one of those that the point is beyond or in the plane of."""
-        for k, (u, h) in enumerate(zip(self.coordinates, self.half, strict=True)):
-            if t.sign_of(combined(u, (h,))) <= 0:
-                return Face(Face.NEG_X + 2 * k)
-            if t.sign_of(combined(u, (h,), -1)) >= 0:
-                break
-        return Face(Face.POS_X + 2 * k)
-
-
-def box_frame(ray: RayNumbers, box: Box, growth: float) -> BoxFrame:
-    """The frame of a box."""
-    offset, step, _, (a, b, c, r) = line_from(ray, box.center, *box.half_extents, growth)
-    axes, unit = scaled_axes(box.axes)
-    x, y, z = (trimmed((dot(axis, offset), dot(axis, step))) for axis in axes)
-    reach = reach_of(offset, step, 2 * (a + b + c + r))
-    return BoxFrame((x, y, z), (unit * a, unit * b, unit * c), unit * r, reach)

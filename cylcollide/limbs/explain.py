@@ -9,13 +9,14 @@ from functools import partial
 from itertools import product
 from math import hypot, inf
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, POLICY_HIT, Face, RayNumbers, Shape
+from cylcollide.exact.algebraic import Number
 from cylcollide.exact.line import End, Stretch, Triple, last_of, segment_numbers
 from cylcollide.exact.numbers import ZERO, QuadraticNumber
 from cylcollide.exact.order import Chord, limb_chords
@@ -185,7 +186,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     )
 
 
-def _float(number: QuadraticNumber) -> float:
+def _float(number: Number) -> float:
     return number.double_double()[0]
 
 
@@ -268,11 +269,12 @@ def _gap(names: list[str], choice: tuple[Stretch, ...]) -> tuple[Fraction, str, 
         return Fraction(0), "", ""
     first = next(name for name, s in zip(names, choice, strict=True) if _is_at(s.far, far.time))
     last = next(name for name, s in zip(names, choice, strict=True) if _is_at(s.near, near.time))
-    gap = Fraction(*near.time.approximate()) - Fraction(*far.time.approximate())
+    later, earlier = (cast(QuadraticNumber, end.time).approximate() for end in (near, far))
+    gap = Fraction(*later) - Fraction(*earlier)
     return max(gap, LEAST_GAP), first, last
 
 
-def _is_at(end: End | None, time: QuadraticNumber) -> bool:
+def _is_at(end: End | None, time: Number) -> bool:
     return end is not None and end.time.compare(time) == 0
 
 

@@ -11,11 +11,11 @@ from cylcollide._types import POLICY_HIT, Face, InsidePolicy, RayNumbers, Shape
 from cylcollide.bvh.layout import HIGH, Tree
 from cylcollide.constants import BOX_PAD, LARGEST_SAFE
 from cylcollide.exact import order
-from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.line import End, Stretch
+from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.shapes import line_from
 from cylcollide.exact.solid import Bound, Solid, slab
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span
@@ -55,8 +55,6 @@ class Bounded(Solid):
     the ray may hit the limb if it meets its box.
     """
 
-    has_algebraic_times = True
-
     def __init__(self, ray: Ray, table: LimbTable, limb: int) -> None:
         one, span = plain_limb(table, limb), NOTHING_KNOWN
         with np.errstate(all="ignore"):
@@ -88,12 +86,12 @@ class Bounded(Solid):
 
     def _end(self, metres: float, face: float) -> End:
         known = Face.SIDE if face == UNDECIDED_FACE else Face(int(face))
-        return End(Algebraic.rational(float(metres * self.ray.per_length)), known)
+        return End(QuadraticNumber.of_float(float(metres * self.ray.per_length)), known)
 
 
 def grown_solid(ray: Ray, table: LimbTable, limb: int, solid: Solid) -> Solid:
     """The exact solid of a limb, grown by the radius of a ray."""
-    return Bounded(ray, table, limb) if table.kind.item(limb) in BOUNDED else Grown(solid, ray.radius)
+    return Bounded(ray, table, limb) if table.kind.item(limb) in BOUNDED else grown_by(solid, ray.radius)
 
 
 def is_open(
@@ -107,7 +105,7 @@ def is_open(
     if isinstance(chosen, Bounded):
         if not chosen.is_certain or inside != "hit":
             return not chosen.is_certain
-        latest = Algebraic.rational(chosen.latest)
+        latest = QuadraticNumber.of_float(chosen.latest)
     others = {id(solid): solid for limb, solid in solids if limb != first[0]}
     for solid in others.values():
         if isinstance(solid, Bounded) or isinstance(chosen, Bounded):

@@ -11,9 +11,9 @@ from support.cases.near_points import MAKERS, any_limb, near_points
 from support.oracle.nearest import signed_distance
 
 import cylcollide as cc
-from cylcollide.exact.algebraic import Algebraic
-from cylcollide.exact.ellipse import Ellipse, as_algebraic
-from cylcollide.exact.nearest import compare, feet, is_within, nearest, nearest_foot, nearest_solid
+from cylcollide.exact.algebraic import Algebraic, as_algebraic
+from cylcollide.exact.ellipse import Ellipse
+from cylcollide.exact.nearest import feet, is_within, nearest, nearest_foot, nearest_solid
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tube
 from cylcollide.query.exact_fallback import exact_limb
@@ -65,11 +65,11 @@ def test_boxes_whose_axes_are_far_from_right_angles():
 
 def test_roots_and_rationals_are_one_order():
     two, root = QuadraticNumber(2, 1), QuadraticNumber(0, 1, 1, 2)
-    assert compare(root, two) < 0 < compare(two, root)
+    assert root.compare(two) < 0 < two.compare(root)
     assert as_algebraic(QuadraticNumber(1, 2, -1, 9)) == Fraction(-1)
     assert as_algebraic(root) == as_algebraic(QuadraticNumber(0, 2, 1, 8))
-    assert compare(as_algebraic(root), root) == 0
-    assert compare(Algebraic.rational(Fraction(3, 2)), root) > 0
+    assert as_algebraic(root).compare(root) == 0 == root.compare(as_algebraic(root))
+    assert Algebraic.rational(Fraction(3, 2)).compare(root) > 0 > root.compare(Algebraic.rational(Fraction(3, 2)))
 
 
 def test_points_on_the_axes_of_ellipses():

@@ -1,5 +1,6 @@
-"""Grown solids in rational arithmetic: touches by hand, and contacts beside those of bisection."""
+"""grown_by solids in rational arithmetic: touches by hand, and contacts beside those of bisection."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import inf, nextafter
 
@@ -10,9 +11,10 @@ from support.oracle.thick import contacts
 
 import cylcollide as cc
 from cylcollide._types import RayNumbers
+from cylcollide.exact.algebraic import as_algebraic
 from cylcollide.exact.order import Chord, limb_chords
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = pytest.mark.plain_python
@@ -26,7 +28,8 @@ BOX = Box((0.0, 0.0, 0.0), UNIT, (1.0, 2.0, 3.0))
 
 
 def chords(solid, radius, start, end, limit=1.0, is_segment=True) -> list[Chord]:
-    return limb_chords(RayNumbers(tuple(start), tuple(end), is_segment, limit), Grown(solid, radius))
+    found = limb_chords(RayNumbers(tuple(start), tuple(end), is_segment, limit), grown_by(solid, radius))
+    return [replace(one, entry=as_algebraic(one.entry), exit=as_algebraic(one.exit)) for one in found]
 
 
 # Lines (4, 0, -3) at a distance of exactly 5 from a rim, an edge or a corner: at right angles to (3, 0, 4).
@@ -115,7 +118,7 @@ def test_no_limit_and_no_length():
 
 @pytest.mark.coverage
 def test_sides_are_those_of_the_limb():
-    assert Grown(DRUM, 5.0).side((3.0, 0.0, 1.0)) == cc.Side.SURFACE
+    assert grown_by(DRUM, 5.0).side((3.0, 0.0, 1.0)) == cc.Side.SURFACE
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])

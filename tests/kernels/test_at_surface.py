@@ -12,7 +12,7 @@ import cylcollide as cc
 from cylcollide._types import POLICY_CODES, RayNumbers
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import hit_time, limb_chords
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN, settled_bounds
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import vector_difference
@@ -60,7 +60,7 @@ def test_bounds_hold_whatever_is_known(shape, radius):
     limbs = any_limb(shape, rng, 1.0)
     solid, limb = exact_limb(limbs._table, 0), plain_limb(limbs._table, 0)
     is_bounded = radius > 0.0 and shape in BOUNDED
-    grown = solid if radius == 0.0 or is_bounded else Grown(solid, radius)
+    grown = solid if radius == 0.0 or is_bounded else grown_by(solid, radius)
     for start, end in islice(
         segments(limbs, rng, radius, 1 if radius else 4), 3 if radius and shape == "tube" else None
     ):

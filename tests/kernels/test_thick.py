@@ -11,7 +11,7 @@ import cylcollide as cc
 from cylcollide._types import POLICY_HIT
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.double_double import as_double_double
 from cylcollide.kernels.hit_bounds import first_step_bounds, thick_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
@@ -88,7 +88,7 @@ def test_faces_are_those_of_rational_arithmetic(kind):
         limb = limb_of(kind, rng)
         start, end, radius = segment_at(limb, rng)
         _, span = span_of(limb, start, end, radius)
-        solid = Grown(exact_limb(limb._table, 0), radius)
+        solid = grown_by(exact_limb(limb._table, 0), radius)
         for chord in limb_chords(segment_numbers(start, end), solid)[:1]:
             if not chord.started_inside and span.first_face != UNDECIDED_FACE:
                 assert span.first_face == chord.entry_face
@@ -187,7 +187,7 @@ def bore_rays(rng, n):
 def test_bores_beside_rational_arithmetic():
     rng, pieces, faces, open_ones = np.random.default_rng(77), [0, 0, 0], set(), 0
     for tube, start, end, radius in bore_rays(rng, 70):
-        solid = Grown(exact_limb(tube._table, 0), radius)
+        solid = grown_by(exact_limb(tube._table, 0), radius)
         chords = limb_chords(segment_numbers(start, end), solid)
         spans = [span_of(tube, start, end, radius, piece) for piece in (0, 1)]
         possible = [(ray, span) for ray, span in spans if span.outer[0] <= span.outer[1]]

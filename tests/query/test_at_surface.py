@@ -12,7 +12,7 @@ import cylcollide as cc
 from cylcollide._types import RayNumbers, Side
 from cylcollide.exact import order
 from cylcollide.exact.line import segment_numbers
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.at_surface import INSIDE, LEAVING, UNKNOWN
 from cylcollide.query import points as point_hits
 from cylcollide.query.at_surface import _sides
@@ -94,7 +94,7 @@ def test_sides_are_true(shape: str, radius: float):
         row, thick = np.zeros(n, np.int32), np.full(n, radius)
         for point, step, side in zip(points, way, _sides(points, way, limbs._table, row, thick).tolist(), strict=True):
             seen[side] += 1
-            grown = Grown(solid, radius) if radius else solid
+            grown = grown_by(solid, radius) if radius else solid
             if side != UNKNOWN:
                 assert bool(order.limb_chords(segment_numbers(point, point), grown)) == (side == INSIDE)
             if side == LEAVING:

@@ -19,7 +19,7 @@ from support.oracle.shapes.table import SHAPE_ROWS
 import cylcollide as cc
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.query.exact_fallback import exact_limb
 
 
@@ -95,7 +95,7 @@ def test_thick_rays_at_any_power_of_two(power: int):
         size = max(np.abs([start[i], end[i], hits.position[i]]).max(), 1.0)
         assert np.abs(np.ldexp(there.position[i], -power) - hits.position[i]).max() <= 8.0 * np.spacing(size)
     for i in np.flatnonzero(~bounded).tolist():
-        grown = Grown(exact_limb(limbs._table, i), radius.item(i))
+        grown = grown_by(exact_limb(limbs._table, i), radius.item(i))
         segment = segment_numbers(start[i], end[i])
         assert hits.hit[i] == (len(limb_chords(segment, grown)) > 0)
     assert len(start) // 9 < hits.hit.sum() < len(start)

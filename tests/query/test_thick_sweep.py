@@ -9,7 +9,7 @@ from support.oracle.thick import distance
 import cylcollide as cc
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.thick_surface import nearest_place
 from cylcollide.query.exact_fallback import exact_limb
@@ -113,7 +113,7 @@ def test_grazes_beside_rational_arithmetic(kind, part):
     first, leaves = (limbs.cast_segments(starts, ends, inside=inside, radius=radii) for inside in ("hit", "exit"))
     wrong = []
     for i in range(n):
-        solid = Grown(exact_limb(limbs._table, i), float(radii[i]))
+        solid = grown_by(exact_limb(limbs._table, i), float(radii[i]))
         chords = limb_chords(segment_numbers(starts[i], ends[i]), solid)
         same = first.hit[i] == (len(chords) > 0)
         if chords:

@@ -7,7 +7,7 @@ from support.check_cylinders import sized
 import cylcollide as cc
 from cylcollide.exact import order
 from cylcollide.exact.line import segment_numbers
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = pytest.mark.plain_python
@@ -44,7 +44,7 @@ def test_closest_is_that_of_all_limbs_in_exact_arithmetic(kind, inside, radius):
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside, radius=radius)
     solids = [(k, exact_limb(limbs._table, k)) for k in range(len(limbs))]
     if radius:
-        solids = [(k, Grown(solid, radius)) for k, solid in solids]
+        solids = [(k, grown_by(solid, radius)) for k, solid in solids]
     assert hits.rechecked > len(starts) / 6
     for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
         first, started_inside = order.closest(segment_numbers(start, end), solids, inside)

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from cylcollide._types import Face, Float64Array, Shape
-from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.algebraic import Algebraic, as_algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_interval
@@ -196,8 +196,7 @@ class BulletAndLimb:
         chords = limb_chords(ray_numbers(rays, 0), solid)
         if not chords or chords[0].exit is None:
             return None
-        ends = (Fraction(t.rational, t.denominator) for t in (chords[0].entry, chords[0].exit))
-        begin, end = map(Algebraic.rational, ends)
+        begin, end = as_algebraic(chords[0].entry), as_algebraic(chords[0].exit)
         whole = Contact(Algebraic.rational(within.begin), Algebraic.rational(within.end), False, not within.is_closed)
         shared = common([Contact(begin, end)], [whole])
         if not shared:

@@ -17,7 +17,7 @@ from support.oracle.nearest import PRECISE, dot, signed_distance, subtract, vect
 import cylcollide as cc
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
-from cylcollide.exact.thick import Grown
+from cylcollide.exact.thick import grown_by
 from cylcollide.query.exact_fallback import exact_limb
 
 LAYERS = 32
@@ -205,7 +205,7 @@ def thick(g: Group) -> Iterator[Case]:
 def exact_chords(g: Group, a: Graze, i: int) -> list:
     """Return the chords of the grown limb, in algebraic numbers."""
     return list(
-        limb_chords(segment_numbers(a.start[i], a.end[i]), Grown(exact_limb(g.limbs._table, i), a.radius.item(i)))
+        limb_chords(segment_numbers(a.start[i], a.end[i]), grown_by(exact_limb(g.limbs._table, i), a.radius.item(i)))
     )
 
 
