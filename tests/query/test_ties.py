@@ -6,7 +6,8 @@ from support.check_cylinders import sized
 
 import cylcollide as cc
 from cylcollide.exact.line import segment_numbers
-from cylcollide.exact.order import closest
+from cylcollide.exact.order import closest, sorted_chords
+from cylcollide.exact.thick import grown_by
 from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = pytest.mark.plain_python
@@ -124,6 +125,37 @@ def test_answers_are_those_of_exact_arithmetic(make, inside):
             for name in ("limb", "face", "fraction", "position", "normal"):
                 assert np.array_equal(getattr(one, name)[0], getattr(many, name)[row], equal_nan=True)
         assert sum(limb >= 0 for limb, _, _ in expected) > n / 4
+
+
+@pytest.mark.coverage("0.0-boxes_in_planes", "0.3-twins")
+@pytest.mark.parametrize("make", [twins, boxes_in_planes, boxes_nearly_in_planes, boxes_in_one_box, near_twins])
+@pytest.mark.parametrize("radius", [0.0, 0.3])
+def test_chords_are_in_exact_order(make, radius):
+    limbs, n = make(), sized(120, 20)
+    if radius:
+        limbs = limbs[~np.isin(limbs.kind, [cc.Shape.TAPERED, cc.Shape.ELLIPSOID])]
+    starts, ends = rays(4, n)
+    solids = [(k, exact_limb(limbs._table, k)) for k in range(len(limbs))]
+    found = cc.HitWorld(limbs).chords_segments(starts, ends, radius=radius)
+    solids = [(k, grown_by(solid, radius) if radius else solid) for k, solid in solids]
+    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        expected, rows = sorted_chords(segment_numbers(start, end), solids), slice(*found.offsets[i : i + 2])
+        assert found.limb[rows].tolist() == [limb for limb, _ in expected]
+        assert found.entry_face[rows].tolist() == [chord.entry_face for _, chord in expected]
+        assert found.exit_face[rows].tolist() == [chord.exit_face for _, chord in expected]
+        entries = [chord.entry.double_double()[0] for _, chord in expected]
+        np.testing.assert_allclose(found.entry_fraction[rows], entries, rtol=0, atol=1e-13)
+    assert len(found) > n / 4
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.05])
+def test_chords_of_twins_need_no_exact_arithmetic(radius):
+    rng, n = np.random.default_rng(5), sized(400, 40)
+    limbs, starts = twins(), rng.normal(size=(n, 3)) * 3.0
+    ends = limbs.p1[rng.integers(len(limbs), size=n)] * 2.0 - starts + 0.01 * rng.normal(size=(n, 3))
+    found = cc.HitWorld(limbs).chords_segments(starts, ends, radius=radius)
+    assert len(found) > 3 * n
+    assert found.rechecked <= n / 50
 
 
 @pytest.mark.parametrize("rows", [3, 48])

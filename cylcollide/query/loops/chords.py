@@ -5,6 +5,7 @@ A piece is one stretch of a line inside a limb; a tube can have two. As in `sing
 
 from functools import partial
 from math import inf, nan
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,12 +20,16 @@ from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
+from cylcollide.kernels.ties import are_met_at_once
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 
 NO_LISTS = np.zeros(0, np.int64)
+
+TimeBounds: TypeAlias = tuple[float, float]
+"""The earliest and the latest time at which a ray may enter a limb."""
 
 MISSED = (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE)
 
@@ -200,6 +205,30 @@ def find_listed_pieces(
     return used
 
 
+@inlined
+def precedes(ray: Ray, table: LimbRows, code: int, times: TimeBounds, other: int, others: TimeBounds) -> bool:
+    """Whether a ray enters a piece before another one by the latest times; of starts inside, and of ties, by index."""
+    (lower, upper), (earliest, latest) = times, others
+    is_overlap = upper > 0.0 and lower <= latest and earliest <= upper
+    if upper == latest or (is_overlap and are_entered_at_once(ray, table, code, other)):
+        return code < other
+    return bool(upper < latest)
+
+
+@noinline
+def are_entered_at_once(ray: Ray, table: LimbRows, one: int, other: int) -> bool:
+    """Whether a ray certainly enters two pieces of limbs at exactly the same time, as numbers of the limbs tell."""
+    if one % 2 != other % 2:  # of tubes
+        return False
+    first, second = (
+        ray_hit_bounds(ray, span_of(ray, limb_at(table.rows, table.kernel_shape, one // 2), one % 2), POLICY_HIT),
+        ray_hit_bounds(ray, span_of(ray, limb_at(table.rows, table.kernel_shape, other // 2), other % 2), POLICY_HIT),
+    )
+    is_certain, is_line = first.certain and second.certain, ray.radius == 0.0
+    rows, shapes = table.rows, table.kernel_shape
+    return is_certain and are_met_at_once(rows, shapes, one // 2, first.face, other // 2, second.face, is_line)
+
+
 @compiled
 def write_listed_chords(
     batch: RayBatch,
@@ -217,19 +246,18 @@ def write_listed_chords(
         ray = ray_at(batch.rays, begin + k)
         first, last = offsets[k], offsets[k + 1]
         for position in range(first, last):
-            # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
-            code = codes[position]
+            code = codes[position]  # insertion sort
             limb = limb_at(table.rows, table.kernel_shape, code // 2)
             bounds = ray_hit_bounds(ray, span_of(ray, limb, code % 2), POLICY_HIT)
             undecided[k] |= ray.extent == inf or not bounds.certain
-            lower, upper = bounds.lower, bounds.upper
-            j = position
-            while j > first and (entry[j - 1, 1] > upper or (entry[j - 1, 1] == upper and codes[j - 1] > code)):
+            times, j = (bounds.lower, bounds.upper), position
+            while j > first and precedes(ray, table, code, times, codes[j - 1], (entry[j - 1, 0], entry[j - 1, 1])):
                 codes[j], entry[j, 0], entry[j, 1] = codes[j - 1], entry[j - 1, 0], entry[j - 1, 1]
                 j -= 1
-            codes[j], entry[j, 0], entry[j, 1] = code, lower, upper
+            codes[j], (entry[j, 0], entry[j, 1]) = code, times
         for j in range(first + 1, last):
-            undecided[k] |= entry[j, 0] <= entry[j - 1, 1] and entry[j, 1] > 0.0
+            if not undecided[k] and entry[j, 0] <= entry[j - 1, 1] and entry[j, 1] > 0.0:
+                undecided[k] = codes[j] < codes[j - 1] or not are_entered_at_once(ray, table, codes[j], codes[j - 1])
         for position in range(first, last):
             if not undecided[k]:
                 index = codes[position] // 2
