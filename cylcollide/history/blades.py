@@ -56,7 +56,7 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
     """What each blade touches first."""
     (ends, blades, resolution), (begin, end), _ = request
     n = len(blades.reach)
-    first, last = sample_times(ring, n, begin), sample_times(ring, n, end)
+    first, last = (sample_times(ring, n, asked, name=name) for asked, name in ((begin, "t0"), (end, "t1")))
     row = validate.first_bad_row(last.time < first.time)
     if row is not None:
         raise ValueError(f"t1: expected t1 >= t0, got {last.time[row]} after {first.time[row]} in row {row}")

@@ -45,31 +45,35 @@ class SampleTimes(NamedTuple):
         return SampleTimes._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
 
 
-def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True) -> SampleTimes:
-    """The sample times of n rays, by time or by tick and alpha; whether the call has `on_old`."""
-    return placed_times(ring, n, asked, has_on_old)[0]
+def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True, name: str = "time") -> SampleTimes:
+    """The sample times of n rays, by time or by tick and alpha; whether the call has `on_old`, and a time's name."""
+    return placed_times(ring, n, asked, has_on_old, name)[0]
 
 
-def placed_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True) -> tuple[SampleTimes, Int32Array]:
+def placed_times(
+    ring: Ring, n: int, asked: Asked, has_on_old: bool = True, name: str = "time"
+) -> tuple[SampleTimes, Int32Array]:
     """The same, and the place of each tick in the ring, NO_TICK for none."""
     time, tick, alpha, on_old = asked
     if time is not None and tick is None and alpha is None:
-        return _times_at(ring, time, n, on_old, has_on_old)
+        return _times_at(ring, time, n, on_old, has_on_old, name)
     if time is None and tick is not None:
         return _times_of_ticks(ring, tick, alpha, n)
-    given = [name for name, value in (("time", time), ("tick", tick), ("alpha", alpha)) if value is not None]
-    raise ValueError(f"time: expected either time, or tick and perhaps alpha; got {' and '.join(given) or 'neither'}")
+    given = [key for key, value in (("time", time), ("tick", tick), ("alpha", alpha)) if value is not None]
+    raise ValueError(f"{name}: expected either time, or tick and perhaps alpha; got {' and '.join(given) or 'neither'}")
 
 
-def _times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool) -> tuple[SampleTimes, Int32Array]:
+def _times_at(
+    ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool, name: str
+) -> tuple[SampleTimes, Int32Array]:
     """The sample times of n times, given as such or as one for all."""
     validate.one_of(on_old, "on_old", *ON_OLD)
-    asked = one_or_each(time, "time", n)
+    asked = one_or_each(time, name, n)
     begins, index, outside = ring.times, np.empty(n, np.int64), np.empty(n, np.bool_)
     judged, alpha = np.empty(n), np.empty(n)
     count = find_moments(asked, begins, judged, index, alpha, outside)
     if on_old == "error" and count:
-        raise_not_kept(ring, "time", asked, outside, has_on_old)
+        raise_not_kept(ring, name, asked, outside, has_on_old)
     number = ring.first + index
     if on_old == "miss" and count:
         judged, number, alpha, index = (np.where(outside, without, known) for without, known in (
