@@ -14,9 +14,9 @@ from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.process.files import Columns
+from cylcollide.process.threads import in_chunks
 from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
 from cylcollide.query.result import Computed, Field, Result, read_from_file
-from cylcollide.runtime.threads import in_chunks
 
 
 class MirrorHits(Result):

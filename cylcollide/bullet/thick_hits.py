@@ -15,8 +15,8 @@ from cylcollide.bullet.merge_hits import MirrorState, RayTest, limb_error
 from cylcollide.bullet.mirror_hits import MirrorHits
 from cylcollide.bullet.plane import Sheet, sheet_hits
 from cylcollide.bullet.sheet_loops import SheetColumns
-from cylcollide.exact.algebraic import Number
 from cylcollide.exact.line import segment_numbers
+from cylcollide.exact.numbers import Number
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
 from cylcollide.exact.thick import grown_by

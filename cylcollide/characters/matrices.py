@@ -9,7 +9,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.bones.matrices import pose_matrices
 from cylcollide.constants import LARGEST_NUMBER, MATRICES_SHARED, OFF_ORTHONORMAL
-from cylcollide.runtime.threads import in_chunks
+from cylcollide.process.threads import in_chunks
 
 MatrixOrder: TypeAlias = Literal["row", "column"]
 """The translation in the last column (matrix times column vector), or in the last row (its transpose)."""

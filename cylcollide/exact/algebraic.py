@@ -3,9 +3,8 @@
 from fractions import Fraction
 from functools import total_ordering
 from math import inf, isqrt, nextafter
-from typing import TypeAlias
 
-from cylcollide.exact.numbers import QuadraticNumber, sign
+from cylcollide.exact.numbers import Number, QuadraticNumber, sign
 from cylcollide.exact.polynomials import (
     Polynomial,
     RationalInterval,
@@ -56,7 +55,7 @@ class Algebraic:
 
     # Order ----------------------------------------------------------------------------------------------------------
 
-    def compare(self, other: "Number") -> int:
+    def compare(self, other: Number, /) -> int:
         """Sign of self - other."""
         other = as_algebraic(other)
         apart = self._apart(other)
@@ -181,13 +180,10 @@ class Algebraic:
         return high, self.rounded(Fraction(c0) - Fraction(high), c1)
 
 
-Number: TypeAlias = QuadraticNumber | Algebraic
-"""A real number that is compared exactly with others of both kinds."""
-
-
 def as_algebraic(number: Number) -> Algebraic:
     """The same number, as a root of its polynomial."""
-    if isinstance(number, Algebraic):
+    if not isinstance(number, QuadraticNumber):
+        assert isinstance(number, Algebraic)
         return number
     p, q, root_sign, radicand = number.rational, number.denominator, number.root_sign, number.radicand
     root = isqrt(radicand) if root_sign else 0

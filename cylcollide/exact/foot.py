@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from cylcollide._types import Face
-from cylcollide.exact.algebraic import Number
 from cylcollide.exact.line import Triple
+from cylcollide.exact.numbers import Number
 
 Digits: TypeAlias = tuple[Decimal, Decimal, Decimal]
 

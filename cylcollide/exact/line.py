@@ -5,8 +5,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from cylcollide._types import Face, Float64Array, RayNumbers
-from cylcollide.exact.algebraic import Number
-from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.numbers import Number, QuadraticNumber
 
 Triple = tuple[float, float, float]
 

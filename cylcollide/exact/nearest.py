@@ -9,12 +9,11 @@ from decimal import Context, Decimal, localcontext
 
 from cylcollide._types import Face, Side
 from cylcollide.exact.about_axis import AboutAxis
-from cylcollide.exact.algebraic import Number
 from cylcollide.exact.ball_and_box import feet_of_box, foot_of_ball
 from cylcollide.exact.ellipse import PRECISE
 from cylcollide.exact.foot import Foot, floats_of, length_of
 from cylcollide.exact.line import Triple
-from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.numbers import Number, QuadraticNumber
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tapered, Tube
 from cylcollide.exact.solid import Solid
 

@@ -3,10 +3,7 @@
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import inf, isqrt
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
-
-if TYPE_CHECKING:
-    from cylcollide.exact.algebraic import Number
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 Vector: TypeAlias = tuple[int, int, int]
 
@@ -72,6 +69,16 @@ def sign_of_two_root_sum(a: int, b: int, radicand: int, c: int, other: int) -> i
     return of_first * sign_of_root_sum(a * a + b * b * radicand - c * c * other, 2 * a * b, radicand)
 
 
+class Number(Protocol):
+    """A real number that is compared exactly with others of all kinds."""
+
+    def compare(self, other: Any, /) -> int:
+        """Sign of self - other."""
+
+    def double_double(self) -> tuple[float, float]:
+        """The value as the sum of two float64."""
+
+
 class QuadraticNumber:
     """(p + s √D) / q with integers p, D >= 0, q > 0 and s one of -1, 0, 1: a root of a quadratic, or a rational."""
 
@@ -87,7 +94,7 @@ class QuadraticNumber:
         """The rational number that a finite float64 is."""
         return cls(*value.as_integer_ratio())
 
-    def compare(self, other: "Number") -> int:
+    def compare(self, other: Number, /) -> int:
         """Sign of self - other."""
         if not isinstance(other, QuadraticNumber):
             return -other.compare(self)

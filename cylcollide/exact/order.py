@@ -7,9 +7,8 @@ from itertools import accumulate, chain, pairwise, repeat
 from math import inf
 
 from cylcollide._types import Face, InsidePolicy, RayNumbers
-from cylcollide.exact.algebraic import Number
 from cylcollide.exact.line import Stretch
-from cylcollide.exact.numbers import ZERO, QuadraticNumber
+from cylcollide.exact.numbers import ZERO, Number, QuadraticNumber
 from cylcollide.exact.solid import Solid
 
 

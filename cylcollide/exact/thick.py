@@ -15,12 +15,12 @@ from math import inf
 from typing import TypeAlias
 
 from cylcollide._types import Face, RayNumbers
-from cylcollide.exact.algebraic import Algebraic, Number
+from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common, contacts_where, united
 from cylcollide.exact.line import End, Stretch, hull, within
 from cylcollide.exact.line import common as common_stretches
 from cylcollide.exact.moving import AxisProducts
-from cylcollide.exact.numbers import ZERO, QuadraticNumber, Vector, dot, sign, subtract
+from cylcollide.exact.numbers import ZERO, Number, QuadraticNumber, Vector, dot, sign, subtract
 from cylcollide.exact.order import is_behind
 from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
 from cylcollide.exact.shapes import AxisFrame, Box, Capsule, Cylinder, Sphere, Tube, axis_frame, line_from, scaled_axes

@@ -16,6 +16,7 @@ from cylcollide.history.requests import Protected, ProtectedSince, protected_by
 from cylcollide.history.rewound import RewoundLimbs, present_positions
 from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, sample_times
 from cylcollide.history.ticks import STAYS, Ring, Tick
+from cylcollide.process.threads import in_chunks
 from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_request
 from cylcollide.query.loops.blades import missed_strokes
 from cylcollide.query.loops.columns import offsets_of
@@ -25,7 +26,6 @@ from cylcollide.query.loops.recorded_candidates import Protection
 from cylcollide.query.loops.recorded_nearest import one_row
 from cylcollide.query.request import Filters, some_rows
 from cylcollide.runtime.memory import frozen
-from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.hit_world import HitWorld
 
 PastSweepRequest: TypeAlias = tuple[SweepRequest, tuple[Asked, Asked], Protected]

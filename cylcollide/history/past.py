@@ -11,6 +11,7 @@ from cylcollide.history.rewound import AtTimes, RewoundLimbs
 from cylcollide.history.sample_times import NO_TICK
 from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.about_limb import TERMS
+from cylcollide.process.threads import in_chunks
 from cylcollide.query import exact_fallback
 from cylcollide.query.chords import Chords, chords_listed
 from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, fastest_corner
@@ -25,7 +26,6 @@ from cylcollide.query.overlaps import Overlaps, overlaps_of
 from cylcollide.query.points import PointHits, axis_distances, located_recorded, resolve_points
 from cylcollide.query.request import LabelledLimbs, batch_rows
 from cylcollide.query.results import gather
-from cylcollide.runtime.threads import in_chunks
 from cylcollide.validate import NO_LIMIT
 from cylcollide.world.hit_world import HitWorld
 

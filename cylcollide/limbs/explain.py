@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, POLICY_HIT, Face, RayNumbers, Shape
-from cylcollide.exact.algebraic import Number
 from cylcollide.exact.line import End, Stretch, Triple, last_of, segment_numbers
-from cylcollide.exact.numbers import ZERO, QuadraticNumber
+from cylcollide.exact.numbers import ZERO, Number, QuadraticNumber
 from cylcollide.exact.order import Chord, limb_chords
 from cylcollide.exact.solid import Bound as ExactBound
 from cylcollide.exact.solid import Solid

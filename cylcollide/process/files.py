@@ -44,19 +44,22 @@ def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
 
     A failure or an interrupt leaves the old file, and no unfinished one: no signal handler runs meanwhile.
     """
+    # not in the other thread: an interrupt here may leave the lock of imports held for ever
+    from tempfile import mkstemp  # noqa: PLC0415  imported when asked for
+
     interrupted = Event()
     try:
-        uninterrupted(lambda: _replace(file, write_to, interrupted))
+        uninterrupted(lambda: _replace(file, write_to, interrupted, mkstemp))
     except BaseException:
         interrupted.set()
         raise
 
 
-def _replace(file: Path, write_to: Callable[[BinaryIO], object], interrupted: Event) -> None:
+def _replace(
+    file: Path, write_to: Callable[[BinaryIO], object], interrupted: Event, mkstemp: Callable[..., tuple[int, str]]
+) -> None:
     """Write beside a file, and put it in that file's place unless interrupted."""
-    import tempfile  # noqa: PLC0415  imported when asked for
-
-    handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=file.suffix, dir=file.parent)
+    handle, unfinished = mkstemp(prefix=f".{file.stem}-", suffix=file.suffix, dir=file.parent)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
             write_to(stream)
@@ -78,6 +81,8 @@ def _umask() -> int:
 
 def write_columns(path: str | PathLike[str], columns: Columns) -> None:
     """Write columns of numbers to an .npz file; see `replace`."""
+    import zipfile  # noqa: F401, PLC0415  by the calling thread, as in `replace`; numpy reads it
+
     replace(file_of(path), lambda stream: np.savez_compressed(stream, allow_pickle=False, **columns))
 
 
@@ -86,14 +91,14 @@ def read_columns(path: str | PathLike[str], writer: str) -> Columns:
 
     OSError if the file cannot be opened; ValueError if it is no archive, or damaged.
     """
+    from zipfile import is_zipfile  # noqa: PLC0415  imported when asked for, by the calling thread, as in `replace`
+
     with file_of(path).open("rb") as stream:
-        return uninterrupted(lambda: _columns(stream, writer))
+        return uninterrupted(lambda: _columns(stream, writer, is_zipfile))
 
 
-def _columns(stream: Any, writer: str) -> Columns:
+def _columns(stream: Any, writer: str, is_zipfile: Callable[[Any], bool]) -> Columns:
     """All columns of an archive, whatever they hold."""
-    from zipfile import is_zipfile  # noqa: PLC0415  imported when asked for
-
     if not is_zipfile(stream):
         refuse(writer, "one that is no archive, or not a whole one")
     stream.seek(0)

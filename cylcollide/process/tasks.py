@@ -60,14 +60,11 @@ class Task:
         _thread.start_new_thread(self._run, ())
 
     def _run(self) -> None:
-        _running.append(self)
         try:
-            if not _exiting:  # else nothing waits for the end
-                self._function()
+            while_python_runs(self._function, self._end)
         except BaseException:
             threading.excepthook(threading.ExceptHookArgs([*sys.exc_info(), None]))
         finally:
-            _running.remove(self)
             self._has_ended = True
             self._end.release()
 
@@ -83,8 +80,19 @@ class Task:
                 pass
 
 
-_running: deque[Task] = deque()
+_running: deque[Lock] = deque()
+"""Locks of functions that run; each is free when its function has ended."""
 _exiting = False
+
+
+def while_python_runs(function: Callable[[], object], end: Lock) -> None:
+    """Call a function, and have Python exit only when a lock, which is held, is free; not if it exits already."""
+    _running.append(end)
+    try:
+        if not _exiting:  # else nothing waits for the end
+            function()
+    finally:
+        _running.remove(end)
 
 
 @atexit.register
@@ -92,8 +100,9 @@ def _exit() -> None:
     """Start no more tasks and wait for those that run: compiled code must not run while Python is torn down."""
     global _exiting  # noqa: PLW0603  # a fact of the process
     _exiting = True
-    for task in list(_running):
-        task.wait()
+    for end in list(_running):
+        with end:
+            pass
 
 
 def uninterrupted(function: Callable[[], Result]) -> Result:

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
+from cylcollide.process.threads import in_chunks
 from cylcollide.query.loops.blades import Swept, missed_strokes, sweep_blades
 from cylcollide.query.near_requests import NearRequest, as_radii, near_request
 from cylcollide.query.request import Filters, LabelledLimbs, State
 from cylcollide.query.results import LimbFields, Surface
 from cylcollide.runtime.memory import frozen
-from cylcollide.runtime.threads import in_chunks
 
 RESOLUTION = 2.0**-10
 """Of the time of a stroke."""

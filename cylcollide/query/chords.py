@@ -24,6 +24,7 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.constants import LIMBS_CROSSED
 from cylcollide.kernels.ray import Rays
 from cylcollide.process.files import Columns
+from cylcollide.process.threads import in_chunks
 from cylcollide.query import exact_fallback
 from cylcollide.query.closest import use_single_rays
 from cylcollide.query.loops import chords as chord_loops
@@ -49,7 +50,6 @@ from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.query.thick import grown_tree
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
-from cylcollide.runtime.threads import in_chunks
 
 """Columns of hits that nothing is written into."""
 NOT_READ = np.empty(0)

@@ -27,13 +27,13 @@ from cylcollide.kernels.about_limb import TERMS
 from cylcollide.kernels.clearance import CORNER, RIM, STRAIGHT, growth_to_touch
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.ray import Rays
+from cylcollide.process.threads import in_chunks
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
 from cylcollide.query.loops.clearance import OPEN, Cleared, find_clearances, nothing_cleared, write_growths
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.query.request import LabelledLimbs, State, take_rays
 from cylcollide.query.results import gather
 from cylcollide.query.segment_frame import segment_about_limb
-from cylcollide.runtime.threads import in_chunks
 
 CULL_PAD = 2.0**-40
 """Bound on the relative error of the distances by which limbs are left out: more than ten times the true one."""

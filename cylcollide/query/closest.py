@@ -10,6 +10,7 @@ from cylcollide._types import Aim, BoolArray, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import STACK_NUMBERS
 from cylcollide.constants import FEW_LIMBS, SMALLEST_STREAM
+from cylcollide.process.threads import in_chunks
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
 from cylcollide.query.loops.brute_force import cast_brute_force
@@ -26,7 +27,6 @@ from cylcollide.query.scratch import packed_for_streams, scratch_for_recorded, s
 from cylcollide.query.thick import grown_tree
 from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime.simd import LANES
-from cylcollide.runtime.threads import in_chunks
 
 MANY_LIMBS = 4096
 """With so many limbs a stream is faster from 12 rays on."""

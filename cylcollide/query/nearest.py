@@ -19,6 +19,7 @@ from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.signatures import Shown
+from cylcollide.process.threads import in_chunks
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each
 from cylcollide.query.loops.nearest import find_nearest, missed_nearest
@@ -32,7 +33,6 @@ from cylcollide.query.scratch import scratch_for_near_points, scratch_for_surfac
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.simd import LANES
-from cylcollide.runtime.threads import in_chunks
 
 # Results ------------------------------------------------------------------------------------------------------------
 

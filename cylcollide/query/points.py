@@ -17,6 +17,7 @@ from cylcollide.bvh.traverse import STACK_NUMBERS
 from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH
 from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
+from cylcollide.process.threads import in_chunks
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.columns import columns_of
@@ -33,7 +34,6 @@ from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import pack
 from cylcollide.runtime.memory import frozen
-from cylcollide.runtime.threads import in_chunks
 
 
 class PointHits(TimedResult):

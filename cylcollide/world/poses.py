@@ -14,8 +14,8 @@ from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
 from cylcollide.characters.skeleton import bone_label
 from cylcollide.constants import LIMBS_SHARED
+from cylcollide.process.threads import in_chunks
 from cylcollide.runtime.simd import LANES
-from cylcollide.runtime.threads import in_chunks
 from cylcollide.shapes import quaternions
 from cylcollide.world.layout import WorldLayout, ranges
 from cylcollide.world.pose_columns import PoseColumns

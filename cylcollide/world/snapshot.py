@@ -25,10 +25,10 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
 from cylcollide.limbs.tables import firsts_of_equals
 from cylcollide.process.signatures import NO_CONSTRUCTOR
+from cylcollide.process.threads import in_chunks
 from cylcollide.query.labels import RowLabels
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import pack
-from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import Draft, PoseColumns, PoseMemory, Spare
 from cylcollide.world.poses import OwnerPoses

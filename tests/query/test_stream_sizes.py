@@ -17,8 +17,8 @@ from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WA
 from support.package import printed_by
 
 import cylcollide as cc
+from cylcollide.process import threads as thread_chunks
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.runtime import threads as thread_chunks
 
 pytestmark = pytest.mark.plain_python
 

@@ -1,13 +1,14 @@
 """Shares of a query among threads: none too small, none lost when things end, and questions within questions."""
 
+import _thread
 import signal
 import subprocess
 import sys
 import threading
 import time
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -19,10 +20,11 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
+from cylcollide.process import threads
 from cylcollide.process.tasks import Task
+from cylcollide.process.threads import in_chunks
 from cylcollide.query import chords
 from cylcollide.runtime.simd import LANES
-from cylcollide.runtime.threads import in_chunks
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
@@ -55,26 +57,100 @@ def test_an_error_waits_for_all_who_have_begun():
         assert not active
 
 
+class Interrupted(BaseException):
+    """What a handler of a signal raises."""
+
+
+def test_an_exception_at_any_moment_leaves_no_helper_at_work():
+    """Python runs handlers of signals where a function begins, and after each call: where it calls a profiler, too."""
+    main, active, n = threading.get_ident(), set[int](), 3 * RAYS_SHARED
+
+    def task(begin: int, end: int) -> int:
+        if threading.get_ident() == main:
+            time.sleep(0.0005)  # until helpers have begun
+        else:
+            active.add(begin)
+            time.sleep(0.003)
+            active.remove(begin)
+        return end - begin
+
+    def interrupt_after(calls: int) -> bool:
+        """Whether the task was interrupted before it ended."""
+        left = [calls]
+
+        def profile(frame: FrameType, *_: object) -> None:
+            left[0] -= frame.f_code.co_name != "interrupt_after"
+            if left[0] < 0:
+                sys.setprofile(None)
+                raise Interrupted
+
+        try:
+            sys.setprofile(profile)
+            in_chunks(n, 3, task)
+        except Interrupted:
+            return True
+        finally:
+            sys.setprofile(None)
+        return False
+
+    count = 0
+    while interrupt_after(count):
+        assert not active, count
+        assert sum(in_chunks(n, 3, task)) == n
+        count += 1
+    assert count > 40
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
+def test_an_interrupt_of_the_wait_for_helpers_does_not_end_it():
+    main, active, interrupts = threading.get_ident(), set[int](), []
+
+    def task(begin: int, _end: int) -> None:
+        if threading.get_ident() == main:
+            time.sleep(0.02)  # until helpers have begun
+            raise ValueError("a bad row")
+        active.add(begin)
+        time.sleep(0.2)
+        active.remove(begin)
+
+    def interrupt(*_: object) -> None:
+        interrupts.append(sorted(active))
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.06, 0.04)
+    try:
+        with pytest.raises(Interrupted):
+            in_chunks(3 * RAYS_SHARED, 3, task)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not active
+    assert len(interrupts) > 1
+    assert interrupts[0]
+
+
 def test_without_more_threads_who_asks_does_it_all(monkeypatch: pytest.MonkeyPatch):
     """There may be as many threads as the system allows, or Python may be ending."""
 
     def refused(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", refused)
+    monkeypatch.setattr(_thread, "start_new_thread", refused)
+    monkeypatch.setattr(threads, "helpers", threads.Helpers())
     n = 5 * RAYS_SHARED
     assert sum(in_chunks(n, 7, lambda begin, end: end - begin)) == n
 
 
 def test_a_thread_that_keeps_its_work_keeps_nothing_of_the_callers(monkeypatch: pytest.MonkeyPatch):
-    """A thread of the pool forgets its work a little after the caller has been told that it has ended."""
-    kept, submit, array = [], ThreadPoolExecutor.submit, np.zeros(3)
+    """A helper forgets its work a little after the caller has been told that it has ended."""
+    kept, lend, array = [], threads.helpers.lend, np.zeros(3)
 
-    def keeping(pool, work):
-        kept.append(work)
-        return submit(pool, work)
+    def keeping(functions):
+        kept.extend(functions)
+        lend(functions)
 
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", keeping)
+    monkeypatch.setattr(threads.helpers, "lend", keeping)
     alive = weakref.ref(array)
     in_chunks(5 * RAYS_SHARED, 3, lambda begin, end, array=array: array.sum() + end - begin)
     del array

@@ -18,6 +18,8 @@ world = cc.HitWorld(limbs)
 file = Path(tempfile.mkdtemp()) / "limbs.npz"
 limbs.save(file)
 some = np.arange(0, 1500, 3)
+many, places = rng.uniform(-10, 10, (13_000, 3)), rng.uniform(-10, 10, (5000, 3))  # shared with helpers
+balls = cc.HitWorld(cc.Limbs.spheres(places, 0.1))
 rig, people = cc.Rig.humanoid(), cc.HitWorld()
 ids = people.spawn(rig, 70)
 
@@ -60,6 +62,8 @@ JOBS = {{
     "build": lambda: cc.HitWorld(limbs),
     "move": lambda: world.set_endpoints(limbs.p1, limbs.p2),
     "move some": lambda: world.set_endpoints(limbs.p1[some], limbs.p2[some], limbs=some),
+    "cast many": lambda: world.cast_segments(many, -many).limb,
+    "move many": lambda: balls.set_endpoints(places + 0.1, places + 0.1),
     "cast": lambda: world.cast_segments(start, end).limb,
     "few": lambda: [world.cast_segments(start[i], end[i]).limb for i in range(50)],
     "fields": fields,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from cylcollide.process import threads
 from cylcollide.query import chords, closest, points, scratch
-from cylcollide.runtime import threads
 
 READERS = (scratch, threads, closest, chords, points)
 """Modules that read thresholds when a query runs; compiled loops have them as constants."""

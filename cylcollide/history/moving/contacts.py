@@ -14,13 +14,13 @@ from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
 from cylcollide.process.files import Columns
+from cylcollide.process.threads import in_chunks
 from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
 from cylcollide.query.loops.moving_exit import find_exits
 from cylcollide.query.loops.moving_refine import make_refine_lanes, refine_contacts
 from cylcollide.query.results import gather
 from cylcollide.runtime import memory
-from cylcollide.runtime.threads import in_chunks
 
 PROTECTION_MARGIN = 2.0**-48
 """Times the largest time of a piece: far above the rounding of the time at a fraction of it."""

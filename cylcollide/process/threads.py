@@ -1,0 +1,112 @@
+"""Work in threads: chunks of rows, by the caller and helpers that outlive queries."""
+
+import _thread
+import os
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from queue import SimpleQueue
+from threading import Lock
+from typing import TypeVar
+
+from cylcollide.constants import RAYS_PER_TASK, RAYS_SHARED, SMALLEST_STREAM
+from cylcollide.process.tasks import while_python_runs
+
+Result = TypeVar("Result")
+
+
+def in_chunks(
+    n: int, threads: int | None, task: Callable[[int, int], Result], shared: int | None = None
+) -> list[Result]:
+    """Results of task(begin, end) for consecutive chunks of n rows, in order.
+
+    `threads` is the most that work at once, the caller included; None: the number of processors. `shared`: rows of a
+    chunk; None: of rays, up to RAYS_PER_TASK, and four chunks or more for each thread: faster ones take more.
+    """
+    if n <= (shared or RAYS_SHARED):
+        return [task(0, n)]
+    if threads is None:
+        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if shared is None:
+        threads = max(1, min(threads, n // SMALLEST_STREAM))  # a chunk must not be smaller than a stream
+        shared = min(max(n if threads == 1 else n // (4 * threads), RAYS_SHARED), RAYS_PER_TASK)
+    count = -(-n // shared)
+    count += -count % threads  # equally many for each thread
+    pending = deque((k, task) for k in range(count))  # a helper may keep `work` longer, but nothing of the caller's
+    results: dict[int, Result] = {}
+    errors: list[BaseException] = []
+    busy = [Lock() for _ in range(threads - 1)]
+
+    def work() -> None:
+        while pending:
+            try:
+                k, task_of_chunk = pending.popleft()
+            except IndexError:  # the queue was drained by another thread
+                return
+            results[k] = task_of_chunk(n * k // count, n * (k + 1) // count)
+
+    def help_out(own: Lock) -> None:
+        with own:
+            try:
+                while_python_runs(work, own)
+            except BaseException as error:
+                errors.append(error)
+
+    try:
+        helpers.lend([partial(help_out, own) for own in busy])
+        work()  # the calling thread works too
+        _finish(pending, busy)
+    except BaseException:
+        _finish(pending, busy)  # what a handler has raised may have cut it short
+        raise
+    if errors:
+        raise errors.pop()
+    return [results.pop(k) for k in range(count)]
+
+
+def _finish(pending: deque[tuple[int, Callable[[int, int], Result]]], busy: list[Lock]) -> None:
+    """Start no more chunks, and return when helpers have ended theirs, whatever handlers of signals raise meanwhile."""
+    try:
+        pending.clear()
+        while busy:
+            with busy[-1]:
+                busy.pop()
+    finally:
+        if busy:
+            _finish(pending, busy)
+
+
+class Helpers:
+    """Threads that outlive queries, as do their thread-local buffers: allocating these outlasts a query.
+
+    They share a queue and locks of C with callers. An exception that a signal handler raises in the middle of
+    `concurrent.futures` may leave a lock held for ever.
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Know of no threads: a fork has none but the one that forked."""
+        self._functions, self._count = SimpleQueue[Callable[[], None]](), 0
+
+    def lend(self, functions: list[Callable[[], None]]) -> None:
+        """Call each function in a helper, now or when one is free; fewer if no more threads can be started."""
+        with suppress(RuntimeError):  # the system has no more, or Python is exiting
+            while self._count < len(functions):
+                _thread.start_new_thread(self._serve, ())
+                self._count += 1
+        for function in functions[: self._count]:
+            self._functions.put(function)
+
+    def _serve(self) -> None:
+        functions = self._functions
+        while True:
+            functions.get()()
+
+
+helpers = Helpers()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=helpers.forget)
