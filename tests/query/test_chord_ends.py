@@ -33,18 +33,19 @@ def bits(column: np.ndarray) -> list:
 
 
 def far_world(away: float, copies: int) -> tuple[cc.Limbs, np.ndarray, np.ndarray]:
-    """Return limbs of all shapes far from the origin, each so many times, and segments at them."""
+    """Return limbs of all shapes far from the origin, perhaps each with one a last bit aside, and segments at them."""
     shapes, step = mixed(28), np.array([away, -away, 0.5 * away])
-    limbs = replace(shapes, p1=shapes.p1 + step, p2=shapes.p2 + step).limbs()
+    p1, p2 = shapes.p1 + step, shapes.p2 + step
     start, end = shots_at(shapes, sized(450, 225), seed=7)
-    return cc.Limbs.concat([limbs] * copies), start + step, end + step
+    parts = [replace(shapes, p1=one, p2=p2).limbs() for one in (p1, np.nextafter(p1, np.inf))[:copies]]
+    return cc.Limbs.concat(parts), start + step, end + step
 
 
 @pytest.mark.parametrize("inside", ["hit", "ignore", "exit"])
 @pytest.mark.parametrize("copies", [1, 2])
 @pytest.mark.parametrize("away", FAR)
 def test_the_chord_of_the_limb_hit_has_the_bits_of_the_hit(away: float, copies: int, inside: str):
-    """With two limbs in each place no order is decided by float64."""
+    """With limbs a last bit apart no order is decided by float64."""
     limbs, start, end = far_world(away, copies)
     world = cc.HitWorld(limbs)
     check_against_hits(world.cast_segments(start, end, inside=inside), world.chords_segments(start, end, inside=inside))
