@@ -12,6 +12,8 @@ from support.oracle.thick import contacts
 import cylcollide as cc
 from cylcollide._types import RayNumbers
 from cylcollide.exact.algebraic import as_algebraic
+from cylcollide.exact.nearest import nearest
+from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import Chord, limb_chords
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube
 from cylcollide.exact.thick import grown_by
@@ -80,6 +82,28 @@ def test_a_segment_of_no_length_ends_inside(solid):
     assert chords(solid, 5.0, (0.25, 0.5, 1.0), (0.25, 0.5, 1.0))
 
 
+LINES_AT_DRUM = {
+    "through the wall": ((-20.0, 0.0, 1.0), (20.0, 1.0, 1.5), [Face.SIDE] * 2, [True] * 2),
+    "through both caps": ((0.5, 0.0, -20.0), (1.0, 0.0, 20.0), [Face.CAP1, Face.CAP2], [True] * 2),
+    "in a cap's plane": ((-20.0, 1.0, 2.0), (20.0, 0.0, 2.0), [Face.CAP2] * 2, [True] * 2),
+    "along the wall into a cap's rim": ((3.0, 0.0, -20.0), (3.0, 0.0, 1.0), [Face.CAP1, Face.INSIDE], [True]),
+    "from the wall's end": ((-10.0, 0.0, -5.0), (20.0, 0.0, 10.0), [Face.CAP1, Face.CAP2], [False] * 2),
+    "from inside out of a cap": ((0.0, 0.0, 1.0), (1.0, 0.0, 20.0), [Face.INSIDE, Face.CAP2], [True]),
+    "into a cap and no farther": ((0.0, 0.0, -20.0), (1.0, 0.0, 1.0), [Face.CAP1, Face.INSIDE], [True]),
+}
+
+
+@pytest.mark.coverage
+@pytest.mark.parametrize("name", LINES_AT_DRUM)
+def test_times_of_walls_and_caps_are_roots_of_quadratics(name):
+    """Those of rims are roots of quartics, which take ten times as long."""
+    start, end, faces, are_quadratic = LINES_AT_DRUM[name]
+    (chord,) = limb_chords(RayNumbers(start, end, True, 1.0), grown_by(DRUM, 5.0))
+    assert [chord.entry_face, chord.exit_face] == faces
+    ends = zip([chord.entry, chord.exit], faces, strict=True)
+    assert [isinstance(time, QuadraticNumber) for time, face in ends if face != Face.INSIDE] == are_quadratic
+
+
 def test_two_pieces_through_a_bore():
     first, second = chords(RING, 5.0, (-30.0, 0.0, 1.0), (30.0, 0.0, 1.0))
     assert [first.entry, first.exit, second.entry, second.exit] == [Fraction(k, 60) for k in (13, 26, 34, 47)]
@@ -134,4 +158,7 @@ def test_beside_bisection(kind):
         for chord, entry, leave in zip(found, entries, exits, strict=True):
             assert abs(chord.entry.double_double()[0] - float(entry)) < 1e-14
             assert abs(chord.exit.double_double()[0] - float(leave)) < 1e-14
+            for time, face in ((entry, chord.entry_face), (leave, chord.exit_face)):
+                place = (start + float(time) * (end - start)).tolist()
+                assert face in (Face.INSIDE, nearest(exact_limb(limb._table, 0), tuple(place))[3])
     assert 4 < hits < 25
