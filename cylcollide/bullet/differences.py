@@ -14,12 +14,15 @@ from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.merge_hits import MirrorState
 from cylcollide.bullet.passthrough import FRACTION
-from cylcollide.bullet.tuples import RayTestResult
+from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.characters.quaternions import of_matrices
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world.snapshot import Snapshot
 
 CAUSES = ("within 1 mm", "edge", "order", "inside", "end", "open")
+NO_NUMBER = "no number"
+"""The cause of hits of solids without a body number, which no mirror has."""
+
 SHELL, NEAR, END = 1.05e-3, 2e-3, 1e-5
 """How far a limb is grown, how near two places on a ray are that PyBullet may confuse, and how far its steps go beyond
 a surface at most; in metres."""
@@ -52,6 +55,16 @@ class Mirrored(Protocol):
         """The first shape along each segment (n, 3)."""
 
 
+def is_unnumbered(answer: RayTestResult) -> bool:
+    """Whether an answer is the hit of a solid without a body number."""
+    return answer[0] < 0 and answer != MISS
+
+
+def differ(ours: RayTestResult, theirs: RayTestResult) -> bool:
+    """Whether body or link differ."""
+    return ours[:2] != theirs[:2] or is_unnumbered(theirs)
+
+
 def causes_of(
     mirror: Mirrored,
     starts: Float64Array,
@@ -74,6 +87,8 @@ def causes_of(
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
     def cause(i: int, a: RayTestResult, b: RayTestResult) -> str:
+        if is_unnumbered(b):
+            return NO_NUMBER
         if inside[i]:
             return "inside"
         if b[:2] in body_links and b[:2] not in exact[i]:

@@ -102,6 +102,18 @@ def test_rays_that_pybullet_does_not_answer_are_counted(c):
         assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")
 
 
+def test_a_solid_without_a_body_number_is_no_miss(c, tmp_path):
+    path = str(tmp_path / "ball.bullet")
+    p.saveBullet(path, physicsClientId=c)
+    p.resetSimulation(physicsClientId=c)
+    p.loadBullet(path, physicsClientId=c)
+    with compared() as comparison, pytest.warns(RuntimeWarning, match="without a body number"):
+        assert p.rayTest(*THROUGH, physicsClientId=c)[0][0] == -1
+    first, ray = str(comparison).splitlines()
+    assert first.endswith("differs for 1 (no number: 1)")
+    assert "PyBullet hits a solid without a number at 0.41" in ray
+
+
 def test_help_has_an_example(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["cylcollide.bullet", "--help"])
     with pytest.raises(SystemExit, match=r"^0$"):
