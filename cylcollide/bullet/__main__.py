@@ -1,6 +1,7 @@
 """Runs a PyBullet program with exact ray tests: `python -m cylcollide.bullet [--compare] PROGRAM arguments ...`."""
 
 import argparse
+import atexit
 import runpy
 import sys
 from collections import Counter
@@ -98,14 +99,14 @@ def main() -> None:
         parser.error(f"{options.program}: no such file")
     sys.argv = [options.program, *options.arguments]
     sys.path[0] = str(Path(options.program).resolve().parent)
-    comparison = ProgramComparison()
-    patching.observers.extend([comparison] if options.compare else [])
-    try:
-        with patching.patched(mesh=options.mesh, inside=options.inside, tolerance=options.tolerance):
-            runpy.run_path(options.program, run_name="__main__")
-    finally:
-        if options.compare:
-            print(comparison, file=sys.stderr)
+    patching.patch(
+        mesh=options.mesh, inside=options.inside, tolerance=options.tolerance
+    )  # threads may outlive this one
+    if options.compare:
+        comparison = ProgramComparison()
+        patching.observers.append(comparison)
+        atexit.register(lambda: print(comparison, file=sys.stderr))  # runs after those of the program
+    runpy.run_path(options.program, run_name="__main__")
 
 
 if __name__ == "__main__":

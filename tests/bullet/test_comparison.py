@@ -50,14 +50,39 @@ sys.exit(3)
 """
 
 
+LATE = """
+import atexit, threading
+import pybullet as p
+p.connect(p.DIRECT)
+p.createMultiBody(0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5))
+p.stepSimulation()
+ask = lambda: print(p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0], flush=True)
+def late():
+    main.join()
+    ask()
+main = threading.current_thread()
+atexit.register(ask)
+threading.Thread(target=late).start()
+ask()
+"""
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cylcollide.bullet", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+
+
+def test_threads_and_exit_functions_that_outlive_the_program_are_answered_exactly(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(LATE)
+    done = run("--compare", str(program))
+    assert done.stdout.split() == ["-1"] * 3
+    assert "3 rays in 3 calls; PyBullet's answer differs for 3 (within 1 mm: 3)\n" in done.stderr
+
+
 def test_a_program_is_run_unedited(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-
-    def run(*options: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "cylcollide.bullet", *options]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-
     plain, compared = run(str(program), "--fast", "x"), run("--compare", str(program))
     assert plain.returncode == compared.returncode == 3
     assert "['--fast', 'x'] __main__ -1" in plain.stdout
