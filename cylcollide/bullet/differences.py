@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Shape
+from cylcollide._types import Float64Array, InsidePolicy, Shape
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.merge_hits import MirrorState
@@ -80,16 +80,17 @@ def causes_of(
         margin = max(margin_of(mirror._client, limbs, i, body_link) for i, body_link in enumerate(links))
         small = _crossed(mirror, _shrunk(limbs, ROUNDED * margin), starts, ends)
     around, state = limbs.inflated(max(SHELL, mirror.tolerance)), mirror._state
-    inside = Snapshot._of(around).cast_segments(starts, ends).started_inside
-    for sheet, normal in zip(state.sheets, state.sheet_table.unit, strict=True):
-        inside = inside | (np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE)
+    inside = _crossed(mirror, around, starts, starts, "hit")
+    for sheet, normal, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True):
+        for i in np.flatnonzero(np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE).tolist():
+            inside[i][state.rank_link[rank]] = 0.0
     body_links = set(map(tuple, links))
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
     def cause(i: int, a: RayTestResult, b: RayTestResult) -> str:
         if is_unnumbered(b):
             return NO_NUMBER
-        if inside[i]:
+        if inside[i].keys() & {a[:2], b[:2]}:
             return "inside"
         if b[:2] in body_links and b[:2] not in exact[i]:
             return "within 1 mm" if b[:2] in grown[i] else "open"
@@ -111,10 +112,10 @@ def true_limbs(mirror: Mirrored) -> Limbs:
 
 
 def _crossed(
-    mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array
+    mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array, inside: InsidePolicy = "ignore"
 ) -> list[dict[tuple[int, int], float]]:
     """The links of all limbs that each ray crosses, with the fraction of the first crossing."""
-    chords, body_links = Snapshot._of(limbs).chords_segments(starts, ends), mirror.limb_places
+    chords, body_links = Snapshot._of(limbs).chords_segments(starts, ends, inside=inside), mirror.limb_places
     found: list[dict[tuple[int, int], float]] = [{} for _ in starts]
     columns = chords.ray.tolist(), chords.limb.tolist(), chords.entry_fraction.tolist()
     for ray, limb, entry in zip(*columns, strict=True):

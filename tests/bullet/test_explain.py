@@ -129,6 +129,16 @@ def test_a_start_on_a_plane_and_an_end_on_it_have_their_words(c):
     assert causes_of(mirror, starts, ends, ours, theirs) == ["inside", "end", "inside"]
 
 
+def test_what_a_ray_starts_in_is_no_cause_unless_either_hits_it(c):
+    """Rays that start in a box, and on the plane, pass 0.4 mm beside the sphere, which PyBullet hits."""
+    scenes.body(c, 1, BESIDE[0])
+    p.performCollisionDetection(physicsClientId=c)
+    mirror = Mirror(c, mesh="wrap")
+    for start, end in (BESIDE, ([0.3 + 4e-4, -1, 0], [0.3 + 4e-4, 1, 2])):
+        found = mirror.explain(start, end)
+        assert (found.ours[0], found.theirs[0], found.word) == (-1, 0, "within 1 mm")
+
+
 def test_clearance_of_what_is_nearest_and_of_planes(c):
     mirror = Mirror(c, mesh="wrap")
     over = mirror.explain([-3, 0, 0.2], [-2, 0, 0.1])
