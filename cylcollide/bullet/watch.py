@@ -4,7 +4,8 @@
 which solids `loadBullet` made, nor the length of the quaternion of a `resetBasePositionAndOrientation`, so these are
 noted: from the first mirror on, a function stands in the module `pybullet` that notes and calls PyBullet's own; a
 `BulletClient` calls it, too.
-`syncBodyInfo` forgets which user data a body has: without `syncUserData`, tokens would outlive their bodies.
+`syncBodyInfo` forgets which user data a body has: without `syncUserData`, tokens would outlive their bodies. Of bodies
+that `batchPositions` makes, PyBullet lists the last alone; `createMultiBody` lists all here, before that one may go.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def effect_of(name: str) -> Effect:
 
 
 FILTER, LOAD = "setCollisionFilterGroupMask", "loadBullet"
-RESET, SYNC = "resetBasePositionAndOrientation", "syncBodyInfo"
+RESET, SYNC, MAKE = "resetBasePositionAndOrientation", "syncBodyInfo", "createMultiBody"
+CLIENT = 20  # place of physicsClientId among the arguments of createMultiBody
 
 
 class AsBuiltin(partial[Any]):
@@ -119,7 +121,8 @@ def filter_calls() -> int:
         return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    own_filter, own_load, own_reset, own_sync = (getattr(OWN, name) for name in (FILTER, LOAD, RESET, SYNC))
+    own_filter, own_load, own_make = (getattr(OWN, name) for name in (FILTER, LOAD, MAKE))
+    own_reset, own_sync = (getattr(OWN, name) for name in (RESET, SYNC))
 
     def counted(own: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         try:
@@ -135,8 +138,14 @@ def filter_calls() -> int:
         own_sync(physicsClientId)
         OWN.syncUserData(physicsClientId=physicsClientId)
 
+    def listed(*arguments: Any, **keywords: Any) -> Any:
+        made = own_make(*arguments, **keywords)
+        if isinstance(made, tuple):  # by batchPositions
+            with_user_data([*arguments[CLIENT:], keywords.get("physicsClientId", 0)][0])
+        return made
+
     counting = (FILTER, partial(counted, own_filter)), (LOAD, partial(counted, own_load))
-    for name, function in (*counting, (RESET, measured), (SYNC, with_user_data)):
+    for name, function in (*counting, (RESET, measured), (SYNC, with_user_data), (MAKE, listed)):
         own = getattr(OWN, name)
         _replaced[name] = update_wrapper(AsBuiltin(function), own)
         if getattr(pybullet, name) is own:  # else a program has put its own there
