@@ -96,12 +96,13 @@ def main() -> None:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the program")
     options = parser.parse_args()
     if not Path(options.program).is_file():
-        parser.error(f"{options.program}: no such file")
+        parser.error(f"{options.program}: expected a Python file")
     sys.argv = [options.program, *options.arguments]
     sys.path[0] = str(Path(options.program).resolve().parent)
-    patching.patch(
-        mesh=options.mesh, inside=options.inside, tolerance=options.tolerance
-    )  # threads may outlive this one
+    try:  # for good: threads may outlive this one
+        patching.patch(mesh=options.mesh, inside=options.inside, tolerance=options.tolerance)
+    except ValueError as error:
+        parser.error(str(error))
     if options.compare:
         comparison = ProgramComparison()
         patching.observers.append(comparison)

@@ -3,9 +3,9 @@
 `docs/bullet.md` has the table of effects in words. PyBullet reports nowhere what `setCollisionFilterGroupMask` did,
 which solids `loadBullet` made, nor the length of the quaternion of a `resetBasePositionAndOrientation`, so these are
 noted: from the first mirror on, a function stands in the module `pybullet` that notes and calls PyBullet's own; a
-`BulletClient` calls it, too.
-`syncBodyInfo` forgets which user data a body has: without `syncUserData`, tokens would outlive their bodies. Of bodies
-that `batchPositions` makes, PyBullet lists the last alone; `createMultiBody` lists all here, before that one may go.
+`BulletClient` calls it, too. `syncBodyInfo` forgets which user data a body has: without `syncUserData`, tokens would
+outlive their bodies. Of bodies that `batchPositions` makes, PyBullet lists the last alone; `createMultiBody` lists all
+here, before that one may go.
 """
 
 from __future__ import annotations

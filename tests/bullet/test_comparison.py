@@ -91,7 +91,15 @@ def test_a_program_is_run_unedited(tmp_path):
     named = "  within 1 mm: rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]): PyBullet hits body 0, link -1 at 0."
     assert named in compared.stderr
     assert compared.stderr.endswith(", exact misses\n")
-    assert run("nothing.py").returncode == 2
+    for refused, said in (
+        (["nothing.py"], "nothing.py: expected a Python file"),
+        ([str(tmp_path)], f"{tmp_path}: expected a Python file"),
+        (["--tolerance", "-1", str(program)], "tolerance: expected 0, or at least"),
+        (["--tolerance", "nan", str(program)], "tolerance: expected finite numbers"),
+    ):
+        done = run(*refused)
+        assert done.returncode == 2
+        assert f"error: {said}" in done.stderr.splitlines()[-1]
 
 
 def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(c):
