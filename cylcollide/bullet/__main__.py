@@ -1,6 +1,7 @@
 """Runs a PyBullet program with exact ray tests: `python -m cylcollide.bullet [--compare] PROGRAM arguments ...`."""
 
 import argparse
+import atexit
 import runpy
 import sys
 from collections import Counter
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from cylcollide.bullet import patching
-from cylcollide.bullet.differences import CAUSES, SHELL, causes_of
+from cylcollide.bullet.differences import CAUSES, NO_NUMBER, SHELL, causes_of, differ, is_unnumbered
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import FRACTION
 from cylcollide.bullet.poses import in_world, link_frames
-from cylcollide.bullet.tuples import RayTestResult
+from cylcollide.bullet.tuples import MISS, RayTestResult
 
 LIMIT = "limit"
 """The cause of rays that PyBullet does not answer: it takes 16,383 in a call."""
@@ -47,7 +48,7 @@ class ProgramComparison:
         apart = np.abs(early) * np.linalg.norm(ends[same] - starts[same], axis=1)
         self.same, self.apart = self.same + len(same), self.apart + int((apart > SHELL).sum())
         self.farthest = max([self.farthest, *apart.tolist()])
-        rows = [i for i, (a, b) in enumerate(both) if a[:2] != b[:2]]
+        rows = [i for i, (a, b) in enumerate(both) if differ(a, b)]
         if rows:
             starts, ends = starts[rows], ends[rows]
             body, link = given.get("parentObjectUniqueId", -1), given.get("parentLinkIndex", -1)
@@ -61,7 +62,9 @@ class ProgramComparison:
                 self.first.append(f"  {cause}: rayTest({starts[k].tolist()}, {ends[k].tolist()}): {said}")
 
     def __str__(self) -> str:
-        words = ", ".join(f"{cause}: {self.causes[cause]:,}" for cause in (*CAUSES, LIMIT) if self.causes[cause])
+        words = ", ".join(
+            f"{cause}: {self.causes[cause]:,}" for cause in (*CAUSES, NO_NUMBER, LIMIT) if self.causes[cause]
+        )
         differ = f"PyBullet's answer differs for {self.causes.total():,}" + (f" ({words})" if words else "")
         line = f"cylcollide: {self.rays:,} rays in {self.calls:,} calls; {differ}"
         if self.apart:
@@ -71,7 +74,8 @@ class ProgramComparison:
 
 
 def _words(answer: RayTestResult) -> str:
-    return f"hits body {answer[0]}, link {answer[1]} at {answer[FRACTION]:.9g}" if answer[0] >= 0 else "misses"
+    what = "a solid without a number" if is_unnumbered(answer) else f"body {answer[0]}, link {answer[1]}"
+    return "misses" if answer == MISS else f"hits {what} at {answer[FRACTION]:.9g}"
 
 
 def main() -> None:
@@ -92,17 +96,18 @@ def main() -> None:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the program")
     options = parser.parse_args()
     if not Path(options.program).is_file():
-        parser.error(f"{options.program}: no such file")
+        parser.error(f"{options.program}: expected a Python file")
     sys.argv = [options.program, *options.arguments]
     sys.path[0] = str(Path(options.program).resolve().parent)
-    comparison = ProgramComparison()
-    patching.observers.extend([comparison] if options.compare else [])
-    try:
-        with patching.patched(mesh=options.mesh, inside=options.inside, tolerance=options.tolerance):
-            runpy.run_path(options.program, run_name="__main__")
-    finally:
-        if options.compare:
-            print(comparison, file=sys.stderr)
+    try:  # for good: threads may outlive this one
+        patching.patch(mesh=options.mesh, inside=options.inside, tolerance=options.tolerance)
+    except ValueError as error:
+        parser.error(str(error))
+    if options.compare:
+        comparison = ProgramComparison()
+        patching.observers.append(comparison)
+        atexit.register(lambda: print(comparison, file=sys.stderr))  # runs after those of the program
+    runpy.run_path(options.program, run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -9,17 +9,20 @@ from typing import Protocol
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Shape
+from cylcollide._types import Float64Array, InsidePolicy, Shape
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.merge_hits import MirrorState
 from cylcollide.bullet.passthrough import FRACTION
-from cylcollide.bullet.tuples import RayTestResult
+from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.characters.quaternions import of_matrices
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world.snapshot import Snapshot
 
 CAUSES = ("within 1 mm", "edge", "order", "inside", "end", "open")
+NO_NUMBER = "no number"
+"""The cause of hits of solids without a body number, which no mirror has."""
+
 SHELL, NEAR, END = 1.05e-3, 2e-3, 1e-5
 """How far a limb is grown, how near two places on a ray are that PyBullet may confuse, and how far its steps go beyond
 a surface at most; in metres."""
@@ -52,6 +55,16 @@ class Mirrored(Protocol):
         """The first shape along each segment (n, 3)."""
 
 
+def is_unnumbered(answer: RayTestResult) -> bool:
+    """Whether an answer is the hit of a solid without a body number."""
+    return answer[0] < 0 and answer != MISS
+
+
+def differ(ours: RayTestResult, theirs: RayTestResult) -> bool:
+    """Whether body or link differ."""
+    return ours[:2] != theirs[:2] or is_unnumbered(theirs)
+
+
 def causes_of(
     mirror: Mirrored,
     starts: Float64Array,
@@ -67,14 +80,17 @@ def causes_of(
         margin = max(margin_of(mirror._client, limbs, i, body_link) for i, body_link in enumerate(links))
         small = _crossed(mirror, _shrunk(limbs, ROUNDED * margin), starts, ends)
     around, state = limbs.inflated(max(SHELL, mirror.tolerance)), mirror._state
-    inside = Snapshot._of(around).cast_segments(starts, ends).started_inside
-    for sheet, normal in zip(state.sheets, state.sheet_table.unit, strict=True):
-        inside = inside | (np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE)
+    inside = _crossed(mirror, around, starts, starts, "hit")
+    for sheet, normal, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True):
+        for i in np.flatnonzero(np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE).tolist():
+            inside[i][state.rank_link[rank]] = 0.0
     body_links = set(map(tuple, links))
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
     def cause(i: int, a: RayTestResult, b: RayTestResult) -> str:
-        if inside[i]:
+        if is_unnumbered(b):
+            return NO_NUMBER
+        if inside[i].keys() & {a[:2], b[:2]}:
             return "inside"
         if b[:2] in body_links and b[:2] not in exact[i]:
             return "within 1 mm" if b[:2] in grown[i] else "open"
@@ -96,10 +112,10 @@ def true_limbs(mirror: Mirrored) -> Limbs:
 
 
 def _crossed(
-    mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array
+    mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array, inside: InsidePolicy = "ignore"
 ) -> list[dict[tuple[int, int], float]]:
     """The links of all limbs that each ray crosses, with the fraction of the first crossing."""
-    chords, body_links = Snapshot._of(limbs).chords_segments(starts, ends), mirror.limb_places
+    chords, body_links = Snapshot._of(limbs).chords_segments(starts, ends, inside=inside), mirror.limb_places
     found: list[dict[tuple[int, int], float]] = [{} for _ in starts]
     columns = chords.ray.tolist(), chords.limb.tolist(), chords.entry_fraction.tolist()
     for ray, limb, entry in zip(*columns, strict=True):

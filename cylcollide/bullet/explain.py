@@ -13,8 +13,17 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bullet.client import BodyLink
-from cylcollide.bullet.differences import Mirrored, box_turns, causes_of, margin_of, true_limbs
-from cylcollide.bullet.tuples import RayTestResult
+from cylcollide.bullet.differences import (
+    NO_NUMBER,
+    Mirrored,
+    box_turns,
+    causes_of,
+    differ,
+    is_unnumbered,
+    margin_of,
+    true_limbs,
+)
+from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.exact.line import Triple
 from cylcollide.limbs.distance import nearest_limb
 from cylcollide.limbs.explain import Explanation, remarks_on_end
@@ -27,6 +36,7 @@ CAUSE_NAMES = {
     "inside": "inside-start policy",
     "end": "segment end",
     "open": "unexplained",
+    NO_NUMBER: "API limit",
 }
 """The words of `docs/bullet.md`, and the causes of `docs/causes.md` that they belong to."""
 
@@ -81,7 +91,7 @@ class RayExplanation:
     @property
     def differs(self) -> bool:
         """Whether body or link differ."""
-        return self.ours[:2] != self.theirs[:2]
+        return differ(self.ours, self.theirs)
 
     @property
     def cause(self) -> str:
@@ -92,11 +102,15 @@ class RayExplanation:
         """Body and link by name, "nothing" for a miss."""
         return self.names.get(body_link, "nothing")
 
+    def _said(self, answer: RayTestResult) -> str:
+        """What an answer hits, by name."""
+        return "a solid without a body number" if is_unnumbered(answer) else self._name(answer[:2])
+
     def __str__(self) -> str:
         lines = [f"{self.start} → {self.end}: " + ("the answers differ" if self.differs else "both agree")]
         for side, answer in (("mirror", self.ours), ("PyBullet", self.theirs)):
-            at = f", fraction {answer[2]:.9g}" if answer[0] >= 0 else ""
-            lines.append(f"  {side:<10} {self._name(answer[:2])}{at}")
+            at = f", fraction {answer[2]:.9g}" if answer != MISS else ""
+            lines.append(f"  {side:<10} {self._said(answer)}{at}")
         lines.append(f"  clearance  {self.clearance:.6g}" + (f" of limb {self.limb}" if self.limb >= 0 else ""))
         if self.why is not None:
             lines.append(f"  {self.why.shape.name.lower():<10} {'hit' if self.why.hit else 'miss'}, {self.why.reason}")
@@ -111,10 +125,10 @@ class RayExplanation:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the segment, both answers, and the shapes beside it, as JSON: `cylcollide replay` asks again.
 
-        ValueError if either answer is a mesh or another shape that is wrapped, which no file holds.
+        ValueError if either answer is a mesh or another shape that is no limb or plane, which no file holds.
         """
         if self._case["ours"] is None or self._case["theirs"] is None:
-            raise ValueError(f"save: expected limbs and planes, got {self._name(self.theirs[:2])}, which is wrapped")
+            raise ValueError(f"save: expected limbs and planes, got {self._said(self.theirs)}, which no file holds")
         Path(path).write_text(json.dumps(self._case, indent=1, allow_nan=False), encoding="utf-8")
 
 
@@ -122,7 +136,7 @@ def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> Ray
     """The explanation of one segment, start and end (3,)."""
     starts, ends = start[None], end[None]
     (ours,), (theirs,) = mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends)
-    differs = ours[:2] != theirs[:2]
+    differs = differ(ours, theirs)
     move = _least_move(mirror, start, end, theirs if theirs[0] >= 0 else ours) if differs else None
     limb, clearance, why = _clearance(mirror, start, end, BodyLink(*(theirs if theirs[0] >= 0 else ours)[:2]))
     body_links = {BodyLink(*ours[:2]), BodyLink(*theirs[:2])} | ({move.body_link} if move else set())
@@ -161,7 +175,7 @@ def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, m
     starts, ends = start + moves, end + moves
     answers = zip(mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends), strict=True)
     for by, (ours, theirs) in zip(moves, answers, strict=True):
-        if ours[:2] == theirs[:2]:
+        if not differ(ours, theirs):
             return Move(_triple(by), BodyLink(*ours[:2]))
     return None
 
@@ -230,7 +244,7 @@ def _case(
 def _index(body_links: list[BodyLink], answer: RayTestResult) -> int | None:
     """The first of the links that an answer names, -1 for a miss, None for one that is not listed."""
     body_link = BodyLink(*answer[:2])
-    return -1 if body_link.body < 0 else body_links.index(body_link) if body_link in body_links else None
+    return -1 if answer == MISS else body_links.index(body_link) if body_link in body_links else None
 
 
 def _triple(vector: Float64Array) -> Triple:

@@ -10,6 +10,7 @@ import numpy as np
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.read_shapes import Shapes, ball_radii
+from cylcollide.bullet.tuples import MISS
 
 DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
 DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)
@@ -82,7 +83,7 @@ def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray
         hits = client.ray_hits(start[open_rows], end[open_rows], **keywords)
         own = [hit[:2] == shapes.body_links[body_link[i]] for i, hit in zip(open_rows, hits, strict=True)]
         hit_own[open_rows[own]] = True
-        missed = np.array([hit[0] < 0 for hit in hits])
+        missed = np.array([hit == MISS for hit in hits])
         open_rows, number = open_rows[~(missed | own)], number + 1
     return hit_own
 

@@ -13,7 +13,7 @@ from cylcollide.bullet.box_loops import entering_any, entering_rows
 from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
-from cylcollide.bullet.tuples import RayTestResult
+from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import STACK_NUMBERS
@@ -119,7 +119,8 @@ class Wrapped:
         """The first hit of each segment with the links, by row, where it comes before `fraction` (n,).
 
         One call for the rays that intersect a box before their fraction (`entering`, if known). More only for those on
-        which PyBullet reports an exact shape before that fraction: by its faults, which may hide a link behind.
+        which PyBullet reports another shape before that fraction, by its faults or for want of a body number, which may
+        hide a link behind.
         """
         rows = self._entering(starts, ends, fraction) if entering is None else entering
         if not len(rows):
@@ -128,7 +129,7 @@ class Wrapped:
         found: dict[int, RayTestResult] = {}
         hidden, early = [], []
         for row, limit, result in zip(rows.tolist(), fraction[rows].tolist(), results, strict=True):
-            if result[0] >= 0 and result[FRACTION] < limit:
+            if result != MISS and result[FRACTION] < limit:
                 if result[:2] in self._known:
                     found[row] = result
                 else:
@@ -165,7 +166,7 @@ class Wrapped:
                     of_row = found.setdefault(row, {})
                     if body_link not in of_row or result[FRACTION] < of_row[body_link][FRACTION]:
                         of_row[body_link] = result
-            rows = [row for row, result in zip(rows, results, strict=True) if result[0] >= 0]
+            rows = [row for row, result in zip(rows, results, strict=True) if result != MISS]
             number += 1
         by_fraction = itemgetter(FRACTION, 0, 1)
         return {row: sorted(of_row.values(), key=by_fraction) for row, of_row in found.items()}

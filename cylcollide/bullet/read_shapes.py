@@ -90,7 +90,9 @@ def _refusal(client: Client, body_link: BodyLink, reported: tuple[Row, ...] | No
 
 
 def _check_sizes(body_link: BodyLink, row: Row) -> None:
-    lengths = row[1][1:2] if row[0] in NO_LENGTH else row[1][: SIZES[row[0]]]
+    lengths = row[1][: SIZES[row[0]]]
+    if row[0] in NO_LENGTH and lengths[0] == 0.0:
+        lengths = lengths[1:]
     if not all(0.0 < length < np.inf for length in lengths):
         raise ValueError(
             f"body {body_link.body}, link {body_link.link}: expected a shape of positive size, got {row[1]}; remove it"

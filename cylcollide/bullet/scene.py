@@ -11,7 +11,7 @@ from cylcollide._types import Float64Array
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.filters import filter_groups
 from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
-from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_links
+from cylcollide.bullet.passthrough import LARGEST, Wrapped, wrapped_boxes, wrapped_links
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
 from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, placement, pose, sheets_of
@@ -50,7 +50,7 @@ class SceneReader:
         self._client, self._mesh, self._tolerance, self._reader = client, mesh, tolerance, Reader(client)
         self._kept = deque[tuple[Draft, Posed]](maxlen=2)
         """Those of the last two scenes, each once: what a thread has taken, no other one finds."""
-        self._warns = warns  # of the first bodies that are wrapped
+        self._warns, self._warns_of_unnumbered = warns, True  # of the first bodies that are wrapped, the first solids
 
     def bodies_are_those_of(self, scene: MirrorScene) -> bool:
         """Whether no body came, went or changed its shapes or mass since the scene was read."""
@@ -120,6 +120,15 @@ class SceneReader:
         if self._warns and shapes.wrapped:
             self._warns = False
             _warn_of_wrapped(client, reading, wrapped_links(shapes))
+        if self._warns_of_unnumbered and (count := _unnumbered(client)):
+            self._warns_of_unnumbered = False
+            warnings.warn(
+                f"client {client.number}: solids without a body number, as loadBullet makes them, are not mirrored "
+                f"(there are {count}): PyBullet does not describe their shapes, so exact rays pass through; make them "
+                "by createMultiBody, or load them by loadURDF, loadSDF or loadMJCF",
+                RuntimeWarning,
+                stacklevel=4,
+            )
         fixed = placement(client, shapes)
         frames = link_frames(client, fixed.links)
         made = posed_memory(len(shapes.kind), PoseMemory(len(fixed.limbs), fixed.boxes, 0, 0).columns)
@@ -142,6 +151,11 @@ class SceneReader:
             largest_coordinate(world._tree.frame),
         )
         return MirrorScene(reading, shapes, fixed, frames, groups, boxes, state)
+
+
+def _unnumbered(client: Client) -> int:
+    """How many solids have no body number."""
+    return sum(body < 0 for body, _ in client.getOverlappingObjects([-LARGEST] * 3, [LARGEST] * 3) or ())
 
 
 _named: set[bytes | None] = set()

@@ -14,6 +14,7 @@ Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], int]
 """A function of PyBullet that returns a state, or a tuple of states, its arguments, and the row of the first state."""
 
 MISS: RayTestResult = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+"""Hits of solids without a body number, which `loadBullet` makes, are of body -1, too, but have a normal."""
 
 EXACT = 2**53
 """Whole numbers up to here are float64."""

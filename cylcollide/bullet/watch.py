@@ -1,9 +1,11 @@
 """Calls that may change a ray's answer: what each function of PyBullet may change, and clients that note its calls.
 
-`docs/bullet.md` has the table of effects in words. PyBullet reports nowhere what `setCollisionFilterGroupMask` did, nor
-the length of the quaternion of a `resetBasePositionAndOrientation`, so these are noted: from the first mirror on, a
-function stands in the module `pybullet` that notes and calls PyBullet's own; a `BulletClient` calls it, too.
-`syncBodyInfo` forgets which user data a body has: without `syncUserData`, tokens would outlive their bodies.
+`docs/bullet.md` has the table of effects in words. PyBullet reports nowhere what `setCollisionFilterGroupMask` did,
+which solids `loadBullet` made, nor the length of the quaternion of a `resetBasePositionAndOrientation`, so these are
+noted: from the first mirror on, a function stands in the module `pybullet` that notes and calls PyBullet's own; a
+`BulletClient` calls it, too. `syncBodyInfo` forgets which user data a body has: without `syncUserData`, tokens would
+outlive their bodies. Of bodies that `batchPositions` makes, PyBullet lists the last alone; `createMultiBody` lists all
+here, before that one may go.
 """
 
 from __future__ import annotations
@@ -84,7 +86,9 @@ def effect_of(name: str) -> Effect:
     return EFFECTS.get(name, max(Effect))
 
 
-FILTER, RESET, SYNC = "setCollisionFilterGroupMask", "resetBasePositionAndOrientation", "syncBodyInfo"
+FILTER, LOAD = "setCollisionFilterGroupMask", "loadBullet"
+RESET, SYNC, MAKE = "resetBasePositionAndOrientation", "syncBodyInfo", "createMultiBody"
+CLIENT = 20  # place of physicsClientId among the arguments of createMultiBody
 
 
 class AsBuiltin(partial[Any]):
@@ -112,16 +116,17 @@ def _note_length(quaternion: Any) -> None:
 
 
 def filter_calls() -> int:
-    """Note calls from now on; a number that any call of `setCollisionFilterGroupMask` changes."""
+    """Note calls from now on; a number that any call of `setCollisionFilterGroupMask` or `loadBullet` changes."""
     if _replaced:
         return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    own_filter, own_reset, own_sync = (getattr(OWN, name) for name in (FILTER, RESET, SYNC))
+    own_filter, own_load, own_make = (getattr(OWN, name) for name in (FILTER, LOAD, MAKE))
+    own_reset, own_sync = (getattr(OWN, name) for name in (RESET, SYNC))
 
-    def counted(*arguments: Any, **keywords: Any) -> Any:
+    def counted(own: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         try:
-            return own_filter(*arguments, **keywords)
+            return own(*arguments, **keywords)
         finally:
             LAST_CALL[0] = next(_serial)
 
@@ -133,7 +138,14 @@ def filter_calls() -> int:
         own_sync(physicsClientId)
         OWN.syncUserData(physicsClientId=physicsClientId)
 
-    for name, function in ((FILTER, counted), (RESET, measured), (SYNC, with_user_data)):
+    def listed(*arguments: Any, **keywords: Any) -> Any:
+        made = own_make(*arguments, **keywords)
+        if isinstance(made, tuple):  # by batchPositions
+            with_user_data([*arguments[CLIENT:], keywords.get("physicsClientId", 0)][0])
+        return made
+
+    counting = (FILTER, partial(counted, own_filter)), (LOAD, partial(counted, own_load))
+    for name, function in (*counting, (RESET, measured), (SYNC, with_user_data), (MAKE, listed)):
         own = getattr(OWN, name)
         _replaced[name] = update_wrapper(AsBuiltin(function), own)
         if getattr(pybullet, name) is own:  # else a program has put its own there

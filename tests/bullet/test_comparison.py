@@ -50,14 +50,39 @@ sys.exit(3)
 """
 
 
+LATE = """
+import atexit, threading
+import pybullet as p
+p.connect(p.DIRECT)
+p.createMultiBody(0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5))
+p.stepSimulation()
+ask = lambda: print(p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0], flush=True)
+def late():
+    main.join()
+    ask()
+main = threading.current_thread()
+atexit.register(ask)
+threading.Thread(target=late).start()
+ask()
+"""
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cylcollide.bullet", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+
+
+def test_threads_and_exit_functions_that_outlive_the_program_are_answered_exactly(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(LATE)
+    done = run("--compare", str(program))
+    assert done.stdout.split() == ["-1"] * 3
+    assert "3 rays in 3 calls; PyBullet's answer differs for 3 (within 1 mm: 3)\n" in done.stderr
+
+
 def test_a_program_is_run_unedited(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-
-    def run(*options: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "cylcollide.bullet", *options]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-
     plain, compared = run(str(program), "--fast", "x"), run("--compare", str(program))
     assert plain.returncode == compared.returncode == 3
     assert "['--fast', 'x'] __main__ -1" in plain.stdout
@@ -66,7 +91,15 @@ def test_a_program_is_run_unedited(tmp_path):
     named = "  within 1 mm: rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]): PyBullet hits body 0, link -1 at 0."
     assert named in compared.stderr
     assert compared.stderr.endswith(", exact misses\n")
-    assert run("nothing.py").returncode == 2
+    for refused, said in (
+        (["nothing.py"], "nothing.py: expected a Python file"),
+        ([str(tmp_path)], f"{tmp_path}: expected a Python file"),
+        (["--tolerance", "-1", str(program)], "tolerance: expected 0, or at least"),
+        (["--tolerance", "nan", str(program)], "tolerance: expected finite numbers"),
+    ):
+        done = run(*refused)
+        assert done.returncode == 2
+        assert f"error: {said}" in done.stderr.splitlines()[-1]
 
 
 def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(c):
@@ -100,6 +133,18 @@ def test_rays_that_pybullet_does_not_answer_are_counted(c):
             answers = p.rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count, physicsClientId=c)
         assert len(answers) == count
         assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")
+
+
+def test_a_solid_without_a_body_number_is_no_miss(c, tmp_path):
+    path = str(tmp_path / "ball.bullet")
+    p.saveBullet(path, physicsClientId=c)
+    p.resetSimulation(physicsClientId=c)
+    p.loadBullet(path, physicsClientId=c)
+    with compared() as comparison, pytest.warns(RuntimeWarning, match="without a body number"):
+        assert p.rayTest(*THROUGH, physicsClientId=c)[0][0] == -1
+    first, ray = str(comparison).splitlines()
+    assert first.endswith("differs for 1 (no number: 1)")
+    assert "PyBullet hits a solid without a number at 0.41" in ray
 
 
 def test_help_has_an_example(capsys, monkeypatch):

@@ -190,6 +190,7 @@ def scene_for(name, unchanged, folder):
         yield c, make(c, folder)
 
 
+@pytest.mark.filterwarnings("ignore:.*without a body number")  # `loadBullet` makes such solids
 @pytest.mark.parametrize("name", sorted(FUNCTIONS - UNBOUND))
 def test_a_watched_call_changes_what_the_table_says(name, unchanged, folder, capfd):
     with scene_for(name, unchanged, folder) as (c, scene):

@@ -9,7 +9,7 @@ import pytest
 import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror
-from cylcollide.bullet.differences import CAUSES, causes_of
+from cylcollide.bullet.differences import CAUSES, NO_NUMBER, causes_of
 from cylcollide.bullet.explain import CAUSE_NAMES
 from cylcollide.crosscheck.compare.disagreements import Cause
 
@@ -115,7 +115,7 @@ def test_every_cause_and_a_move_that_helps(c):
         seen.add(found.cause)
     assert len(seen) == 3
     assert mirror.explain([0.5, 1, 1], [0.5, 1, 0])._name((4, -1)) == "plane 4/planeLink"
-    assert CAUSE_NAMES.keys() == set(CAUSES)
+    assert CAUSE_NAMES.keys() == {*CAUSES, NO_NUMBER}
     assert set(CAUSE_NAMES.values()) <= {cause.label for cause in Cause}
 
 
@@ -127,6 +127,16 @@ def test_a_start_on_a_plane_and_an_end_on_it_have_their_words(c):
     assert [a[0] for a in ours] == [4, 4, 4]
     assert [b[0] for b in theirs] == [-1, -1, -1]
     assert causes_of(mirror, starts, ends, ours, theirs) == ["inside", "end", "inside"]
+
+
+def test_what_a_ray_starts_in_is_no_cause_unless_either_hits_it(c):
+    """Rays that start in a box, and on the plane, pass 0.4 mm beside the sphere, which PyBullet hits."""
+    scenes.body(c, 1, BESIDE[0])
+    p.performCollisionDetection(physicsClientId=c)
+    mirror = Mirror(c, mesh="wrap")
+    for start, end in (BESIDE, ([0.3 + 4e-4, -1, 0], [0.3 + 4e-4, 1, 2])):
+        found = mirror.explain(start, end)
+        assert (found.ours[0], found.theirs[0], found.word) == (-1, 0, "within 1 mm")
 
 
 def test_clearance_of_what_is_nearest_and_of_planes(c):
@@ -205,7 +215,21 @@ def test_a_margin_is_saved(c, replay, tmp_path):
 def test_what_is_wrapped_is_not_saved(c, tmp_path):
     found = Mirror(c, mesh="wrap").explain([0, -3.8, 3], [0, -3.8, -1])
     assert not found.differs
-    with pytest.raises(ValueError, match=r"save: expected limbs and planes, got .*, which is wrapped"):
+    with pytest.raises(ValueError, match=r"save: expected limbs and planes, got .*, which no file holds"):
+        found.save(tmp_path / "case.json")
+
+
+def test_a_solid_without_a_body_number_is_named_and_not_saved(c, tmp_path):
+    ball, path = scenes.body(c, 0, [9, 0, 1]), str(tmp_path / "all.bullet")
+    p.saveBullet(path, physicsClientId=c)
+    p.removeBody(ball, physicsClientId=c)
+    p.loadBullet(path, physicsClientId=c)
+    with pytest.warns(RuntimeWarning, match="without a body number"):
+        mirror = Mirror(c, mesh="wrap")
+    found = mirror.explain([9.01, 0.02, 3], [9.01, 0.02, 0.5])
+    assert (found.ours[:3], found.theirs[0], found.word) == ((-1, -1, 1.0), -1, NO_NUMBER)
+    assert "PyBullet   a solid without a body number, fraction 0." in str(found)
+    with pytest.raises(ValueError, match="got a solid without a body number, which no file holds"):
         found.save(tmp_path / "case.json")
 
 

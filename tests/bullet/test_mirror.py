@@ -249,6 +249,15 @@ def test_bad_input_is_refused(row):
     assert mirror.rayTest(*ALONG) == before
 
 
+@pytest.mark.parametrize("kind", ["cylinder", "capsule"])
+def test_a_shape_of_negative_length_is_refused(c, tmp_path, kind):
+    path, given = tmp_path / "bad.urdf", f"<geometry><{kind} radius='0.5' length='-2'/></geometry>"
+    path.write_text(f"<robot name='r'><link name='a'><collision>{given}</collision></link></robot>")
+    p.loadURDF(str(path), flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
+    with pytest.raises(ValueError, match="body 0, link -1: expected a shape of positive size"):
+        Mirror(c)
+
+
 def test_a_shape_without_size_is_refused(c):
     flat = p.createCollisionShape(p.GEOM_BOX, halfExtents=[1, 1, 0], physicsClientId=c)
     p.createMultiBody(0, flat, physicsClientId=c)

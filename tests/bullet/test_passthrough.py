@@ -124,6 +124,28 @@ def test_meshes_beside_limbs_in_exact_order(c):
     assert mirror.rayTest(*down, collisionFilterMask=1)[0][0] == -1
 
 
+@pytest.mark.parametrize("kind", ["GEOM_SPHERE", "GEOM_MESH"])
+def test_solids_without_a_body_number_hide_no_body(c, tmp_path, kind):
+    """`loadBullet` makes them: PyBullet reports them as body -1, here at the very places of bodies."""
+    path, mesh = str(tmp_path / "row.bullet"), {"fileName": "cube.obj", "meshScale": [0.4] * 3}
+    given = {"radius": 0.2} if kind == "GEOM_SPHERE" else mesh
+    shape = p.createCollisionShape(getattr(p, kind), **given, physicsClientId=c)
+    bodies = [p.createMultiBody(1.0, shape, basePosition=[x, 0, 0], physicsClientId=c) for x in range(40)]
+    p.stepSimulation(physicsClientId=c)
+    starts, ends = ([[x, 3.0 * side, 0.02] for x in bodies] for side in (-1, 1))
+    mirror = Mirror(c, mesh="wrap")
+    p.saveBullet(path, physicsClientId=c)
+    p.loadBullet(path, physicsClientId=c)
+    assert sum(hit[0] < 0 for hit in p.rayTestBatch(starts, ends, physicsClientId=c)) > 5
+    with pytest.warns(RuntimeWarning, match=r"are not mirrored \(there are 40\)"):
+        kept = mirror.rayTestBatch(starts, ends)
+    mirror.sync(filters=True)  # without a warning
+    with pytest.warns(RuntimeWarning, match="without a body number"):
+        new = Mirror(c, mesh="wrap").rayTestBatch(starts, ends)
+    for answers in (kept, mirror.rayTestBatch(starts, ends), new):
+        assert [hit[0] for hit in answers] == bodies
+
+
 def test_wrapped_batches_beyond_bullets_limit(c):
     p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
     p.performCollisionDetection(physicsClientId=c)

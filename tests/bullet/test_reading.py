@@ -44,6 +44,18 @@ def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch)
     assert {(person, link) for person in people for link in range(15)} <= set(read), "all, since something has changed"
 
 
+def test_bodies_made_at_once_whose_last_goes_before_it_is_read(c):
+    """Of a batch PyBullet's client lists the last body alone."""
+    ball = scenes.shape(c, 0)
+    p.createMultiBody(1.0, ball, basePosition=[9, 9, 9], physicsClientId=c)
+    follows, watches = Mirror(c), Mirror(c, follow=False)
+    watched = watches.watch()
+    made = watched.createMultiBody(1.0, ball, batchPositions=[[k, 0, 0] for k in range(3)])
+    watched.removeBody(made[-1])
+    for mirror in (follows, watches):
+        assert mirror.rayTest([0, -1, 0.01], [0, 1, 0])[0][0] == made[0]
+
+
 def test_a_body_in_place_of_another_one_whose_user_data_it_takes_over(c):
     """PyBullet gives the numbers of a body and of its user data to the next ones; as many bodies are listed."""
     urdf, flags = "humanoid/humanoid.urdf", p.URDF_USE_IMPLICIT_CYLINDER
