@@ -276,6 +276,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
         "fields": fields,
         "__init__": init,
         "__getattr__": unknown,
+        "__reduce__": lambda self: (read_from_file, (kind, self._columns), {"_shape_asked": self._shape_asked}),
         "__len__": lambda self: len(self._columns[fields[0]]),
         "_count": property(lambda self: len(self) if offsets is None else len(self.offsets) - 1),
         "_take": take,

@@ -1,5 +1,6 @@
 """Results as tables, as text and in files: every column of every kind of result, and broken files."""
 
+import pickle
 from inspect import isabstract
 
 import numpy as np
@@ -128,6 +129,11 @@ def test_what_is_saved_is_read_again(result, tmp_path):
     assert again[[2, 0]] == result[[2, 0]]
     with np.load(tmp_path / "kept.npz", allow_pickle=False) as archive:
         assert all(archive[name].dtype != object for name in archive.files)
+    for loaded in (again, again[3:11]):
+        copy = pickle.loads(pickle.dumps(loaded))
+        assert isinstance(copy, type(result))
+        assert copy == loaded
+        assert (copy.shape, repr(copy), copy[[2, 0]]) == (loaded.shape, repr(loaded), loaded[[2, 0]])
     again.save(tmp_path / "twice")
     assert type(result).load(tmp_path / "twice") == result
     with pytest.raises(AttributeError, match="not in the file"):
