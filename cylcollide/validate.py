@@ -94,6 +94,13 @@ def is_real(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, np.timedelta64)
 
 
+def from_zero(value: object, name: str) -> float:
+    """A number of at least 0; infinite for one beyond all of float64."""
+    if not is_real(value) or isinstance(value, bool) or not value >= 0.0:
+        raise ValueError(f"{name}: expected a number >= 0, got {shown(value)}")
+    return nearest_float(value)
+
+
 def nearest_float(value: float) -> float:
     """The nearest float64, infinite for a number beyond all of them."""
     try:
