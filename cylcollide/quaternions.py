@@ -110,7 +110,7 @@ def _in_order(q: Float64Array, order: QuaternionOrder) -> Float64Array:
 def _numbers(values: ArrayLike, name: str, last: tuple[int, ...]) -> Float64Array:
     """Accepted numbers whose last axes have these lengths."""
     shape = f"({', '.join(['...', *map(str, last)])})" if last else "(...)"
-    given = validate.as_numbers(values, name, shape)
+    given = validate.as_numbers(values, name, shape, *last)
     if given.shape[given.ndim - len(last) :] != last or given.ndim < len(last):
         raise ValueError(f"{name}: expected shape {shape}, got {given.shape}")
     numbers = validate.as_float64(given, name)

@@ -114,7 +114,7 @@ def boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) ->
 
 def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     """Quaternions x, y, z, w (rows, 4) other than zero, given as such or as one (4,) for all."""
-    array = np.atleast_2d(validate.as_numbers(values, name, "(n, 4)"))
+    array = np.atleast_2d(validate.as_numbers(values, name, "(n, 4)", 4))
     if array.shape not in ((1, 4), (rows, 4)):
         raise ValueError(f"{name}: expected shape ({rows}, 4) or (4,), got {array.shape}; quaternions x, y, z, w")
     turns = validate.as_float64(array if len(array) == rows else np.repeat(array, rows, axis=0), name)

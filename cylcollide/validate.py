@@ -48,13 +48,16 @@ def _entry_types(values: object) -> set[type]:
     return {*map(type, rows), *map(type, nested)}
 
 
-def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
-    """The values as an array of real numbers of any dtype; nothing is copied before its shape is checked."""
+def as_numbers(values: ArrayLike, name: str, shape: str, *last: int) -> NDArray[Any]:
+    """The values as an array of real numbers of any dtype; nothing is copied before its shape is checked.
+
+    An empty list stands for no rows with these last axes.
+    """
     given = _as_array(values, name, f"numbers of shape {shape}")
     numbers = given.dtype != object or all(map(is_real, given.flat))
     if given.dtype.kind not in "iufO" or not numbers:
         raise ValueError(f"{name}: expected real numbers of shape {shape}, got {_described(values)} of {given.dtype}")
-    return given
+    return given.reshape(0, *last) if given.shape == (0,) else given
 
 
 def as_float64(given: NDArray[Any], name: str) -> Float64Array:
@@ -89,6 +92,13 @@ def shown(value: Any) -> str:
 def is_real(value: object) -> TypeGuard[float]:
     """Whether a value is a real number of Python or numpy; numpy's spans of time say so of themselves, but are none."""
     return isinstance(value, Real) and not isinstance(value, np.timedelta64)
+
+
+def from_zero(value: object, name: str) -> float:
+    """A number of at least 0; infinite for one beyond all of float64."""
+    if not is_real(value) or isinstance(value, bool) or not value >= 0.0:
+        raise ValueError(f"{name}: expected a number >= 0, got {shown(value)}")
+    return nearest_float(value)
 
 
 def nearest_float(value: float) -> float:
@@ -143,9 +153,9 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
 
 def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
     """`vectors` of any numbers."""
-    array = as_numbers(values, name, "(n, 3)")
-    if array.shape in ((0,), (3,)):
-        array = array.reshape(-1, 3)
+    array = as_numbers(values, name, "(n, 3)", 3)
+    if array.shape == (3,):
+        array = array.reshape(1, 3)
     if array.ndim != 2 or array.shape[1] != 3:
         expected = "(3,) or (n, 3)" if array.ndim == 1 else "(n, 3)"
         vector = "x, y, z" + "; of x, y, z, w take [..., :3]" * (array.shape[-1:] == (4,))

@@ -96,9 +96,15 @@ def write_sections(_: Sphinx) -> None:
         )
 
 
+def on_site(text: str) -> str:
+    """A page whose links to the programs of the gallery lead to the pages that the site makes of these."""
+    link = r"(\]\((?:\.\./)?)examples/(?:(\w+)\.py)?\)"
+    return re.sub(link, lambda found: f"{found[1]}gallery/{found[2] or 'index'}.rst)", text)
+
+
 def sections() -> dict[str, str]:
     """The lists of docs/README.md by heading."""
-    return dict(re.findall(r"\*\*(.+)\*\*\n\n((?:.+\n)+)", (DOCS / "README.md").read_text()))
+    return dict(re.findall(r"\*\*(.+)\*\*\n\n((?:.+\n)+)", on_site((DOCS / "README.md").read_text())))
 
 
 def file_name(caption: str) -> str:
@@ -120,8 +126,8 @@ def tree(caption: str, pages: list[Path]) -> str:
 
 
 def prepare_source(_: Sphinx, page: str, source: list[str]) -> None:
-    """Give links the titles of pages, and the front page its contents."""
-    source[0] = re.sub(r"\[[\w./]+\.md\]\(", "[](", source[0])
+    """Give links the titles of pages, and those to the gallery its pages, and the front page its contents."""
+    source[0] = re.sub(r"\[[\w./]+\.md\]\(", "[](", on_site(source[0]))
     if page == "docs/README":
         source[0] = f"---\norphan: true\n---\n{source[0]}"
     if page == root_doc:

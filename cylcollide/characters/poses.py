@@ -162,8 +162,8 @@ def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64A
     judged. Quaternions are normalised first; a limb of 1 m turns by at most 0.1 mm. ValueError on
     numbers that are not accepted, other shapes, and quaternions of length 0.
     """
-    given = validate.as_numbers(positions, "positions", "(..., 3)")
-    turns = validate.as_numbers(orientations, "orientations", "(..., 4)")
+    given = validate.as_numbers(positions, "positions", "(..., 3)", 3)
+    turns = validate.as_numbers(orientations, "orientations", "(..., 4)", 4)
     if given.shape[-1:] != (3,):
         raise ValueError(f"positions: expected shape (..., 3), got {given.shape}")
     if turns.shape != (*given.shape[:-1], 4):

@@ -34,6 +34,8 @@ def part(
             return Limbs.spheres([position], sizes[0], name=name)
         if shape == Shape.BOX:
             return Limbs.boxes([position], orientation, sizes, name=name)
+        if sizes[1] < 0.0:
+            raise ValueError(f"length: expected >= 0, got {sizes[1]}; repair it, or leave such limbs out")
         rotation, half = rotation_of(orientation), sizes[1] if shape == Shape.ELLIPSOID else 0.5 * sizes[1]
         p1, p2 = (carried(rotation, position, (0.0, 0.0, z)) for z in (-half, half))
         return MAKERS[shape]([p1], [p2], sizes[0], name=name)

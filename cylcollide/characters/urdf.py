@@ -82,10 +82,10 @@ def _parents_first(file: Path, names: list[str], parent_of: Mapping[str, str]) -
 
 
 def _numbers(file: Path, where: str, element: Element, name: str, count: int, default: str = "") -> list[float]:
-    """The numbers of an attribute."""
+    """The numbers of an attribute, as C reads them."""
     text = element.get(name, default)
     try:
-        numbers = [float(word) for word in text.split()]
+        numbers = [] if "_" in text or not text.isascii() else [float(word) for word in text.split()]
     except ValueError:
         numbers = []
     if len(numbers) != count:

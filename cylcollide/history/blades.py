@@ -12,7 +12,7 @@ from cylcollide import validate
 from cylcollide._types import NO_LIMB, Float64Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.doubts import BOX, length_of_rows, unit_rows
-from cylcollide.history.requests import Protected, ProtectedSince, protected_by
+from cylcollide.history.requests import Protected, ProtectedSince, protected_by, repeated
 from cylcollide.history.rewound import RewoundLimbs, present_positions
 from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, sample_times
 from cylcollide.history.ticks import STAYS, Ring, Tick
@@ -48,7 +48,8 @@ def past_sweeps(
 ) -> PastSweepRequest:
     """A request about capsules whose ends go straight, while limbs move from time t0 to t1; without t1 they stand."""
     first, last = (t0, None, None, on_old), (t0 if t1 is None else t1, None, None, on_old)
-    blades = sweep_request(p1, p2, to_p1, to_p2, radius, resolution=resolution, **options)
+    begins = repeated((p1, p2, to_p1, to_p2), ("p1", "p2", "to_p1", "to_p2"), (t0, t1), ("t0", "t1"))
+    blades = sweep_request(begins, p2, to_p1, to_p2, radius, resolution=resolution, **options)
     return blades, (first, last), protected_by(protected_since)
 
 

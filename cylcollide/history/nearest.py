@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import NO_LIMB
-from cylcollide.history.requests import PastOptions, Protected, in_the_past, protected_by
+from cylcollide.history.requests import PastOptions, Protected, in_the_past, protected_by, repeated
 from cylcollide.history.rewound import AtTimes
 from cylcollide.history.sample_times import Asked
 from cylcollide.history.ticks import Ring
@@ -33,7 +33,8 @@ def past_closest(
 ) -> PastNearRequest:
     """A request about the limb nearest to each point (n, 3) at its time."""
     asked, protected, others = in_the_past(time, options)
-    return closest_request(points, max_distance=max_distance, **others), asked, protected_by(protected)
+    places = repeated((points,), ("points",), asked[:3])
+    return closest_request(places, max_distance=max_distance, **others), asked, protected_by(protected)
 
 
 def past_within(
@@ -41,7 +42,8 @@ def past_within(
 ) -> PastNearRequest:
     """A request about all limbs within a radius of each point (n, 3) at its time."""
     asked, protected, others = in_the_past(time, options)
-    return within_request(points, radius, **others), asked, protected_by(protected)
+    places = repeated((points,), ("points",), asked[:3])
+    return within_request(places, radius, **others), asked, protected_by(protected)
 
 
 def past_spheres(
@@ -49,7 +51,8 @@ def past_spheres(
 ) -> PastNearRequest:
     """A request about all limbs that balls touch at their times; centers (n, 3)."""
     asked, protected, others = in_the_past(time, options)
-    return sphere_request(centers, radii, **others), asked, protected_by(protected)
+    places = repeated((centers,), ("centers",), asked[:3])
+    return sphere_request(places, radii, **others), asked, protected_by(protected)
 
 
 def past_boxes(
@@ -61,7 +64,8 @@ def past_boxes(
 ) -> tuple[BoxRequest, Asked, Protected]:
     """A request about all limbs that boxes touch at their times."""
     asked, protected, others = in_the_past(time, options)
-    return box_request(center, orientation, half_extents, **others), asked, protected_by(protected)
+    places = repeated((center, half_extents), ("center", "half_extents"), asked[:3])
+    return box_request(places, orientation, half_extents, **others), asked, protected_by(protected)
 
 
 class PastNear(AtTimes):

@@ -68,9 +68,8 @@ class PoseHistory(PastQueries):
         if not isinstance(world, HitWorld):
             raise ValueError(f"world: expected a HitWorld, got {type(world).__name__}")
         validate.one_of(interpolate, "interpolate", "bones", "ends")
-        if not (validate.is_real(teleport_distance) and teleport_distance >= 0.0):
-            raise ValueError(f"teleport_distance: expected a number >= 0, got {teleport_distance!r}")
-        self._world, self._interpolate, self._distance = world, interpolate, float(teleport_distance)
+        self._world, self._interpolate = world, interpolate
+        self._distance = validate.from_zero(teleport_distance, "teleport_distance")
         self._most = validate.index(ticks, "ticks", 2**31)
         if self._most == 0:
             raise ValueError("ticks: expected 1 or more, got 0")

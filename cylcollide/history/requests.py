@@ -58,7 +58,7 @@ def past_segments(
 ) -> PastRequest:
     """A request about closed segments at times; a single segment is repeated for all times."""
     asked, protected, others = in_the_past(time, options)
-    first = repeated(starts, ends, ("starts", "ends"), asked[:3])
+    first = repeated((starts, ends), ("starts", "ends"), asked[:3])
     return segment_request(first, ends, **others), asked, protected_by(protected)
 
 
@@ -72,7 +72,7 @@ def past_rays(
 ) -> PastRequest:
     """A request about rays at times, as `past_segments`."""
     asked, protected, others = in_the_past(time, options)
-    first = repeated(origins, directions, ("origins", "directions"), asked[:3])
+    first = repeated((origins, directions), ("origins", "directions"), asked[:3])
     rays = ray_request(first, directions, max_distance=max_distance, **others)
     return rays, asked, protected_by(protected)
 
@@ -111,7 +111,7 @@ def past_ray_shots(
 def past_points(points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]) -> PastRequest:
     """A request about points (n, 3) at times."""
     asked, protected, others = in_the_past(time, options)
-    places = validate.as_vectors(points, "points")
+    places = validate.as_vectors(repeated((points,), ("points",), asked[:3]), "points")
     return RayRequest(places, places, True, validate.NO_LIMIT, "hit", **others), asked, protected_by(protected)
 
 
@@ -120,22 +120,21 @@ def past_capsules(
 ) -> PastRequest:
     """A request about capsules from p1 to p2, (n, 3) each, at times."""
     asked, protected, others = in_the_past(time, options)
-    first = repeated(p1, p2, ("p1", "p2"), asked[:3])
+    first = repeated((p1, p2), ("p1", "p2"), asked[:3])
     return capsule_request(first, p2, radii, **others), asked, protected_by(protected)
 
 
 def repeated(
-    first: ArrayLike,
-    second: ArrayLike,
-    names: tuple[str, str],
+    vectors: tuple[ArrayLike, ...],
+    names: tuple[str, ...],
     times: tuple[Any, ...],
     time_names: tuple[str, ...] = ("time", "tick", "alpha"),
 ) -> ArrayLike:
-    """Starts of rays; that of a single ray is repeated, once per time."""
+    """The first of these vectors of rays, points or blades; that of a single one is repeated, once per time."""
     most = max(map(count, times, time_names))
-    if most > 1 and len(validate.as_vectors(first, names[0])) == len(validate.as_vectors(second, names[1])) == 1:
-        return copies_of(validate.as_vectors(first, names[0]), most)
-    return first
+    if most > 1 and all(len(validate.as_vectors(*one)) == 1 for one in zip(vectors, names, strict=True)):
+        return copies_of(validate.as_vectors(vectors[0], names[0]), most)
+    return vectors[0]
 
 
 def protected_by(since: ProtectedSince | None) -> Protected:

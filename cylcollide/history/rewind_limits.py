@@ -54,9 +54,7 @@ class RewindLimits(metaclass=Shown):
 
     def __post_init__(self) -> None:
         for name in ("most_back", "most_ahead", "most_disagreement"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not validate.is_real(value) or not value >= 0.0:
-                raise ValueError(f"{name}: expected a number >= 0, got {value!r}")
+            object.__setattr__(self, name, validate.from_zero(getattr(self, name), name))
 
     def admit(self, claimed: ArrayLike, estimate: ArrayLike, now: ArrayLike, bound: ArrayLike = np.inf) -> Admitted:
         """The times at which shots are judged.

@@ -159,7 +159,7 @@ class Result(metaclass=Shown):
     def save(self, path: str | PathLike[str]) -> None:
         """Write all columns to an .npz file without pickles; the suffix is added if it is missing."""
         names = "offsets", "rechecked", *self._of_queries
-        whole = {name: np.asarray(getattr(self, name)) for name in names if hasattr(self, name)}
+        whole = {name: np.asarray(getattr(self, name), tables.TYPES[name]) for name in names if hasattr(self, name)}
         whole["shape"] = np.array(self.shape, np.int64)
         tables.save(path, type(self).__name__, self.to_dict() | whole)
 
@@ -174,7 +174,8 @@ class Result(metaclass=Shown):
         ValueError
             If it is damaged, or holds another kind of result.
         """
-        columns = tables.load(path, cls.__name__, cls.fields)
+        of_queries = ("offsets", *cls._of_queries) if hasattr(cls, "offsets") else ()
+        columns = tables.load(path, cls.__name__, cls.fields, of_queries)
         shape = columns.pop("shape", None)
         result = read_from_file(cls, columns)
         if shape is not None:
@@ -275,6 +276,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
         "fields": fields,
         "__init__": init,
         "__getattr__": unknown,
+        "__reduce__": lambda self: (read_from_file, (kind, self._columns), {"_shape_asked": self._shape_asked}),
         "__len__": lambda self: len(self._columns[fields[0]]),
         "_count": property(lambda self: len(self) if offsets is None else len(self.offsets) - 1),
         "_take": take,

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from enum import IntEnum
 from html import escape
 from importlib import import_module
+from math import prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +27,24 @@ ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
     "exit_face": Face,
     "reason": Reason,
     "limb_verdict": Doubt,
+    "verdict": Doubt,
 }
+
+TYPES: Final = {
+    name: np.dtype(kind)
+    for kind, names in {
+        "?": "hit started_inside undecided clamped",
+        "i1": " ".join(ENUMERATIONS),
+        "i4": "body bone character count hit_group limb link rig_limb static victim",
+        "i8": "exit_piece offsets piece query ray rechecked shape shot tick",
+        "f8": "alpha axis_distance_squared damage distance duration energy_in energy_left energy_out entry_distance"
+        " entry_fraction error exit_distance exit_fraction exit_time fraction target_time thickness time",
+        "3f8": "position normal entry_position entry_normal exit_position exit_normal local_position local_normal",
+        "O": "limb_name",
+    }.items()
+    for name in names.split()
+}
+"""The type of one entry of each column."""
 
 SHOWN: Final = (
     *("ray", "query", "time", "body", "link", "limb", "limb_name", "character", "face", "reason", "limb_verdict"),
@@ -137,8 +155,10 @@ def save(path: str | PathLike[str], kind: str, columns: Columns) -> None:
     files.write_columns(path, {**plain, "kind": files.texts_as_bytes(kind)})
 
 
-def load(path: str | PathLike[str], kind: str, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """The columns of a result of that kind.
+def load(
+    path: str | PathLike[str], kind: str, names: tuple[str, ...], of_queries: tuple[str, ...]
+) -> dict[str, NDArray[Any]]:
+    """The columns of a result of that kind, which has these at least: with an entry per row, and `of_queries` others.
 
     Raises
     ------
@@ -154,13 +174,34 @@ def load(path: str | PathLike[str], kind: str, names: tuple[str, ...]) -> dict[s
             saved = json.loads(columns.pop("kind").tobytes())
             for name in {"limb_name"} & columns.keys():
                 columns[name] = np.array([*json.loads(columns[name].tobytes()), None], object)[:-1]
-        except (KeyError, ValueError, TypeError):
+        except (KeyError, ValueError, TypeError, RecursionError):
             files.refuse(writer, "one without readable names")
         if saved != kind:
             files.refuse(writer, f"one of {saved}")
-        missing = [name for name in names if name not in columns]
+        missing = [name for name in (*names, *of_queries) if name not in columns]
         if missing:
             files.refuse(writer, f"one without the column {missing[0]!r}")
-        if len({len(columns[name]) for name in names}) != 1:
-            files.refuse(writer, "columns of different lengths")
+        rows = columns[names[0]].size
+        queries = columns["offsets"].size - 1 if of_queries else rows
+        sizes = {"offsets": (queries + 1,), "rechecked": (), "shape": (columns.get("shape", np.empty(0)).size,)}
+        for name, column in columns.items():
+            size = sizes.get(name, (queries if name in of_queries else rows,))
+            if not _is_sound(name, column, size, rows, queries):
+                files.refuse(writer, f"a damaged or unknown column {name!r}")
     return columns
+
+
+def _is_sound(name: str, column: NDArray[Any], size: tuple[int, ...], rows: int, queries: int) -> bool:
+    """Whether a column has the type and shape that one of its name and size has, and numbers that it may have."""
+    kind = TYPES.get(name)
+    if kind is None or column.dtype != kind.base or column.shape != (*size, *kind.shape):
+        return False
+    if name in ENUMERATIONS:
+        return bool(((column >= 0) & (column < len(ENUMERATIONS[name]))).all())
+    if name == "limb_name":
+        return all(one is None or isinstance(one, str) for one in column)
+    if name == "offsets":
+        return [*column[:1], *column[-1:]] == [0, rows] and bool((column[1:] >= column[:-1]).all())
+    if name in ("shape", "rechecked"):
+        return bool((column >= 0).all()) and (name == "rechecked" or prod(column.tolist()) == queries)
+    return True

@@ -95,6 +95,8 @@ def test_shapes_broadcast():
     assert q.from_matrix(np.tile(np.eye(3), (2, 5, 1, 1))).shape == (2, 5, 4)
     assert q.from_matrix(np.empty((0, 3, 3))).shape == (0, 4)
     assert q.slerp(A, B[0], 0.5).shape == (40, 4)
+    for empty in (q.multiply([], []), q.slerp([], [0, 0, 0, 1], 0.5), q.from_axis_angle([], []), q.from_matrix([])):
+        assert empty.shape == (0, 4)
 
 
 @pytest.mark.parametrize(

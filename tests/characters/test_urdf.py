@@ -95,6 +95,16 @@ BAD = {
     ),
     "no radius": (swap(' radius="0.15"', ""), r"expected a number for radius of link 'head', collision 0, got ''"),
     "a negative radius": (swap('"0.15"', '"-0.15"'), r"link 'head', collision 0: radius: expected > 0.*got -0.15"),
+    "a negative length": (swap('length="2"', 'length="-2"'), r"collision 0: length: expected >= 0, got -2.0"),
+    "a capsule of negative length": (
+        swap('length="0.5"', 'length="-1e-9"'),
+        r"link 'pole', collision 2: length: expected >= 0.*got -1e-09",
+    ),
+    "a number of Python": (
+        swap('"0.15"', '"1_0"'),
+        r"expected a number for radius of link 'head', collision 0, got '1_0'",
+    ),
+    "a number in other digits": (swap('"0.15"', '"\u0661"'), r"expected a number for radius of link 'head'"),
     "an endless pole": (swap('length="2"', 'length="inf"'), r"link 'pole', collision 0: p1: expected finite"),
     "a flat box": (swap("0.6 0.4 0.2", "0.6 0.4 0"), r"link 'pole', collision 1: half_extents: expected > 0"),
     "a place of two": (

@@ -146,7 +146,7 @@ def test_moving_limbs_are_touched_when_it_says_and_not_before(interpolate: str):
     for times in ((np.nan, 1.0), (-9.0, 1.0), (0.5, 99.0), (0.5, "late"), ([0.1, 0.2], 0.5)):
         name = "t1" if times[0] == 0.5 else "t0"
         with pytest.raises(ValueError, match=f"^{name}: expected"):
-            history.sweep_capsules(p[0], q[0], u[0], v[0], 0.1, *times)
+            history.sweep_capsules(p[:3], q[:3], u[:3], v[:3], 0.1, *times)
 
 
 def two_balls(second: float = 9.0) -> tuple[cc.HitWorld, cc.PoseHistory, np.ndarray]:

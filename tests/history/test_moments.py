@@ -82,5 +82,9 @@ def test_bad_arguments():
     for arguments in ({"ticks": 0}, {"ticks": 1.5}, {"interpolate": "limbs"}, {"teleport_distance": -1.0}):
         with pytest.raises(ValueError, match=f"{next(iter(arguments))}: expected|ticks: expected"):
             PoseHistory(world, **arguments)
+    for distance in (True, np.nan, -(10**5000), "far"):
+        with pytest.raises(ValueError, match=r"^teleport_distance: expected a number >= 0, got "):
+            PoseHistory(world, teleport_distance=distance)
+    assert PoseHistory(world, teleport_distance=10**400)._distance == np.inf
     with pytest.raises(ValueError, match="world: expected a HitWorld"):
         PoseHistory("world")

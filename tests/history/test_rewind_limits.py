@@ -57,6 +57,11 @@ def test_bad_numbers(call, message: str):
         call()
 
 
+def test_limits_beyond_all_floats_are_none():
+    claims = [-(2.0**500), 2.0**500]
+    assert RewindLimits(10**400, 10**400).admit(claims, claims, 0.0).times.tolist() == claims
+
+
 def test_one_estimate_serves_all_claims():
     """Also the one of `estimate_time`, an array of one."""
     estimate = estimate_time(0.15, round_trip=0.08, buffer=0.03)

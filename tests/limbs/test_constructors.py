@@ -75,6 +75,14 @@ def test_one_quaternion_of_any_length_serves_all_boxes():
         assert np.array_equal(cc.Limbs.boxes(LOW, turn * scale, [1, 2, 3]).box_axes, one.box_axes), scale
 
 
+def test_empty_lists_make_no_boxes():
+    for turn in ([], [0, 0, 0, 1]):
+        assert len(cc.Limbs.boxes([], turn, [])) == 0
+        assert cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)).overlap_boxes([], turn, []).shape == (0,)
+    with pytest.raises(ValueError, match=r"orientation: expected shape \(2, 4\) or \(4,\), got \(0, 4\)"):
+        cc.Limbs.boxes([[0, 0, 0], [1, 1, 1]], [], [1, 1, 1])
+
+
 def test_box_axes_are_the_rotation_of_the_quaternion():
     turn = np.random.default_rng(8).normal(size=(500, 4))
     axes = cc.Limbs.boxes(np.zeros((500, 3)), turn, np.ones((500, 3))).box_axes

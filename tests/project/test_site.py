@@ -61,8 +61,7 @@ def test_every_question_leads_to_its_answer():
         links = re.findall(r"\]\((?:([^)#]+))(?:#([^)]+))?\)", answer)
         assert links or "`" in answer, question
         for target, anchor in links:
-            made = re.sub(r"gallery/(\w+)\.rst", r"examples/\1.py", target)  # when the site is built
-            page = DOCS / made
+            page = DOCS / target
             assert page.exists(), (question, target)
             assert not anchor or anchor in anchors(page), (question, target, anchor)
 

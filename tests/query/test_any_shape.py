@@ -8,7 +8,7 @@ from support.awkward_calls import ROWS, Call, arrays_of, calls, history, world
 from support.check_cylinders import sized
 
 import cylcollide as cc
-from cylcollide.query.arguments import VECTORS
+from cylcollide.query.arguments import TIMES, VECTORS
 from cylcollide.query.result import Result
 
 SHAPE = (3, 1, 2)
@@ -132,6 +132,24 @@ def test_one_segment_at_an_image_of_times():
         hits = history().cast_segments(start, end, times)
         assert hits.shape == (3, 4)
         assert hits == whole
+
+
+def test_one_vector_of_each_at_many_times():
+    """Every query of a history that takes times: as often as there are times, or two of them."""
+    one, tried = {name: [0.5, 0.625, 0.25, 1.0][:size] for name, size in VECTORS.items()}, set()
+    for call in queries().values():
+        times = [name for name in call.arguments if name in TIMES]
+        if not (call.function.startswith("PoseHistory.") and times):
+            continue
+        given = {name: array[:1] if name not in times else array for name, array in call.arguments.items()}
+        given |= {name: one[name] for name in given if name in VECTORS}
+        rows = {name: [one[name]] * ROWS for name in given if name in VECTORS}
+        answer = call.call(**given)
+        for got, want in zip(arrays_of(answer), arrays_of(call.call(**{**given, **rows})), strict=True):
+            assert np.array_equal(got, want, equal_nan=got.dtype.kind == "f"), call.function
+        assert not isinstance(answer, Result) or answer.shape == (ROWS,)
+        tried.add(call.function)
+    assert len(tried) >= 17, tried
 
 
 def test_a_shape_is_kept_in_a_file(tmp_path):

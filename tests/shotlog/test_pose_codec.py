@@ -82,6 +82,7 @@ def test_rounded_poses_are_near_and_stay():
     assert (near * 2.0**14 == np.round(near * 2.0**14)).all()
     for got, want in zip(cc.round_poses(near, unit), (near, unit), strict=True):
         assert abs(got - want).max() <= 2.0**-14
+    assert [one.shape for one in cc.round_poses([], [])] == [(0, 3), (0, 4)]
     assert not np.signbit(cc.round_poses([[-1e-9, 0, 0]], [[-1e-9, 0, 0, 1]])[0]).any()
     with pytest.raises(ValueError, match="expected"):
         cc.round_poses([0.0] * 3, [0.0] * 4)

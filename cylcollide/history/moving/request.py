@@ -194,7 +194,7 @@ def _checked_pieces(
         if ends is None or times[0] is None or times[1] is None:
             raise ValueError("ends, t0, t1: expected all three beside starts, got None; or pass a path alone")
         path, names, given = None, ("starts", "ends", "t0", "t1"), (times[0], times[1])
-        first_ends = repeated(starts, ends, names[:2], (*times, *target_times), (*names[2:], *TARGET_TIMES))
+        first_ends = repeated((starts, ends), names[:2], (*times, *target_times), (*names[2:], *TARGET_TIMES))
         pair = as_pairs(first_ends, ends, names[:2])
         first, last = (validate.vectors(one, name) for one, name in zip(pair, names[:2], strict=True))
     n = len(first)
