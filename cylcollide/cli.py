@@ -4,6 +4,7 @@ Nothing beyond the core is imported before :func:`main` runs, and of the command
 missing extra gives one line, not a traceback, and does not disable other commands.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -108,7 +109,14 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a terminal that has no µ
     requested = next((word for word in sys.argv[1:] if word in COMMANDS), None)
     try:
-        _run(requested)
+        try:
+            _run(requested)
+        finally:
+            print(end="", flush=True)
+    except OSError as error:  # standard output is full or closed; Python would write the rest again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"cylcollide: {error}", file=sys.stderr)
+        sys.exit(2)
     except (KeyboardInterrupt, _Interrupted):
         kept = f"; {COMMANDS[requested].kept}" if requested else ""
         print(f"cylcollide: interrupted{kept}", file=sys.stderr)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cylcollide import validate
 from cylcollide._types import NO_CHARACTER, NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Reason
 from cylcollide.characters import judged_shot
 from cylcollide.characters.policy_checks import KINDS
@@ -292,14 +293,13 @@ class Judged(HitFields):
         row = self._row_of(ray)
         begin, end = self.impacts.offsets[row : row + 2].tolist()
         energy, code = (column.item(row if len(column) > 1 else 0) for column in (self._energy, self._kinds))
-        kind, chord = KINDS[int(code)], self._shots.chord.item(row)
-        steps = tuple(self.impacts._step(j, begin, kind) for j in range(begin, end))
-        damage, left = self.damage.item(row), self.energy_left.item(row)
+        kind, damage, left = KINDS[int(code)], self.damage.item(row), self.energy_left.item(row)
+        steps, chord = tuple(self.impacts._step(j, begin, kind) for j in range(begin, end)), self._shots.chord.item(row)
         return Decision(row, kind, energy, damage, left, chord - begin if chord >= 0 else None, steps)
 
     def _row_of(self, ray: int) -> int:
         """The row of a ray that is counted from either end."""
-        if isinstance(ray, int | np.integer) and -len(self) <= ray < len(self):
+        if validate.is_integer(ray) and -len(self) <= int(ray) < len(self):
             return range(len(self))[ray]
         raise IndexError(f"ray: expected {-len(self)} to {len(self) - 1}, got {ray!r}; {len(self)} rays were judged")
 

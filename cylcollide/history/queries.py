@@ -209,4 +209,4 @@ class PastQueries(metaclass=Shown):
         ValueError
             For numbers, shapes and times that are not accepted, with the first bad row.
         """
-        return first_contacts(request(self._kept()))
+        return first_contacts(request(self._kept()), self._world)

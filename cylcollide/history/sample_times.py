@@ -55,6 +55,7 @@ def placed_times(
 ) -> tuple[SampleTimes, Int32Array]:
     """The same, and the place of each tick in the ring, NO_TICK for none."""
     time, tick, alpha, on_old = asked
+    validate.one_of(on_old, "on_old", *ON_OLD)
     if time is not None and tick is None and alpha is None:
         return _times_at(ring, time, n, on_old, has_on_old, name)
     if time is None and tick is not None:
@@ -67,7 +68,6 @@ def _times_at(
     ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool, name: str
 ) -> tuple[SampleTimes, Int32Array]:
     """The sample times of n times, given as such or as one for all."""
-    validate.one_of(on_old, "on_old", *ON_OLD)
     asked = one_or_each(time, name, n)
     begins, index, outside = ring.times, np.empty(n, np.int64), np.empty(n, np.bool_)
     judged, alpha = np.empty(n), np.empty(n)
@@ -116,6 +116,8 @@ def count(values: ArrayLike | None, name: str) -> int:
     """How many numbers there are, as numpy's size says; ValueError for what is no array of numbers."""
     if values is None or isinstance(values, float | int):
         return 1
+    if isinstance(values, list | tuple) and values and type(values[0]) in validate.NUMBERS:  # 10 µs less for 200
+        return len(values)
     return (values if isinstance(values, np.ndarray) else validate.as_numbers(values, name, "(n,) or one number")).size
 
 

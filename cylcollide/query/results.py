@@ -119,7 +119,9 @@ class LimbFields(TimedResult):
         """
         present = self._present
         if present is None:
-            raise AttributeError("present_position: expected a query of a PoseHistory, got one of the present")
+            raise AttributeError(
+                "present_position: expected a query of a PoseHistory, got one of the present, or of a file"
+            )
         return frozen(present(self, self._surface[0], self._row, self._limbs._table))
 
 

@@ -28,7 +28,7 @@ JUDGED = ("hit", "limb", "character", "rig_limb", "limb_name", "hit_group", "dis
 
 def rejudge(
     log: Annotated[Path, typer.Argument(help="What cc.ShotLog wrote; no file is changed.", metavar="LOG")],
-    shot: Annotated[int | None, typer.Option(help="Explain this shot, in words and with a picture.")] = None,
+    shot: Annotated[int | None, typer.Option(min=0, help="Explain this shot, in words and with a picture.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Of --shot. Default: here, with the number of the shot.")] = None,
     what_if: Annotated[Path | None, typer.Option(help="A policy, as JSON: count what it would have done.")] = None,
     export: Annotated[Path | None, typer.Option(help="Write all shots to a Parquet file.")] = None,
@@ -41,10 +41,15 @@ def rejudge(
 
     Exit status 0 if all is identical, 1 if anything differs, 2 for a bad file or option.
     """
+    if shot is not None and (what_if or export):
+        stop("--shot: expected it without --what-if and --export, which are about all shots; give it alone")
+    if shot is None and picture:
+        stop("--picture: expected it with --shot, the number of the shot to draw")
     console = Console(highlight=False)
     with _errors_in_one_line(), LoggedShots(log) as logged:
         if shot is not None:
-            _explain(console, logged, shot, picture or Path(f"shot-{shot}").with_suffix(".png"))
+            path = picture or Path(f"shot-{shot}")
+            _explain(console, logged, shot, path if path.suffix else path.with_suffix(".png"))
             return
         policy = None if what_if is None else Policy.load(what_if)
         with bars(console, TASKS, transient=True) as progress:
@@ -83,11 +88,11 @@ def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) 
     console.print(
         Text("As logged." if same else f"Logged: row {one.limb}; now: row {again}.", "green" if same else "red")
     )
-    try:
+    if getattr(why.judged, "tick", (0,))[0] < 0:  # the present has no ticks
+        console.print(f"No picture: time {one.time} was not kept.", soft_wrap=True)
+    else:
         why.plot(picture)
         console.print(f"Picture: {escape(str(picture))}", soft_wrap=True)
-    except ValueError as error:  # its time was not kept
-        console.print(f"No picture: {escape(str(error))}", soft_wrap=True)
     if not same:
         raise typer.Exit(1)
 

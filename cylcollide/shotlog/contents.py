@@ -83,20 +83,20 @@ class NewContents:
     """Digests of objects, and the contents of those that are new since they were last taken."""
 
     def __init__(self) -> None:
-        self._of_object: dict[int, tuple[Kept, str]] = {}
         self._of_policy: dict[Policy, str] = {}
         self._known: set[str] = set()
         self._new: list[tuple[str, str, bytes]] = []
 
     def digest(self, kept: Kept) -> str:
-        """The digest of an object, in hexadecimal; its content becomes new if it was not seen before."""
+        """The digest of an object, in hexadecimal; its content becomes new if it was not seen before.
+
+        Rigs and limbs keep theirs: a log keeps none of them.
+        """
         if isinstance(kept, Policy):  # equal ones may be made for every shot
             found = self._of_policy.get(kept)
             return found if found is not None else self._of_policy.setdefault(kept, self._add(kept))
-        known = self._of_object.get(id(kept))
-        if known is None:
-            known = self._of_object[id(kept)] = kept, self._add(kept)
-        return known[1]
+        digest: str | None = vars(kept).get("_digest")
+        return digest if digest in self._known else vars(kept).setdefault("_digest", self._add(kept))
 
     def _add(self, kept: Kept) -> str:
         kind, content = content_of(kept)

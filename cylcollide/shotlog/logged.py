@@ -134,7 +134,8 @@ class LoggedShots(metaclass=Shown):
     def _place_of(self, number: int) -> tuple[int, int]:
         """The page of a shot, and its number in the log."""
         if not validate.is_integer(number) or not -len(self) <= int(number) < len(self):
-            raise IndexError(f"shot: expected {-len(self)} to {len(self) - 1}, got {number!r}; the log has {len(self)}")
+            known = f"{-len(self)} to {len(self) - 1}" if len(self) else "none"
+            raise IndexError(f"shot: expected {known}, got {number!r}; the log has {len(self)}")
         shot = range(len(self))[number]
         return int(np.searchsorted(self._first, shot, "right")) - 1, shot
 

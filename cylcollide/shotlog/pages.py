@@ -115,6 +115,10 @@ class PageWriter:
             groups.append({"ids": np.array(group.ids, np.int32), "form": form, "data": data})
         states = [values_of_state(state, self.contents.digest) for state, _ in self._states.values()]
         page = packed({"poses": groups, "states": states, "entries": self._entries})
+        gone = [one for name, what in self._entries if name == "despawn" for one in what["ids"].tolist()]
+        self._codec.forget(gone)
+        for one in gone:
+            self._rigs.pop(one, None)
         self._clear()
         return page, self.contents.take()
 

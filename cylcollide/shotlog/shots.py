@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide import validate
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.history.pose_history import PoseHistory
@@ -24,19 +23,26 @@ SAME_EVERYWHERE = PARTS[:4]
 RAY = ("start", "end"), ("origin", "direction")
 """What a ray is made of: of `judge_segments` and of `judge_rays`."""
 
+WHEN = np.float64, np.int64, np.float64
+"""The dtypes of the time, tick and alpha of a call."""
 
 MOST_LATE = 16
 """Ticks after which a call that read a history is logged with the ticks that it read. A replay keeps twice as many."""
 
 
 def held(call: JudgedCall, last_tick: int, note: str | None) -> Values:
-    """What the caller's thread leaves of a call until it is written: arrays that nobody writes any more.
+    """What the caller's thread leaves of a call until it is written: nothing that the caller may still write.
 
     Its `state` only if that is not the present one, its `ring` if that is not about the last one; `tick`: its last.
     """
     tick = -1 if call.ring is None else call.ring.last
     state, ring = None if call.is_present else call.state, call.ring if last_tick - tick > MOST_LATE else None
-    asked = call._replace(judged=None, state=None, ring=None)  # type: ignore[arg-type]
+    past = call.past
+    if past is not None:
+        (*when, on_old), protected = past
+        past = [None if one is None else np.array(one, kind) for one, kind in zip(when, WHEN, strict=True)]
+        past = [*past, on_old], protected
+    asked = call._replace(judged=None, state=None, ring=None, past=past)  # type: ignore[arg-type]
     return {
         "call": asked, "answer": call.judged._trace(), "tick": tick, "note": note, "state": state, "ring": ring
     }  # fmt: skip
@@ -59,9 +65,8 @@ def values_of_call(
         "digests": {part: digest_of_arrays(answer[part]) for part in PARTS},
     }  # fmt: skip
     if call.past is not None:
-        (*when, on_old), protected = call.past
-        times = [None if one is None else validate.as_numbers(one, "time", "") for one in when]
-        values |= {"past": [*times, on_old], "tick": tick, "protected": list(protected)}
+        when, protected = call.past
+        values |= {"past": when, "tick": tick, "protected": list(protected)}
     return values
 
 

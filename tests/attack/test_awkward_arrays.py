@@ -68,6 +68,17 @@ def check(name: str, chosen: dict[str, str]) -> None:
     assert world().snapshot() is before
 
 
+def test_answers_do_not_change_with_the_arguments():
+    """All arguments are overwritten after the call, and only then all fields of the answer are read."""
+    for name, call in calls().items():
+        own = {key: array.copy() for key, array in call.arguments.items()}
+        answer = call.call(**own)
+        for array in own.values():
+            array += 1
+        for got, want in zip(arrays_of(answer), call.answer, strict=True):
+            assert np.array_equal(got, want, equal_nan=got.dtype.kind == "f"), name
+
+
 def one_by_one(form: str, every: int) -> None:
     """Put a form into each place, or into one of so many."""
     skipped = sorted(WRONG | SAME).index(form)

@@ -289,7 +289,7 @@ def test_what_is_refused(which: str):
         call(cc.HitWorld(mixed(28).limbs()))
 
 
-@pytest.mark.parametrize("ray", [3, -4, 1.0, [0], None])
+@pytest.mark.parametrize("ray", [3, -4, 1.0, [0], None, True])
 def test_there_is_no_decision_beyond_the_end(ray):
     judged = judged_by("penetration", 3)[-1]
     with pytest.raises(IndexError, match=re.escape(f"ray: expected -3 to 2, got {ray!r}; 3 rays were judged")):

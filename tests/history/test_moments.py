@@ -36,6 +36,8 @@ def test_ticks_and_alphas(walk: PoseHistory):
     assert walk.cast_segments(*shot, tick=2).alpha.tolist() == [0.0]
     with pytest.raises(ValueError, match=r"time: expected one number or shape \(3,\)"):
         walk.cast_segments([shot[0]] * 3, [shot[1]] * 3, [21.0, 22.0])
+    with pytest.raises(ValueError, match="on_old: expected 'error', 'clamp' or 'miss', got 'guess'"):
+        walk.cast_segments(*shot, tick=2, on_old="guess")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unexpected keyword argument 'when'"):
         walk.cast_segments(*shot, when=20.0)
 

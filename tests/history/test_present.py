@@ -55,11 +55,12 @@ def test_it_stays_where_it_is_in_the_frame_of_its_bone():
     assert not now.flags.writeable
 
 
+@pytest.mark.parametrize(("query", "times"), [("cast_segments", (0.0,)), ("cast_moving", (0.0, 0.0))])
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_who_moves_without_turning_takes_it_along(interpolate: str):
+def test_who_moves_without_turning_takes_it_along(interpolate: str, query: str, times: tuple[float, ...]):
     step = np.array([1.0, -2.0, 0.5])
     world, history, ids, _ = posed_twice(interpolate, lambda positions, orientations: (positions + step, orientations))
-    hits = history.cast_segments(*shots_at(history.limbs_at(0.0)), 0.0)
+    hits = getattr(history, query)(*shots_at(history.limbs_at(0.0)), *times)
     moved, bare = hits.hit & (hits.rig_limb >= 0), hits.hit & (hits.rig_limb < 0)
     np.testing.assert_allclose(hits.present_position()[moved], hits.position[moved] + step, rtol=0, atol=ACCURATE * 40)
     np.testing.assert_allclose(hits.present_position()[bare], hits.position[bare], rtol=0, atol=ACCURATE * 40)
@@ -138,6 +139,8 @@ def test_of_parts_chords_and_judged():
     assert np.array_equal(hits[hits.hit].present_position(), everywhere[hits.hit])
     judged = history.judge_segments(start, end, Policy.first_surface(), 0.0)
     assert np.array_equal(judged.present_position(), everywhere, equal_nan=True)
+    flown = history.cast_moving(start, end, 0.0, 0.0)[5:40]
+    np.testing.assert_allclose(flown.present_position(), everywhere[5:40], rtol=0, atol=ACCURATE * 40)
     chords = history.chords_segments(start, end, 0.0)
     first = chords.offsets[:-1][hits.hit]
     assert np.array_equal(chords.present_position()[first], everywhere[hits.hit])

@@ -1,13 +1,15 @@
 """The command line as a user meets it: a process, its output and its exit status."""
 
 import json
+import re
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.package import run_command, run_python
+from support.package import environment, run_command, run_python
 
 import cylcollide as cc
 from cylcollide import cli
@@ -49,6 +51,17 @@ def test_crosscheck_writes_the_folder(finished):
 def test_version():
     done = run_command("--version")
     assert (done.returncode, done.stdout.strip()) == (0, f"cylcollide {cc.__version__}")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["info"], ["--version"], ["--help"], []])
+def test_standard_output_that_is_full_is_one_line(words: list[str], unbuffered: str):
+    with Path("/dev/full").open("w") as full:
+        how = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
+        done = run_command(*words, **how, env=environment(PYTHONUNBUFFERED=unbuffered))
+    assert done.returncode == 2
+    assert re.fullmatch(r"cylcollide: .*No space left on device\n", done.stderr)
 
 
 def test_the_command_alone_says_what_one_can_do():

@@ -138,6 +138,9 @@ def test_what_is_saved_is_read_again(result, tmp_path):
     assert type(result).load(tmp_path / "twice") == result
     with pytest.raises(AttributeError, match="not in the file"):
         _ = again.present_positions
+    if type(result) is cc.Judged:
+        with pytest.raises(AttributeError, match="expected a query of a PoseHistory, got one of the present, or of a"):
+            again.present_position()
 
 
 def test_only_results_of_worlds_have_moments(result):

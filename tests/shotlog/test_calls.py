@@ -1,12 +1,14 @@
 """ShotLog call by call: what is hooked, notes, ticks, a full queue, errors of the writer, threads."""
 
 import copy
+import gc
 import os
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from inspect import signature
 from pathlib import Path
 
@@ -273,6 +275,23 @@ def test_a_log_that_is_written_can_be_read(tmp_path: Path):
             time.sleep(0.001)
         assert rejudged(tmp_path / "log") == 8
     assert sorted(file.name for file in tmp_path.iterdir()) == ["log"]
+
+
+def test_a_log_keeps_no_object_that_the_world_has_left(tmp_path: Path):
+    match, kept = Match(9), list[weakref.ref[object]]()
+    with cc.ShotLog(tmp_path / "log", match.world, match.history) as log:
+        for number in range(8):
+            wall, rig = cc.Limbs.spheres([[0.0, 0, 0]], 1.0), cc.Rig.humanoid().scaled(2.0)
+            kept += weakref.ref(wall), weakref.ref(rig)
+            handle, ids = match.world.add_static(wall), match.world.spawn(rig)
+            match.world.set_poses(ids, *rig.forward([0, 0, 1], [0, 0, 0, 1], rig.rest_orientations))
+            match.tick(number)
+            match.world.remove_static(handle)
+            match.world.despawn(ids)
+        while log.acknowledged < 7:
+            time.sleep(0.001)
+        gc.collect()
+        assert sum(one() is not None for one in kept) <= 5  # the last wall, and rigs of ticks that are kept
 
 
 def test_a_program_that_ends_without_closing_has_written_all(tmp_path: Path):

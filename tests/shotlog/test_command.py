@@ -108,11 +108,42 @@ def test_what_is_no_log_is_refused_in_one_line(rejudge, log: Path, tmp_path: Pat
         assert "version 7" in error
 
 
-@pytest.mark.parametrize("options", [["--shot", 48], ["--what-if", "none.json"], ["--shot", "x"], ["--jobs", 0]])
+@pytest.mark.parametrize(
+    "options", [["--shot", 48], ["--shot", -1], ["--what-if", "none.json"], ["--shot", "x"], ["--jobs", 0]]
+)
 def test_bad_options_change_nothing(rejudge, log: Path, options: list[object]):
     status, _, error = rejudge(log, *options)
     assert status == 2
     assert error
+
+
+@pytest.mark.parametrize(
+    "options", [["--shot", 1, "--export", "x"], ["--shot", 1, "--what-if", "x"], ["--picture", "x.png"]]
+)
+def test_options_that_would_do_nothing_are_refused_in_one_line(rejudge, log: Path, options: list[object]):
+    status, said, error = rejudge(log, *options)
+    assert (status, said) == (2, "")
+    assert re.fullmatch(r"cylcollide: --(shot|picture): expected it with.*\n", error)
+
+
+def test_pictures_of_other_names(rejudge, log: Path, tmp_path: Path):
+    assert f"Picture: {tmp_path / 'one.png'}\n" in rejudge(log, "--shot", 1, "--picture", tmp_path / "one")[1]
+    assert [file.name for file in tmp_path.iterdir()] == ["one.png"]
+    status, _, error = rejudge(log, "--shot", 1, "--picture", tmp_path / "one.foo")
+    assert status == 2
+    assert re.fullmatch(r"cylcollide: Format 'foo' is not supported.*\n", error)
+
+
+def test_shots_without_a_picture_and_logs_without_a_shot(rejudge, tmp_path: Path):
+    world, other = cc.HitWorld(), tmp_path / "empty"
+    history = cc.PoseHistory(world)
+    history.record(1.0)
+    with cc.ShotLog(tmp_path / "log", world, history), cc.ShotLog(other, cc.HitWorld()):
+        history.judge_segments([0, 0, 0], [1, 1, 1], cc.Policy.first_surface(), 0.5, on_old="miss")
+    status, said, _ = rejudge(tmp_path / "log", "--shot", 0)
+    assert status == 0
+    assert "No picture: time 0.5 was not kept.\n" in said
+    assert rejudge(other, "--shot", 0)[::2] == (2, "cylcollide: shot: expected none, got 0; the log has 0\n")
 
 
 def test_a_cluster_that_is_not_there_is_no_file(rejudge, log: Path, monkeypatch: pytest.MonkeyPatch):

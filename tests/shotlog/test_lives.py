@@ -1,10 +1,13 @@
-"""What was logged of random lives is judged again identically, and the log has each shot as it was judged."""
+"""What was logged, of random lives and of calls whose arguments change later, is judged again identically."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from support.awkward_calls import END, PLACE, POLICY, ROWS, calls, history, world
 from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import sized
 from support.logged_life import LoggedLife
@@ -66,3 +69,26 @@ def test_spans_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest
     assert again.identical, again
     assert len(counts) > 2
     assert sum(counts) == again.shots == 1 + ticks
+
+
+@pytest.mark.parametrize("form", [np.ndarray.copy, np.ndarray.tolist])
+def test_calls_whose_arguments_are_overwritten_later(form: Callable[[Any], Any], tmp_path: Path):
+    """A log holds nothing that the caller may still write: no array, list or mapping, and times only as float64."""
+    several: dict[str, Any] = {"policy": [POLICY] * ROWS, "protected_since": {1: 0.5}}
+    asked: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+        (one.call, {name: form(array) for name, array in one.arguments.items()})
+        for one in calls().values()
+        if one.function.startswith(("HitWorld.judge", "PoseHistory.judge"))
+    ]
+    asked.append((history().judge_segments, {"starts": PLACE, "ends": END, "time": Fraction(5, 2), **several}))
+    past, present = tmp_path / "past", tmp_path / "present"
+    with cc.ShotLog(past, history().world, history()), cc.ShotLog(present, world()):
+        for judge, given in asked:
+            judge(**given)
+        for value in [value for _, given in asked[:-1] for value in given.values()] + [*several.values()]:
+            value.clear() if hasattr(value, "clear") else value.fill(0)
+    for path, rows in ((past, 5 * ROWS), (present, 2 * ROWS)):
+        with cc.ShotLog.open(path) as log:
+            assert log.rejudge().identical
+            assert len(log) == rows
+            assert path is present or [shot.time for shot in log][-ROWS:] == [2.5] * ROWS

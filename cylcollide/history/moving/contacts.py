@@ -13,6 +13,7 @@ from cylcollide.history.moving.exact import BulletInterval, FirstContact, contac
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
+from cylcollide.history.rewound import present_positions
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.loops.columns import columns_of
@@ -21,13 +22,14 @@ from cylcollide.query.loops.moving_exit import find_exits
 from cylcollide.query.loops.moving_refine import make_refine_lanes, refine_contacts
 from cylcollide.query.results import gather
 from cylcollide.runtime import memory
+from cylcollide.world.hit_world import HitWorld
 
 PROTECTION_MARGIN = 2.0**-48
 """Times the largest time of a piece: far above the rounding of the time at a fraction of it."""
 
 
-def first_contacts(request: MovingRequest) -> MovingHits:
-    """The first contact of each bullet."""
+def first_contacts(request: MovingRequest, world: HitWorld) -> MovingHits:
+    """The first contact of each bullet; the world is where limbs are now."""
     n = request.bullets
     contacts = _bounded(request)
     open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), dict[int, FirstContact]()
@@ -49,7 +51,8 @@ def first_contacts(request: MovingRequest) -> MovingHits:
     error = gather(request.error, contacts.piece, np.nan)
     columns = {**contacts._asdict(), "error": error, "row": row, "clamped": clamped, "undecided": undecided}
     hit_limbs = HitLimbs(request.limbs, contacts.limb[hit].astype(np.int64), contacts.alpha[hit])
-    return MovingHits(request.flights, hit_limbs, columns, partial(_exits, request, contacts, exact))
+    now = partial(present_positions, world)
+    return MovingHits(request.flights, hit_limbs, columns, partial(_exits, request, contacts, exact), now)
 
 
 def _bounded(request: MovingRequest) -> MovingColumns:

@@ -100,19 +100,24 @@ class MovingHits(HitFields):
     )
 
     def __init__(
-        self, flights: FlightRows, limbs: LabelledLimbs, contacts: Columns, exits: Callable[[], Columns]
+        self,
+        flights: FlightRows,
+        limbs: LabelledLimbs,
+        contacts: Columns,
+        exits: Callable[[], Columns],
+        present: Callable[..., Float64Array] | None,
     ) -> None:
         """First contacts, as `MovingColumns` names them; also `error`, `clamped`, and the `row` of the limb.
 
-        `exits` computes `exit_fraction`, `exit_piece`, `exit_time` and `duration`.
+        `exits` computes `exit_fraction`, `exit_piece`, `exit_time` and `duration`; `present` as `_rewound` has it.
         """
-        self._flights, self._contacts, self._exits = flights, contacts, exits
+        self._flights, self._contacts, self._exits, self._present = flights, contacts, exits, present
         self._limbs, self._row = limbs, contacts["row"]
         self._columns = {name: column for name, column in contacts.items() if name != "fraction"}
 
     def _take(self, rows: Int64Array) -> MovingHits:
         contacts = {name: column[rows] for name, column in self._contacts.items()}
-        return MovingHits(self._flights, self._limbs, contacts, partial(self._some_exits, rows))
+        return MovingHits(self._flights, self._limbs, contacts, partial(self._some_exits, rows), self._present)
 
     def _some_exits(self, rows: Int64Array) -> Columns:
         return {name: getattr(self, name)[rows] for name in ("exit_fraction", "exit_piece", "exit_time", "duration")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -207,19 +207,24 @@ def _checked_pieces(
         own if values is None else validate.per_row(values, name, n)
         for own, values, name in zip((t0, t1), target_times, TARGET_TIMES, strict=True)
     )
-    _check_order(begin, end, TARGET_TIMES)
-    clamped, kept = _kept(ring, begin, end, on_old)
+    called = [
+        own if one is None else name for own, one, name in zip(names[2:], target_times, TARGET_TIMES, strict=True)
+    ]
+    _check_order(begin, end, called)
+    clamped, kept = _kept(ring, begin, end, on_old, called)
     earliest, latest = ring.times[0], ring.times[-1]
     targets = np.clip(begin, earliest, latest), np.clip(end, earliest, latest)
     return FlightRows(first, last, t0, t1, *targets, np.append(ring.times, latest)), offsets, error, clamped, kept
 
 
-def _kept(ring: Ring, begin: Float64Array, end: Float64Array, on_old: OnOld) -> tuple[BoolArray, BoolArray]:
+def _kept(
+    ring: Ring, begin: Float64Array, end: Float64Array, on_old: OnOld, names: Sequence[str]
+) -> tuple[BoolArray, BoolArray]:
     """Whether the targets' times of each piece are replaced by kept ones, and whether any of them counts."""
     validate.one_of(on_old, "on_old", *ON_OLD)
     outside = [(times < ring.times[0]) | (times > ring.times[-1]) for times in (begin, end)]
     if on_old == "error":
-        for name, times, bad in zip(TARGET_TIMES, (begin, end), outside, strict=True):
+        for name, times, bad in zip(names, (begin, end), outside, strict=True):
             if bad.any():
                 raise_not_kept(ring, name, times, bad)
     bad = outside[0] | outside[1]
@@ -227,7 +232,7 @@ def _kept(ring: Ring, begin: Float64Array, end: Float64Array, on_old: OnOld) -> 
     return clamped, ~bad | clamped
 
 
-def _check_order(begin: Float64Array, end: Float64Array, names: tuple[str, ...]) -> None:
+def _check_order(begin: Float64Array, end: Float64Array, names: Sequence[str]) -> None:
     """Raise ValueError where a time ends before it begins."""
     row = validate.first_bad_row(end < begin)
     if row is not None:
