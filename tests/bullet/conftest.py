@@ -7,7 +7,7 @@ import pytest
 import support.pybullet_scenes as scenes
 
 from cylcollide.bullet.near import NearBodies
-from cylcollide.bullet.near_links import LENGTHS
+from cylcollide.bullet.near_links import LENGTHS, USUAL
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def c():
 
 @pytest.fixture(autouse=True)
 def usual_lengths():
-    """Forget the quaternions that a test gave bodies: mirrors of a process that gave none read less."""
-    before = LENGTHS[0]
+    """Forget the quaternions that tests gave bodies: mirrors of a process that gave none read less."""
+    before, LENGTHS[0] = LENGTHS[0], USUAL
     yield
     LENGTHS[0] = before
 

@@ -17,7 +17,6 @@ from support.package import printed_by
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
 from cylcollide.process import tasks
-from cylcollide.process.tasks import Task
 from cylcollide.world import hit_world, snapshot
 
 Array = np.ndarray
@@ -49,12 +48,13 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     yield held
     for _ in range(99):
         held.free.release()
-    for task in rebuilding():
-        task.wait()
+    for end in rebuilding():
+        with end:
+            pass
     assert not rebuilding(), "a thread is left over"
 
 
-def rebuilding() -> list[Task]:
+def rebuilding() -> list[threading.Lock]:
     return list(tasks._running)
 
 
@@ -222,8 +222,9 @@ def test_a_world_that_nobody_holds_goes_at_once(crowd: cc.Limbs, held: Held):
     del world
     assert gone() is None
     held.free.release()
-    for task in rebuilding():
-        task.wait()
+    for end in rebuilding():
+        with end:
+            pass
     assert not rebuilding()
 
 
