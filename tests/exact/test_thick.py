@@ -143,6 +143,7 @@ def test_no_limit_and_no_length():
 @pytest.mark.coverage
 def test_sides_are_those_of_the_limb():
     assert grown_by(DRUM, 5.0).side((3.0, 0.0, 1.0)) == cc.Side.SURFACE
+    assert grown_by(BOX, 5.0).side((1.0, 0.0, 1.0)) == cc.Side.SURFACE
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])
