@@ -54,6 +54,12 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
     return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
 
 
+@noinline
+def piece_span(ray: Ray, table: LimbRows, code: int) -> Span:
+    """Bounds of when a ray is in a piece of a limb, where that is asked seldom."""
+    return span_of(ray, limb_at(table.rows, table.kernel_shape, code // 2), code % 2)
+
+
 def complete_chords(
     batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
 ) -> int:
@@ -114,7 +120,7 @@ def write_own_chords(
             if pieces(limb.kind) == 2:
                 bounds = ray_hit_bounds(ray, span, batch.policy)
                 if last or not (bounds.possible or bounds.inside):
-                    span = span_of(ray, limb, 1)
+                    span = piece_span(ray, table, 2 * k + 1)
             decided, ends = chord_at(rays, i, ray, limb, span)
             undecided[i] = not decided
             if decided:
@@ -220,13 +226,11 @@ def are_entered_at_once(ray: Ray, table: LimbRows, one: int, other: int) -> bool
     """Whether a ray certainly enters two pieces of limbs at exactly the same time, as numbers of the limbs tell."""
     if one % 2 != other % 2:  # of tubes
         return False
-    first, second = (
-        ray_hit_bounds(ray, span_of(ray, limb_at(table.rows, table.kernel_shape, one // 2), one % 2), POLICY_HIT),
-        ray_hit_bounds(ray, span_of(ray, limb_at(table.rows, table.kernel_shape, other // 2), other % 2), POLICY_HIT),
-    )
-    is_certain, is_line = first.certain and second.certain, ray.radius == 0.0
+    first, second = piece_span(ray, table, one), piece_span(ray, table, other)
+    bounds, others = ray_hit_bounds(ray, first, POLICY_HIT), ray_hit_bounds(ray, second, POLICY_HIT)
+    is_certain, is_line = bounds.certain and others.certain, ray.radius == 0.0
     rows, shapes = table.rows, table.kernel_shape
-    return is_certain and are_met_at_once(rows, shapes, one // 2, first.face, other // 2, second.face, is_line)
+    return is_certain and are_met_at_once(rows, shapes, one // 2, bounds.face, other // 2, others.face, is_line)
 
 
 @compiled
