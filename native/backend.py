@@ -140,7 +140,8 @@ def object_file(target: Target, symbol: str, function: str, texts: list[str]) ->
     for value in (*module.functions, *module.global_variables):
         if not value.is_declaration:
             value.linkage = "external" if value.name == function else "internal"
-    module.get_function(function).name = symbol
+    loop = module.get_function(function)
+    loop.name, loop.visibility = symbol, "hidden"
     inlining = binding.create_new_module_pass_manager()
     inlining.add_always_inliner_pass()
     inlining.run(module, passes)
