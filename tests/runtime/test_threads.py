@@ -107,10 +107,12 @@ def test_an_interrupt_of_the_wait_for_helpers_does_not_end_it():
 
     def task(begin: int, _end: int) -> None:
         if threading.get_ident() == main:
-            time.sleep(0.02)  # until helpers have begun
+            while len(active) < 2:
+                time.sleep(0.001)
+            signal.setitimer(signal.ITIMER_REAL, 0.03, 0.04)
             raise ValueError("a bad row")
         active.add(begin)
-        time.sleep(0.2)
+        time.sleep(0.3)
         active.remove(begin)
 
     def interrupt(*_: object) -> None:
@@ -118,7 +120,6 @@ def test_an_interrupt_of_the_wait_for_helpers_does_not_end_it():
         raise Interrupted
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.06, 0.04)
     try:
         with pytest.raises(Interrupted):
             in_chunks(3 * RAYS_SHARED, 3, task)
