@@ -51,6 +51,27 @@ def tiles() -> dict[str, Pair]:
     }  # fmt: skip
 
 
+def chords() -> dict[str, Pair]:
+    """Along diagonals of cylinders that touch, 46 chords each, and above them; in 64 limbs at one place, and apart."""
+    at = np.stack(np.meshgrid(range(16), range(16), [0], indexing="ij"), axis=-1).reshape(-1, 3).astype(float)
+    high = np.array([0.0, 0.0, 1.0])
+    floor = cc.HitWorld(cc.Limbs.cylinders(at, at + high, 0.5))
+    start, along, up = np.full((FEW, 3), [-1.0, -1.0, 0.0]), np.array([18.0, 18.0, 0.0]), np.array([0.0, 0.0, 1.3])
+    one = np.zeros((SIDE, 3))
+    pile, row = (cc.HitWorld(cc.Limbs.capsules(p, p + high, 0.1)) for p in (one, one + np.arange(SIDE)[:, None]))
+    ends = np.random.default_rng(1).uniform([-2.0, -0.1, 0.1], [-1.0, 0.1, 0.9], (FEW, 3))
+    mirrored = ends * [-1.0, 1.0, 1.0]
+    return {
+        "thick chords of touching cylinders": (
+            FEW, lambda: floor.chords_segments(start, start + along, radius=0.25),
+            lambda: floor.chords_segments(start + up, start + up + along, radius=0.25),
+        ),
+        "chords of limbs at one place": (
+            FEW, lambda: pile.chords_segments(ends, mirrored), lambda: row.chords_segments(ends, mirrored)
+        ),
+    }  # fmt: skip
+
+
 def surfaces() -> dict[str, Pair]:
     """At a crowd: rays from and to the places that others have hit."""
     work = WORKLOADS["W3"]
@@ -118,7 +139,7 @@ def main() -> None:
     with out.open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(COLUMNS)
-        for name, (rows, touching, aside) in {**tiles(), **surfaces(), **walls(), **parked()}.items():
+        for name, (rows, touching, aside) in {**tiles(), **chords(), **surfaces(), **walls(), **parked()}.items():
             works = {"touching": touching, "aside": aside}
             times = interleaved(works, ROUNDS, time.process_time)
             one, other = (1e6 * float(np.median(times[work])) / rows for work in works)

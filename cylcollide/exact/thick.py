@@ -129,10 +129,10 @@ class GrownCylinder(Solid):
         return self.solid.bounds(ray)
 
     def crossing(self, ray: RayNumbers) -> list[Stretch]:
-        """Where the ray is inside, in order; an end that is not on the ray is left out."""
+        """Where the ray is inside, in order; ends that are not on the ray may be left out."""
         if isinstance(self.solid, Cylinder) and (between := self._between_faces(ray)) is not None:
             return [between]
-        frame = _axis_frame(ray, self)
+        frame = _grown_frame(ray, self)
         return [
             Stretch(
                 End(one.entry, frame.face(one.entry)) if one.entry > 0 else None,
@@ -228,7 +228,7 @@ class GrownFrame:
         return Face.BORE if self.m.radius2 and t.sign_of(self.m.wall(self.m.radius2)) < 0 else Face.SIDE
 
 
-def _axis_frame(ray: RayNumbers, grown: GrownCylinder) -> GrownFrame:
+def _grown_frame(ray: RayNumbers, grown: GrownCylinder) -> GrownFrame:
     solid = grown.solid
     inner = solid.inner_radius if isinstance(solid, Tube) else 0.0
     offset, step, first, (x, y, z, r, bore, growth) = line_from(

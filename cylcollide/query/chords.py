@@ -51,7 +51,6 @@ from cylcollide.query.thick import grown_tree
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 
-"""Columns of hits that nothing is written into."""
 NOT_READ = np.empty(0)
 """Stands for lengths that are not read."""
 

@@ -56,7 +56,7 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
 
 @noinline
 def piece_span(ray: Ray, table: LimbRows, code: int) -> Span:
-    """Bounds of when a ray is in a piece of a limb, where that is asked seldom."""
+    """Bounds of when a ray is in a piece of a limb; a call, where this is asked seldom."""
     return span_of(ray, limb_at(table.rows, table.kernel_shape, code // 2), code % 2)
 
 
