@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import NO_LIMB, Float64Array, Int64Array
+from cylcollide._types import NO_LIMB, Int64Array
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.history.doubts import BOX, length_of_rows, unit_rows
+from cylcollide.history.motion import MARGIN, motion
 from cylcollide.history.requests import Protected, ProtectedSince, protected_by, repeated
 from cylcollide.history.rewound import RewoundLimbs, present_positions
 from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, sample_times
-from cylcollide.history.ticks import STAYS, Ring, Tick
+from cylcollide.history.ticks import Ring
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_request
 from cylcollide.query.loops.blades import missed_strokes
@@ -107,44 +107,11 @@ def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: Sam
     rates = [np.zeros(one.structure.rows) for one in ring.ticks]
     for k in np.unique(tick).tolist():
         if k + 1 < len(ring.ticks):
-            rates[k] = _rates(ring.ticks[k], ring.ticks[k + 1])
+            moved = motion(ring.ticks[k], ring.ticks[k + 1])  # boxes jump as the next tick begins, in pieces of that
+            rates[k] = (moved.straight + moved.turning) * MARGIN
     sizes: Int64Array = np.cumsum([0, *map(len, rates)])
     return StrokePieces(
         offsets_of(blade, len(first.time)), tick, np.ascontiguousarray(table[:, 2:5]), table[:, 5].copy(),
         filters, Protection(ids, since, table[:, 6].copy()), ring.recorded,
         np.concatenate([*rates, np.empty(0)]), sizes,
     )  # fmt: skip
-
-
-def _rates(here: Tick, there: Tick) -> Float64Array:
-    """No point of a limb of a tick is faster than this until the next one, in metres a tick."""
-    structure, models = here.structure, here.structure.models
-    rows, rate = np.arange(structure.rows), np.zeros(structure.rows)
-    model, owner = structure.limb["model"], structure.limb["owner"]
-    far_row = rows.copy()
-    owned = owner >= 0
-    following, bone_after = (here.characters[name][owner[owned]] for name in ("next_row", "next_bone"))
-    far_row[owned] += following - here.characters["first_row"][owner[owned]]
-    stays = np.zeros(len(rows), bool)
-    stays[owned] = following == STAYS
-    by_ends = (rows < len(here.ends[0])) & ~stays
-    if (own := np.flatnonzero(by_ends)).size:
-        (p, u), (q, v) = ((one[own], other[far_row[own]]) for one, other in zip(here.ends, there.ends, strict=True))
-        axis, by, rim = q - p, (v - u) - (q - p), models.rim[model[own]]
-        square = (by * by).sum(axis=1)
-        at = np.clip(-(axis * by).sum(axis=1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
-        shortest = length_of_rows(axis + at[:, None] * by)
-        turn = np.where(rim > 0.0, rim * np.sqrt(square) / np.where(shortest > 0.0, shortest, 1e-300), 0.0)
-        turn[models.codes["kind"][model[own]] == BOX] = 0.0  # its axes stay until the next tick
-        rate[own] = np.maximum(length_of_rows(u - p), length_of_rows(v - q)) + turn
-    if (own := np.flatnonzero((rows >= len(here.ends[0])) & ~stays)).size:
-        bone = models.codes["bone"][model[own]]
-        after = np.zeros(len(rows), np.int64)
-        after[owned] = bone_after
-        a = here.bones[here.characters["first_bone"][owner[own]] + bone]
-        b = there.bones[after[own] + bone]
-        p, q = unit_rows(a[:, 3:7]), unit_rows(b[:, 3:7])
-        q = np.where((p * q).sum(axis=1, keepdims=True) < 0.0, -q, q)
-        half = length_of_rows(q - p) / length_of_rows(q + p)  # the tangent of a quarter of the turn
-        rate[own] = length_of_rows(b[:, :3] - a[:, :3]) + 4.0 * half * (models.span + models.rim)[model[own]]
-    return rate * (1.0 + 2.0**-40)

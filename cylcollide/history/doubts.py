@@ -1,24 +1,24 @@
 """Segments against past limbs of uncertain place and time.
 
 Around the time of a segment a limb moves at most by the sum of what its bone moves and turns from tick to tick. So an
-uncertain time is treated as an uncertain place.
+uncertain time is treated as an uncertain place: in each span of time in which no limb comes, leaves or jumps.
 """
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.history.motion import MARGIN, Motion, is_settled, motion
 from cylcollide.history.past import Past
 from cylcollide.history.requests import PastOptions, PastRequest, Protected, past_segments
 from cylcollide.history.rewound import RewoundLimbs
-from cylcollide.history.sample_times import NO_TICK, SampleTimes
-from cylcollide.history.ticks import Ring, Tick
+from cylcollide.history.sample_times import NO_TICK, SampleTimes, sample_times
+from cylcollide.history.ticks import Ring
 from cylcollide.query.doubts import DEPENDS, EXCLUDED, Doubts, are_certain, doubts_of, doubts_with
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.overlaps import limbs_of_chords
@@ -26,15 +26,8 @@ from cylcollide.query.request import radii_of
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
 
-BOX = int(Shape.BOX)
-
 PAD = 2.0**-44
 """Times the largest coordinate: far above the rounding of placed limbs."""
-
-
-MOST_TURN = 1.9
-"""Distance of unit axes: below 2, no axis on the straight way between them vanishes."""
-
 
 PastDoubtRequest: TypeAlias = tuple[PastRequest, Float64Array]
 """Segments as thick as limbs may be off in space, and how far these may be off in time, (n,)."""
@@ -56,135 +49,108 @@ def past_doubts(
 
 def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts:
     """Which limbs each segment may hit, if each is within the radius of a place that it has within `time_radius`."""
-    ((rays, asked, protected), time_radius), radius = request, radii_of(request[0][0])
+    ((rays, _, protected), time_radius), radius = request, radii_of(request[0][0])
     past = Past(world, ring, request[0])
     times = past.times
     least = np.where(times.tick == NO_TICK, DEPENDS, EXCLUDED).astype(np.int8)
     if not time_radius.any():
         return doubts_of(past.chords(), radius, least)._rewound(times, past.present)
-    spread = Spread(ring, times, time_radius, protected)
-    least[spread.is_open] = DEPENDS
-    grown = copy(rays)
-    grown.radius = radius + spread.most
-    if not grown.radius.any():
-        grown.radius = NO_RADIUS
-    found = Past(world, ring, (grown, asked, protected)).chords()
-    query, row, _ = limbs_of_chords(found)
+    rays.copy_checked(0, len(radius))
+    spans = Spans(ring, times, time_radius, protected)
+    least[spans.is_open] = DEPENDS
+    radius = radius[spans.segment]
+    most = np.minimum(radius + spans.motion_of_any, LARGEST_NUMBER)
+    grown = rays.of_rows(spans.segment, most if most.any() else NO_RADIUS)
+    found = Past(world, ring, (grown, spans.times, protected)).chords()
+    span, row, _ = limbs_of_chords(found)
     limbs = found._judged[0]
     assert isinstance(limbs, RewoundLimbs)
-    reach = radius[query] + spread.motion(query, limbs._state_row[row])
-    is_far = reach > LARGEST_NUMBER  # an infinite reach is one of these
+    reach = radius[span] + spans.motion(span, limbs._state_row[row])
+    is_far = ~(reach <= LARGEST_NUMBER)  # or no number: infinite motions of both signs
     thick = np.where(is_far, 0.0, reach)
-    hits = limbs.limbs()[row].cast_segments(rays.first[query], rays.second[query], radius=thick)
+    hits = limbs.limbs()[row].cast_segments(grown.first[span], grown.second[span], radius=thick)
     near = np.flatnonzero(hits.hit | hits.undecided | is_far)
-    query, row, thick = query[near], row[near], thick[near]
-    certain = are_certain(found, query, row, thick) & ~spread.is_open[query] & ~is_far[near]
-    return doubts_with(limbs, query, row, certain, least)._rewound(times, past.present)
+    span, row, thick, segment = span[near], row[near], thick[near], spans.segment[span[near]]
+    certain = are_certain(found, span, row, thick) & ~spans.is_open[segment] & ~is_far[near]
+    once = limbs_once(segment, limbs, row, spans.is_own[span])
+    return doubts_with(limbs, segment[once], row[once], certain[once], least)._rewound(times, past.present)
 
 
-class Spread:
-    """Intervals of time about n moments, and how far limbs move in them."""
+def limbs_once(segment: Int64Array, limbs: RewoundLimbs, row: Int32Array, is_own: BoolArray) -> Int64Array:
+    """Of pairs of a segment and a limb, one of each limb, if possible of the segment's own moment; in order."""
+    first = np.argsort(~is_own, kind="stable")
+    pairs = np.column_stack([segment, limbs.identity[row]])[first]
+    once = first[np.unique(pairs, axis=0, return_index=True)[1]]
+    return once[np.lexsort((limbs._state_row[row[once]], segment[once]))]
+
+
+class Spans:
+    """Spans of time around the moments of n segments; in none does a limb come, leave, jump or become protected.
+
+    `segment` (spans,): whose they are, ascending. `times`: when each is judged; `is_own`: whether that is the moment of
+    its segment; else it is when the span begins.
+    """
 
     def __init__(self, ring: Ring, times: SampleTimes, radius: Float64Array, protected: Protected) -> None:
-        begins, last = ring.times, len(ring.ticks) - 1
-        self._ticks, self._begins, self._time = ring.ticks, begins, times.time
-        self._from, self._to = times.time - radius, times.time + radius
-        kept = (times.tick != NO_TICK) & ~times.clamped & (self._from >= begins[0]) & (self._to <= begins[-1])
-        self._first, there = (
-            np.clip(np.searchsorted(begins, one, "right") - 1, 0, last) for one in (self._from, self._to)
-        )
-        end = np.minimum(np.where(self._to > begins[there], there + 1, there), last)
-        self._end: Int64Array = np.where(radius > 0.0, end, self._first)
-        self._pad = PAD * max(
-            (abs(x) for tick in ring.ticks for corner in tick.tree.frame.corners() for x in corner), default=0.0
-        )
-        self._pad = min(self._pad, LARGEST_NUMBER)  # corners of limbs far from all others are infinite
-        self._pads: Float64Array = np.where(radius > 0.0, self._pad, 0.0)
-        least, most = int(self._first.min(initial=last)), int(self._end.max(initial=0))
-        motion, broken = np.zeros((2, last + 2))
-        for k in range(least, most):
-            longest = self._longest(k)
-            broken[k + 1], motion[k + 1] = np.isinf(longest), 0.0 if np.isinf(longest) else longest
-        broken, motion = np.cumsum(broken), np.cumsum(motion)
-        self.is_open = ~kept | (broken[self._end] > broken[self._first])
-        """Whether a time is not kept, or some limb comes, goes, jumps or changes layers or protection meanwhile."""
+        low, high, begins = times.time - radius, times.time + radius, ring.times
+        first, end = _ticks_within(begins, low, high)
+        ticks = range(int(first.min(initial=len(begins))), int(end.max(initial=0)))
+        changes = np.array([k for k in ticks if not is_settled(ring.ticks[k], ring.ticks[k + 1])], np.int64)
+        is_open = np.searchsorted(changes, first) < np.searchsorted(changes, end)
+        is_open |= (times.tick == NO_TICK) | times.clamped | (low < begins[0]) | (high > begins[-1])
         for since in protected[1].tolist():
-            self.is_open |= (self._from < since) & (since <= self._to)
-        self.is_open &= radius > 0.0
-        moved = motion[self._end] - motion[self._first]
-        self.most: Float64Array = np.where(self.is_open, 0.0, moved + 2.0 * self._pads)
-        """Upper bound of the motion of any limb; 0 where `is_open`."""
+            is_open |= (low < since) & (since <= high)
+        self.is_open: BoolArray = is_open & (radius > 0.0)
+        """Whether a time is not kept, or some limb comes, leaves, jumps or changes layers or protection meanwhile."""
+        whole = np.flatnonzero(~self.is_open & (times.tick != NO_TICK))
+        parts, cuts = [np.column_stack([whole, low[whole], high[whole]])], np.append(begins[changes + 1], protected[1])
+        for i in np.flatnonzero(self.is_open & (low <= begins[-1]) & (high >= begins[0])).tolist():
+            begin, stop = max(low[i], begins[0]), min(high[i], begins[-1])
+            starts = np.unique(np.append(begin, cuts[(begin < cuts) & (cuts <= stop)]))
+            ends = np.append(np.nextafter(starts[1:], -np.inf), stop)
+            parts.append(np.column_stack([np.full(len(starts), i), starts, ends]))
+        rows = np.concatenate(parts)
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
+        self.segment: Int64Array = rows[:, 0].astype(np.int64)
+        own, self._low, self._high = times.take(self.segment), rows[:, 1], rows[:, 2]
+        self.is_own: BoolArray = (self._low <= own.time) & (own.time <= self._high) & (own.tick != NO_TICK)
+        others = sample_times(ring, len(rows), (np.where(self.is_own, own.time, self._low), None, None, "clamp"))
+        self.times = SampleTimes._make(np.where(self.is_own, *both) for both in zip(own, others, strict=True))
+        self._begins, (self._first, self._end) = begins, _ticks_within(begins, self._low, self._high)
+        self._motions = {k: motion(ring.ticks[k], ring.ticks[k + 1]) for k in ticks}
+        longest, extent = np.zeros((2, len(begins) + 1))
+        for k, one in self._motions.items():
+            longest[k + 1] = (_share(one, slice(None), 1.0) + one.jump).max(initial=0.0)
+            extent[k + 1] = one.extent.max(initial=0.0)
+        longest, pad = np.cumsum(longest), np.where(self._high > self._low, PAD * extent.max(), 0.0)
+        self.motion_of_any: Float64Array = longest[self._end] - longest[self._first] + pad
+        """Upper bound of the motion of any limb, by span."""
 
-    def _longest(self, k: int) -> float:
-        """How far any limb moves from a tick to the next; inf if one comes, goes, jumps or changes otherwise."""
-        here, there = self._ticks[k], self._ticks[k + 1]
-        structure = here.structure
-        settled = here.characters is structure.settled or not len(structure.ids)
-        if structure is not there.structure or not settled:
-            return np.inf
-        row = np.arange(structure.rows, dtype=np.int32)
-        return float(_motion(here, there, row, np.zeros(len(row)), np.ones(len(row))).max(initial=0.0))
-
-    def motion(self, query: Int64Array, row: Int32Array) -> Float64Array:
-        """Upper bound of how far limbs, rows of ticks, get from their places at the moments of intervals."""
-        sooner, later = np.zeros((2, len(query)))
-        first, end = self._first[query], np.where(self.is_open, 0, self._end)[query]
-        for k in range(int(first.min(initial=0)), int(end.max(initial=0))):
-            some = np.flatnonzero((first <= k) & (k < end))
-            length, own = self._begins[k + 1] - self._begins[k], query[some]
+    def motion(self, span: Int64Array, row: Int32Array) -> Float64Array:
+        """Upper bound of how far limbs, rows of ticks, get from their places at the moments of spans."""
+        sooner, later, pad = np.zeros((3, len(span)))
+        for k, one in self._motions.items():
+            some = np.flatnonzero((self._first[span] <= k) & (k < self._end[span]))
+            length, own, limb = self._begins[k + 1] - self._begins[k], span[some], row[some]
             a, t, b = (
                 np.clip((moment[own] - self._begins[k]) / length, 0.0, 1.0)
-                for moment in (self._from, self._time, self._to)
+                for moment in (self._low, self.times.time, self._high)
             )
-            ticks = self._ticks[k], self._ticks[k + 1]
-            sooner[some] += _motion(*ticks, row[some], a, t)
-            later[some] += _motion(*ticks, row[some], t, b)
-        pads = np.where(self.is_open, 0.0, self._pads)[query]
-        return np.asarray(np.maximum(sooner, later) + pads)
+            sooner[some] += _share(one, limb, t - a) + np.where(t == 1.0, one.jump[limb], 0.0)
+            later[some] += _share(one, limb, b - t) + np.where((b == 1.0) & (t < 1.0), one.jump[limb], 0.0)
+            pad[some] = np.maximum(pad[some], PAD * one.extent[limb])
+        return np.asarray(np.maximum(sooner, later) + pad)
 
 
-def _motion(here: Tick, there: Tick, row: Int32Array, first: Float64Array, last: Float64Array) -> Float64Array:
-    """Upper bound of how far points of each limb move between two shares of one tick; inf for a jump."""
-    structure, models = here.structure, here.structure.models
-    model, owner = structure.limb["model"][row], structure.limb["owner"][row]
-    share, far = last - first, np.zeros(len(row))
-    by_ends = row < len(here.ends[0])
-    if (own := np.flatnonzero(by_ends)).size:
-        ways = [(one[row[own]], other[row[own]]) for one, other in zip(here.ends, there.ends, strict=True)]
-        far[own] = share[own] * np.maximum(*(length_of_rows(b - a) for a, b in ways))
-        axes = [unit_rows(_between(ways[1], at[own]) - _between(ways[0], at[own])) for at in (first, last)]
-        turn, rim = length_of_rows(axes[1] - axes[0]), models.rim[model[own]]
-        far[own] += np.where(rim > 0.0, np.where(turn < MOST_TURN, turn * rim, np.inf), 0.0)
-        boxes = own[(models.codes["kind"][model[own]] == BOX) & (last[own] == 1.0)]
-        box = models.codes["box"][model[boxes]]
-        box += np.where(owner[boxes] >= 0, here.characters["first_box"][owner[boxes]] if len(here.characters) else 0, 0)
-        for k in range(3):  # axes change only at ticks
-            jump = length_of_rows(there.axes[box, 3 * k : 3 * k + 3] - here.axes[box, 3 * k : 3 * k + 3])
-            far[boxes] += jump * here.axes[box, 9 + k]
-    if (own := np.flatnonzero(~by_ends)).size:
-        bone = structure.characters["first_bone"][owner[own]] + models.codes["bone"][model[own]]
-        a, b = here.bones[bone], there.bones[bone]
-        p, q = a[:, 3:7] * a[:, 7:], b[:, 3:7] * b[:, 7:]
-        q = np.where((p * q).sum(axis=1, keepdims=True) < 0.0, -q, q)
-        turns = [unit_rows((1.0 - at[own, None]) * p + at[own, None] * q) for at in (first, last)]
-        size = (models.span + models.rim)[model[own]]
-        far[own] = share[own] * length_of_rows(b[:, :3] - a[:, :3]) + 2.0 * length_of_rows(turns[1] - turns[0]) * size
-        stays = here.characters["next_bone"][owner[own]] < 0  # a static: at rest until the next tick
-        far[own[stays]] = np.where((a == b).all(axis=1), 0.0, np.inf)[stays]
-    return far
+def _share(motion: Motion, row: Int32Array | slice, share: Float64Array | float) -> Float64Array:
+    """How far limbs get in a share of a tick."""
+    turning = np.minimum(motion.turning[row] * share, motion.most_turning[row])
+    return np.asarray((motion.straight[row] * share + turning) * MARGIN)
 
 
-def _between(ends: tuple[Float64Array, Float64Array], share: Float64Array) -> Float64Array:
-    """Interpolated ends."""
-    return np.asarray((1.0 - share[:, None]) * ends[0] + share[:, None] * ends[1])
-
-
-def length_of_rows(v: Float64Array) -> Float64Array:
-    """The length of each vector."""
-    return np.asarray(np.sqrt((v * v).sum(axis=1)))
-
-
-def unit_rows(v: Float64Array) -> Float64Array:
-    """Unit vectors; 0 stays 0."""
-    length = np.sqrt((v * v).sum(axis=1, keepdims=True))
-    return np.asarray(v / np.where(length > 0.0, length, 1.0))
+def _ticks_within(begins: Float64Array, low: Float64Array, high: Float64Array) -> tuple[Int64Array, Int64Array]:
+    """The ticks from which limbs move during spans of time: the first one, and the one after the last."""
+    last = len(begins) - 1
+    first, there = (np.clip(np.searchsorted(begins, time, "right") - 1, 0, last) for time in (low, high))
+    end = np.minimum(np.where(high > begins[there], there + 1, there), last)
+    return first, np.where(high > low, end, first)

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.judge import Policies, ShotRequest
-from cylcollide.history.sample_times import Asked, OnOld, count
+from cylcollide.history.sample_times import Asked, OnOld, SampleTimes, count
 from cylcollide.query.overlaps import capsule_request
-from cylcollide.query.request import CastOptions, Filters, RayRequest, copies_of, ray_request, segment_request
+from cylcollide.query.request import CastOptions, Filters, RayRequest, ray_request, segment_request
+from cylcollide.runtime import memory
 
 ProtectedSince: TypeAlias = Mapping[int, float]
 """Maps characters to the time from which they are not hit."""
@@ -23,7 +24,7 @@ Protected: TypeAlias = tuple[Int64Array, Float64Array]
 
 NOBODY: Protected = np.empty(0, np.int64), np.empty(0)
 
-PastRequest: TypeAlias = tuple[RayRequest, Asked, Protected]
+PastRequest: TypeAlias = tuple[RayRequest, Asked | SampleTimes, Protected]
 """Rays, or points as segments without length; when each is judged; and the protected characters."""
 
 
@@ -133,7 +134,7 @@ def repeated(
     """The first of these vectors of rays, points or blades; that of a single one is repeated, once per time."""
     most = max(map(count, times, time_names))
     if most > 1 and all(len(validate.as_vectors(*one)) == 1 for one in zip(vectors, names, strict=True)):
-        return copies_of(validate.as_vectors(vectors[0], names[0]), most)
+        return memory.copies_of(validate.as_vectors(vectors[0], names[0]), most)
     return vectors[0]
 
 

@@ -12,8 +12,8 @@ from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import Stack, make_stack
 from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.history.requests import Protected
-from cylcollide.history.sample_times import Asked, placed_times
-from cylcollide.history.ticks import Ring, Structure
+from cylcollide.history.sample_times import Asked, SampleTimes, placed_times
+from cylcollide.history.ticks import NOBODY, Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
@@ -99,6 +99,17 @@ class RewoundLimbs:
         names, groups, rig_limb = (self.column(name) for name in ("names", "hit_group", "rig_limb"))
         return RowLabels(names, groups, bone, rig_limb, transform, *bones, static)
 
+    @property
+    def identity(self) -> Int64Array:
+        """Which limb each is, the same in all ticks: static, character, and number among its limbs; (limbs, 3)."""
+        found = np.empty((len(self._state_row), 3), np.int64)
+        for one, own, row in self._parts:
+            owner = one.limb["owner"][row]
+            owned, ids, first = owner >= 0, np.full(len(row), NOBODY), np.zeros(len(row), np.int64)
+            ids[owned], first[owned] = (one.characters[name][owner[owned]] for name in ("id", "first_row"))
+            found[own] = np.column_stack([one.static[row], ids, row - first])
+        return found
+
     def limbs(self) -> Limbs:
         """All of them."""
         return Limbs(self._table, self._labels.hit_group, tuple(self._labels.names.tolist()))
@@ -112,7 +123,7 @@ class RewoundLimbs:
 class AtTimes:
     """N rays or points, each at its own time: the ticks that it is judged by, and limbs as they were then."""
 
-    def __init__(self, world: HitWorld, ring: Ring, n: int, asked: Asked, protected: Protected) -> None:
+    def __init__(self, world: HitWorld, ring: Ring, n: int, asked: Asked | SampleTimes, protected: Protected) -> None:
         """Judged by the ticks of a world; ValueError for times that are not kept."""
         self.ring, self.present = ring, partial(present_positions, world)
         self.times, self.place = placed_times(ring, n, asked)

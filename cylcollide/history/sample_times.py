@@ -51,9 +51,11 @@ def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True, name
 
 
 def placed_times(
-    ring: Ring, n: int, asked: Asked, has_on_old: bool = True, name: str = "time"
+    ring: Ring, n: int, asked: Asked | SampleTimes, has_on_old: bool = True, name: str = "time"
 ) -> tuple[SampleTimes, Int32Array]:
-    """The same, and the place of each tick in the ring, NO_TICK for none."""
+    """The same, and the place of each tick in the ring, NO_TICK for none. Sample times stay as they are."""
+    if isinstance(asked, SampleTimes):
+        return asked, np.where(asked.tick == NO_TICK, NO_TICK, asked.tick - ring.first).astype(np.int32)
     time, tick, alpha, on_old = asked
     validate.one_of(on_old, "on_old", *ON_OLD)
     if time is not None and tick is None and alpha is None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
+from support.character_life import all_shapes_rig
 from support.check_cylinders import IS_COMPILED
 
 import cylcollide as cc
@@ -99,6 +100,81 @@ def test_what_comes_jumps_or_is_protected_depends():
         history.doubt_segments(*shot, 1.0, time_radius=-1.0)
 
 
+def eventful_history(interpolate: str) -> tuple[cc.PoseHistory, dict[int, float]]:
+    """Nine ticks: bare limbs move; characters walk, come, leave, jump, change layers; statics come, move, leave.
+
+    And from when two of them are protected.
+    """
+    rig, rng, bare = all_shapes_rig(), np.random.default_rng(8), mixed(7, seed=3).limbs()
+    world = cc.HitWorld(bare)
+    history, ids = cc.PoseHistory(world, 16, interpolate), list(world.spawn(rig, 4))
+    balls = cc.Limbs.spheres([[0, 0, 0], [0, 0, 1]], [0.5, 0.7], hit_group=[1, 2])
+    pillar, crate = (world.add_static(balls) for _ in range(2))
+    world.move_static(pillar, [-3, 0, 0], [0, 0, 0, 1])
+    for tick in range(9):
+        match tick:
+            case 2:
+                ids += list(world.spawn(rig, 2))
+            case 3:
+                world.move_static(crate, [0, -3, 0], [0, 0, 0, 1])
+            case 4:
+                world.despawn(ids.pop(1))
+                world.remove_static(pillar)
+            case 5:
+                world.set_layers(ids[0], 2)
+            case 7:
+                world.add_static(balls)
+        angle = np.arange(len(ids)) + 3.0 * (tick >= 6)
+        roots = np.column_stack([2 * np.cos(angle) + 0.1 * tick, 2 * np.sin(angle), np.zeros(len(ids))])
+        turns = rig.rest_orientations + 0.2 * rng.normal(size=(len(ids), *rig.rest_orientations.shape))
+        world.set_poses(ids, *rig.forward(roots, [0, 0, 0, 1], turns), teleport=tick == 6)
+        world.set_endpoints(bare.p1 + 0.04 * tick, bare.p2 + 0.04 * tick)
+        history.record(0.5 * tick)
+    return history, {int(ids[1]): 0.7, int(ids[2]): 1.8}
+
+
+def identities(found: cc.Chords | cc.Doubts) -> list[tuple[int, int, int]]:
+    """Static, character and number of each limb among its own: its row may be another one at another tick."""
+    is_bare = (found.static < 0) & (found.rig_limb < 0)
+    number = np.where(is_bare, found.limb, np.where(found.static >= 0, found.hit_group, found.rig_limb))
+    return list(zip(found.static.tolist(), found.character.tolist(), number.tolist(), strict=True))
+
+
+@pytest.mark.machine_code
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_all_that_may_be_hit_is_listed_whatever_comes_leaves_jumps_or_is_protected(interpolate: str):
+    (history, since), rng, n = eventful_history(interpolate), np.random.default_rng(9), 700
+    aim, start = 2.0 * rng.normal(size=(n, 3)) * [1, 1, 0.4], 4.0 * rng.normal(size=(n, 3))
+    end, radius, mask = 2.0 * aim - start, rng.choice([0.0, 0.05], n), rng.choice([1, 2, 0xFFFFFFFF], n)
+    time = np.where(rng.random(n) < 0.5, rng.choice(np.linspace(-0.5, 4.5, 21), n), rng.uniform(-0.5, 4.5, n))
+    span, options = rng.choice([0.01, 0.03, 0.4, 5.0], n), {"mask": mask, "protected_since": since, "on_old": "miss"}
+    found = history.doubt_segments(start, end, radius, time, time_radius=span, **options)
+    listed = list(zip(found.query.tolist(), identities(found), strict=True))
+    assert len(set(listed)) == len(listed), "each limb once"
+    verdict, row = dict(zip(listed, found.limb_verdict, strict=True)), dict(zip(listed, found.limb, strict=True))
+    certain = {pair for pair, one in verdict.items() if one == cc.Doubt.CERTAIN}
+    by = rng.normal(size=(n, 3))
+    by *= (radius * (1.0 - 1e-9) / np.linalg.norm(by, axis=1))[:, None]
+    first, last = history.times[[0, -1]]
+    low, high = np.maximum(time - span, first), np.minimum(time + span, last)
+    events = [*history.times, *np.nextafter(history.times, 0.0), *since.values()]
+    for at in (time, low, high, *(np.full(n, one) for one in events), *(low + (high - low) * rng.random(n) for _ in range(4))):
+        is_on = (low <= at) & (at <= high)
+        on = np.flatnonzero(is_on)
+        mine = {"mask": mask[on], "protected_since": since}
+        crossed = history.chords_segments(start[on] - by[on], end[on] - by[on], at[on], **mine)
+        hit = list(zip(on[crossed.ray].tolist(), identities(crossed), strict=True))
+        assert not set(hit) - set(verdict), "not listed, but hit"
+        assert not {pair for pair in certain if is_on[pair[0]]} - set(hit), "certain, but missed"
+        if at is time:
+            assert [row[pair] for pair in hit] == crossed.limb.tolist()
+    least = np.where((time - span < first) | (time + span > last), cc.Doubt.DEPENDS, cc.Doubt.EXCLUDED)
+    np.maximum.at(least, found.query, found.limb_verdict)
+    assert ((found.verdict == least) | (found.verdict == cc.Doubt.DEPENDS)).all()
+    seen = [np.count_nonzero(found.limb_verdict == one) for one in (cc.Doubt.DEPENDS, cc.Doubt.CERTAIN)]
+    assert min(*seen, np.count_nonzero(found.verdict == cc.Doubt.EXCLUDED)) > 20, seen
+
+
 # Blades ---------------------------------------------------------------------------------------------------------------
 
 
@@ -176,8 +252,7 @@ def test_what_moves_farther_than_numbers_reach_depends(far: float):
         world.set_endpoints([[0, 0, 0], [x, 0, 0]], [[0, 0, 0], [x, 0, 0]])
         history.record(time)
     found = history.doubt_segments([-3, 0, 0], [3, 0, 0], 0.1, 0.5, time_radius=0.25)
-    assert found.verdict.tolist() == [cc.Doubt.DEPENDS]
-    assert 1 in found.limb
+    assert (found.limb.tolist(), found.limb_verdict.tolist()) == ([0, 1], [cc.Doubt.CERTAIN, cc.Doubt.DEPENDS])
 
 
 @pytest.mark.parametrize("end", [1.0, 2.0])
