@@ -1,4 +1,4 @@
-"""What `cast_moving` answers: `MovingHits`, the first contact of each bullet. Most fields are computed lazily."""
+"""The answer of `cast_moving`: `MovingHits`, the first contact of each bullet. Most fields are computed lazily."""
 
 from __future__ import annotations
 
