@@ -104,7 +104,7 @@ def _(seen: PoseHistory) -> Subject:
 @subject_of.register
 def _(seen: LoggedShots) -> Subject:
     if not len(seen.ticks):
-        raise ValueError("view: expected a log with a tick at least, got none")
+        raise ValueError("view: expected a log with at least one tick, got none")
     states = _States(seen)
     groups = states[0]._group_names
 
