@@ -111,7 +111,7 @@ def _inertial_frames(bullet: Client, body: int) -> list[Frame]:
 
 
 def _name(given: bytes, otherwise: str, taken: list[str]) -> str:
-    """The name of a link, another one if it has none of its own."""
+    """The name of a link; `otherwise` if it is empty or taken."""
     name = given.decode(errors="replace")
     return name if name and name not in taken else otherwise
 

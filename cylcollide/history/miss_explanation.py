@@ -59,9 +59,9 @@ class MissExplanation(metaclass=Shown):
     It hits at both ends, and misses at the float64 next to them, unless that is outside of the kept time.
     """
     resolution: float
-    """The longest step between times that were asked; a shorter interval may have been missed."""
+    """The longest step between tested times; a shorter interval may have been missed."""
     asked_group: int | None
-    """The hit group that was asked about; None: any."""
+    """The requested hit group; None: any."""
     first: RayHit
     """What the segment hits first at that time, of any group."""
     start: Float64Array
@@ -173,7 +173,7 @@ def _place(point: Float64Array) -> str:
 
 
 def _draw_timeline(axes: Any, miss: MissExplanation, unit: str) -> None:
-    """Draw when it would have hit, among the ticks, and the time that was asked about."""
+    """Draw the ticks, the times of hits, and the given time."""
     ticks = miss.ticks
     width = float(ticks[-1] - ticks[0]) or 1.0
     axes.vlines(ticks, -0.5, -0.3, color=NOW, linewidth=0.6)

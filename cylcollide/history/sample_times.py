@@ -37,7 +37,7 @@ class SampleTimes(NamedTuple):
     alpha: Float64Array
     """How far it is from this tick to the next, 0 to 1; nan for tick -1."""
     clamped: BoolArray
-    """Whether another time was asked for, which is not kept any more, or not yet."""
+    """Whether the requested time was another one, no longer or not yet kept."""
 
     def take(self, rows: Any) -> SampleTimes:
         """The sample times of some rays."""

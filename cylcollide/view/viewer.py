@@ -209,7 +209,7 @@ class Viewer:
         return [NO_SHOT, *self._subject.shots[first : first + LISTED]]
 
     def _asked(self, action: Callable[[], None]) -> None:
-        """Do what somebody asked of the panel; not what `_put` made it say."""
+        """Handle a user's change of the panel, not a change by `_put`."""
         with self._lock:
             if not self._is_told:
                 action()

@@ -29,7 +29,7 @@ class JudgedCall(NamedTuple):
     ring: Any = None
     """The ticks of the history that was read; None for a world."""
     past: Any = None
-    """What a history was asked besides: times and protected characters."""
+    """The other arguments of a query in the past: times and protected characters."""
 
 
 class Observer(Protocol):

@@ -183,6 +183,6 @@ def bones_of_each(roster: Roster, index: Int64Array) -> int:
     if len(other):
         raise ValueError(
             f"ids: expected characters with equally many bones, got {counts[0]} in row 0 and {counts[other[0]]} in "
-            f"row {other[0]}; pose rigs of other sizes in calls of their own"
+            f"row {other[0]}; pose rigs of other sizes in separate calls"
         )
     return int(counts[0]) if len(counts) else 0
