@@ -53,7 +53,7 @@ class RayNumbers(NamedTuple):
 
 
 class Face(IntEnum):
-    """The part of a limb's surface at a point of it; INSIDE: a start or end in it, NONE: a miss.
+    """The part of a limb's surface at a point; INSIDE: a start or end in the limb, NONE: a miss.
 
     A box's edge belongs to its lowest code; a rim, where cap and side meet exactly, belongs to the
     cap.
@@ -94,7 +94,7 @@ class Side(IntEnum):
 
 
 class Doubt(IntEnum):
-    """Whether a segment hits limbs that may be elsewhere."""
+    """Whether a segment hits limbs whose places are uncertain."""
 
     EXCLUDED = 0
     DEPENDS = 1  # or nothing is proved
@@ -102,7 +102,7 @@ class Doubt(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a limb that a shot crosses counts, or does not, under a policy."""
+    """Why a limb that a shot crosses counts or not, under a policy."""
 
     COUNTED = 0  # the limb that the shot is judged by
     NOT_FIRST = 1  # another limb, or another character, is entered first

@@ -162,7 +162,7 @@ def _run(requested: str | None) -> None:
 
 
 class _Interrupted(BaseException):
-    """KeyboardInterrupt under a name for which Click has no message and no exit status of its own."""
+    """KeyboardInterrupt under a name for which Click has neither a message nor an exit status."""
 
 
 def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:

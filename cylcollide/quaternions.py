@@ -1,7 +1,7 @@
 """Rotations as quaternions, in the orders that engines use: x, y, z, w (`order="xyzw"`) or w, x, y, z ("wxyz").
 
-Arguments are arrays whose last axes hold one rotation; the others broadcast. `order` is that of every quaternion of a
-call. All of this library takes and returns x, y, z, w.
+The last axes of each argument hold one rotation; the others broadcast. `order` applies to every quaternion of a call.
+All other functions of this library take and return x, y, z, w.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def multiply(a: ArrayLike, b: ArrayLike, order: QuaternionOrder = "xyzw") -> Flo
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64Array:
     """Unit quaternions (..., 4) of turns by angles (...), in radians, about axes (..., 3).
 
-    Counterclockwise for one who looks against the axis.
+    Counterclockwise as seen against the axis.
 
     Raises
     ------
@@ -67,8 +67,8 @@ def from_matrix(matrices: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64
     Raises
     ------
     ValueError
-        If columns are off orthonormal by more than 1e-4, or left-handed, with their lengths; on
-        wrong shapes and numbers that are not accepted.
+        If columns are off orthonormal by more than 1e-4, or left-handed (the message has their
+        lengths); on wrong shapes and numbers that are not accepted.
     """
     given = _numbers(matrices, "matrices", (3, 3))
     flat, turns = given.reshape(-1, 3, 3), np.empty((given.size // 9, 4))
@@ -81,7 +81,7 @@ def from_matrix(matrices: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64
 def slerp(a: ArrayLike, b: ArrayLike, share: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64Array:
     """Unit quaternions (..., 4) at a share (...) of the turn from a (0) to b (1), the short way.
 
-    Quaternions have any length but 0. Half a turn between both goes either way.
+    Quaternions have any length but 0. Between opposite orientations either way may be taken.
 
     Raises
     ------

@@ -159,7 +159,7 @@ def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
     if array.ndim != 2 or array.shape[1] != 3:
         expected = "(3,) or (n, 3)" if array.ndim == 1 else "(n, 3)"
         vector = "x, y, z" + "; of x, y, z, w take [..., :3]" * (array.shape[-1:] == (4,))
-        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}; one row a vector {vector}")
+        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}; one row per vector {vector}")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name}: expected {rows} rows, got {len(array)}; rows belong together one by one")
     return as_float64(array, name)

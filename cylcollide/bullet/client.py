@@ -68,7 +68,7 @@ class Client:
         return f"body {body} ({self.getBodyInfo(body)[1].decode(errors='replace')!r})"
 
     def link_name(self, body_link: BodyLink) -> str:
-        """Body and link by name: "ant 3/front_left_foot"; "base" for a base or link without a name of its own.
+        """Body and link by name: "ant 3/front_left_foot"; "base" for a base or link without a name.
 
         `createMultiBody` gives none: PyBullet then calls the base link0, and link 0 link1.
         """

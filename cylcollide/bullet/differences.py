@@ -1,4 +1,4 @@
-"""Why PyBullet answers a ray otherwise than its mirror, in a word; `docs/bullet.md` says what the words mean.
+"""The cause of a difference between PyBullet and its mirror, in one word; `docs/bullet.md` defines the words.
 
 The exact limbs decide, with the same limbs grown by 1.05 mm (Bullet stops within 1 mm) and shrunk by half of their
 margin (which rounds edges).

@@ -51,7 +51,7 @@ FORMAT = "cylcollide.bullet ray, 1"
 
 @dataclass(frozen=True)
 class Move:
-    """A ray beside the one that was asked, about which both agree."""
+    """A ray beside the given one about which both agree."""
 
     by: Triple  # what is added to both ends
     body_link: BodyLink  # what both hit there, -1 -1 for nothing
@@ -123,9 +123,9 @@ class RayExplanation:
         return "\n".join(lines + ([] if self.ours[0] >= 0 else [f"  {line}" for line in remarks_on_end(self.end)]))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the segment, both answers, and the shapes beside it, as JSON: `cylcollide replay` asks again.
+        """Write the segment, both answers and nearby shapes as JSON, for `cylcollide replay`.
 
-        ValueError if either answer is a mesh or another shape that is no limb or plane, which no file holds.
+        ValueError if either answer is a mesh or another shape that is neither limb nor plane: files cannot hold it.
         """
         if self._case["ours"] is None or self._case["theirs"] is None:
             raise ValueError(f"save: expected limbs and planes, got {self._said(self.theirs)}, which no file holds")

@@ -90,7 +90,7 @@ def containing_cylinder(kind: int, dimensions: tuple[float, float, float]) -> tu
 
 
 class Humanoid:
-    """The character in a PyBullet client of its own; a context manager.
+    """The character in a separate PyBullet client; a context manager.
 
     It has m limbs: their ``names``, those of their links, and ``radius`` (m,) in metres; and ``motions`` by name.
     """

@@ -42,10 +42,10 @@ class Mirror(MirrorPoints):
     client
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
     mesh
-        What to do with meshes, height fields and soft bodies, which are no limbs: "wrap"
-        them: Bullet's own ray test decides about rays that intersect a box around them, and a link
-        that has a mesh beside other shapes is wrapped as a whole; "raise" a ValueError; or "skip"
-        them. None: "wrap", with one UserWarning that names them.
+        The treatment of meshes, height fields and soft bodies, which are not limbs. "wrap":
+        Bullet's own ray test decides about rays that intersect a box around them; a link that has a
+        mesh beside other shapes is wrapped as a whole. "raise": a ValueError. "skip": they are left
+        out. None: "wrap", with one UserWarning that names them.
     inside
         For a ray that starts in a shape: "ignore" the shape, "hit" it at fraction 0 with a zero
         normal, or hit it where the ray leaves ("exit"). "bullet": as Bullet, which ignores boxes
@@ -55,10 +55,10 @@ class Mirror(MirrorPoints):
     tolerance
         By how much every limb is grown, as by `Limbs.inflated`, in the unit of the client; planes
         become slabs of this half thickness. With 1e-3, rays that miss by 1 mm hit, as Bullet's may.
-        Starts in the grown solid are inside. Wrapped shapes stay as they are.
+        A start in the grown solid is inside. Wrapped shapes do not grow.
     follow
-        Whether every query calls `sync` first. If not, call it after each step; queries then do not
-        read the client.
+        Whether every query calls `sync` first. If not, call `sync` after each step; queries then do
+        not read the client.
 
     Raises
     ------
@@ -103,7 +103,7 @@ class Mirror(MirrorPoints):
     def limbs(self) -> Limbs:
         """The limbs at the last `sync` or query of many rays; after queries of few rays, now.
 
-        They are named by body and link ("ant 3/front_left_foot"). Their masks are the filter
+        Their names are those of body and link ("ant 3/front_left_foot"). Their masks are the filter
         groups, 0 if no ray can hit them.
         """
         return self._state.world.limbs
@@ -137,9 +137,9 @@ class Mirror(MirrorPoints):
 
         Its `rayTest` and `rayTestBatch` are the mirror's. It takes the place of the client in the
         program, as a `BulletClient` would. Queries then read the client only after a call that may
-        have changed an answer (`docs/bullet.md` lists them). Changes by other means, through the
-        module or another process, are not seen before the next such call, or `sync`. A client other
-        than DIRECT may move by itself, and is read by every query.
+        have changed an answer (`docs/bullet.md` lists them). Changes through the module or by
+        another process are not seen before the next such call or `sync`. A client other than DIRECT
+        may change without calls, so every query reads it.
         """
         self._follower.follow_calls(changes_of(self._client))
         return WatchedClient(self._client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
@@ -152,7 +152,7 @@ class Mirror(MirrorPoints):
         reportHitNumber: int = NOT_GIVEN,
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult]:
-        """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
+        """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as in `rayTestBatch`."""
         names, request = ("rayFromPosition", "rayToPosition"), PLAIN
         if not (NOT_GIVEN is collisionFilterMask is reportHitNumber and physicsClientId is None):
             request = ray_options(1, collisionFilterMask, reportHitNumber, physicsClientId, self._client.number)
@@ -184,7 +184,7 @@ class Mirror(MirrorPoints):
         numThreads
             Number of threads; 0 for the number of processors. The results are the same.
         parentObjectUniqueId, parentLinkIndex
-            If given, rays (not results) are in the frame of its centre of mass.
+            If given, rays (not results) are in the frame of this body's or link's centre of mass.
         reportHitNumber
             0: the first shape along the ray, 1: the second … (PyBullet's are not sorted). Below 0:
             the first.
@@ -198,14 +198,14 @@ class Mirror(MirrorPoints):
         Returns
         -------
         tuple
-            One (objectUniqueId, linkIndex, hit fraction, hit position, hit normal) a ray; a miss is
-            (-1, -1, 1.0, (0, 0, 0), (0, 0, 0)).
+            One (objectUniqueId, linkIndex, hit fraction, hit position, hit normal) per ray; a miss
+            is (-1, -1, 1.0, (0, 0, 0), (0, 0, 0)).
 
         Raises
         ------
         ValueError
-            On NaN, infinity, a wrong shape, what is no number or out of range, another client,
-            or a parent that does not exist.
+            On NaN, infinity, a wrong shape, arguments that are not numbers or out of range, another
+            client, or a parent that does not exist.
         """
         request, parent, found = PLAIN, arguments.BASE_OF_NONE, None
         given = parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
@@ -254,9 +254,9 @@ class Mirror(MirrorPoints):
         mask
             Only links whose filter group has a bit in common with it are hit; 32 bits.
         threads
-            How many work at once; None: the number of processors.
+            The number of threads; None: one per processor.
         radius
-            Of thick rays, one or one per ray, as of `HitWorld.cast_segments`; planes become slabs.
+            For thick rays, one or one per ray, as in `HitWorld.cast_segments`; planes become slabs.
 
         Raises
         ------
@@ -268,12 +268,12 @@ class Mirror(MirrorPoints):
 
     @arguments_of(arguments.mirror_segments)
     def chords_segments(self, request: arguments.AskedSegments) -> MirrorChords:
-        """Every shape that each segment crosses, sorted along it; arguments as of `cast_segments`."""
+        """Every shape that each segment crosses, sorted along it; arguments as in `cast_segments`."""
         return chords(*self._array_request(request))
 
     @arguments_of(arguments.mirror_segments)
     def occluded_segments(self, request: arguments.AskedSegments) -> BoolArray:
-        """Whether each segment hits anything, bool (n,); arguments as of `cast_segments`."""
+        """Whether each segment hits anything, bool (n,); arguments as in `cast_segments`."""
         state, rays = self._array_request(request)
         if state.sheets or state.wrapped.body_links or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
@@ -294,7 +294,7 @@ class Mirror(MirrorPoints):
     def explain(self, start: ArrayLike, end: ArrayLike) -> RayExplanation:
         """Why PyBullet and the mirror answer a segment, start and end (3,), as they do.
 
-        `print` it, or `save` it. It asks PyBullet about some hundred segments beside it.
+        `print` it, or `save` it. The search casts some hundred segments beside it in PyBullet.
         """
         return explain_ray(self, vectors(start, "start", 1)[0], vectors(end, "end", 1)[0])
 
@@ -306,8 +306,8 @@ class Mirror(MirrorPoints):
     ) -> int:
         """Draw limbs, planes, boxes of wrapped shapes, and a cross at each hit.
 
-        It replaces what was drawn before. `hits`: what `rayTest` and `rayTestBatch` returned.
-        Returns the number of lines; a DIRECT client shows none.
+        It replaces the previous drawing. `hits`: results of `rayTest` and `rayTestBatch`. Returns
+        the number of lines; a DIRECT client shows none.
         """
         parts = [debug_draw.outlines(limbs) for limbs in (self.limbs, self._state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self._sheets])

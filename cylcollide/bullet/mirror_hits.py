@@ -1,4 +1,4 @@
-"""What a mirror's queries return as arrays: hits and chords by body and link."""
+"""The answers of a mirror as arrays: hits and chords by body and link."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class MirrorHits(Result):
     """The first shape along each of n segments, row by row.
 
     As `RayHits`, with `body` and `link` in place of a character: a miss has `hit` False, `body`, `link` and `limb` -1,
-    infinite fractions and distances, NaN positions and normals. A plane has no thickness: its exit is its entry. What
-    Bullet's own rays hit has no exit that it reports: exit fractions, exit positions and thickness are NaN.
+    infinite fractions and distances, NaN positions and normals. A plane has no thickness: its exit is its entry.
+    Bullet's own rays report no exit: in their hits exit fractions, exit positions and thickness are NaN.
     """
 
     fields: ClassVar[tuple[str, ...]] = (
@@ -151,7 +151,7 @@ class MirrorHits(Result):
 
     @Computed
     def limb(self) -> Int32Array:
-        """Index in `Mirror.limbs` of the limb hit, -1 for a plane, for what Bullet hits, and for a miss; int32 (n,)."""
+        """Index in `Mirror.limbs` of the limb hit, -1 for a plane, a hit of Bullet's ray, and a miss; int32 (n,)."""
         return np.where(self._shape < self._limbs, self._shape, -1).astype(np.int32)
 
     def _exit(self, of_limbs: Float64Array, otherwise: Float64Array) -> Float64Array:

@@ -1,4 +1,4 @@
-"""The queries of a Mirror about points; they see its limbs, neither planes nor what is wrapped."""
+"""The queries of a Mirror about points; they see its limbs, but neither planes nor wrapped shapes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MirrorPoints(metaclass=Shown):
         return self._scene.state.world
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
-        """The limb that contains each point (n, 3); planes and what is wrapped contain none."""
+        """The limb that contains each point (n, 3); planes and wrapped shapes contain none."""
         return self._world().contains_points(points, threads=threads)
 
     def closest_points(

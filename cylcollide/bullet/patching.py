@@ -1,8 +1,8 @@
-"""PyBullet's ray tests in this process, answered exactly: `with patched():` around a program that is not edited.
+"""Exact answers for PyBullet's ray tests in this process: `with patched():` around an unedited program.
 
-`pybullet.rayTest` and `rayTestBatch` are replaced in the module, so that every client, a `BulletClient` too, has them.
-Each client has a `Mirror` of its own, which reads the client at every ray test and goes with `disconnect`. A function
-that was imported by its name before (`from pybullet import rayTest`) stays PyBullet's own.
+`pybullet.rayTest` and `rayTestBatch` are replaced in the module, so that every client has them, also a `BulletClient`.
+Each client has its own `Mirror`, which reads the client at every ray test and is dropped by `disconnect`. A function
+imported by its name earlier (`from pybullet import rayTest`) stays PyBullet's.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     Parameters
     ----------
     mesh, inside, tolerance
-        As `Mirror` takes them. Of nested patches the innermost one's hold.
+        As in `Mirror`. In nested patches the innermost options apply.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
 
 
 def unpatch() -> None:
-    """Undo the last `patch`; with the last one PyBullet's own functions return. Without one: nothing."""
+    """Undo the last `patch`, in the end to PyBullet's own functions; without a patch, do nothing."""
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
     with _lock:

@@ -28,10 +28,10 @@ ORIGIN, STILL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
 
 
 def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
-    """A body as a rig: a bone a link, the base first, and a limb a collision shape; hit groups are 0.
+    """A body as a rig: a bone per link, the base first, a limb per collision shape; hit groups are 0.
 
-    At rest all joints are at 0, and the frame of the base is that of the character. Bones carry the
-    names of the links, limbs those of their bones, further ones with a number.
+    At rest all joints are at 0, and the frame of the base is that of the character. Bones have the
+    names of the links, limbs those of their bones, with a number from the second limb on.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
     body
         Its number.
     mesh
-        What to do with shapes that are no limb (meshes, height fields, planes): "raise" a
+        The treatment of shapes that are not limbs (meshes, height fields, planes): "raise" a
         ValueError, or "skip" them.
 
     Raises
@@ -48,8 +48,8 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
     ImportError
         Without pybullet: install the extra `crosscheck`.
     ValueError
-        For a client that is not connected, a body that it has not, shapes that are no limbs; with
-        the link.
+        For a client that is not connected, an unknown body, and shapes that are not limbs; the
+        message names the link.
     """
     validate.one_of(mesh, "mesh", "raise", "skip")
     bullet = Client(client)
@@ -84,7 +84,7 @@ def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
     """Where the bones of `rig_of(client, body)` are now: float64 (1, b, 3), quaternions (1, b, 4).
 
     ImportError without pybullet: install the extra `crosscheck`. ValueError for a client that is
-    not connected, or a body that it has not.
+    not connected, or an unknown body.
     """
     bullet = Client(client)
     frames = _inertial_frames(bullet, _checked(bullet, body))
@@ -111,7 +111,7 @@ def _inertial_frames(bullet: Client, body: int) -> list[Frame]:
 
 
 def _name(given: bytes, otherwise: str, taken: list[str]) -> str:
-    """The name of a link, another one if it has none of its own."""
+    """The name of a link; `otherwise` if it is empty or taken."""
     name = given.decode(errors="replace")
     return name if name and name not in taken else otherwise
 

@@ -37,7 +37,7 @@ Box: TypeAlias = tuple[float, float, float, float, float, float]
 class TreeFrame(NamedTuple):
     """The coordinate frame of a tree: along each axis its coordinate is (world - centre) scale.
 
-    It is that of most boxes. A few may lie farther out, the farther the larger their pads.
+    It fits most boxes. A few may lie farther out; their pads grow with their distance.
     """
 
     centre: tuple[float, float, float]
@@ -60,7 +60,7 @@ class TreeFrame(NamedTuple):
         return TreeFrame(self.centre, self.scale, low, high)  # type: ignore[arg-type]
 
     def joined(self, other: "TreeFrame", growth: float) -> "TreeFrame":
-        """A frame that holds both cores, and all that is not farther away than this; its corners are its own."""
+        """A frame that holds both cores and `growth` around them; its corners are those of the frame itself."""
         (a, b), (c, d) = self.core().corners(), other.core().corners()
         low = [min(x, y) - growth for x, y in zip(a, c, strict=True)]
         high = [max(x, y) + growth for x, y in zip(b, d, strict=True)]

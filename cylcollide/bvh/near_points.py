@@ -79,7 +79,7 @@ def reach_from(size: Real, scale: float, reach: Real) -> Real:
 def signed_squares(bounds: Float32Array, base: int, point: Vector) -> Any:
     """Squares of a point's distances from the surfaces of a node's eight boxes, times -1 where it is inside.
 
-    No limb in a box is nearer than the box, and none that holds the point has it deeper than the box has.
+    No limb in a box is nearer than the box, and none holds the point deeper than the box does.
     """
     x, y, z = point
     zero = np.float32(0.0)
@@ -243,9 +243,9 @@ def visit_near_places(
 
 @inlined
 def descend_to_nearest(tree: Tree, count: int, place: Float32Array, codes: Int32Array) -> None:
-    """Write where each point gets that goes from the root to the child of the nearest box, and on: a code of an item.
+    """Write for each point the code of an item: from the root on, always the child with the nearest box.
 
-    Points go side by side, from level to level, so that loads of one overlap the work of others.
+    All points advance level by level, so that loads of one overlap the work of others.
     """
     codes[:count] = 0
     is_going = count > 0

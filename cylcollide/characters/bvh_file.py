@@ -1,8 +1,8 @@
 """BVH: a skeleton and the frames of one motion, in text.
 
-Rotations are in degrees about the axes that CHANNELS names, each in the frame that the one before it leaves, so a
-bone's rotation is the product in the order of the file. The root's position channels replace its OFFSET. The position
-channels of other bones are allowed if they stay the same: bones do not stretch, and OFFSET says how long they are.
+Rotations are in degrees about the axes that CHANNELS names, each in the frame after the previous one. So a bone's
+rotation is the product in the order of the file. The root's position channels replace its OFFSET. The position channels
+of other bones are allowed if they stay the same: bones do not stretch, and OFFSET says how long they are.
 """
 
 import re

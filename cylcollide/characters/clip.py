@@ -34,7 +34,7 @@ class Clip(Immutable):
     ends in its own, zero if the file does not say; `times` (f,), seconds from the first frame;
     `root_positions` (f, 3); `orientations` (f, b, 4), unit quaternions x, y, z, w relative to the
     parent, the root's to the world; `rest_orientations` (b, 4), those of the pose of rest, 0, 0, 0,
-    1 in BVH. A rig of this skeleton has the offsets for rest positions, and these.
+    1 in BVH. A rig of this skeleton has the offsets as rest positions, and these rest orientations.
     """
 
     bone_names: tuple[str, ...]
@@ -110,8 +110,8 @@ class Clip(Immutable):
         path
             The file.
         up
-            "y" leaves the axes as the file has them, whose y points up by custom. "z" turns all of
-            it, the bones' frames too, so that y becomes z and z becomes -y.
+            "y" keeps the axes of the file, in which y usually points up. "z" turns everything, also
+            the bones' frames, so that y becomes z and z becomes -y.
         scale
             Units of the result in one unit of the file: 0.01 for a file in centimetres.
 
@@ -120,8 +120,8 @@ class Clip(Immutable):
         OSError
             If the file cannot be opened.
         ValueError
-            If it is no BVH, with the line, what was expected and the remedy; for another up or
-            scale.
+            If it is not BVH; the message has the line, what was expected and the remedy. Also for
+            another `up`, or a bad `scale`.
         """
         validate.one_of(up, "up", "y", "z")
         factor = validate.sizes(validate.per_row(scale, "scale", 1), "scale")[0]
@@ -138,8 +138,8 @@ class Clip(Immutable):
     def load_deepmimic(cls, path: str | PathLike[str]) -> Clip:
         """Read a DeepMimic motion of the humanoid, ``humanoid3d_*.txt``; metres, y up, facing x.
 
-        OSError if the file cannot be opened. ValueError if it is no motion of this body, with the
-        first bad frame and the remedy.
+        OSError if the file cannot be opened. ValueError if it is not a motion of this body; the
+        message has the first bad frame and the remedy.
         """
         with files.named_in_errors(path):
             read = deepmimic.read(path)
@@ -150,10 +150,9 @@ class Clip(Immutable):
     def load_gltf(cls, path: str | PathLike[str], animation: str | int | None = None) -> Clip:
         """Read an animation of a glTF 2.0 file; metres, y up. It suits the rig of the same file.
 
-        Bones are the joints of its skins, or, without skins, the nodes that move. Frames are the
-        keys of all of them, and more where a joint turns far between two. Bones turn; of joints
-        that also move, other than the root, a warning names the first. Scales and morph targets are
-        left out.
+        Bones are the joints of its skins, or, without skins, the nodes that move. Frames are all
+        their keys, and more where a joint turns far between two keys. Only the root may move: a
+        warning names the first other joint that does. Scales and morph targets are left out.
 
         Parameters
         ----------
@@ -169,7 +168,7 @@ class Clip(Immutable):
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
-            If it is no glTF, requires an extension that cannot be read, or has no such animation.
+            If it is not glTF, requires an extension that cannot be read, or has no such animation.
         """
         from cylcollide.characters import gltf_motion  # noqa: PLC0415  # which needs an extra
 
@@ -181,22 +180,23 @@ class Clip(Immutable):
 
         In the world, each bone turns from its rest as its counterpart in the clip does. Arms and
         legs that point elsewhere at rest (a T against an A) are turned to where the clip's point.
-        The way of the root is scaled by the legs. Nothing else is done: feet may slide or sink in,
-        hands that met no longer do, turns about a limb's axis start from the rig's rest, and bones
-        without a counterpart, such as fingers, keep their rest.
+        The path of the root is scaled by the length of the legs. Nothing else is adapted: feet may
+        slide or sink in, hands that touched may not, turns about a limb's axis start from the rig's
+        rest, and bones without a counterpart, such as fingers, keep their rest.
 
         Parameters
         ----------
         rig
             The skeleton that is to move.
         bones
-            Names of bones of the clip by those of the rig. None: equal names, or the standard names
-            of Mixamo, VRM, Unreal, SMPL and motion capture, whichever gives more pairs.
+            Names of bones of the clip by names of bones of the rig. None: equal names, or the
+            standard names of Mixamo, VRM, Unreal, SMPL and motion capture, whichever gives more
+            pairs.
 
         Raises
         ------
         ValueError
-            If there is no pair of bones, or a name is not known.
+            If no bones correspond, or a name is unknown.
         """
         from cylcollide.characters import retarget  # noqa: PLC0415  imported when asked for
 
@@ -222,11 +222,11 @@ class Clip(Immutable):
 
     @property
     def travel(self) -> Float64Array:
-        """The way of the root from first to last frame, (3,): add it to walk on in a loop."""
+        """The displacement of the root from first to last frame, (3,): add it to walk on in a loop."""
         return np.asarray(self.root_positions[-1] - self.root_positions[0])
 
     def at(self, times: ArrayLike, rig: Skeleton | None = None, *, loop: bool = False) -> Pose:
-        """The poses at times, one of each: the arguments of `Rig.forward`.
+        """The poses at times, one per time: the arguments of `Rig.forward`.
 
         Between two frames positions are linear, and orientations linear the short way, then
         normalised.
@@ -236,19 +236,19 @@ class Clip(Immutable):
         times
             Seconds from the first frame, (n,) or one number for one pose.
         rig
-            Whose bones to pose, by name; those that the clip does not name keep their rest. By
-            default the clip's.
+            The rig whose bones to pose, by name; bones that the clip lacks keep their rest. By
+            default the clip's bones.
         loop
-            Begin again after the last frame, and before the first, rather than stay there. The root
-            begins again too.
+            Whether to repeat after the last frame and before the first, instead of staying there.
+            The root repeats too.
 
         Returns
         -------
         tuple
             Root positions (n, 3), root orientations (n, 4) and joint orientations (n, b, 4), unit
             quaternions x, y, z, w. The root's motion is in the first two; its own joint is 0, 0, 0,
-            1. Where the bone with the name of the clip's root is no root of the rig, the rig's root
-            is put where this bone follows the clip.
+            1. If the rig's bone with the name of the clip's root is not a root, the rig's root is
+            placed so that this bone follows the clip.
 
         Raises
         ------
@@ -258,7 +258,8 @@ class Clip(Immutable):
         Warns
         -----
         UserWarning
-            If the rig has fewer than half of the bones that move: it names the others, once a rig.
+            If the rig has fewer than half of the bones that move. It names the others, once per
+            rig.
         """
         numbers = validate.as_numbers(times, "times", "(n,) or one number")
         seconds = validate.per_row(numbers, "times", numbers.size if numbers.ndim else 1)

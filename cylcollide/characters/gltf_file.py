@@ -41,7 +41,7 @@ Item = TypeVar("Item")
 
 
 class ArgumentError(ValueError):
-    """A file is right, and an argument does not suit it."""
+    """The file is right, but an argument does not suit it."""
 
 
 class GltfFile:
@@ -53,9 +53,7 @@ class GltfFile:
             if name in PACKAGES:
                 _package(name)
             elif not any(fnmatchcase(name, pattern) for pattern in HARMLESS):
-                raise ValueError(
-                    f"expected no required extensions but those that are known, got {name}; export without it"
-                )
+                raise ValueError(f"expected only known extensions to be required, got {name}; export without it")
         self._buffers: dict[int, bytes] = {}
         self._views: dict[int, NDArray[np.uint8]] = {}
         self._draco: dict[int, Any] = {}
@@ -76,7 +74,7 @@ class GltfFile:
             if node < 0:
                 return
             yield node
-        raise ValueError("expected nodes in trees, got one that is above itself")
+        raise ValueError("expected nodes in trees, got a node above itself")
 
     @cached_property
     def local(self) -> Float64Array:

@@ -55,13 +55,13 @@ class Weapons:
             return cls((policy,), np.zeros(1, np.int64))
         if not isinstance(policy, Sequence | np.ndarray):
             raise ValueError(
-                f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface, or give one a row"
+                f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface, or give one per row"
             )
         for row, one in enumerate(policy):
             if not isinstance(one, Policy):
                 raise ValueError(f"policy: expected a Policy in row {row}, got {type(one).__name__}")
         if len(policy) != n:
-            raise ValueError(f"policy: expected {n}, one a row, or one Policy for all, got {len(policy)}")
+            raise ValueError(f"policy: expected {n}, one per row, or one Policy for all, got {len(policy)}")
         objects = {id(one): one for one in policy}
         numbers: dict[Policy, int] = {}
         number = {key: numbers.setdefault(one, len(numbers)) for key, one in objects.items()}
@@ -75,8 +75,8 @@ class Weapons:
         row = validate.first_bad_row(self.which != self.which[first[shot]])
         if row is not None:
             raise ValueError(
-                f"policy: expected one policy a shot, got different ones in rows {first[shot[row]]} and {row} of shot "
-                f"{ids[row]}; give them ids of their own"
+                f"policy: expected one policy per shot, got different ones in rows {first[shot[row]]} and {row} of "
+                f"shot {ids[row]}; give them different ids"
             )
 
     def rows(self, group_names: Mapping[str, int]) -> list[PolicyRows]:

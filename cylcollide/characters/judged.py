@@ -150,7 +150,7 @@ class Impacts(Chords):
 class VictimTotals(NamedTuple):
     """The damage of shots to characters, a row for each pair of them; in the order of shots, then of characters.
 
-    Limbs of nobody are those of character -1; statics are left out.
+    Limbs without a character count as those of character -1; statics are left out.
     """
 
     shot: Int64Array
@@ -262,7 +262,7 @@ class Judged(HitFields):
     def by_shot(self) -> ShotTotals:
         """Sums over the pellets of each shot: number, hits and damage, and damage to each character.
 
-        Hits and victims leave statics out, damage does not.
+        Hits and victims leave out statics, damage includes them.
         """
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
@@ -306,9 +306,9 @@ class Judged(HitFields):
     def plot(self, ray: int, path: str | PathLike[str] | None = None, *, unit: str = "m") -> Figure:
         """A figure of one ray, along it and from above: what counts is green, the gap of a miss red.
 
-        It is written to a file if a path is given; axes name the unit. Raises IndexError if there
-        is no such ray, ValueError if its time was not kept (`on_old="miss"`), ImportError without
-        matplotlib (extra `plot`).
+        It is written to a file if a path is given; `unit` labels the axes. Raises IndexError if
+        there is no such ray, ValueError if its time was not kept (`on_old="miss"`), ImportError
+        without matplotlib (extra `plot`).
         """
         row, past = self._row_of(ray), self._sample_times is not None
         moment = (self.tick.item(row), self.alpha.item(row)) if past else (0, 0.0)

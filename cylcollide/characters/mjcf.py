@@ -35,7 +35,7 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     except ValueError as error:
         raise ValueError(f"{file}: expected MJCF that MuJoCo compiles, got {' '.join(str(error).split())}") from None
     if model.nbody == 1:
-        raise ValueError(f"{file}: expected a body at least, got none but the world; give the model a body")
+        raise ValueError(f"{file}: expected at least one body besides the world, got none; give the model a body")
     names = _body_names([model.body(i).name for i in range(1, model.nbody)])
     paired = {*model.pair_geom1.tolist(), *model.pair_geom2.tolist()}
     parents = [int(parent) - 1 for parent in model.body_parentid[1:]]

@@ -36,8 +36,8 @@ class Policy(metaclass=Shown):
     - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry
       of the limb that counts; for penetration, times the energy lost.
     - `default`: the factor of groups that `damage` does not name. The key "default" of `damage`
-      means the same, as that of `loss` does for losses. Without a default, the factor of such
-      groups is 1, and their loss 0. A static takes damage only if `damage` names its group.
+      means the same; the key "default" of `loss` is for losses. Without a default the factor of
+      such groups is 1 and their loss 0. A static takes damage only if `damage` names its group.
     - `groups`: numbers of hit groups by name. The rigs in the world define all other names.
 
     Groups are given by name or number. Bad input raises ValueError.
@@ -144,8 +144,8 @@ class Policy(metaclass=Shown):
     def load(cls, path: str | PathLike[str]) -> Policy:
         """Read a policy that `save` wrote.
 
-        OSError if the file cannot be opened. ValueError if it is no file of a policy, or holds one
-        that no constructor takes: with file and field.
+        OSError if the file cannot be opened. ValueError if it is not a file of a policy, or holds
+        one that no constructor takes; the message names file and field.
         """
         return cls._read(Path(path).read_bytes(), str(path))
 

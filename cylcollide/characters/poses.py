@@ -89,7 +89,7 @@ def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     elif given.shape == (0,):  # of an empty list
         given = given.reshape(0, *shape)
     if given.shape[1:] != shape:
-        raise ValueError(f"{name}: expected shape {expected}, one row a character, got {given.shape}")
+        raise ValueError(f"{name}: expected shape {expected}, one row per character, got {given.shape}")
     return given
 
 
@@ -158,9 +158,9 @@ def _refuse(name: str, expected: str, got: object, whose: str) -> NoReturn:
 def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64Array, Float64Array]:
     """Positions (..., 3) and orientations (..., 4) as multiples of 2**-14: in metres, 1/16 mm.
 
-    Give the result to `set_poses`: a `ShotLog` then needs a quarter of the room, and keeps what was
-    judged. Quaternions are normalised first; a limb of 1 m turns by at most 0.1 mm. ValueError on
-    numbers that are not accepted, other shapes, and quaternions of length 0.
+    Give the result to `set_poses`: a `ShotLog` then needs a quarter of the space, and still keeps
+    the judged poses. Quaternions are normalised first; a limb of 1 m turns by at most 0.1 mm.
+    ValueError on numbers that are not accepted, other shapes, and quaternions of length 0.
     """
     given = validate.as_numbers(positions, "positions", "(..., 3)", 3)
     turns = validate.as_numbers(orientations, "orientations", "(..., 4)", 4)

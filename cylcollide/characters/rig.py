@@ -53,14 +53,14 @@ class Rig(EditableRig):
     ------
     ValueError
         On wrong shapes and numbers that are not accepted, a parent that does not precede its child,
-        a name that comes twice, a bone that does not exist; it names the bone or limb.
+        a repeated name, a bone that does not exist. The message names the bone or limb.
     """
 
     def place(self, positions: ArrayLike, orientations: ArrayLike, *, character: ArrayLike | None = None) -> Limbs:
         """The limbs of k characters in the world, k·m rows, by character, in the order of the rig.
 
-        Each limb end is within 0.51 ulp of its real place, by the largest coordinate among bone and
-        limb end, of the real transform by the normalised quaternion (`docs/numerics.md`, "Poses").
+        Each limb end is within 0.51 ulp (of the largest coordinate of bone and limb end) of the
+        real transform by the normalised quaternion (`docs/numerics.md`, "Poses").
 
         Parameters
         ----------
@@ -73,7 +73,8 @@ class Rig(EditableRig):
         ------
         ValueError
             On wrong shapes, numbers that are not accepted, and poses so far out that a limb leaves
-            the range of accepted numbers or loses its axis; it names character, bone and limb.
+            the range of accepted numbers or loses its axis. The message names character, bone and
+            limb.
         """
         at, turn = poses.bone_poses(positions, orientations, len(self.bone_names))
         k, bones, m, solids = len(at), len(self.bone_names), len(self.limbs), len(self._rows.boxes)
@@ -104,18 +105,18 @@ class Rig(EditableRig):
             How each character is turned, (k, 4), or (4,) for all.
         joint_orientations
             How each bone is turned in the frame of its parent, in place of its rest orientation,
-            (k, b, 4), or (b, 4) for all: `rest_orientations` is the pose of rest. A root's is
+            (k, b, 4), or (b, 4) for all; `rest_orientations` gives the pose of rest. A root's is
             applied before `root_orientations`.
         joint_positions
             Where each bone is in the frame of its parent, in place of its rest position, (k, b, 3),
-            or (b, 3) for all: of joints that slide, or turn about another point than the bone's.
-            Roots go as from `rest_positions`.
+            or (b, 3) for all. Joints need it that slide, or turn about another point than the
+            bone's origin. Roots are treated as with `rest_positions`.
 
         Raises
         ------
         ValueError
-            On wrong shapes, numbers that are not accepted, and bones beyond 2**500; it names
-            character and bone.
+            On wrong shapes, numbers that are not accepted, and bones beyond 2**500. The message
+            names character and bone.
         """
         at, turn, joints, moved = poses.joint_poses(
             root_positions, root_orientations, joint_orientations, joint_positions, self.bone_names
@@ -145,14 +146,14 @@ class Rig(EditableRig):
 
     @classmethod
     def from_urdf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> Rig:
-        """The robot of a URDF file: a bone a link, in its frame, and a limb a collision shape.
+        """The robot of a URDF file: one bone per link, in its frame, and one limb per collision shape.
 
-        Cylinders, spheres, boxes and PyBullet's capsules become limbs, called as the collision is,
-        else as the link; what another shape does is said by `mesh`: "raise" a ValueError, or "skip"
-        it. The origin of a joint is the rest transform of its child; one that slides by q along its
+        Cylinders, spheres, boxes and PyBullet's capsules become limbs, named after the collision,
+        otherwise after the link. `mesh` is for other shapes: "raise" a ValueError, or "skip" them.
+        The origin of a joint is the rest transform of its child; one that slides by q along its
         axis puts it at `rest_positions` + R(`rest_orientations`) axis q, which `forward` takes as
-        `joint_positions`. OSError if the file cannot be opened. ValueError for a file that is no
-        URDF, joints that are no tree, shapes that are no limbs; by name.
+        `joint_positions`. OSError if the file cannot be opened. ValueError if it is not URDF,
+        joints form no tree, or shapes are not limbs; the message names them.
         """
         from cylcollide.characters import urdf  # noqa: PLC0415  imported when asked for
 
@@ -161,15 +162,16 @@ class Rig(EditableRig):
 
     @classmethod
     def from_mjcf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> Rig:
-        """The model of an MJCF file, as MuJoCo compiles it: a bone a body, and a limb a geom.
+        """The model of an MJCF file, as MuJoCo compiles it: one bone per body, one limb per geom.
 
         `mesh` as in `from_urdf`. Spheres, capsules, cylinders, boxes and ellipsoids of revolution
-        become limbs, called as the geom is, else as the body. What the world holds (a floor), and
-        what collides with nothing (`contype` and `conaffinity` 0), is left out, unless a `<pair>`
-        names it. Joints that slide, or turn about another point than the body's origin, move the
-        body in the frame of its parent: pass its places there to `forward` as `joint_positions`.
-        ImportError without mujoco: install the extra `rigs`. ValueError for a file that MuJoCo does
-        not compile, a model without bodies, shapes that are no limbs; with the body.
+        become limbs, named after the geom, otherwise after the body. Geoms of the world (a floor),
+        and those that collide with nothing (`contype` and `conaffinity` 0), are left out, unless a
+        `<pair>` names them. Joints that slide, or turn about another point than the body's origin,
+        move the body in the frame of its parent: pass its positions there to `forward` as
+        `joint_positions`. ImportError without mujoco: install the extra `rigs`. ValueError if
+        MuJoCo does not compile the file, the model has no bodies, or shapes are not limbs; the
+        message names the body.
         """
         from cylcollide.characters import mjcf  # noqa: PLC0415  imported when asked for
 
@@ -197,9 +199,9 @@ class Rig(EditableRig):
         """Limbs fitted to a skin: for each bone the allowed shape of least size that covers its part.
 
         A piece of skin belongs to the bone that carries most of it, so limbs end at the joints.
-        Bones that mirror each other by name, place and skin get limbs that do so, fitted to both
-        parts at once. The rig keeps the skin as `skin`, and `characters.skin.skin_report(rig)` says
-        how well all of it fits; docs/characters.md, which shapes do best.
+        Bones that mirror each other in name, place and skin get mirrored limbs, fitted to both
+        parts at once. The rig keeps the skin as `skin`; `characters.skin.skin_report(rig)` says how
+        well the limbs fit it, docs/characters.md which shapes fit best.
 
         Parameters
         ----------
@@ -216,7 +218,7 @@ class Rig(EditableRig):
         least_share
             A bone with a smaller share of the skin gets no limb, and its skin goes to its parent.
         least
-            What of a limb is least: "volume", or "surface", as the number of rays that hit it is.
+            What to minimise: "volume", or "surface", and so the number of random rays that hit.
         groups, bone_groups
             Numbers of hit groups by name, and the name of the group of a bone's limb; 0 for others.
 
@@ -255,7 +257,7 @@ class Rig(EditableRig):
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
-            If it has no skin, or one that cannot be read; and as `from_skin`.
+            If the file has no skin, or one that cannot be read; and as `from_skin`.
         """
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported when asked for
 
@@ -278,8 +280,8 @@ class Rig(EditableRig):
     def load(cls, path: str | PathLike[str]) -> Rig:
         """Read a file that `save` wrote, or another that follows `characters/rig.schema.json`.
 
-        OSError if the file cannot be opened. ValueError if it is no such file, or holds a rig that
-        the constructor refuses; with field and row.
+        OSError if the file cannot be opened. ValueError if it is not such a file, or holds a rig
+        that the constructor refuses; the message names field and row.
         """
         from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported when asked for
 
@@ -291,8 +293,8 @@ class Rig(EditableRig):
     ) -> Figure:
         """A figure of the rig at rest, from front and side; written to a file if a path is given.
 
-        `skin` is drawn behind the limbs, a `Skin` or, by True, the rig's own: ValueError if there
-        is none. Axes name the unit. ImportError without matplotlib: install the extra `plot`.
+        `skin`, a `Skin` or True for the rig's own, is drawn behind the limbs; ValueError if there
+        is none. `unit` labels the axes. ImportError without matplotlib: install the extra `plot`.
         """
         from cylcollide.limbs.pictures import rig_figure  # noqa: PLC0415  imported when asked for
 

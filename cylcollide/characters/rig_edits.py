@@ -1,4 +1,4 @@
-"""Rigs made of others: scaled, in other hit groups, without bones that carry nothing."""
+"""Rigs made from others: scaled, in other hit groups, without bones that carry nothing."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class EditableRig(RigData):
     def scaled(self, by: float) -> Self:
         """The rig `by` times as large: rest positions, and ends and sizes of limbs; `by` > 0.
 
-        ValueError if it is no number > 0, or a limb leaves the range of accepted numbers; it names
-        the limb.
+        ValueError if `by` is not a number > 0, or a limb leaves the range of accepted numbers; the
+        message names the limb.
         """
         if not validate.is_real(by) or isinstance(by, bool) or not 0.0 < by <= LARGEST_NUMBER:
             raise ValueError(f"by: expected a number > 0 and at most 2**500, got {by!r}")
@@ -85,8 +85,8 @@ class EditableRig(RigData):
         """The rig of those bones that carry limbs and of their common root, and their rows, (kept,).
 
         `rig.place(p, q)` has the limbs of `pruned.place(p[:, kept], q[:, kept])`, bit for bit. The
-        other joints are held at rest: a joint of the pruned rig is relative to the nearest bone
-        above that is kept. Of several trees, each has a root.
+        other joints are held at rest: a joint of the pruned rig is relative to the nearest kept
+        bone above it. Each of several trees keeps a root.
         """
         kept = _kept(self.parents.tolist(), sorted(set(self.limb_bone.tolist())))
         place = {bone: row for row, bone in enumerate(kept)}
@@ -110,8 +110,8 @@ class EditableRig(RigData):
         """Which limbs mirror each other by name at rest, and by how much they differ.
 
         Lengths are in the unit of the rig. Names differ by their side, as left_arm and right_arm,
-        arm.L and arm.R, LThumb and RThumb do; a limb without name, or whose name others have, is
-        called as its bone. A limb without side mirrors itself.
+        arm.L and arm.R, LThumb and RThumb do; a limb without a name, or whose name other limbs
+        have, counts by the name of its bone. A limb without a side mirrors itself.
 
         Parameters
         ----------

@@ -132,7 +132,7 @@ def _limbs(rows: list[Any]) -> Limbs:
 
 
 def _typed(kind: type[T], where: str, value: Any) -> T:
-    """The value, if it is a list, a string or an integer as asked for."""
+    """The value, if it is the expected list, string or integer."""
     if not isinstance(value, kind) or isinstance(value, bool):
         refuse(where, KINDS[kind], shown(value))
     return value

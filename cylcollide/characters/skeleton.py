@@ -141,5 +141,5 @@ def _of_bones(values: ArrayLike, name: str, width: int, names: Sequence[str]) ->
     shape = (len(names), width)
     given = validate.as_numbers(values, name, str(shape))
     if given.shape != shape:
-        raise ValueError(f"{name}: expected shape {shape}, one row a bone, got {given.shape}")
+        raise ValueError(f"{name}: expected shape {shape}, one row per bone, got {given.shape}")
     return validate.in_range(validate.as_float64(given, name), name, lambda row: f"for {bone_label(names, row)}")

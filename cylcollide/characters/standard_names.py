@@ -41,7 +41,7 @@ def group_of_each(bone_names: Sequence[str], parents: Int32Array) -> list[str | 
 
 
 def _word(name: str) -> str:
-    """What of a name tells the part of the body."""
+    """The part of a name that says which part of the body it is."""
     return re.sub(r"[^a-z0-9]", "", without_side(PREFIX.sub("", name)).lower())
 
 

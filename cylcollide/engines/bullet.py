@@ -1,4 +1,4 @@
-"""PyBullet as an engine: every limb a static body in a DIRECT client of its own, rays cast by ``rayTestBatch``.
+"""PyBullet as an engine: every limb is a static body in a separate DIRECT client, rays are cast by ``rayTestBatch``.
 
 The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
 own settings are the defaults unless arguments of the constructor change them: construction, collision margin, threads.
@@ -159,7 +159,7 @@ class BulletEngine(Adapter):
         return distance
 
     def margins(self) -> Float64Array:
-        """The collision margin of each limb's body, as PyBullet tells it; metres."""
+        """The collision margin of each limb's body, as PyBullet reports it; metres."""
         infos = (pybullet.getDynamicsInfo(body, -1, physicsClientId=self._client) for body in self._limb_of_body)
         return np.array([info[MARGIN] for info in infos], np.float64)
 

@@ -1,4 +1,4 @@
-"""Open3D's `RaycastingScene`, which is Embree 4 on triangles, with threads of its own."""
+"""Open3D's `RaycastingScene`, which is Embree 4 on triangles, with its own threads."""
 
 from typing import Any
 

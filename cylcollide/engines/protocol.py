@@ -84,7 +84,7 @@ class _ShownProtocol(Shown, type(Protocol)):  # type: ignore[misc]
 
 
 class Engine(Protocol, metaclass=_ShownProtocol):
-    """An engine with the limbs as solids of its own. Use it as a context manager: it owns resources."""
+    """An engine with its own solids for the limbs. Use it as a context manager: it owns resources."""
 
     name: str
     versions: dict[str, str]

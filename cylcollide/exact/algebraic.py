@@ -22,7 +22,7 @@ from cylcollide.exact.polynomials import (
 class Algebraic:
     """The one root of a square-free integer polynomial in an open interval, or a rational number.
 
-    The interval, `low` / `denominator` to `high` / `denominator`, becomes narrower as questions demand. The polynomial
+    The interval, `low` / `denominator` to `high` / `denominator`, is narrowed as comparisons need it. The polynomial
     has opposite signs at its ends; they are equal where the number is known to be rational.
     """
 

@@ -89,7 +89,7 @@ def without(contacts: list[Contact], moment: Fraction) -> list[Contact]:
 
 
 def first_contact(contacts: Iterable[tuple[int, Contact]]) -> tuple[int, Contact] | None:
-    """Of pairs of row and contact, the one that begins first, at the same s that of the lowest row; None of none."""
+    """Of pairs of row and contact the one that begins first, ties by the lowest row; None without pairs."""
     first: tuple[int, Contact] | None = None
     for row, contact in contacts:
         if first is None or (contact.compare_entry(first[1]) or row - first[0]) < 0:

@@ -176,7 +176,7 @@ def scaled_axes(axes: tuple[Triple, Triple, Triple]) -> tuple[tuple[Vector, Vect
 
 @dataclass(frozen=True, slots=True)
 class Box(Solid):
-    """Closed box: |axis_i · (x - center)| <= half_i for i = 0, 1, 2, the axes as the float64 numbers they are."""
+    """Closed box: |axis_i · (x - center)| <= half_i for i = 0, 1, 2, with the axes as given in float64."""
 
     center: Triple
     axes: tuple[Triple, Triple, Triple]

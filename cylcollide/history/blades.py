@@ -46,7 +46,7 @@ def past_sweeps(
     protected_since: ProtectedSince | None = None,
     **options: Unpack[Filters],
 ) -> PastSweepRequest:
-    """A request about capsules whose ends go straight, while limbs move from time t0 to t1; without t1 they stand."""
+    """A request about capsules whose ends go straight while limbs move from t0 to t1; without t1 limbs stand still."""
     first, last = (t0, None, None, on_old), (t0 if t1 is None else t1, None, None, on_old)
     begins = repeated((p1, p2, to_p1, to_p2), ("p1", "p2", "to_p1", "to_p2"), (t0, t1), ("t0", "t1"))
     blades = sweep_request(begins, p2, to_p1, to_p2, radius, resolution=resolution, **options)

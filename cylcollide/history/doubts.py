@@ -1,6 +1,6 @@
 """Segments against past limbs of uncertain place and time.
 
-Around the time of a segment a limb moves at most by the sum of what its bone moves and turns from tick to tick. So an
+Around the time of a segment a limb moves by at most the sum of its bone's translation and turn from tick to tick. So an
 uncertain time is treated as an uncertain place: in each span of time in which no limb comes, leaves or jumps.
 """
 
@@ -42,13 +42,13 @@ def past_doubts(
     time_radius: ArrayLike = 0.0,
     **options: Unpack[PastOptions],
 ) -> PastDoubtRequest:
-    """A request about closed segments at times that are uncertain by `time_radius`, (n,) or one for all."""
+    """A request about closed segments whose times are uncertain by `time_radius`, (n,) or one for all."""
     past = past_segments(starts, ends, time, radius=radius, **options)
     return past, as_radii(time_radius, "time_radius", len(past[0].first))
 
 
 def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts:
-    """Which limbs each segment may hit, if each is within the radius of a place that it has within `time_radius`."""
+    """The limbs that each segment may hit, if each limb is near a place that it has within `time_radius`."""
     ((rays, _, protected), time_radius), radius = request, radii_of(request[0][0])
     past = Past(world, ring, request[0])
     times = past.times

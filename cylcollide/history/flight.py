@@ -64,17 +64,17 @@ def flight(
     velocities
         Their velocities there, lengths per time, (..., 3) or one for all.
     duration
-        How long each flies, above 0, (...) or one for all; so are `drag`, `step` and `t0`.
+        How long each flies, above 0, (...) or one for all, as are `drag`, `step` and `t0`.
     gravity
         Acceleration, (..., 3) or one for all.
     drag
-        What the square of the speed is multiplied by, 1 / length, at least 0:
-        half the density of the air times drag coefficient times cross-section over mass.
+        The deceleration over the square of the speed, 1 / length, at least 0: half the density of
+        the air times drag coefficient times cross-section over mass.
     step
-        The longest time of a piece, up to rounding. A piece is at most
-        acceleration · step² / 8 away from the curve, so sqrt(8 · distance / acceleration) keeps a
-        distance. By default a 64th of the duration, which is a 4096th of how far the curve is from
-        one straight line.
+        The longest duration of a piece, up to rounding. A piece is at most acceleration · step² / 8
+        away from the curve, so sqrt(8 · distance / acceleration) keeps it within a distance. By
+        default a 64th of the duration: pieces are then 4096 times closer to the curve than one
+        straight line.
     t0
         When bullets are at their starts.
 
@@ -87,8 +87,8 @@ def flight(
     ------
     ValueError
         On numbers that are not accepted, a duration or step of 0, a drag below 0, more than 2²⁶
-        pieces, and flights that leave the accepted range or brake too fast for their step; it names
-        the first row.
+        pieces, and flights that leave the accepted range or brake too fast for their step. The
+        message names the first row.
     """
     given: dict[str, Any] = {"starts": starts, "velocities": velocities, "duration": duration, "gravity": gravity}
     given |= {"drag": drag, "step": step, "t0": t0}
@@ -130,7 +130,7 @@ def _gravity(values: ArrayLike, n: int) -> Float64Array:
     rows = validate.vectors(values, "gravity")
     if len(rows) not in (1, n):
         raise ValueError(
-            f"gravity: expected shape (3,) or ({n}, 3), got {rows.shape}; give one for all or one a bullet"
+            f"gravity: expected shape (3,) or ({n}, 3), got {rows.shape}; give one for all or one per bullet"
         )
     return np.ascontiguousarray(np.broadcast_to(rows, (n, 3)))
 
@@ -141,7 +141,7 @@ def _positive(values: ArrayLike, name: str, n: int) -> Float64Array:
     row = validate.first_bad_row(times < SMALLEST_SIZE)
     if row is not None:
         raise ValueError(
-            f"{name}: expected > 0, at least 2**-500 (about 3e-151), got {times[row]} in row {row}; leave bullets out "
+            f"{name}: expected > 0, at least 2**-500 (about 3e-151), got {times[row]} in row {row}; leave out bullets "
             "that do not fly"
         )
     return times

@@ -30,9 +30,9 @@ INTERVALS_SHOWN = 3
 class MissExplanation(metaclass=Shown):
     """Why a segment missed at its time, and when it would have hit.
 
-    `print` it, or `plot` it. Arrays are read-only. It is about all limbs, or about those of one hit
-    group, whatever else is on the way. Where there is no such limb, `limb`, `character`, `static`
-    and `hit_group` are -1, `limb_name` is None, `gap` and `fraction` inf, and points nan.
+    `print` it, or `plot` it. Arrays are read-only. It considers all limbs, or only those of one hit
+    group, even behind others. Without such a limb, `limb`, `character`, `static` and `hit_group`
+    are -1, `limb_name` is None, `gap` and `fraction` inf, and points nan.
     """
 
     hit: bool
@@ -59,9 +59,9 @@ class MissExplanation(metaclass=Shown):
     It hits at both ends, and misses at the float64 next to them, unless that is outside of the kept time.
     """
     resolution: float
-    """The longest step between times that were asked; a shorter interval may have been missed."""
+    """The longest step between tested times; a shorter interval may have been missed."""
     asked_group: int | None
-    """The hit group that was asked about; None: any."""
+    """The requested hit group; None: any."""
     first: RayHit
     """What the segment hits first at that time, of any group."""
     start: Float64Array
@@ -137,14 +137,14 @@ class MissExplanation(metaclass=Shown):
         return f"{self.time - end:.3g} earlier" if end < self.time else "now"
 
     def plot(self, path: str | PathLike[str] | None = None, *, unit: str = "m", time_unit: str = "s") -> Figure:
-        """Draw the gap, red, along the segment and from above; beneath, green, when it would have hit.
+        """Draw the gap (red) along the segment and from above, and the times of hits (green).
 
         Parameters
         ----------
         path
             File to write, its format given by its suffix; None writes nothing.
         unit, time_unit
-            Of lengths and times, as the axes name them.
+            Units of lengths and times, for the labels of the axes.
 
         Raises
         ------
@@ -173,7 +173,7 @@ def _place(point: Float64Array) -> str:
 
 
 def _draw_timeline(axes: Any, miss: MissExplanation, unit: str) -> None:
-    """Draw when it would have hit, among the ticks, and the time that was asked about."""
+    """Draw the ticks, the times of hits, and the given time."""
     ticks = miss.ticks
     width = float(ticks[-1] - ticks[0]) or 1.0
     axes.vlines(ticks, -0.5, -0.3, color=NOW, linewidth=0.6)

@@ -1,6 +1,6 @@
 """Why a segment missed: the nearest limb at its time, and when the same segment would have hit.
 
-Times between ticks are asked in steps, and bisected where the answer changes.
+Times between ticks are tested in steps, and bisected where the answer changes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def explain_miss(
     group_names: Mapping[str, int],
     options: MissOptions,
 ) -> MissExplanation:
-    """The explanation of one segment, start and end (3,), at one time of a history that does not go on meanwhile."""
+    """The explanation of one segment, start and end (3,), at one time of a history that nothing changes meanwhile."""
     ends = (validate.vectors(start, "start", 1), validate.vectors(end, "end", 1))
     moment = float(validate.per_row(time, "time", 1)[0])
     asked = None if hit_group is None else group_number(hit_group, "hit_group", group_names)
@@ -176,10 +176,10 @@ def searched_times(ticks: Float64Array, resolution: float | None) -> Float64Arra
 
 
 def intervals(is_so: Predicate, times: Float64Array) -> Float64Array:
-    """The closed intervals (k, 2), ascending, in which it is so, as far as these ascending times show them.
+    """The closed intervals (k, 2), ascending, in which a condition holds, as far as these ascending times show them.
 
-    It is so at both ends of each, and not at the float64 next to an end, unless that is outside of all times. What is
-    shorter than the step between two times may be left out, or joined.
+    It holds at both ends of each interval, and not at the float64 beside an end, unless that is outside all times.
+    Intervals, and gaps, that are shorter than a step between two times may be missed.
     """
     batches = np.split(times, range(TIMES_AT_ONCE, len(times), TIMES_AT_ONCE))
     so = np.concatenate([is_so(batch) for batch in batches])

@@ -42,17 +42,17 @@ class PoseHistory(PastQueries):
     is exact for the float64 numbers of `limbs_at` that time. A character that had no pose at tick k
     is not hit; its layers, rig and shapes are those of tick k.
 
-    Queries share these arguments besides the world's own: `on_old`, the treatment of times that are
-    not kept ("error": a ValueError that names the rows; "clamp": the nearest time that is kept, and
-    `clamped` of the result says so; "miss": nothing is hit); `protected_since`, a time per
-    character, from which on nothing hits it.
+    Queries share these arguments with each other, besides those of the world: `on_old`, the
+    treatment of times that are not kept ("error": a ValueError that names the rows; "clamp": the
+    nearest kept time, marked in `clamped` of the result; "miss": nothing is hit);
+    `protected_since`, for each character the time from which on nothing hits it.
 
     Parameters
     ----------
     world
         The world to record.
     ticks
-        How many are kept.
+        The number of ticks to keep.
     interpolate
         "bones": positions linearly, orientations by normalised linear interpolation the short way.
         "ends": ends of limbs, linearly; boxes keep the axes of tick k. Bare limbs are always
@@ -78,7 +78,7 @@ class PoseHistory(PastQueries):
         self._recording = ChangeLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy has a lock of its own, without observers."""
+        """A copy has its own lock, without observers."""
         return {**vars(self), "_recording": ChangeLock()}
 
     def __len__(self) -> int:
@@ -140,7 +140,7 @@ class PoseHistory(PastQueries):
 
     def _kept(self) -> Ring:
         if self._ring is None:
-            raise ValueError("history: expected a tick at least, got none; call record(time) first")
+            raise ValueError("history: expected at least one tick, got none; call record(time) first")
         return self._ring
 
     @with_options
@@ -161,20 +161,20 @@ class PoseHistory(PastQueries):
         start, end
             Ends of the closed segment, (3,).
         time
-            When; it must be kept.
+            The time of the segment; it must be kept.
         hit_group
             Only limbs of this group, by name or number, even behind others; None: all.
         resolution
-            The longest step in which the kept time is searched for hits; None: a quarter of each
-            tick. Beginnings and ends of what is found are exact.
+            The longest step of the search for hits at other kept times; None: a quarter of each
+            tick. Beginning and end of each interval found are exact.
         mask, ignore_character, protected_since, threads
-            As of queries.
+            As in queries.
 
         Raises
         ------
         ValueError
-            As of queries; on a group that no rig of the world names, and a resolution that is not
-            positive or needs more than a million steps.
+            As queries do; also on a group that no rig of the world names, and a resolution that is
+            not positive or needs more than a million steps.
         """
         groups = self._world.snapshot()._group_names
         # The copy keeps the present ticks while this history records more.
@@ -190,7 +190,7 @@ class PoseHistory(PastQueries):
         ignore_character: int | None = None,
         unit: str = "m",
     ) -> Figure:
-        """A figure of the limbs at a time, filled, and of the live ones, dashed; as `HitWorld.plot`.
+        """A figure of the limbs at a time (filled) and now (dashed); as `HitWorld.plot`.
 
         Raises
         ------

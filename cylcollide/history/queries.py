@@ -127,19 +127,21 @@ class PastQueries(metaclass=Shown):
 
     @arguments_of(past_doubts)
     def doubt_segments(self, request: PastDoubtRequest) -> Doubts:
-        """Whether each closed segment hits any limb, if each may be within `radius` of its place then.
+        """Whether each closed segment hits any limb, if limbs may be elsewhere, at its time.
 
-        And at any moment of [time - time_radius, time + time_radius]: if that is not kept, or if
-        meanwhile any limb comes, goes, jumps, or changes its layers or protection, it DEPENDS. As
-        `HitWorld.doubt_segments`.
+        As `HitWorld.doubt_segments`.
+
+        Each limb may be anywhere within `radius` of a place that it has in [time - time_radius,
+        time + time_radius]. DEPENDS if not all of that time is kept, or if any limb appears,
+        disappears, jumps, or changes its layers or protection in it.
         """
         return past_doubt(self._world, self._kept(), request)
 
     @arguments_of(past_sweeps)
     def sweep_capsules(self, request: PastSweepRequest) -> SweptHits:
-        """What blades touch first, while limbs move from t0 to t1; as `HitWorld.sweep_capsules`.
+        """What each blade touches first while limbs move from t0 to t1; as `HitWorld.sweep_capsules`.
 
-        Times are given as one for all or (n,), t1 not before t0; without t1 limbs stand where they
+        Times are one for all or (n,), t1 not before t0. Without t1 limbs stand still where they
         were at t0.
         """
         return past_sweep(self._world, self._kept(), request)
@@ -184,25 +186,26 @@ class PastQueries(metaclass=Shown):
         Parameters
         ----------
         starts, ends
-            Where each bullet flies, (n, 3) each or one for all. Or a path alone, as `flight` makes
-            it: a row is one of its bullets, with the first contact over its pieces.
+            Where each bullet begins and ends, (n, 3) each or one for all. Or only a path that
+            `flight` has made: a row of the result is then one of its bullets, with the first
+            contact over its pieces.
         t0, t1
             When, (n,) or one for all; t1 >= t0. With t1 = t0 it is a ray.
         target_t0, target_t1
             The targets' time at the bullet's start and end, linear between them; (n,) or one for
-            all, of a path one per piece; without, t0 and t1.
+            all, for a path one per piece. By default t0 and t1.
         mask, ignore_character
             As in every query; one per bullet, or one for all.
         protected_since
-            A time per character from which on it is not hit, in the targets' time.
+            For each character the time from which on it is not hit, in the targets' time.
         on_old
-            What targets' times mean that are not kept. "error": a ValueError that names the first
-            row. "clamp": `target_t0` and `target_t1` each become the nearest kept time, and
+            The treatment of targets' times that are not kept. "error": a ValueError that names the
+            first row. "clamp": `target_t0` and `target_t1` each become the nearest kept time, and
             `clamped` says so. "miss": such a bullet, or piece of a path, hits nothing.
         resolution
-            Share of a tick to which contacts with boxes are bounded, else `undecided`.
+            The share of a tick to which contacts with boxes are bounded; others are `undecided`.
         threads
-            Most threads that work at the same time; None: one per processor.
+            The number of threads; None: one per processor.
 
         Raises
         ------

@@ -17,7 +17,7 @@ from cylcollide.runtime.memory import frozen
 
 
 class Admission(IntEnum):
-    """What became of a claimed time."""
+    """How a claimed time was treated."""
 
     CLAIMED = 0
     """It is admitted as it was claimed."""
@@ -30,7 +30,7 @@ class Admission(IntEnum):
 
 
 class Admitted(NamedTuple):
-    """Times that shots are judged at, and why; (n,) each."""
+    """The times at which shots are judged, and why; (n,) each."""
 
     times: Float64Array
     reasons: NDArray[np.int8]
@@ -75,8 +75,8 @@ class RewindLimits(metaclass=Shown):
         Raises
         ------
         ValueError
-            On numbers that are not finite, naming the first row; a claim may be anything: what is
-            not finite disagrees.
+            On an estimate, now or bound that is not finite; the message names the first row. A
+            claim may be any number; one that is not finite disagrees.
         """
         given = validate.as_numbers(claimed, "claimed", "(n,)")
         if given.ndim > 1:
@@ -105,16 +105,16 @@ def _bounds(values: ArrayLike, n: int) -> Float64Array:
 def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> Float64Array:
     """The time that a client saw when it sent the message that arrives now: now - round_trip - buffer.
 
-    The message was sent at now - up. The newest state that the client had received by then was of
-    now - up - down: it needed the way down. The client drew `buffer` behind that. However both
-    share the round trip, their sum counts::
+    The client sent the message at now - up. Its newest state then dated from now - up - down, since
+    a state takes `down` to arrive. The client drew `buffer` behind that state. Only the sum of up
+    and down matters::
 
           seen       newest      sent        now
         ---|-----------|-----------|-----------|--->  time of the server
            |<- buffer->|<-- down ->|<--- up -->|
 
-    What is left out: the newest state is older than the way down by up to the time between two
-    states.
+    This leaves out the wait for the next state: the newest state may be older by up to the time
+    between two states.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
     round_trip
         How long a message takes to the client and back, at least 0, (n,) or one for all.
     buffer
-        How far behind the newest state that it has received the client draws, its interpolation
-        delay, at least 0, (n,) or one for all.
+        How far the client draws behind its newest state (its interpolation delay), at least 0, (n,)
+        or one for all.
     """
     n = max(count(now, "now"), count(round_trip, "round_trip"), count(buffer, "buffer"))
     arrival, trip, delay = (

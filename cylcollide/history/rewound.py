@@ -1,4 +1,4 @@
-"""Limbs of the past, each where it was at the moment of a ray; and where places on them are now."""
+"""Limbs of the past, each where it was at the time of a ray; and where places on them are now."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from cylcollide.world.layout import index_among
 class RewoundLimbs:
     """Limbs at moments: n places of ticks in the ring, how far each is past its tick, 0 to 1, and a row of its state.
 
-    Results read them as they do a state; `_state_row` has their rows in the states of their ticks.
+    Results read them like a state; `_state_row` has their rows in the states of their ticks.
 
-    A limb that has no axis at its moment, as one that is turned over by its ends, is in no layer: it is not hit. So are
-    the limbs of a character that is beyond the accepted range between two ticks.
+    A limb without an axis at its time, such as one whose ends swap places, is in no layer: it is not hit. The same
+    holds for the limbs of a character that is beyond the accepted range between two ticks.
     """
 
     def __init__(self, ring: Ring, place: Int32Array, alpha: Float64Array, row: Int32Array) -> None:

@@ -1,4 +1,4 @@
-"""When each ray of a query in the past is judged: times that were asked for become ticks and shares of ticks."""
+"""When each ray of a query in the past is judged: requested times become ticks and shares of ticks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SampleTimes(NamedTuple):
     alpha: Float64Array
     """How far it is from this tick to the next, 0 to 1; nan for tick -1."""
     clamped: BoolArray
-    """Whether another time was asked for, which is not kept any more, or not yet."""
+    """Whether the requested time was another one, no longer or not yet kept."""
 
     def take(self, rows: Any) -> SampleTimes:
         """The sample times of some rays."""
@@ -115,7 +115,7 @@ def _times_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int
 
 
 def count(values: ArrayLike | None, name: str) -> int:
-    """How many numbers there are, as numpy's size says; ValueError for what is no array of numbers."""
+    """How many numbers there are, as numpy's size says; ValueError if it is not an array of numbers."""
     if values is None or isinstance(values, float | int):
         return 1
     if isinstance(values, list | tuple) and values and type(values[0]) in validate.NUMBERS:  # 10 µs less for 200

@@ -1,4 +1,4 @@
-"""Ticks: what is kept of a state, and what lies between it and the next one; and the ring of those that are kept.
+"""Ticks: what is kept of a state, and what lies between it and the next one; and the ring of kept ticks.
 
 `Models` are what limbs are, wherever they were; a `Structure` says which model each row of a state is.
 """
@@ -280,7 +280,7 @@ class Ring:
         return Ring, (self.ticks,)
 
     def with_tick(self, tick: Tick, most: int, teleport_distance: float) -> "Ring":
-        """With another tick, of the last ones so many."""
+        """With another tick; only so many of the last ticks are kept."""
         before = self.ticks[-1].followed_by(tick, teleport_distance)
         return Ring((*self.ticks[:-1], before, tick)[-most:])
 

@@ -23,21 +23,21 @@ class ViewEstimate(NamedTuple):
 class ViewClock(metaclass=Shown):
     """The time that a client sees, from the states that its messages acknowledge.
 
-    No clock of the client is read. Each message names the newest state that its sender had
-    received. The age of that state, when the message arrives, is the way down, the wait for a
-    frame, and the way up. A client that draws `buffer` behind the newest state sees
+    It reads no clock of the client. Each message names the newest state that its sender had
+    received. The age of that state, when the message arrives, is the sum of the way down, the wait
+    for a frame, and the way up. A client that draws `buffer` behind the newest state sees
 
         arrived - age - buffer
 
     The estimate takes the median age of the last messages for `age`. Its bound is the difference
-    between the largest and the least of these ages, plus one step: the client may move its view
-    evenly from state to state, or with them. A client that acknowledges late is treated as one
-    behind a slow line; `RewindLimits.most_back` limits what it gains.
+    between the largest and the least of these ages, plus one step, since the client may move its
+    view evenly, or from state to state. A client that acknowledges late is treated like one with a
+    slow line; `RewindLimits.most_back` limits what it gains.
 
     Parameters
     ----------
     buffer
-        How far behind the newest state that it received the client draws, at least 0.
+        How far the client draws behind its newest state, at least 0.
     step
         The time from one state to the next, at least 0.
     window
@@ -63,8 +63,8 @@ class ViewClock(metaclass=Shown):
     def acknowledge(self, arrived: float, state: object) -> bool:
         """Note when a message arrived, by the server's time, and the newest state that it names.
 
-        Returns False for what no client can have received: a state later than `arrived`, or no
-        finite number. Such a message does not count.
+        Returns False for a state that no client can have received, one later than `arrived` or not
+        finite. Such a message does not count.
         """
         self._check(arrived)
         if not _is_finite(state) or state > arrived:
@@ -77,10 +77,10 @@ class ViewClock(metaclass=Shown):
         return True
 
     def estimate(self, arrived: float) -> ViewEstimate:
-        """What the client saw when it sent the message that arrived at a time of the server.
+        """What the client saw when it sent the message that arrived at this time of the server.
 
-        Acknowledge first what the message itself names. Before any acknowledgement the age is 0 and
-        so is the bound.
+        Call `acknowledge` for that message first. Before any acknowledgement the age and the bound
+        are 0.
         """
         self._check(arrived)
         ages, n = self._sorted, len(self._sorted)

@@ -1,7 +1,7 @@
 """Bounds of hits of rays that start or end next to a surface, as a ricochet does, once their sides are known.
 
-Float64 leaves the side of a rounded point of a surface open; the nearest place in double-double tells it. Outside of a
-convex limb, a ray that leads away from its nearest place never meets it.
+Float64 leaves open on which side of a surface a rounded point lies; the nearest place in double-double decides it. A
+ray that starts outside a convex limb and leads away from its nearest place never meets the limb.
 """
 
 from cylcollide._types import POLICY_EXIT, POLICY_HIT, Face, Shape

@@ -1,4 +1,4 @@
-"""How worlds, histories and logs show themselves: by `view/` above them, which is imported when it is asked for."""
+"""The `view` of worlds, histories and logs: `view/`, a layer above them, is imported when it is needed."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class NearestLimb(NamedTuple):
 
 
 def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: Float64Array) -> NearestLimb | None:
-    """The limb among these rows that is nearest to the segment from start to end, (3,); the first of equals.
+    """The limb in these rows that is nearest to the segment from start to end, (3,); the first of equals.
 
     None if there are no rows. Each limb must miss the segment; the distance of a limb that it hits is 0.
     """

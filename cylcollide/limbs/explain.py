@@ -106,7 +106,7 @@ class Explanation(metaclass=Shown):
 
     @property
     def exit_face(self) -> Face:
-        """The face by which the hit limb is left, INSIDE if the segment ends there, NONE: a miss."""
+        """The face by which the segment leaves the limb, INSIDE if it ends inside, NONE on a miss."""
         return self.passed[0].exit_face if self.passed else Face.NONE
 
     def __str__(self) -> str:
@@ -147,7 +147,7 @@ class Explanation(metaclass=Shown):
 
 
 def remarks_on_end(end: Sequence[float]) -> list[str]:
-    """A line that says so, if the end of a segment that misses looks like a direction."""
+    """A warning line, if the end of a segment that misses looks like a direction."""
     is_unit = abs(hypot(*end) - 1.0) < 1e-6
     return ["the end has length 1: if it is a direction, use cast_rays, or start + distance * end"] * is_unit
 
@@ -160,7 +160,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     """The explanation of one segment, start and end (3,), and one limb, None if there is only one."""
     n = len(table.radius)
     if limb is None and n != 1:
-        raise ValueError(f"limb: expected the index of one of {n} limbs, got None; name the limb to explain")
+        raise ValueError(f"limb: expected the index of one of {n} limbs, got None; pass its index")
     chosen = validate.index(0 if limb is None else limb, "limb", n)
     first, last = validate.vectors(start, "start", 1), validate.vectors(end, "end", 1)
     alone = tables.chosen_rows(table, np.array([chosen]))

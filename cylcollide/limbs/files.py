@@ -44,7 +44,8 @@ def read(path: str | PathLike[str]) -> tuple[LimbTable, Int32Array, tuple[str, .
     OSError
         If the file cannot be opened.
     ValueError
-        If it is not a file of limbs, is damaged, or holds limbs that no constructor takes: with file, column and row.
+        If it is not a file of limbs, is damaged, or holds limbs that no constructor takes; the message names file,
+        column and row.
     """
     file = file_of(path)
     with named_in_errors(file):

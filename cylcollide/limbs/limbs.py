@@ -121,7 +121,7 @@ class Limbs(Constructors, PointQueries):
 
     def __delattr__(self, name: str) -> None:
         """Limbs never change: AttributeError."""
-        raise AttributeError(f"{name}: Limbs are immutable; pick some with limbs[rows]")
+        raise AttributeError(f"{name}: Limbs are immutable; select some with limbs[rows]")
 
     def __reduce__(self) -> tuple[type[Limbs], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
         """Copied and pickled by the constructor, which makes arrays read-only."""
@@ -202,8 +202,8 @@ class Limbs(Constructors, PointQueries):
         OSError
             If the file cannot be opened.
         ValueError
-            If it was not written by `save`, is damaged, or holds limbs that no constructor takes;
-            with column and row.
+            If `save` did not write it, it is damaged, or it holds limbs that no constructor takes;
+            the message names column and row.
         """
         return cls(*files.read(path))
 
@@ -211,7 +211,7 @@ class Limbs(Constructors, PointQueries):
         """All limbs as one triangle mesh, with polygons of `sides` sides (3 or more) for circles.
 
         Each limb is closed, with normals outward. `mesh.face_attributes["limb"]` is the limb of
-        each triangle; `mesh.split()` has a mesh a limb. Corners of polygons are as far outside
+        each triangle; `mesh.split()` has one mesh per limb. Corners of polygons are as far outside
         the circle as the middles of their sides are inside.
 
         Raises
@@ -219,7 +219,7 @@ class Limbs(Constructors, PointQueries):
         ImportError
             If trimesh is not installed, which the extra `mesh` brings.
         ValueError
-            If `sides` is no integer from 3 on.
+            If `sides` is not an integer of 3 or more.
         """
         return meshes.closed_mesh(self._table, int(validate.integers(sides, "sides", 1, 3, 2**15)[0]))
 
@@ -252,9 +252,9 @@ class Limbs(Constructors, PointQueries):
         """Segment i against limb i only.
 
         One limb takes any number of segments, one segment any number of limbs. Starts and ends are
-        (n, 3). `inside`: a segment that starts in the limb hits it at fraction 0, hits it where it
-        leaves ("exit"), or ignores it. `radius`, one per segment or one for all: a limb then means
-        all points within it.
+        (n, 3). `inside`: a segment that starts in the limb hits it at fraction 0 ("hit"), hits it
+        where it leaves ("exit"), or ignores it ("ignore"). `radius`, one per segment or one for
+        all: a limb then means all points within it.
         """
         return self._cast(request)
 
@@ -262,7 +262,7 @@ class Limbs(Constructors, PointQueries):
     def overlap_capsules(self, request: RayRequest) -> BoolArray:
         """Whether capsule i touches limb i, row by row as `cast_segments`; bool (n,).
 
-        True as well where `HitWorld.overlap_capsules` says undecided.
+        Also True where `HitWorld.overlap_capsules` is undecided.
         """
         hits, rays = self._cast(request), request.batch.rays
         touch: BoolArray = hits.hit | hits.undecided
@@ -297,5 +297,5 @@ class Limbs(Constructors, PointQueries):
         return RayHits(named_columns(batch, hits), self, request.inside, near, considered=OwnLimbs(self, batch))
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
-        """Why the segment start → end (3,) hits or misses a limb, which of several `limb` names."""
+        """Why the segment start → end (3,) hits or misses a limb: the only one, or number `limb`."""
         return explain.explain_segment(self._table, start, end, limb)

@@ -1,6 +1,6 @@
 """Pictures of limbs, walls and shots from a few sides: what every `plot` of a scene shares.
 
-Whatever is hit is green, a gap is red, walls are grey. Limbs that are nearer to the eye cover those behind.
+Whatever is hit is green, a gap is red, walls are grey. Nearer limbs cover those behind.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Scene:
 
 
 class View(NamedTuple):
-    """A side from which all is seen, without perspective."""
+    """A direction of view, without perspective."""
 
     title: str
     labels: tuple[str, str]

@@ -26,7 +26,7 @@ def own_points(points: ArrayLike) -> ArrayLike:
 
 
 def own_near(points: ArrayLike, *, max_distance: ArrayLike = np.inf) -> tuple[ArrayLike, ArrayLike]:
-    """Points, one per limb, and how far that may be away."""
+    """Points, one per limb, and the largest distance of the limb."""
     return points, max_distance
 
 
@@ -115,6 +115,6 @@ class PointQueries(metaclass=Shown):
         if rows == 1:
             return len(self)
         raise ValueError(
-            f"{what}: expected {len(self)} rows, one a limb (or 1), got {rows}; "
+            f"{what}: expected {len(self)} rows, one per limb (or 1), got {rows}; "
             "use HitWorld to test every ray against every limb"
         )

@@ -81,11 +81,11 @@ class DrawnShot(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """How far it passes from the limb."""
+        """How far the shot passes from the limb."""
         return 0.0 if self.beside is None or self.spot is None else float(np.linalg.norm(self.spot - self.beside))
 
     def verdict(self, scene: Scene, unit: str) -> str:
-        """What it hits or misses, in words."""
+        """What the shot hits or misses, in words."""
         if self.limb == NO_LIMB:
             return "miss: there is nothing to hit" if not len(self.crossed) else "no hit: nothing counts"
         named = self.named(scene)

@@ -174,7 +174,7 @@ def named_rows(names: tuple[str, ...], rows: Any) -> Any:
 
 
 def firsts_of_equals(rows: LimbRows) -> LimbRows:
-    """The rows, without layers where they equal an earlier one in all: a ray meets both at once, and hits the first."""
+    """The rows; one that equals an earlier row gets no layers, since a ray meets both at once and hits the first."""
     bits = rows.rows.view(np.int64)
     keys = np.sort(bits @ np.random.default_rng(1).integers(-(2**62), 2**62, bits.shape[1]))  # modulo 2**64
     if (keys[1:] != keys[:-1]).all():

@@ -75,7 +75,7 @@ def rounding_of(v: Vector) -> float:
 
 @inlined
 def steps_needed(velocity: Vector, forces: Forces, time: float) -> float:
-    """In how many equal steps a time must be covered; a whole number, or what is not finite."""
+    """The number of equal steps that a time needs: a whole number, or not finite."""
     speed, _ = length_and_direction(velocity)
     rate = forces.drag * time
     return STEPS_PER_DRAG * (rate * speed) + STEPS_PER_FALL * (rate * (forces.pull * time))
@@ -142,7 +142,7 @@ def fly_bullets(
 ) -> int:
     """Write all pieces, columns of a `FlightPath`; returns the first over which drag changes the speed too fast, or -1.
 
-    Its error is then the number of steps that it would need, and pieces behind it are not written. Bullets are at their
+    Its error is then the number of steps that it would need, and pieces after it are not written. Bullets are at their
     places when they begin; the pieces of bullet i are `offsets[i]` to `offsets[i + 1]`.
     """
     for i in range(begins.size):

@@ -63,13 +63,13 @@ class RelativeMotion(NamedTuple, Generic[V]):
 def moving_hit_bounds(bullet: Affine, limb: MovingLimb, extent: Real) -> HitBounds:
     """The first contact of a bullet with a limb in one interval, `lower` and `upper` as u in [0, 1].
 
-    `bullet`: where it is at u = 0 and at u = 1; metres.
-    `extent`: the largest |coordinate| of the bullet plus that of the limb, radius included, over all places that
-    those in the interval are computed from: of a bullet these are start and end of its whole flight, by which an
-    interval near the origin is rounded. Coordinates may be off from those that are meant by 16 · 2⁻⁵³ of these. If
-    one is beyond what kernels trust, `extent` is inf, and the result undecided (possible, not certain, from 0 on).
-    `inside`: the bullet is certainly in the limb at u = 0, and `upper` is 0. `face`: `UNDECIDED_FACE` if
-    the bounds do not decide it, or not whether the contact is later than u = 0. The interval is closed, u = 1 included.
+    `bullet`: where it is at u = 0 and at u = 1; metres. `extent`: the largest |coordinate| of the bullet plus that of
+    the limb, radius included, over all places that those in the interval are computed from: of a bullet these are start
+    and end of its whole flight, by which an interval near the origin is rounded. Coordinates may differ from the
+    intended ones by 16 · 2⁻⁵³ of these. If one is beyond what kernels trust, `extent` is inf, and the result undecided
+    (possible, not certain, from 0 on). `inside`: the bullet is certainly in the limb at u = 0, and `upper` is 0.
+    `face`: `UNDECIDED_FACE` if the bounds do not decide it, or not whether the contact is later than u = 0. The
+    interval is closed, u = 1 included.
     """
     motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent
     half_squared, width = longest_half_squared(motion), larger(limb.radius, limb.radius2)
@@ -85,10 +85,10 @@ def moving_hit_bounds(bullet: Affine, limb: MovingLimb, extent: Real) -> HitBoun
 
 @inlined
 def certain_miss(bullet: Affine, limb: MovingLimb, extent: Real) -> tuple[Truth, Real]:
-    """Whether a bullet certainly misses a limb in one interval, for the most of those that do; of one, or of eight.
+    """Whether a bullet certainly misses a limb in one interval: finds most misses; for one pair, or eight.
 
-    Arguments are those of `moving_hit_bounds`, and so are its bounds; the ball is looked at, and both halves of what it
-    leaves. Also u before which there is certainly no contact.
+    Arguments and bounds are those of `moving_hit_bounds`; it tests the ball, and both halves of the times that the ball
+    leaves. Also returns u before which there is certainly no contact.
     """
     motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent
     kind, radius, radius2 = limb.kind, limb.radius, limb.radius2

@@ -1,4 +1,4 @@
-"""What runs here: the facts that belong into a bug report. And `warm_up`, which has nothing left to do."""
+"""The facts that belong in a bug report; and `warm_up`, which does nothing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _processor() -> str:
 
 
 def print_info() -> None:
-    """Print versions and the machine code in use: what belongs into a bug report."""
+    """Print versions and the machine code in use, for a bug report."""
     print(info())
 
 

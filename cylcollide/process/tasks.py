@@ -1,4 +1,4 @@
-"""Functions in threads of their own, which no signal cuts short; locks that the child of a fork does not inherit."""
+"""Functions in separate threads, which no signal interrupts; locks that the child of a fork does not inherit."""
 
 import _thread
 import atexit
@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Task:
-    """A function in a thread of its own. Python waits for its end at exit, and others may wait for it.
+    """A function in its own thread. At exit Python waits for its end; other threads may wait for it, too.
 
     It is no `threading.Thread`: an exception that a handler raises while `threading` starts a thread may block that
     wait for ever, or is lost where the thread object is deleted. One call of C code starts this thread. RuntimeError if

@@ -1,4 +1,4 @@
-"""Methods that take the arguments of a function which makes their request: one signature for all queries of a kind.
+"""Methods with the arguments of the function that makes their request: one signature for all queries of a kind.
 
 Here arrays of any shape (..., 3) become rows (n, 3), in C order. Requests and loops see rows alone.
 """
@@ -40,7 +40,7 @@ def arguments_of(
 
     Signature and annotations name these arguments. Those with vectors may have any shape (..., 3), as `of_any_shape`
     takes them; arrays of float64 (n, 3) go straight to `make`. `before` names a method that is called first, and
-    returns its object. The method is compiled from text, as those of dataclasses are: to pass on `*args` and
+    returns its object. The method is compiled from text, as those of dataclasses are, since passing on `*args` and
     `**kwargs` would add 7 % to a query of one ray.
     """
     given = written_parameters(make)
@@ -95,7 +95,7 @@ def of_any_shape(
 
 
 def dimensions(values: Any) -> int:
-    """How many dimensions an array has that is made of these values; of what makes none, any number."""
+    """How many dimensions an array of these values has; any number, if they make no array."""
     count = 0
     while type(values) in validate.SEQUENCES and values:
         values, count = values[0], count + 1

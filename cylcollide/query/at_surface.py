@@ -1,4 +1,4 @@
-"""On which sides of limbs rays start and end, told by nearest places in double-double, and what that decides."""
+"""On which sides of limbs rays start and end, by nearest places in double-double, and what follows."""
 
 import numpy as np
 

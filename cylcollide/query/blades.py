@@ -50,10 +50,10 @@ def sweep_request(
 
 
 class SweptHits(LimbFields):
-    """What blades touch first; arrays that cannot be written.
+    """The limb that each blade touches first; arrays that cannot be written.
 
     The true first contact lies in [fraction - resolution, fraction]. Where `undecided`, an earlier
-    contact, or any at all, could be neither shown nor excluded.
+    contact, or any contact, is neither proved nor excluded.
     """
 
     _what = "blades"
@@ -84,12 +84,12 @@ class SweptHits(LimbFields):
 
     @property
     def position(self) -> Float64Array:
-        """The limb's place nearest to the blade then, NaN for a miss; (n, 3)."""
+        """The limb's place nearest to the blade at that time, NaN for a miss; (n, 3)."""
         return frozen(self._swept.position)
 
     @property
     def undecided(self) -> BoolArray:
-        """Whether a contact before `fraction` could be neither shown nor excluded; bool (n,)."""
+        """Whether a contact before `fraction` is neither proved nor excluded; bool (n,)."""
         return frozen(self._swept.undecided)
 
     @property

@@ -62,8 +62,8 @@ class Chords(LimbFields):
     chord. Lengths are in the unit of the input, fractions are parameters of the ray. A chord that
     begins at the start of the ray or ends at its end has the face INSIDE and a zero normal there.
 
-    `chords[i]` has the chords of ray i alone, and so has a slice, a mask or an array of rays, each
-    as `Chords` whose rays are numbered anew; iteration goes from ray to ray. `len` counts chords.
+    `chords[i]` has the chords of ray i; a slice, a mask or an array of rays has those of several,
+    as `Chords` whose rays are numbered anew. Iteration goes from ray to ray; `len` counts chords.
     In the past, `time`, `tick`, `alpha` and `clamped` have one entry per ray.
     """
 

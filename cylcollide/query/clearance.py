@@ -1,6 +1,7 @@
 """By how much rays hit limbs, or miss all of them: the growth by `Limbs.inflated` at which a limb just touches a ray.
 
-Computed when a result is asked for it: by loops, and by fractions where these leave a ray open.
+Computed when the field of a result is read: by loops, and in fractions where loops leave a ray
+open.
 """
 
 from dataclasses import dataclass
@@ -119,7 +120,7 @@ def considered_rows(limbs: LabelledLimbs, batch: RayBatch, i: int) -> Int64Array
 def clearances(
     rays: Rays, limbs: LabelledLimbs, row: Int32Array, inside: InsidePolicy, considered: Considered, given: Int64Array
 ) -> tuple[Float64Array, Int32Array]:
-    """The clearance of each ray, (n,), from the limb that it hits or else the nearest one; and that limb's row.
+    """The clearance of each ray, (n,), from the limb that it hits, otherwise the nearest; and that limb's row.
 
     `row` (n,) is that of the limb of `limbs` that is hit, -1 for a miss; a limb is named by its row in its state.
     `given` are the rows of the rays among those of `considered`.

@@ -1,6 +1,6 @@
-"""Segments at limbs that may be elsewhere: from arguments to results.
+"""Segments at limbs whose places are uncertain: from arguments to results.
 
-A limb may be hit if a thick segment touches it. It is hit for certain if some point of the segment is deep in it.
+A limb may be hit if a thick segment touches it. It is certainly hit if some point of the segment is deep in it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def doubt_request(starts: ArrayLike, ends: ArrayLike, radius: ArrayLike, **optio
 
 
 class Doubts(LimbLists):
-    """Whether segments hit limbs that may be elsewhere, and which, in compressed rows; read-only.
+    """Whether segments hit limbs whose places are uncertain, and which, in compressed rows; read-only.
 
-    CERTAIN and EXCLUDED are proved; DEPENDS is said where neither is, perhaps too often. The limbs
-    of segment i that are not excluded are rows `offsets[i]:offsets[i + 1]` of all columns but
+    CERTAIN and EXCLUDED are proved; DEPENDS means that neither is, even if one may be true. The
+    limbs of segment i that are not excluded are rows `offsets[i]:offsets[i + 1]` of all columns but
     `verdict`, ascending. `len` counts them.
     """
 

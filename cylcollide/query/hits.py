@@ -1,4 +1,4 @@
-"""What a cast answers: `RayHits`, the closest hit of each ray. Most fields are computed when they are first read."""
+"""The answer of a cast: `RayHits`, the closest hit of each ray. Most fields are computed when they are first read."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class RayHits(HitFields):
 
     @property
     def started_inside(self) -> BoolArray:
-        """The start lies in some limb that the query considers, hit or not; bool (n,)."""
+        """Whether the start lies in any limb that the query considers, hit or not; bool (n,)."""
         return frozen(self._read("inside"))
 
     @cached_property

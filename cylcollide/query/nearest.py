@@ -158,7 +158,7 @@ class LimbLists(LimbFields):
 
 
 class NearLimbs(LimbLists):
-    """Limbs that balls overlap, or near points: with the place of each nearest to the centre."""
+    """Limbs that overlap balls, or are near points, each with its place nearest to the centre."""
 
     fields: ClassVar[tuple[str, ...]] = (
         *LimbLists.fields, "distance", "position", "normal", "face", "local_position", "local_normal",

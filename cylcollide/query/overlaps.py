@@ -1,4 +1,4 @@
-"""Capsules that overlap limbs: from arguments to results. A capsule touches a limb if it does as a thick segment."""
+"""Capsules that overlap limbs: from arguments to results. A capsule is a thick segment."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from cylcollide.runtime.memory import frozen
 class Overlaps(LimbLists):
     """The limbs that capsules or boxes touch, in compressed rows; arrays that cannot be written.
 
-    As `NearLimbs`, without places. `undecided` says which of these limbs bounds do not decide.
+    As `NearLimbs`, without places. `undecided` marks limbs that the bounds leave open.
     """
 
     fields: ClassVar[tuple[str, ...]] = (*LimbLists.fields, "undecided")
 
     @property
     def undecided(self) -> BoolArray:
-        """Whether both are within 2**-40 of their size of touching, and may be apart; one per limb."""
+        """Whether both are within 2**-40 of their size of touching and may be apart; one per limb."""
         return frozen(self._per_limb[0])
 
 

@@ -1,6 +1,6 @@
 """A request about rays, which are copied and checked by the loop that first reads them.
 
-A pass over all rays of its own would cost as much as a limb; and threads that share the work share this, too.
+A separate pass over all rays would cost as much as a limb. In this way threads share the check too.
 """
 
 from __future__ import annotations
@@ -272,9 +272,9 @@ def batch_rows(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
 
 
 def raise_changed(*names: str) -> NoReturn:
-    """Raise the ValueError of arrays in which a loop has read a bad number that is not there any more."""
+    """Raise the ValueError of arrays in which a loop has read a bad number that is no longer there."""
     raise ValueError(
-        f"{', '.join(names)}: expected numbers that stay while a query reads them, got some that changed; pass copies"
+        f"{', '.join(names)}: expected numbers that stay unchanged while a query reads them, got others; pass copies"
     )
 
 

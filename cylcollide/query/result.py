@@ -1,4 +1,4 @@
-"""What all results are: columns and how to complete them, rows, moments in the past; tables, files."""
+"""What all results have: columns and their completion, rows, times in the past, tables, files."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class TimeColumns(Protocol):
 
 
 class Result(metaclass=Shown):
-    """What a query answers, a row per ray or point.
+    """The answer of a query, a row per ray or point.
 
     A slice, a mask or an array of indices chooses rows.
     """
@@ -201,7 +201,7 @@ class Result(metaclass=Shown):
 
 
 class TimedResult(Result):
-    """What a query answers about the present or the past.
+    """The answer of a query about the present or the past.
 
     Results of a `PoseHistory` also have `time`, `tick`, `alpha` and `clamped` of each row, and
     `present_position()` where they have positions; others raise AttributeError.
@@ -228,7 +228,7 @@ class TimedResult(Result):
         return slice(None)
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """All columns of `fields` by name; of the past also `time`, `tick`, `alpha`, `clamped`."""
+        """All columns of `fields` by name; for the past also `time`, `tick`, `alpha`, `clamped`."""
         columns = super().to_dict()
         if self._sample_times is not None:
             times = self._times()
@@ -252,7 +252,7 @@ class TimedResult(Result):
 
 
 def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
-    """A result of a kind whose columns are known, and that can complete nothing else."""
+    """A result of a kind with these columns; it cannot compute others."""
     whole = ("offsets", "rechecked", *kind._of_queries)
     offsets, fields = columns.get("offsets"), tuple(name for name in columns if name not in whole)
 
@@ -289,7 +289,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
 
 
 def chosen_rows(rows: Any, n: int, what: str) -> Int64Array:
-    """Numbers of the rows, of n, that an index, a slice, a mask or an array of indices chooses; `what` has rows.
+    """Numbers of those of n rows that an index, a slice, a mask or an array of indices chooses; `what` has rows.
 
     Raises
     ------

@@ -88,12 +88,12 @@ class LimbFields(TimedResult):
 
     @Computed
     def bone(self) -> Int32Array:
-        """Bone of the character's rig that carries the limb, -1 for a miss or none; int32 (n,)."""
+        """Bone of the rig that carries the limb, -1 for a miss or without a bone; int32 (n,)."""
         return gather(self._limbs._labels.bone, self._row, NO_BONE)
 
     @Computed
     def rig_limb(self) -> Int32Array:
-        """Index of the limb in the character's rig, -1 for a miss or a limb without; int32 (n,)."""
+        """Index of the limb in the character's rig, -1 for a miss or without a rig; int32 (n,)."""
         return gather(self._limbs._labels.rig_limb, self._row, NO_LIMB)
 
     local_position = Field[Float64Array](
@@ -109,13 +109,13 @@ class LimbFields(TimedResult):
         return {"local_position": local_position, "local_normal": local_normal}
 
     def present_position(self) -> Float64Array:
-        """Where these places are now, on limbs that moved since; (n, 3), NaN for misses.
+        """Where these places are now, on limbs that have moved since; (n, 3), NaN for misses.
 
-        Of queries in the past. The place stays where it is in the frame of its bone or static. Of
-        bare limbs, and where ends are interpolated, it keeps its share of the way between the
-        limb's ends, and what is beside the axis turns by the shortest turn of the axis; in a box it
-        keeps its coordinates. Each call reads the present state of the world. In float64, not
-        exact.
+        Only for queries in the past. The place keeps its coordinates in the frame of its bone or
+        static. On bare limbs, and where ends are interpolated, it keeps its share of the way
+        between the limb's ends, and its offset from the axis turns by the shortest turn of the
+        axis; in a box it keeps its coordinates. Each call reads the present state of the world. In
+        float64, not exact.
         """
         present = self._present
         if present is None:

@@ -57,7 +57,7 @@ ROWS_SHOWN = 5
 
 
 def flat(columns: Columns) -> dict[str, NDArray[Any]]:
-    """The columns, those of vectors as three: position_x, position_y, position_z."""
+    """The columns, each vector as three: position_x, position_y, position_z."""
     one_dimensional = {}
     for name, column in columns.items():
         parts = {name: column} if column.ndim == 1 else {f"{name}_{axis}": column[:, k] for k, axis in enumerate("xyz")}

@@ -36,7 +36,8 @@ NOTHING_KNOWN = Span((-inf, inf), (inf, -inf), UNDECIDED_FACE, UNDECIDED_FACE)
 def grown_tree(tree: Tree, radius: float) -> Tree:
     """The tree with all boxes larger by a radius, for rays up to this thick.
 
-    The pad is once more that of the tree, times the size of its frame now: rounding grows with that.
+    The tree's pad is added once more, times the present size of its frame, since rounding grows
+    with that.
     """
     growth = min(radius * tree.frame.scale, LARGEST_GROWTH)
     growth += BOX_PAD * (1.0 + growth)

@@ -95,7 +95,7 @@ def ticks_around(recorded: Recorded, t: int) -> tuple[TickRows, TickRows]:
 
 @inlined
 def is_by_ends(here: TickRows, row: int) -> bool:
-    """Whether the ends of a limb were recorded, and not its bone: the first rows are those."""
+    """Whether the ends of a limb were recorded, and not its bone, as in the first rows."""
     return 3 * row < here.p1.size
 
 
@@ -161,7 +161,7 @@ def bones_of(here: TickRows, there: TickRows, row: int, alpha: float) -> tuple[i
 
 @compiled
 def character_is_placed(here: TickRows, there: TickRows, character: Any, alpha: float) -> bool:
-    """Whether all limbs of a character are in the accepted range at a moment, as its bones are; no axis too short."""
+    """Whether all limbs of a character with bones in range are so at a moment, and no axis is too short."""
     bone, following, first = character["first_bone"], character["next_bone"], character["first_row"]
     for row in range(first, first + character["rows"]):
         j, model = model_of(here, row)["bone"], here.limb[row]["model"]
@@ -193,7 +193,7 @@ def box_of(here: TickRows, row: int) -> int:
 def place_by_ends(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, whose ends were recorded; returns whether it has the axis that it needs. If not, it stays."""
+    """Write limb k, whose ends were recorded, and return whether it has the axis it needs; if not, as at its tick."""
     model, far, numbers = model_of(here, row), next_row(here, row), rows[k]
     a, b = end_between(here.p1, row, there.p1, far, alpha), end_between(here.p2, row, there.p2, far, alpha)
     axis = largest_component(subtract(b, a))
@@ -212,7 +212,7 @@ def place_by_ends(
 def place_by_bone(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, which a bone carries; returns whether its character is in range. If not, it stays."""
+    """Write limb k, which a bone carries, and return whether its character is in range; if not, as at its tick."""
     model, numbers = model_of(here, row), rows[k]
     bone, following, valid = bones_of(here, there, row, alpha)
     origin, turn = bone_between(here, bone, there, following, alpha)
@@ -240,7 +240,7 @@ def write_placed(here: TickRows, row: int, a: Vector, b: Vector, numbers: Float6
 def place_one(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, a row of a tick; returns whether it is a limb at this moment. If not, it stays."""
+    """Write limb k, a row of a tick, and return whether it is a limb at this moment; if not, as at its tick."""
     if is_by_ends(here, row):
         return place_by_ends(here, there, row, alpha, rows, shape, k)
     return place_by_bone(here, there, row, alpha, rows, shape, k)
@@ -271,7 +271,7 @@ def place_recorded(
     row: Column[np.int32],
     placed: LimbRows,
 ) -> None:
-    """Write limbs where they were at n moments; one that is not placed at its moment is in no layer.
+    """Write limbs where they were at n moments; a limb that cannot be placed at its moment gets no layers.
 
     Of each moment are given the place of its tick, and how far it has come to the next one, 0 to 1; and its limbs, as
     rows of its tick: compressed rows, (n + 1,) and (limbs,).

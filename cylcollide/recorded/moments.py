@@ -1,4 +1,4 @@
-"""Of each of many times: the last recorded time that is not after it, and alpha, the share of the way to the next."""
+"""For each of many times the last recorded time not after it, and alpha, the share of the way to the next."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
-"""By how much boxes around limbs at two recorded states must grow to hold the limbs wherever they are between both.
+"""The growth of boxes around limbs at two recorded states that makes them hold the limbs at all times in between.
 
-With the corners of the boxes themselves on straight lines. A point at distance ρ from the origin of its bone, which
+The corners of the boxes themselves move on straight lines. A point at distance ρ from the origin of its bone, which
 turns by an angle θ, is never farther than ρ (1 - cos ½θ) from the straight way between its two places, and cos ½θ is
 the magnitude of the scalar product of both unit quaternions. Where instead the ends of an axis go straight, the rims
 around them turn: by no more than their radius times 1 / cos ½θ - 1, or times the distance of both unit axes

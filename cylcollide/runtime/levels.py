@@ -94,7 +94,7 @@ def choose(requested: str | None) -> LevelChoice:
     if not level and there:
         return _plain(f"this processor has none of the installed levels, {', '.join(there)}", REMEDY)
     if not level and FREE_THREADED:
-        return _plain("this Python is free-threaded, which machine code is not made for", "use another one")
+        return _plain("this Python is free-threaded, for which there is no machine code", "use another one")
     if not level:
         return _plain("no machine code is installed", REMEDY)
     module = module_of(level)

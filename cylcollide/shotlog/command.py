@@ -1,4 +1,4 @@
-"""The command ``cylcollide rejudge``: a log in, whether all is judged again identically out."""
+"""The command ``cylcollide rejudge``: judges a log again and says whether all is identical."""
 
 import json
 import sqlite3
@@ -109,7 +109,7 @@ def _print_what_if(console: Console, found: Rejudged) -> None:
 
 
 def write_parquet(log: LoggedShots, path: Path, progress: Callable[[int, int], None]) -> int:
-    """Write all shots as they are judged again; returns how many.
+    """Judge all shots again and write them; returns how many.
 
     ImportError without pyarrow: install the extra `rejudge`; OSError if the file cannot be written.
     """

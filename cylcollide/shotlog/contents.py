@@ -1,4 +1,4 @@
-"""What a log keeps: tables, the chain of digests over its pages, and rigs, policies and limbs, each once."""
+"""The contents of a log: tables, the chain of digests over its pages, and rigs, policies and limbs, each once."""
 
 import json
 from hashlib import blake2b
@@ -58,7 +58,7 @@ def next_link(chain: bytes, row: tuple[Any, ...]) -> bytes:
 
 
 def content_of(kept: Kept) -> tuple[str, bytes]:
-    """The kind of an object, and bytes that it can be made of again."""
+    """The kind of an object, and bytes from which it can be made again."""
     if isinstance(kept, Rig):
         return "rig", rig_files.text_of(kept).encode()
     if isinstance(kept, Policy):
@@ -113,7 +113,7 @@ class NewContents:
 
 
 class KnownContents:
-    """Objects by their digests, made when they are first asked for."""
+    """Objects by their digests, made when they are first needed."""
 
     def __init__(self, content_by_digest: Any) -> None:
         """`content_by_digest`: a function from a digest to kind and content."""

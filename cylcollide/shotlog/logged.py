@@ -1,4 +1,4 @@
-"""LoggedShots: what a log holds, read-only; and all of it judged again."""
+"""LoggedShots: the contents of a log, read-only, and all shots judged again."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class LoggedShot(metaclass=Shown):
 class LoggedShots(metaclass=Shown):
     """The shots of a log, read-only: `len(log)`, `log[i]`; `log.judged(i)`, `log.rejudge()`.
 
-    A log that was cut or damaged has the shots of its first ticks, all of which a chain of digests
-    confirms. Neither the file nor those beside it are changed. A log that is still being written is
-    copied, with what is committed. OSError if the file cannot be read. ValueError if it is no log,
-    one of a newer version, or damaged from the start.
+    A log that was cut or damaged has the shots of its first ticks, as far as a chain of digests
+    confirms them. Neither the file nor those beside it are changed. A log that is still being
+    written is copied, with all committed ticks. OSError if the file cannot be read. ValueError if
+    it is not a log, is of a newer version, or is damaged from the start.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -111,7 +111,7 @@ class LoggedShots(metaclass=Shown):
 
     @property
     def ticks(self) -> Int64Array:
-        """Numbers of the ticks that are whole, ascending."""
+        """Numbers of the complete ticks, ascending."""
         return self._ticks
 
     @property
@@ -169,7 +169,7 @@ class LoggedShots(metaclass=Shown):
     # Judged again -----------------------------------------------------------------------------------------------------
 
     def judged(self, number: int) -> Judged:
-        """A shot judged again, in the state of its moment: one row; see `judged.explain(0)`."""
+        """A shot judged again, in the state at its time: one row; see `judged.explain(0)`."""
         return self._again(number)[0]
 
     def explain(self, number: int) -> ShotExplanation:
@@ -223,12 +223,12 @@ class LoggedShots(metaclass=Shown):
         Parameters
         ----------
         policy
-            Judge by this one, too; `result.other` of what is returned counts what it would have
-            done.
+            A second policy to judge by; `result.other` of the returned object has its hits and
+            damage.
         run
-            How spans of the log are worked on: an executor's `map`; None: in this process.
+            How to distribute spans of the log: an executor's `map`; None: in this process.
         progress
-            Is told how many of how many shots are done.
+            A function that gets the number of judged shots and of all.
         """
         excuses = self.version != __version__
         work = partial(judge_span, self._source.file.absolute(), self._source.is_copy, excuses, policy)

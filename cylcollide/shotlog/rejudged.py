@@ -1,4 +1,4 @@
-"""Judging a log again: in spans that begin at whole states, each by any process; and what came out."""
+"""Judging a log again: in spans that begin at whole states, each in any process; and the results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PageSpan:
 
 
 class Difference(NamedTuple):
-    """A judged call whose answer is another one now."""
+    """A judged call whose answer has changed."""
 
     part: str
     """"verdict", "limb", "face", "order" or "numbers": the first of them that differs."""
@@ -61,7 +61,7 @@ def _limb(row: int) -> str:
 
 
 class PolicyTally(NamedTuple):
-    """What shots did, by one policy."""
+    """The hits and damage of shots by one policy."""
 
     hits: int = 0
     damage: float = 0.0
@@ -69,7 +69,7 @@ class PolicyTally(NamedTuple):
 
 
 class SpanResult(NamedTuple):
-    """What came out of a span, or of several."""
+    """The result of a span, or of several."""
 
     shots: int
     calls: int
@@ -108,7 +108,7 @@ class Rejudged(metaclass=Shown):
 
     @property
     def identical(self) -> bool:
-        """Whether verdicts, limbs, faces and orders are the same; by the same version also every bit."""
+        """Whether verdicts, limbs, faces and orders are the same; with one version also every bit."""
         return self.result.first is None
 
     def __str__(self) -> str:
@@ -137,7 +137,7 @@ def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
 
 
 def judge_span(path: Path, is_copy: bool, excuses_numbers: bool, policy: Policy | None, span: PageSpan) -> SpanResult:
-    """Judge the shots of a span again; by any process."""
+    """Judge the shots of a span again, in any process."""
     with closing(Source(path, is_copy)) as source:
         objects = KnownContents(source.content_of)
         calls = calls_of(source, objects, span)

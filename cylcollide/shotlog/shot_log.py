@@ -38,11 +38,11 @@ POLL = 0.001
 
 
 class ShotLog(metaclass=Shown):
-    """Every judged shot of a world and its history in one SQLite file, to be judged again.
+    """A log of every judged shot of a world and its history in one SQLite file, to judge them again.
 
-    It hooks these objects: changes and calls of `judge_segments` and `judge_rays` are logged in the
-    order of their effect, until `close`. Copies and snapshots of them are not logged. A thread
-    writes; a call costs a copy of its arrays.
+    It logs changes of these objects, and their calls of `judge_segments` and `judge_rays`, in the
+    order of effect, until `close`. It does not log copies and snapshots of them. A thread writes; a
+    logged call only copies its arrays.
 
     A transaction ends at `history.record`, or at `tick(time)` without a history. Shots after tick k
     are committed with tick k + 1, and by `close`.
@@ -50,26 +50,26 @@ class ShotLog(metaclass=Shown):
     Parameters
     ----------
     path
-        Of the new file; `-wal` and `-shm` are beside it while it is written.
+        The new file; `-wal` and `-shm` files stand beside it until `close`.
     world, history
-        What is logged, from its present state on. The history must be of this world.
+        The objects to log, from their present state on. The history must be of this world.
     synchronous
-        "normal": what is acknowledged survives the end of the process, by whatever signal. "full":
-        it also survives the end of the machine; each tick then waits for the disk.
+        "normal": acknowledged ticks survive any end of the process. "full": they also survive a
+        power cut; each tick then waits for the disk.
     queue
-        How many ticks may wait to be written.
+        The largest number of ticks in the queue to the writer.
     when_full
-        What a logged call does when so many wait. "raise": a RuntimeError before it has any effect;
-        "wait"; or "drop": it is not logged and counts in `gaps`, and the log goes on with a whole
-        state when there is room again.
+        What a logged call does when the queue is full. "raise": a RuntimeError before it has any
+        effect. "wait": it waits. "drop": it is not logged but counted in `gaps`; the log continues
+        with a whole state when there is room again.
 
     Raises
     ------
     FileExistsError
-        If there is such a file.
+        If the file exists.
     OSError, sqlite3.Error
-        If it cannot be written. An error of the writing thread is raised by each logged call from
-        then on, before it has any effect, until `close`.
+        If it cannot be written. After an error of the writing thread each logged call raises it,
+        before it has any effect, until `close`.
     ValueError
         For other arguments.
     """
@@ -148,10 +148,9 @@ class ShotLog(metaclass=Shown):
         return self._gaps
 
     def note(self, mapping: Mapping[str, Any]) -> None:
-        """Say more about this thread's next call that judges, such as its player; kept as JSON.
+        """Add a note to this thread's next judging call, such as its player; kept as JSON.
 
-        It belongs to the next call even if that is refused. ValueError for what is no mapping, or
-        not JSON.
+        A refused call takes the note, too. ValueError if it is not a mapping, or not JSON.
         """
         if not isinstance(mapping, Mapping):
             raise ValueError(f"note: expected a mapping, got {type(mapping).__name__}")
@@ -161,10 +160,10 @@ class ShotLog(metaclass=Shown):
             raise ValueError(f"note: expected what JSON can hold, got {type(error).__name__}: {error}") from None
 
     def tick(self, time: float) -> int:
-        """End a transaction, if there is no history; returns the number of the tick, counted from 0.
+        """End a transaction of a log without a history; returns the tick's number, counted from 0.
 
-        ValueError if the time is not after the last one, or if there is a history, whose ticks
-        count.
+        ValueError if the time is not after the last one, or if the log has a history: its `record`
+        ends ticks.
         """
         if self._history is not None:
             raise ValueError("tick: expected a log without a history; call history.record, which ends a tick")
@@ -178,7 +177,7 @@ class ShotLog(metaclass=Shown):
         return number
 
     def close(self) -> None:
-        """Commit the rest, and stop to log; raises an error of the writer that no call has raised."""
+        """Commit the rest and stop logging; raises an error of the writer that no call has raised."""
         if not self._is_open:
             return
         self._is_open = False
@@ -205,7 +204,7 @@ class ShotLog(metaclass=Shown):
             if self._when_full == "raise":
                 raise RuntimeError(
                     f"ShotLog: expected less than {self._queue} ticks that wait to be written, got "
-                    f"{self._writer.ticks_waiting}; let the queue be longer, or say when_full='wait' or 'drop'"
+                    f"{self._writer.ticks_waiting}; choose a longer queue, or when_full='wait' or 'drop'"
                 )
             sleep(POLL)
 

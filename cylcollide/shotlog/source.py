@@ -1,4 +1,4 @@
-"""A log as it is read: a copy if it is still being written, and no page that the chain of digests does not confirm."""
+"""Reads a log: a copy if it is still being written, and only pages that the chain of digests confirms."""
 
 import json
 import shutil
@@ -69,7 +69,7 @@ class Source:
                 shutil.copyfile(wal, f"{copy}-wal")
             if _head_of(wal) == salts:
                 return copy
-        raise OSError(f"{self.path}: is written so fast that it cannot be copied; close the log first")
+        raise OSError(f"{self.path}: is written too fast to be copied; close the log first")
 
     def _connected(self) -> sqlite3.Connection:
         how = "mode=ro" if self.is_copy else "mode=ro&immutable=1"

@@ -25,7 +25,7 @@ COLUMNS = ("ids", "rig", "layers", "place", "teleports")
 
 
 def values_of_state(state: Snapshot, digest: DigestOf) -> Values:
-    """All that a state is made of but its tree, which changes no answer."""
+    """All parts of a state except its tree, which changes no answer."""
     return _values(state._roster, state._layout.bare, state._table, *state._columns[4:6], digest)
 
 

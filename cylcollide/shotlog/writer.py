@@ -19,7 +19,7 @@ WOKEN_EACH = 64
 
 
 class Writer:
-    """Writes entries into a new file, in a thread of its own. It holds nothing of the world but what waits."""
+    """Writes entries into a new file, in its own thread. It holds only the entries that are not yet written."""
 
     def __init__(self, path: str | PathLike[str], synchronous: str, about: dict[str, Any]) -> None:
         """FileExistsError if there is such a file; OSError or sqlite3.Error if it cannot be written."""
@@ -110,7 +110,7 @@ def _created(path: Path, synchronous: str) -> sqlite3.Connection:
     """A new file with empty tables."""
     for ending in ("-wal", "-journal"):
         if path.with_name(path.name + ending).exists():
-            raise FileExistsError(f"{path}{ending}: expected a new log, got what is left of another one; move it away")
+            raise FileExistsError(f"{path}{ending}: expected a new log, got the remains of another one; move it away")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""What was recorded and judged, in the browser: local, without a network. `docs/view.md`."""
+"""Recorded states and judged shots in the browser, on this machine and without a network. `docs/view.md`."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

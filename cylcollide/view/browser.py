@@ -20,7 +20,7 @@ POLL = 0.05
 
 
 def program() -> str:
-    """The Chromium that is installed; RuntimeError if there is none."""
+    """The installed Chromium; RuntimeError if there is none."""
     found = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     if found is None:
         raise RuntimeError(f"expected Chromium to draw the picture, found none of {', '.join(PROGRAMS)}; install one")
@@ -28,7 +28,7 @@ def program() -> str:
 
 
 class Browser:
-    """A Chromium of one page; a context manager. `events`: what it told of console, errors and requests."""
+    """A Chromium of one page; a context manager. `events`: its events about console, errors and requests."""
 
     def __init__(self, width: int, height: int) -> None:
         self.events: list[Any] = []
@@ -80,7 +80,7 @@ class Browser:
         raise TimeoutError(f"Chromium did not get ready within {PATIENCE:g} s; is the machine busy?")
 
     def call(self, method: str, **parameters: Any) -> Any:
-        """The answer to a call of the protocol; what is told meanwhile goes to `events`."""
+        """The answer to a call of the protocol; other messages go to `events`."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:

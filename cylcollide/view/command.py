@@ -31,7 +31,7 @@ def view_file(
     port: Annotated[int, typer.Option(min=1024, max=65535, help="Of this machine alone, or the next one.")] = PORT,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
 ) -> None:
-    """Show limbs, a rig, a shot log or cases of the cross-check in the browser: local, without a network."""
+    """Show limbs, a rig, a shot log or cases of the cross-check in a browser on this machine, without a network."""
     if up not in ("auto", "y", "z"):
         stop(f"--up: expected y, z or auto, got {up!r}")
     subject = read_subject(file)

@@ -21,7 +21,7 @@ class Frame:
 
     limbs: Limbs
     is_static: BoolArray
-    """Which of them nobody owns: walls and doors; (n,)."""
+    """Which of them are statics, such as walls and doors; (n,)."""
     bones: Float64Array
     """Lines from joint to joint, (k, 2, 3)."""
 

@@ -63,7 +63,7 @@ class Subject:
 
 @singledispatch
 def subject_of(seen: Any) -> Subject:
-    """What is seen of an object; ValueError if it is none that can be viewed."""
+    """The frames and shots of an object; ValueError if it cannot be viewed."""
     wanted = "Limbs, a Rig, a HitWorld, a PoseHistory, a log that ShotLog.open returned, or cases"
     raise ValueError(f"view: expected {wanted}, got {type(seen).__name__}")
 
@@ -104,7 +104,7 @@ def _(seen: PoseHistory) -> Subject:
 @subject_of.register
 def _(seen: LoggedShots) -> Subject:
     if not len(seen.ticks):
-        raise ValueError("view: expected a log with a tick at least, got none")
+        raise ValueError("view: expected a log with at least one tick, got none")
     states = _States(seen)
     groups = states[0]._group_names
 
@@ -118,7 +118,7 @@ def _(seen: LoggedShots) -> Subject:
 
 
 STEPS = 64
-"""Ticks that a log is read on for the next state that is asked for, rather than replayed."""
+"""For a state at most so many ticks later a log is read on, instead of replayed."""
 
 
 class _States:
@@ -138,7 +138,7 @@ class _States:
 
 
 class _ShotLines(Sequence[str]):
-    """A line about each shot of a log, read when it is asked for."""
+    """A line about each shot of a log, read when it is needed."""
 
     def __init__(self, log: LoggedShots) -> None:
         self._log = log

@@ -38,20 +38,20 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
     Parameters
     ----------
     seen
-        What is shown.
+        The object to show.
     up
         The axis that points up; "auto": the one along which characters are tall.
     port
-        Of this machine alone; the next one that is free, if it is taken.
+        The local port; if it is taken, the next free one.
     open_browser
-        Whether to open a browser; not in a notebook, which shows what is returned, and not without a display.
+        Whether to open a browser. None opens without a display, nor in a notebook, which shows the viewer itself.
 
     Raises
     ------
     ImportError
         Without viser: install the extra `view`.
     ValueError
-        If it cannot be shown.
+        If the object cannot be shown.
     """
     viewer = Viewer(seen if isinstance(seen, Subject) else subject_of(seen), up=up, port=port)
     if open_browser and has_display() and "ipykernel" not in sys.modules:
@@ -121,7 +121,7 @@ class Viewer:
             self._put(number, None)
 
     def choose(self, number: int) -> None:
-        """Show a shot: what it was judged on, where it hits, and why, in words."""
+        """Show a shot: the limbs it was judged on, where it hits, and why, in words."""
         if self._subject.tell is None or not 0 <= number < len(self._subject.shots):
             raise ValueError(f"shot: expected 0 to {len(self._subject.shots) - 1}, got {number}")
         self._pause()
@@ -209,7 +209,7 @@ class Viewer:
         return [NO_SHOT, *self._subject.shots[first : first + LISTED]]
 
     def _asked(self, action: Callable[[], None]) -> None:
-        """Do what somebody asked of the panel; not what `_put` made it say."""
+        """Handle a user's change of the panel, not a change by `_put`."""
         with self._lock:
             if not self._is_told:
                 action()
@@ -272,7 +272,7 @@ class Viewer:
     # Files ------------------------------------------------------------------------------------------------------------
 
     def save_html(self, path: str | PathLike[str], rate: float = 20.0) -> None:
-        """Write a file that stands alone: all frames, at most `rate` a second, and shots in a list, up to 10 MB."""
+        """Write a self-contained page: all frames, at most `rate` a second, and a list of shots, up to 10 MB."""
         server = serve(self._subject.title, self._server.get_port())  # of its own: the live view goes on
         try:
             first = self._prepare(server)
@@ -282,7 +282,7 @@ class Viewer:
             stop(server)
 
     def save_png(self, path: str | PathLike[str], width: int = 1400, height: int = 900) -> None:
-        """Write a picture of what is shown, by a Chromium that is installed; RuntimeError if there is none."""
+        """Write a picture of the present view, by an installed Chromium; RuntimeError if there is none."""
         write_png(self._server, Path(path), width, height)
 
 

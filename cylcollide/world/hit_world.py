@@ -40,8 +40,8 @@ class HitWorld(StaticCalls):
 
     An update replaces the state in one step. A running query, a `snapshot` and returned hits keep
     the state that they began with. A failed update changes nothing. After large moves a thread
-    builds a new tree meanwhile (below 1,024 limbs the update itself does); results are the same
-    with either tree.
+    builds a new tree in the background (below 1,024 limbs the update itself builds it); results are
+    the same with either tree.
     """
 
     def __init__(self, limbs: Limbs | None = None) -> None:
@@ -101,8 +101,8 @@ class HitWorld(StaticCalls):
         Raises
         ------
         ValueError
-            If `rig` is no Rig, if it gives a hit group another number than an earlier rig of this
-            world, or if too few ids are left; the world is left as it was.
+            If `rig` is not a Rig, gives a hit group another number than an earlier rig of this
+            world does, or if too few ids are left; the world stays as it was.
         """
         with self._lock.changing():
             before = self._present.roster
@@ -119,7 +119,7 @@ class HitWorld(StaticCalls):
         Parameters
         ----------
         ids
-            Characters that live, (k,) or one, all with equally many bones b.
+            Living characters, (k,) or one, all with the same number of bones b.
         positions, orientations
             The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character;
             quaternions x, y, z, w of any length but 0.
@@ -130,7 +130,7 @@ class HitWorld(StaticCalls):
         ------
         ValueError
             On ids that are unknown, despawned or named twice, wrong shapes, and numbers that are
-            not accepted; it names character, bone and row. The world is left as it was.
+            not accepted. The message names character, bone and row; the world stays as it was.
         """
         self._pose(ids, lambda roster, index: Poses(roster, index, positions, orientations), teleport)
 
@@ -146,8 +146,8 @@ class HitWorld(StaticCalls):
         Raises
         ------
         ValueError
-            As `set_poses`; on columns not orthonormal to 1e-4, or mirrored; if the last row (or
-            column) is not 0, 0, 0, 1.
+            As `set_poses`; and on columns that are mirrored or off orthonormal by more than 1e-4,
+            and a last row (or column) other than 0, 0, 0, 1.
         """
         self._pose(ids, lambda roster, index: poses_by_matrices(roster, index, matrices, order), teleport)
 
@@ -175,14 +175,14 @@ class HitWorld(StaticCalls):
         Parameters
         ----------
         ids
-            Characters that live, (k,) or one.
+            Living characters, (k,) or one.
         mask
             32 bits, one for all or (k,); 0 hides a character.
 
         Raises
         ------
         ValueError
-            On ids unknown, despawned or named twice, and on bad masks; the world stays as it was.
+            On unknown, despawned or repeated ids and on bad masks; the world stays as it was.
         """
         with self._lock.changing():
             roster = self._present.roster
@@ -276,7 +276,7 @@ class HitWorld(StaticCalls):
         self._present = Present(state, self._present.memory)
 
     def finish_rebuild(self) -> None:
-        """Wait for the tree that is being rebuilt: useful after large motions, before very many rays."""
+        """Wait until the new tree is built: useful after large motions, before very many rays."""
         rebuild = self._rebuild
         if rebuild is not None:
             rebuild.wait()

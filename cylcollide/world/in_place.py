@@ -1,4 +1,4 @@
-"""Moves of few characters in the columns of the present state, which cost a fraction of copying all columns.
+"""Moves of a few characters in the columns of the present state, at a fraction of the cost of copying all columns.
 
 If no array of the columns is held elsewhere, overwriting them is the same as copying them. The world drops its
 snapshot, checks that no lease of the columns is left, and one loop writes them; the next query makes a snapshot. The
@@ -46,7 +46,7 @@ class PoseScratch(NamedTuple):
     corners: Column[np.float64]  # (6,)
 
     def suits(self, rig: Rig, characters: int, nodes: int) -> bool:
-        """Whether it was made for these."""
+        """Whether this memory was made for these."""
         sizes = len(self.first.rows), len(self.dirty)
         return self.kind is rig.limbs._table.kind and sizes == (characters, nodes)
 

@@ -75,7 +75,7 @@ class WorldLayout:
 
     @cached_property
     def owners(self) -> Int64Array:
-        """A number of its own for each owner, ascending."""
+        """A different number for each owner, ascending."""
         owners, characters = np.empty(len(self.ids) + len(self.statics.handles), np.int64), len(self.ids)
         owners[:characters], owners[characters:] = self.ids, self.statics.handles
         owners[characters:] += ABOVE_ALL_IDS

@@ -1,4 +1,4 @@
-"""Observers of a world or a history: they get each change, in order of effect, and each judged shot."""
+"""Observers of a world or a history: they receive each change, in order of effect, and each judged shot."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class JudgedCall(NamedTuple):
     ring: Any = None
     """The ticks of the history that was read; None for a world."""
     past: Any = None
-    """What a history was asked besides: times and protected characters."""
+    """The other arguments of a query in the past: times and protected characters."""
 
 
 class Observer(Protocol):
@@ -67,7 +67,7 @@ class ChangeLock(OwnLock):
             observer._tell(name, **what)
 
     def tell_shots(self, call: JudgedCall, is_present: Callable[[], bool]) -> None:
-        """Tell all observers of judged shots, and whether the state that was read is the present one."""
+        """Tell all observers of judged shots, and whether their state is still the present one."""
         lock = self()
         held = lock.acquire(timeout=MOST_WAIT)
         try:
@@ -80,7 +80,7 @@ class ChangeLock(OwnLock):
 
 
 class _Observed:
-    """A lock that asks observers before a change, and reports one that an error has interrupted."""
+    """A lock that calls observers before a change, and reports a change that an error has interrupted."""
 
     def __init__(self, lock: Lock, observers: tuple[Observer, ...]) -> None:
         self._lock, self._observers = lock, observers

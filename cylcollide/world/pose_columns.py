@@ -121,7 +121,7 @@ class PoseMemory:
 
     @property
     def is_free(self) -> bool:
-        """Whether no state, no answer and no array that a user has kept reads them. One thread at a time may ask."""
+        """Whether no state, no answer and no array of a user reads them; for one thread at a time."""
         return self._lender.is_free
 
 
@@ -143,7 +143,7 @@ class Spare:
     def differs_in(self, layout: WorldLayout, changed: Parts) -> Parts | None:
         """What differs from a state of these rows, besides what is `changed` now; None: anything may.
 
-        If much differs, all is copied, which costs less than making the rows of so many limbs again.
+        If much differs, everything is copied: that costs less than computing the rows of so many limbs again.
         """
         if self.behind is None:
             return None
@@ -160,7 +160,7 @@ class Spare:
 class Draft(PoseMemory):
     """Memory of a state with a layout without characters, whose ends are all new, and of what follows from them.
 
-    To allocate it takes longer than to write it, so a draft is written again when nothing reads its state any longer.
+    Allocation takes longer than writing, so a draft is reused once nothing reads its state.
     """
 
     def __init__(self, layout: WorldLayout, nodes: int) -> None:
@@ -172,7 +172,7 @@ class Draft(PoseMemory):
         self._table, self._frame_numbers = self.columns.table(layout), np.empty(FRAME_MEMORY)
 
     def suits(self, layout: WorldLayout, nodes: int) -> bool:
-        """Whether it is one for these, and can be written: no state, answer or array that a user keeps reads it."""
+        """Whether this draft fits these, and may be overwritten: no state, answer or array of a user reads it."""
         return self.layout is layout and self.nodes == nodes and self.is_free
 
     def refit(self, tree: Tree) -> tuple[Tree, float]:

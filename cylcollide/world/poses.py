@@ -112,7 +112,7 @@ class Poses:
         return layout.indices_of(roster.place[self._index])
 
     def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout) -> None:
-        """Write bones, ends and boxes; ValueError for what is no pose, with character, bone and row."""
+        """Write bones, ends and boxes; a ValueError names character, bone and row of an invalid pose."""
         place = roster.place[self._index]
         if len(place) == len(layout.ids):
             columns.positions[: self._at.size // 3].reshape(self._at.shape)[...] = self._at
@@ -162,7 +162,7 @@ class Poses:
 
 
 def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, order: MatrixOrder) -> Poses:
-    """Poses given as transforms; ValueError, naming character, bone and row, for what is none."""
+    """Poses given as transforms; a ValueError names character, bone and row of an invalid one."""
     (positions, orientations), numbers, bad = poses_of_matrices(matrices, order, bones_of_each(roster, index))
     if len(positions) != len(index):
         raise ValueError(f"matrices: expected {len(index)} characters, one for each id, got {len(positions)}")
@@ -183,6 +183,6 @@ def bones_of_each(roster: Roster, index: Int64Array) -> int:
     if len(other):
         raise ValueError(
             f"ids: expected characters with equally many bones, got {counts[0]} in row 0 and {counts[other[0]]} in "
-            f"row {other[0]}; pose rigs of other sizes in calls of their own"
+            f"row {other[0]}; pose rigs of other sizes in separate calls"
         )
     return int(counts[0]) if len(counts) else 0

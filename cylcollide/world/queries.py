@@ -47,12 +47,13 @@ class WorldState(GroupedState, Protocol):
 class Queries(metaclass=Shown):
     """The queries of a world and of a snapshot.
 
-    They share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at
-    fraction 0, hit it where it leaves: "exit", or "ignore" the limb); `mask`, the layers whose
-    limbs are tested, (n,) or one for all; `ignore_character`, whose limbs are skipped, (n,) or one
-    for all; `threads`, how many work at once (None: the number of processors). Starts and ends, or
-    origins and directions, go row by row; one of either stands for all rows. Bad input raises
-    ValueError, which names the first bad row; accepted numbers are at most 2**500 in magnitude.
+    They share these arguments. `inside`: the answer for a ray that starts in a limb, a hit at
+    fraction 0 ("hit"), a hit where it leaves ("exit"), or no hit of this limb ("ignore"). `mask`:
+    the layers whose limbs are tested, (n,) or one for all. `ignore_character`: the character whose
+    limbs are skipped, (n,) or one for all. `threads`: the number of threads (None: one per
+    processor). Starts and ends, or origins and directions, go row by row; a single one stands for
+    all rows. Bad input raises a ValueError that names the first bad row; accepted numbers are at
+    most 2**500 in magnitude.
     """
 
     @abstractmethod
@@ -71,23 +72,23 @@ class Queries(metaclass=Shown):
         return f"{type(self).__name__}({len(self)} limbs)"
 
     def view(self, *, up: str = "auto", port: int = PORT, open_browser: bool = True) -> Any:
-        """Show the present limbs in the browser, local and without a network; see `docs/view.md`.
+        """Show the present limbs in a browser on this machine, without a network; see `docs/view.md`.
 
         Parameters
         ----------
         up
             The axis that points up, "y" or "z"; "auto": the one along which characters are tall.
         port
-            Of this machine alone; the next one that is free, if it is taken.
+            The local port; if it is taken, the next free one.
         open_browser
-            Whether to open a browser; never in a notebook, which shows what is returned, nor
-            without a display.
+            Whether to open a browser. None opens without a display, nor in a notebook, which shows
+            the viewer itself.
 
         Returns
         -------
         cylcollide.view.Viewer
-            Open at its `url` until `close()`; `wait()` keeps a program, `save_html(path)` and
-            `save_png(path)` write.
+            Served at its `url` until `close()`. `wait()` keeps the program running;
+            `save_html(path)` and `save_png(path)` write files.
 
         Raises
         ------
@@ -138,16 +139,16 @@ class Queries(metaclass=Shown):
     def judge_segments(self, request: ShotRequest) -> Judged:
         """Which limb of each closed segment counts, and what the shot does.
 
-        `policy`: one, or a sequence of one per row, with the answers of separate calls; one for all
-        pellets of a shot. `shot`: integers (n,), the same for all pellets of a shot, which
-        `Judged.by_shot` sums. Limbs are those of `chords_segments`, in that order: one that
-        contains the start is entered there, if `inside` does not leave it out.
+        `policy`: one for all rows, or a sequence with one per row, the same for all pellets of a
+        shot; answers are those of separate calls. `shot`: integers (n,), equal for all pellets of a
+        shot, which `Judged.by_shot` sums. The limbs and their order are those of `chords_segments`.
+        A limb that contains the start is entered there, unless `inside` leaves it out.
         """
         return self._judge(request)
 
     @arguments_of(ray_shots, before="_before_shots")
     def judge_rays(self, request: ShotRequest) -> Judged:
-        """Which limb of each ray counts; as `judge_segments`. A wall is a `max_distance`."""
+        """Which limb of each ray counts; as `judge_segments`. For a wall set `max_distance`."""
         return self._judge(request)
 
     def _before_shots(self) -> Self:
@@ -159,25 +160,25 @@ class Queries(metaclass=Shown):
 
     @arguments_of(doubt_request)
     def doubt_segments(self, request: RayRequest) -> Doubts:
-        """Whether each closed segment hits any limb, if each may be within `radius` of its place.
+        """Whether each closed segment hits any limb, if each limb may be anywhere within `radius`.
 
-        CERTAIN and EXCLUDED are promises, DEPENDS is what neither is proved of. With radius 0 the
-        exact verdict.
+        Distances are from the limb's place. CERTAIN and EXCLUDED are proved; DEPENDS means that
+        neither is. Radius 0 gives the exact verdict.
         """
         return doubt(self.snapshot(), request)
 
     @arguments_of(sweep_request)
     def sweep_capsules(self, request: SweepRequest) -> SweptHits:
-        """What blades touch first: capsules whose ends go from p1, p2 to `to_p1`, `to_p2`.
+        """What each blade touches first: a capsule that moves from p1, p2 to `to_p1`, `to_p2`.
 
-        The true first contact lies in [fraction - resolution, fraction]; `undecided` where that is
-        not shown.
+        Its ends move straight. The true first contact lies in [fraction - resolution, fraction];
+        `undecided` marks rows where this is not proved.
         """
         return sweep(self.snapshot(), request)
 
     @arguments_of(point_request)
     def contains_points(self, request: PointRequest) -> PointHits:
-        """The limb that contains each point (n, 3): lowest index, axis distance²; and their count."""
+        """The limb of lowest index that contains each point (n, 3), axis distance², number of limbs."""
         return contains(self.snapshot(), request)
 
     @arguments_of(closest_request)
@@ -225,22 +226,22 @@ class Queries(metaclass=Shown):
         ignore_character: int | None = None,
         unit: str = "m",
     ) -> Figure:
-        """A figure of the limbs: a map of characters, or one from three sides, or a shot.
+        """A figure of the limbs: a map of characters, characters from three sides, or a shot.
 
         Parameters
         ----------
         path
             File to write, its format given by its suffix; None writes nothing.
         focus
-            Ids of characters that the figure is about, one or several; None: all, or of a shot the
-            one it is about.
+            Ids of characters to show, one or several; None: all, or with `shot` the character that
+            it hits or misses.
         shot
             Start and end of a segment, (2, 3): what it hits is green; if it misses, the gap to the
             nearest limb is red.
         ignore_character
-            The character that the shot does not hit, as the shooter.
+            The character that the shot ignores, such as the shooter.
         unit
-            Of lengths, as the axes name it.
+            Unit of lengths, for the labels of the axes.
 
         Raises
         ------

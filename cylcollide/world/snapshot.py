@@ -166,7 +166,7 @@ class Snapshot(Queries):
 def snapshot_of(
     roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
 ) -> Snapshot:
-    """A snapshot of all limbs: the bare ones, then those of the roster; with the transforms of all bones."""
+    """A snapshot of all limbs, the bare ones, then those of the roster, with the transforms of all bones."""
     t, (tree, cost) = limbs._table, built_tree(*limb_boxes(limbs._table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.kernel_shape, tree.bounds)
     made = Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
@@ -244,7 +244,7 @@ def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> t
 def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     """A state with the tree of another one with the same bare limbs, fitted; patched where owners differ.
 
-    Few limbs, and many that are not in the other state, get a tree of their own.
+    A new tree is built for few limbs, or if many are not in the other state.
     """
     low, high = limb_boxes(wanted._table)
     tree, cost = state._tree, state._built_cost

@@ -42,10 +42,10 @@ class StaticCalls(ObservedQueries):
         Parameters
         ----------
         limbs
-            Where they stand now. `move_static` moves all of them together: it places the frame in
-            which they are given.
+            The solids where they stand now. `move_static` moves them together: it places the frame
+            in which they are given.
         mask, hit_group
-            Replace those of the limbs, (n,) or one for all; None keeps theirs.
+            They replace those of the limbs, (n,) or one for all; None keeps those of the limbs.
 
         Returns
         -------
@@ -55,8 +55,8 @@ class StaticCalls(ObservedQueries):
         Raises
         ------
         ValueError
-            If `limbs` are no Limbs or belong to a character, and on a bad mask or group; the world
-            is left as it was.
+            If `limbs` are not Limbs or belong to a character, and on a bad mask or group; the world
+            stays as it was.
         """
         with self._lock.changing():
             before = self._present.roster
@@ -75,8 +75,8 @@ class StaticCalls(ObservedQueries):
         Raises
         ------
         ValueError
-            On a handle that is unknown or was removed, and on numbers that are not accepted, of the
-            place or of the limbs there; the world is left as it was.
+            On an unknown or removed handle, and if numbers of the place, or of the limbs at that
+            place, are not accepted; the world stays as it was.
         """
         with self._lock.changing():
             roster, layout = self._present.roster, self._present.layout
@@ -91,7 +91,7 @@ class StaticCalls(ObservedQueries):
         Raises
         ------
         ValueError
-            On a handle that is unknown or was removed already; the world is left as it was.
+            On an unknown or removed handle; the world stays as it was.
         """
         with self._lock.changing():
             before = self._present.roster

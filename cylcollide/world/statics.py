@@ -1,4 +1,4 @@
-"""The statics of a world: solids that belong to no character, each in a frame of its own."""
+"""The statics of a world: solids that belong to no character, each in its own frame."""
 
 from functools import cache
 from typing import NamedTuple, NoReturn
@@ -71,7 +71,7 @@ def labelled(limbs: Limbs, mask: ArrayLike | None, hit_group: ArrayLike | None) 
     row = validate.first_bad_row(limbs.character != NO_CHARACTER)
     if row is not None:
         raise ValueError(
-            f"limbs: expected character -1, since nobody owns a static, got {limbs.character[row]} in row {row}; "
+            f"limbs: expected character -1, since a static has no character, got {limbs.character[row]} in row {row}; "
             "leave character= out, or spawn a rig"
         )
     layer, group = limbs.mask if mask is None else mask, limbs.hit_group if hit_group is None else hit_group

@@ -91,7 +91,7 @@ MESH = swap("<worldbody>", '<asset><mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 
 BAD = {
     "nothing": ("", r"expected MJCF that MuJoCo compiles"),
     "an unknown field": (swap('size="0.2"', 'size="0.2" taste="sour"'), r"MuJoCo compiles, got .*'taste'"),
-    "the world alone": ("<mujoco><worldbody/></mujoco>", r"expected a body at least, got none but the world"),
+    "the world alone": ("<mujoco><worldbody/></mujoco>", r"expected at least one body besides the world, got none"),
     "an egg": (
         swap("0.3 0.1 0.1", "0.3 0.2 0.1"),
         r"body 'body_3', geom \d+ \(''\): expected a sphere, .*ellipsoid of revolution, got ellipsoid of size \[0.3,",

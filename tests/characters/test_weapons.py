@@ -100,7 +100,7 @@ def test_pellets_of_one_shot_have_one_weapon():
     assert totals.rays.tolist() == [8] * (N // 8)
     weapons[11] = WEAPONS[0]
     with pytest.raises(
-        ValueError, match="policy: expected one policy a shot, got different ones in rows 8 and 11 of shot 5"
+        ValueError, match="policy: expected one policy per shot, got different ones in rows 8 and 11 of shot 5"
     ):
         state.judge_segments(starts, ends, weapons, energy=energy, shot=shot)
 
@@ -111,8 +111,8 @@ def test_pellets_of_one_shot_have_one_weapon():
         ("first_surface", "policy: expected a Policy in row 0, got str"),
         (None, "policy: expected a Policy, got NoneType; see"),
         ([WEAPONS[0], "shotgun", WEAPONS[1]], "policy: expected a Policy in row 1, got str"),
-        (WEAPONS[:2], "policy: expected 3, one a row, or one Policy for all, got 2"),
-        (WEAPONS[:1], "policy: expected 3, one a row, or one Policy for all, got 1"),
+        (WEAPONS[:2], "policy: expected 3, one per row, or one Policy for all, got 2"),
+        (WEAPONS[:1], "policy: expected 3, one per row, or one Policy for all, got 1"),
         ([WEAPONS[0], WEAPONS[1], cc.Policy.first_surface({"haed": 4.0})], "damage: .*'haed'"),
     ],
 )

@@ -231,10 +231,10 @@ def test_no_rays_at_no_times(story: PoseHistory):
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 def test_a_world_of_nothing(interpolate: str):
     history = PoseHistory(cc.HitWorld(), interpolate=interpolate)
-    with pytest.raises(ValueError, match="history: expected a tick at least, got none"):
+    with pytest.raises(ValueError, match="history: expected at least one tick, got none"):
         history.limbs_at(0.0)
     for ask in (lambda: answers(history, 0.0, time=0.0), lambda: history.contains_points([0, 0, 0], 0.0)):
-        with pytest.raises(ValueError, match="history: expected a tick at least, got none"):
+        with pytest.raises(ValueError, match="history: expected at least one tick, got none"):
             ask()
     assert (len(history), history.ticks.tolist(), history.times.tolist()) == (0, [], [])
     for tick in range(3):

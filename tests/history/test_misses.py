@@ -231,7 +231,7 @@ def test_bad_input(change: dict, message: str):
 
 def test_without_ticks_and_with_unknown_keywords():
     world, _, _ = one_limb_world()
-    with pytest.raises(ValueError, match=r"history: expected a tick at least, got none"):
+    with pytest.raises(ValueError, match=r"history: expected at least one tick, got none"):
         cc.PoseHistory(world).explain_miss([0, 0, 0], [1, 0, 0], 0.0)
     with pytest.raises(TypeError, match="unexpected keyword argument 'inside'"):
         walker()[1].explain_miss([0, 0, 0], [1, 0, 0], 0.0, inside="exit")

@@ -88,5 +88,5 @@ def test_a_path_made_by_hand_is_checked(history: PoseHistory, change: dict, word
 
 def test_beside_a_path_nothing_else_flies(history: PoseHistory):
     path = cc.flight([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], 1.0)
-    with pytest.raises(ValueError, match="path: expected no ends, t0 and t1 beside a path"):
+    with pytest.raises(ValueError, match="path: expected no ends, t0 or t1 beside a path"):
         history.cast_moving(path, t0=0.0)

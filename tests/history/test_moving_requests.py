@@ -77,7 +77,7 @@ def test_an_unknown_keyword_is_a_type_error(history: PoseHistory):
 
 
 def test_without_ticks_there_is_nothing_to_ask():
-    with pytest.raises(ValueError, match=r"history: expected a tick at least, got none; call record"):
+    with pytest.raises(ValueError, match=r"history: expected at least one tick, got none; call record"):
         PoseHistory(cc.HitWorld()).cast_moving(START, END, 0.0, 0.0)
 
 

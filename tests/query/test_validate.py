@@ -148,5 +148,5 @@ def test_rays_that_change_while_they_are_read_are_no_answer():
     """A bad number that is gone when the message is made: an error all the same, never unfinished rows."""
     points = np.ones((100, 3))
     question = segment_request(points, points + 1.0, inside="hit")
-    with pytest.raises(ValueError, match="stay while a query reads them"):
+    with pytest.raises(ValueError, match="stay unchanged while a query reads them"):
         question.raise_invalid()

@@ -85,7 +85,7 @@ def test_what_moves_is_the_frame_that_the_limbs_were_given_in(world):
 @pytest.mark.parametrize(
     ("limbs", "labels", "message"),
     [
-        (wall(1.0, character=0), {}, r"limbs: expected character -1, since nobody owns a static, got 0 in row 0"),
+        (wall(1.0, character=0), {}, r"limbs: expected character -1, since a static has no character, got 0 in row 0"),
         ("wall", {}, "limbs: expected Limbs, got str"),
         (wall(1.0), {"mask": -1}, "mask: expected 0 to"),
     ],

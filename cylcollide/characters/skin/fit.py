@@ -30,7 +30,7 @@ ROUNDING = 1.0 + 2.0**-36
 """Limbs are larger by this factor, so that rounding in a later query does not leave out what they just cover."""
 
 CHANCE = 0.002
-"""Limbs cover so much more than was asked: two standard deviations of a share of all points where it is measured."""
+"""Limbs cover so much more than requested: two standard deviations of a share of all points where it is measured."""
 
 Part = tuple[Float64Array, Float64Array]
 """The skin of a bone: points (n, 3) in the frame of the bone, and areas of their pieces, (n,)."""

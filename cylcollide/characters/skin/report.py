@@ -76,7 +76,7 @@ class SkinReport:
 
 
 def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
-    """Compare the limbs of a rig with a skin of the same bones, at rest; by default with that which it was fitted to.
+    """Compare the limbs of a rig with a skin of the same bones, at rest; by default with the skin they were fitted to.
 
     ValueError if there is no such skin, rig and skin have other bones, or the rig has no limbs.
     """

@@ -84,13 +84,13 @@ class Skin(Skeleton):
         path
             The file.
         meshes, without
-            Patterns (`fnmatch`) of the names of meshes or of their nodes, one or several: those to read (None: all),
-            and out of these, those to leave out, such as hair and glasses.
+            Patterns (`fnmatch`) of names of meshes or of their nodes, one or several: the meshes to read (None: all),
+            and those of them to leave out, such as hair and glasses.
         names
             "vrm" gives the bones of a VRM file's person their VRM names (hips, leftUpperArm ...); others keep theirs.
         space
-            "scene": scaled and placed as the scene shows the first root. "mesh": as the mesh has it. "auto": as in the
-            scene if the joints there stand as bound, otherwise as in the mesh.
+            "scene": scaled and placed so that the first root stands as in the scene. "mesh": in the space of the mesh.
+            "auto": as "scene" if the scene's joints stand as bound, otherwise as "mesh".
 
         Raises
         ------
@@ -99,9 +99,9 @@ class Skin(Skeleton):
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
-            If it is no glTF, requires an extension that cannot be read, has no skin, or one that the constructor
-            refuses; if a pattern matches nothing. EXT_meshopt_compression and KHR_draco_mesh_compression need the extra
-            `gltf-compressed`.
+            If it is not glTF, requires an extension that cannot be read, or has no skin or one that the constructor
+            refuses; and if a pattern matches nothing. EXT_meshopt_compression and KHR_draco_mesh_compression need the
+            extra `gltf-compressed`.
         """
         from cylcollide.characters.skin import gltf  # noqa: PLC0415  # which needs an extra
 
@@ -134,7 +134,9 @@ def _shares(weights: ArrayLike, vertices: int, names: Sequence[str]) -> Float64A
     expected = f"({vertices}, {len(names)})"
     given = validate.as_numbers(weights, "weights", expected)
     if given.shape != (vertices, len(names)):
-        raise ValueError(f"weights: expected shape {expected}, a row a vertex and a column a bone, got {given.shape}")
+        raise ValueError(
+            f"weights: expected shape {expected}, a row per vertex and a column per bone, got {given.shape}"
+        )
     shares = validate.in_range(validate.as_float64(given, "weights"), "weights")
     sums = shares.sum(axis=1)
     row = validate.first_bad_row((shares < 0.0).any(axis=1) | ~(sums > 1e-9))

@@ -1,4 +1,4 @@
-"""One disagreement, ready to be asked again: limbs and their construction, segment, both answers, cause."""
+"""One disagreement, ready to be repeated: limbs and their construction, segment, both answers, cause."""
 
 import json
 from dataclasses import asdict, dataclass, field

@@ -1,4 +1,4 @@
-"""Minimises a case by delta debugging: changes one thing, asks again, keeps the change if the disagreement stays.
+"""Minimises a case by delta debugging: changes one thing, casts again, keeps the change if the disagreement stays.
 
 "Delta debugging" after Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input* (2002). How simple a
 case is, is a tuple of numbers, compared from the left: :func:`size`.
@@ -194,7 +194,7 @@ def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Floa
 
 
 QUESTIONS = 1500
-"""Most candidates that are asked about; each takes some milliseconds, a limb of a new size some tens more."""
+"""The largest number of candidates; each takes some milliseconds, a limb of a new size some tens more."""
 
 KEPT_SHARE = 0.5
 """Share of its amount that a disagreement keeps at least, so that a millimetre does not end as a rounding."""

@@ -1,4 +1,4 @@
-"""A segment that `RayExplanation.save` wrote, asked again: its shapes as bodies of a new client, with a mirror."""
+"""A segment that `RayExplanation.save` wrote, cast again: its shapes as bodies of a new client, with a mirror."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A case asked again, and all that can be found out about it: by the engine that it names, by others, and by trials."""
+"""A case repeated, and all that can be found out about it: with the engine that it names, others, and trials."""
 
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
@@ -75,7 +75,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Replayed:
-    """A case as it was, and asked again."""
+    """A case as it was, and repeated."""
 
     case: Case
     engine_of: EngineOf  # makes the engine that the case names
@@ -215,7 +215,7 @@ def witnesses(replayed: Replayed) -> tuple[list[Witness], dict[str, str]]:
     """Every engine at hand, and why others could not be asked, by name.
 
     The engine of the case comes first, as the case builds it. Then comes PyBullet in its other constructions, then the
-    other engines. Those are asked in another process: MuJoCo ends the process that asks about a segment without length.
+    other engines. Those run in another process: MuJoCo ends its process on a segment without length.
     """
     case = replayed.case
     with engine_of_case(case)(case.setup) as engine:
@@ -244,7 +244,7 @@ def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
                 for name in left:
                     found[name] = apart.submit(_asked, name, case).result()
             except BrokenExecutor:
-                found[name] = "it ends the process that asks it this"
+                found[name] = "it ends its process on this segment"
     return found
 
 

@@ -1,4 +1,4 @@
-"""A case with something changed, asked of an engine and of this library."""
+"""A case with one thing changed, cast in an engine and in this library."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self

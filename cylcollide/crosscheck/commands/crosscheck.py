@@ -64,11 +64,11 @@ def crosscheck(
     """Fire bullets at PyBullet's humanoid and compare PyBullet's rayTest with the exact answer.
 
     Writes index.html, summary.json, rays.npz, the finished chunks, and the worst bullets as cases/*.json, for
-    `cylcollide replay`, and repro/*.py into a folder. With --families the segments are those that bring out one way of
-    being wrong each, every disagreement gets a cause, and cases.json and tables/*.csv come in the place of rays.npz.
-    With --engines all engines named are given the same segments, and the folder holds scoreboard.json, scoreboard.csv
-    and scoreboard-cases.json, for `cylcollide replay`; with --families too, index.html shows the scoreboard. Exit
-    status 1 if any disagreement could not be proved in rational arithmetic.
+    `cylcollide replay`, and repro/*.py into a folder. With --families each family of segments provokes one kind of
+    error, every disagreement gets a cause, and cases.json and tables/*.csv replace rays.npz. With --engines all named
+    engines get the same segments, and the folder holds scoreboard.json, scoreboard.csv and scoreboard-cases.json, for
+    `cylcollide replay`; with --families too, index.html shows the scoreboard. Exit status 1 if exact arithmetic does
+    not confirm this library in every disagreement.
     """
     console = Console()
     if motion and (families or engines):

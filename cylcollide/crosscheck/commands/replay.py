@@ -36,7 +36,7 @@ def replay(
     repro: Annotated[Path | None, typer.Option(help="Write a script that needs only the engine.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead.")] = False,
 ) -> None:
-    """Ask all engines again about a saved disagreement, and explain it step by step.
+    """Repeat a saved disagreement with all engines, and explain it step by step.
 
     Exit status 0 if the disagreement is reproduced, 1 if it is not, 2 for a bad file or a missing engine.
     """

@@ -158,11 +158,11 @@ class Comparison:
         return np.asarray((self.theirs.fraction[rows] - self.own.fraction[rows]) * self.truth.length[rows])
 
     def tilt(self, rows: Int64Array) -> Float64Array:
-        """Radians between the normals that are told and the true ones; nan where the engine tells none.
+        """Radians between the reported normals and the true ones; nan where the engine reports none.
 
-        What is no unit vector counts as the unit normal that would be as far from the true one; what is no number at
-        all, of an engine that tells normals, as the opposite of the true one. Where none is true, of a limb that is not
-        crossed, the unit vector of that direction is.
+        A vector not of unit length counts as a unit normal at the same distance from the true one. NaN from an engine
+        that reports normals counts as the opposite of the true one. If the limb is not crossed, there is no true
+        normal, and the reported direction stands for it.
         """
         ours, theirs = self.own.normal[rows], self.theirs.normal[rows]
         if not self.tells_normal:
@@ -174,7 +174,7 @@ class Comparison:
         return np.where(self.malformed(rows), as_far, angle(ours, theirs))
 
     def malformed(self, rows: Int64Array) -> BoolArray:
-        """Whether the normal is no unit vector where there is one to tell, (k,)."""
+        """Whether the normal is not a unit vector where the engine should report one, (k,)."""
         length = np.linalg.norm(self.theirs.normal[rows], axis=1)
         return np.asarray(self.own.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal)
 

@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file that needs no network, no server and no other file to be looked at.
+"""The page of a run: one HTML file that needs no network, no server and no other file.
 
 It shows the sections for which the run has data. Its sentences about the run stand in ``templates/page.html.j2``.
 Beside it are the worst cases as files and as scripts, which show the engine's wrong answer beside the right one with

@@ -104,7 +104,7 @@ def score_tables(scores: Sequence[JsonObject], *, wide: bool) -> list[ReportTabl
         [s["engine"], s["inside"], s["error"] or ", ".join(s["limits"]) or "none", _versions(s)][: 4 if wide else 3]
         for s in scores
     ]
-    heads = ("engine", "a start inside", "limits, or why it was not asked", "versions")[: 4 if wide else 3]
+    heads = ("engine", "a start inside", "limits, or why it did not run", "versions")[: 4 if wide else 3]
     return [*tables, ReportTable("What engines cannot do, and what starts inside did", heads, about, numbers=False)]
 
 

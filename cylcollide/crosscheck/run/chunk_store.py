@@ -43,7 +43,7 @@ class ChunkStore:
         return self.folder / f"{key.family}-{key.seed}-{key.number}.npz"
 
     def load(self, key: ChunkKey, warn: Warn) -> Chunk | None:
-        """Return a finished chunk, or None if there is none, telling why one that is there cannot be used."""
+        """Return a finished chunk, or None without one; a message says why an existing one cannot be used."""
         path = self.path(key)
         try:
             columns = dict(read_columns(path, "a sweep"))

@@ -41,7 +41,7 @@ class ShapeDistances:
         """Signs of this library that are wrong."""
 
     def row(self, engine: MeasuresDistances) -> tuple[JsonObject, Float64Array]:
-        """What an engine that holds the limbs gets wrong, and what it tells."""
+        """The errors of an engine that holds the limbs, and its answers."""
         told, seconds = _timed(lambda: engine.signed_distances(self.points, self.limb))
         off, answered, outside = np.abs(told - self.truth), np.isfinite(told), self.truth > 0.0
         return {

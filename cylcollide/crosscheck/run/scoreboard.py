@@ -1,4 +1,4 @@
-"""One scoreboard: every engine is asked the same segments, and its proved errors are counted.
+"""One scoreboard: every engine casts the same segments, and its proved errors are counted.
 
 The segments are those of the families that any engine can be asked; all of them are about cylinders. Each engine runs
 in a process of its own, so that one that ends its process stops no other.
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Score:
-    """What one engine got wrong. With an `error` it could not be asked to the end: counts are 0, figures nan."""
+    """The errors of one engine. With an `error` it did not finish: counts are 0, figures nan."""
 
     engine: str  # with its construction
     versions: dict[str, str]
@@ -70,7 +70,7 @@ class Score:
     moved: int = 0  # verdicts that are wrong only after the limbs were moved there
 
     def record(self) -> JsonObject:
-        """As JSON has it: nan is null; the cases have a file of their own."""
+        """As JSON has it: nan is null; the cases are in another file."""
         return {name: plain(value) for name, value in asdict(replace(self, cases=())).items() if name != "cases"}
 
 
@@ -121,7 +121,7 @@ def check_names(engines: Sequence[str]) -> None:
 
 
 def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: int, apart: bool) -> Score:
-    """Ask one engine everything; what it raises at any time is its error, and it is asked no more."""
+    """Run all families with one engine; an exception at any time is its error and ends its run."""
     label, versions, limits, what = name, dict[str, str](), tuple[str, ...](), ASKED[0]
     with ExitStack() as stack:
         pool = stack.enter_context(worker_processes(1)) if apart else None

@@ -1,6 +1,6 @@
-"""Contacts of flying bullets in exact arithmetic: those undecided by float64 bounds, and when contacts end.
+"""Contacts of flying bullets in exact arithmetic: those that float64 bounds leave undecided, and ends of contacts.
 
-Boxes that turn have no such contacts: theirs are bounded from both sides.
+Contacts with boxes that turn are not exact, but bounded from both sides.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What `cast_moving` answers: `MovingHits`, the first contact of each bullet. Most fields are computed lazily."""
+"""The answer of `cast_moving`: `MovingHits`, the first contact of each bullet. Most fields are computed lazily."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class MovingHits(HitFields):
         "The last tick that is not after the targets' time of the contact, -1 for a miss; int64 (n,)."
     )
     alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for a miss; (n,).")
-    clamped = Field[BoolArray]("Whether times of the targets were asked for that are not kept; bool (n,).")
+    clamped = Field[BoolArray]("Whether requested times of the targets were not kept; bool (n,).")
     undecided = Field[BoolArray](
         """Whether the resolution does not decide what the bullet hits first: only of boxes that turn; bool (n,).
 

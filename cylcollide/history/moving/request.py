@@ -184,9 +184,7 @@ def _checked_pieces(
     """
     if isinstance(starts, FlightPath):
         if not (ends is None and times[0] is None and times[1] is None):
-            raise ValueError(
-                "path: expected no ends, t0 and t1 beside a path, which has them, got some; leave them out"
-            )
+            raise ValueError("path: expected no ends, t0 or t1 beside a path, which has them, got some; leave them out")
         path, names = starts, ("path.starts", "path.ends", "path.t0", "path.t1")
         first, last = validate.vectors(path.starts, names[0]), validate.vectors(path.ends, names[1], len(path.starts))
         given: tuple[ArrayLike, ArrayLike] = (path.t0, path.t1)

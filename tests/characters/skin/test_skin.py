@@ -74,7 +74,7 @@ def set_row(name, row, value):
         ),
         (set_row("weights", 5, [-0.1, 1, 1]), "weights: expected none negative.*row 5"),
         (set_row("weights", 5, np.inf), "weights: expected finite.*row 5"),
-        (lambda g: g.update(weights=g["weights"][:, :2]), r"weights: expected shape \(300, 3\), a row a vertex"),
+        (lambda g: g.update(weights=g["weights"][:, :2]), r"weights: expected shape \(300, 3\), a row per vertex"),
         (lambda g: g.update(faces=[[0, 1, 2, 3]]), r"faces: expected triangles of shape \(f, 3\), got \(1, 4\)"),
         (lambda g: g.update(faces=[[0, 1, 300]]), r"faces.*expected 0 to 299, got 300 in row 2"),
         (lambda g: g.update(faces=[[0, 1, -1]]), r"faces.*expected 0 to 299, got -1"),
