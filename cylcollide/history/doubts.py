@@ -20,8 +20,8 @@ from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.sample_times import NO_TICK, SampleTimes, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.query.doubts import DEPENDS, EXCLUDED, Doubts, are_certain, doubts_of, doubts_with
+from cylcollide.query.loops.columns import ray_of_each
 from cylcollide.query.near_requests import as_radii
-from cylcollide.query.overlaps import limbs_of_chords
 from cylcollide.query.request import radii_of
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
@@ -61,17 +61,15 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
     radius = radius[spans.segment]
     most = np.minimum(radius + spans.motion_of_any, LARGEST_NUMBER)
     grown = rays.of_rows(spans.segment, most if most.any() else NO_RADIUS)
-    found = Past(world, ring, (grown, spans.times, protected)).chords()
-    span, row, _ = limbs_of_chords(found)
-    limbs = found._judged[0]
-    assert isinstance(limbs, RewoundLimbs)
-    reach = radius[span] + spans.motion(span, limbs._state_row[row])
+    limbs, (offsets, row) = Past(world, ring, (grown, spans.times, protected)).near()
+    span = ray_of_each(offsets)
+    reach = radius[span] + spans.motion(span, limbs._state_row)
     is_far = ~(reach <= LARGEST_NUMBER)  # or no number: infinite motions of both signs
     thick = np.where(is_far, 0.0, reach)
-    hits = limbs.limbs()[row].cast_segments(grown.first[span], grown.second[span], radius=thick)
+    hits = limbs.limbs().cast_segments(grown.first[span], grown.second[span], radius=thick)
     near = np.flatnonzero(hits.hit | hits.undecided | is_far)
     span, row, thick, segment = span[near], row[near], thick[near], spans.segment[span[near]]
-    certain = are_certain(found, span, row, thick) & ~spans.is_open[segment] & ~is_far[near]
+    certain = are_certain(grown.batch.rays, limbs, span, row, thick) & ~spans.is_open[segment] & ~is_far[near]
     once = limbs_once(segment, limbs, row, spans.is_own[span])
     return doubts_with(limbs, segment[once], row[once], certain[once], least)._rewound(times, past.present)
 

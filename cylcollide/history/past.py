@@ -92,7 +92,7 @@ class Past(AtTimes):
 
     def chords(self) -> Chords:
         """Every limb that each ray crosses."""
-        limbs, lists = self._listed()
+        limbs, lists = self.near()
         found = Chords(self.rays.batch, limbs, chords_listed(limbs, self.rays, lists))
         return found._rewound(self.times, self.present)
 
@@ -130,7 +130,7 @@ class Past(AtTimes):
         """The pieces of the limbs on the list of each of these rays that it may hit."""
         return pieces_of_lists(batch_rows(self.rays.batch, rays), limbs._kernel_rows, 0, lists, False)
 
-    def _listed(self) -> tuple[RewoundLimbs, CompressedRows]:
+    def near(self) -> tuple[RewoundLimbs, CompressedRows]:
         """The limbs that each ray may hit, placed for it alone, and the list of each ray."""
         self.rays.copy_checked(0, len(self.place))
         offsets, row = self._near(slice(None))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import BoolArray, Doubt, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.kernels.ray import Rays
 from cylcollide.query.chords import Chords, chords
 from cylcollide.query.loops.approach import find_deep
 from cylcollide.query.loops.columns import offsets_of
@@ -62,17 +63,19 @@ def doubt(state: State, request: RayRequest) -> Doubts:
 
 def doubts_of(thick: Chords, radius: Float64Array, least: Int8Array) -> Doubts:
     """Doubts from the chords of the segments, which are this thick, (n,); and the least verdict of each."""
-    query, row, _ = limbs_of_chords(thick)
-    return doubts_with(thick._judged[0], query, row, are_certain(thick, query, row, radius[query]), least)
+    (query, row, _), limbs = limbs_of_chords(thick), thick._judged[0]
+    return doubts_with(limbs, query, row, are_certain(thick._rays, limbs, query, row, radius[query]), least)
 
 
-def are_certain(thick: Chords, query: Int64Array, row: Int32Array, radius: Float64Array) -> BoolArray:
+def are_certain(
+    rays: Rays, limbs: LabelledLimbs, query: Int64Array, row: Int32Array, radius: Float64Array
+) -> BoolArray:
     """Whether each of k segments hits its limb wherever that is within a radius, (k,)."""
-    rays, loose = thick._rays, np.flatnonzero(radius > 0.0)
+    loose = np.flatnonzero(radius > 0.0)
     certain: BoolArray = radius == 0.0
     deep = np.zeros(len(loose), np.bool_)
     pairs = radius[loose], query[loose], row[loose]
-    find_deep(rays.origin, rays.second, *pairs, thick._judged[0]._kernel_rows, deep)
+    find_deep(rays.origin, rays.second, *pairs, limbs._kernel_rows, deep)
     certain[loose] = deep
     return certain
 
