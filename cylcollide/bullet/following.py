@@ -1,6 +1,6 @@
 """How a mirror follows its client: what each query reads of it, and when."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,15 @@ NEAR_TESTS = 8
 """After one change, so many ray tests read the bodies near their rays alone; then a scene of all bodies pays."""
 
 
+class Known(NamedTuple):
+    """What is known of a client. It is stored whole: threads that read the client at once store no mixture."""
+
+    scene: MirrorScene
+    seen: Changed | None
+    """The last change that was noted before the scene was read; with an older scene it is older, too."""
+    filter_calls: int
+
+
 class Follower:
     """The scene of a client, read when a query needs it.
 
@@ -25,56 +34,63 @@ class Follower:
     def __init__(self, client: Client, reader: SceneReader, inside: MirrorInside, follow: bool) -> None:
         self._client, self._reader, self._inside, self._follow = client, reader, inside, follow
         self._noted: Changes | None = None
-        self._seen: Changed | None = None  # of what was noted, when the scene was read
         self._near: NearBodies | None = None
         self._near_tests = 0, 0  # the last change of poses that was noted, and how many tests since then read no more
         self._is_behind = False  # whether a query has read some bodies alone
-        self._filter_calls, self._is_direct = filter_calls(), client.is_direct
-        self.scene: MirrorScene = self._reader.read(None, True)
+        self._is_direct, calls = client.is_direct, filter_calls()
+        self._known = Known(self._reader.read(None, True), None, calls)
+
+    @property
+    def scene(self) -> MirrorScene:
         """As it was last read."""
+        return self._known.scene
 
     def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
         """Read the client from now on only after calls that are noted there, if any were since `noted.last()`."""
-        self._noted, self._seen = noted, since
+        self._noted, self._known = noted, self._known._replace(seen=since)
 
-    def sync(self, filters: bool = False) -> None:
+    def sync(self, filters: bool = False) -> MirrorScene:
         """Read the client; `filters`: measure all filters, too."""
+        known = self._known
+        return self._read(known, known.seen, filters)
+
+    def _read(self, known: Known, seen: Changed | None, filters: bool) -> MirrorScene:
+        """The whole scene, read and stored."""
         calls = filter_calls()
-        self.scene = self._reader.read(self.scene, filters or calls != self._filter_calls)
-        self._filter_calls, self._is_behind = calls, False
+        scene = self._reader.read(known.scene, filters or calls != known.filter_calls)
+        self._known, self._is_behind = Known(scene, seen, calls), False
         if self._noted is not None:
             self._near = None  # meshes may have changed
+        return scene
 
-    def sync_if_due(self) -> None:
-        """Read the client if it is followed, and something may have changed."""
+    def sync_if_due(self) -> MirrorScene:
+        """The scene; the client is read if it is followed, and something may have changed."""
+        known = self._known
         if self._noted is None:
-            if self._follow:
-                self.sync()
-            return
-        now, before = self._noted.last(), self._seen
-        is_old = filter_calls() != self._filter_calls or not self._is_direct
+            return self.sync() if self._follow else known.scene
+        now, before = self._noted.last(), known.seen
+        is_old = filter_calls() != known.filter_calls or not self._is_direct
         if before is None or now[1:] != before[1:] or is_old:
-            self.sync(filters=before is None or now[2] != before[2])
-        elif now != before:
-            self.scene = self._reader.read(self.scene, False, poses_only=True)
-            self._is_behind = False
-        self._seen = now
+            return self._read(known, now, before is None or now[2] != before[2])
+        if now == before:
+            return known.scene
+        scene = self._reader.read(known.scene, False, poses_only=True)
+        self._known, self._is_behind = known._replace(scene=scene, seen=now), False
+        return scene
 
     @property
     def whole_scene(self) -> MirrorScene:
         """The scene that the last query answered of; read now if that query read some of the bodies alone."""
-        if self._is_behind:
-            self.sync_if_due()
-        return self.scene
+        return self.sync_if_due() if self._is_behind else self.scene
 
     def near_answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments, if nothing but poses has changed since the last scene; else None.
 
         Also None after several ray tests since one change.
         """
-        scene, noted, before, near = self.scene, self._noted, self._seen, self._near
+        (scene, before, calls), noted, near = self._known, self._noted, self._near
         n = len(starts) if isinstance(starts, (list, tuple)) else np.size(starts) // 3
-        if LAST_CALL[0] != self._filter_calls or (n > FEW_RAYS and n > few_rays(len(scene.reading.bodies))):
+        if LAST_CALL[0] != calls or (n > FEW_RAYS and n > few_rays(len(scene.reading.bodies))):
             return None
         if noted is None:
             if not self._follow:
@@ -89,9 +105,12 @@ class Follower:
             if tests >= NEAR_TESTS or not self._is_direct:
                 return None
         if near is None or LENGTHS[0] != near.lengths or (near.scene is not scene and not near.suits(scene)):
-            if noted is None and not self._reader.bodies_are_those_of(scene):
+            try:
+                if noted is None and not self._reader.bodies_are_those_of(scene):
+                    return None
+                near = self._near = NearBodies(self._client, scene, self._inside, sees_calls=noted is not None)
+            except (self._client.api.error, IndexError):  # a body is gone, or another one has its number
                 return None
-            near = self._near = NearBodies(self._client, scene, self._inside, sees_calls=noted is not None)
         answers = near.answers(starts, ends, mask)
         self._is_behind = self._is_behind or answers is not None
         return answers

@@ -226,14 +226,14 @@ class Mirror(MirrorPoints):
     ) -> list[RayTestResult]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: of both, in messages."""
         thread_count, mask, number = request
-        self._follower.sync_if_due()
+        scene = self._follower.sync_if_due()
+        state = scene.state
         if not len(starts):
             return []
         if parent.body >= 0:
-            frame = parent_frame(self._client, self._scene.shapes.body_links, parent)
+            frame = parent_frame(self._client, scene.shapes.body_links, parent)
             starts, ends = in_world(frame, starts), in_world(frame, ends)
         rays = self._rays(starts, ends, mask, thread_count if thread_count > 0 else None)
-        state = self._scene.state
         try:
             if number >= 0:
                 return hit_tuples(len(starts), *numbered(state, rays, number)[0], MISS)
@@ -283,8 +283,7 @@ class Mirror(MirrorPoints):
         """The scene, and checked rays."""
         starts, ends, mask, threads = request
         rays = self._rays(starts, ends, arguments.layers(mask, "mask"), threads)
-        self._follower.sync_if_due()
-        return self._scene.state, rays
+        return self._follower.sync_if_due().state, rays
 
     def _rays(self, starts: Float64Array, ends: Float64Array, mask: int, threads: int | None) -> RayTest:
         """Segments with the mirror's policy."""

@@ -27,8 +27,7 @@ class MirrorPoints(metaclass=Shown):
 
     def _world(self) -> Snapshot:
         """The limbs of the scene, read anew if that is due."""
-        self._follower.sync_if_due()
-        return self._scene.state.world
+        return self._follower.sync_if_due().state.world
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """The limb that contains each point (n, 3); planes and wrapped shapes contain none."""

@@ -237,7 +237,7 @@ class NearBodies:
                 return None
             found = hit_tuples(n, *columns)
             return self._before_meshes(found, n, mask, memory, packed) if self._has_boxes else found
-        except self._client.api.error:  # a body is gone
+        except (self._client.api.error, IndexError):  # a body is gone, or another one has its number
             return None
         finally:
             self._kept.append(kept)

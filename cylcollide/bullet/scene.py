@@ -59,13 +59,13 @@ class SceneReader:
     def read(self, before: MirrorScene | None, filters: bool, poses_only: bool = False) -> MirrorScene:
         """The client as it is now; `filters`: whether all filters are measured. Nothing of `before` is changed.
 
-        `poses_only`: whether nothing but poses can have changed. If another thread removes a body meanwhile, the client
-        is read again.
+        `poses_only`: whether nothing but poses can have changed. If a body is gone, or another one has its number, as
+        after calls of another thread, all is read again.
         """
-        for _ in range(READINGS - 1):
-            with suppress(self._client.api.error):
-                return self._read(before, filters, poses_only)
-        return self._read(before, filters, poses_only)
+        for reading in range(READINGS - 1):
+            with suppress(self._client.api.error, IndexError):
+                return self._read(before, filters, poses_only and not reading)
+        return self._read(before, filters, False)
 
     def _read(self, before: MirrorScene | None, filters: bool, poses_only: bool) -> MirrorScene:
         client = self._client

@@ -16,10 +16,10 @@ But for calls, none of this runs Python, so nothing changes a list meanwhile. */
 #endif
 #define LENGTH(given, axis) PyArray_DIM((PyArrayObject *)(given), axis)
 
-/* Types are compared first: the checks are calls. */
-static int is_list(PyObject *given) { return Py_IS_TYPE(given, &PyList_Type) || PyList_Check(given); }
+/* Types are compared first: the checks are calls. Of links that a body does not have, PyBullet's tuples hold NULL. */
+static int is_list(PyObject *given) { return given && (Py_IS_TYPE(given, &PyList_Type) || PyList_Check(given)); }
 
-static int is_tuple(PyObject *given) { return Py_IS_TYPE(given, &PyTuple_Type) || PyTuple_Check(given); }
+static int is_tuple(PyObject *given) { return given && (Py_IS_TYPE(given, &PyTuple_Type) || PyTuple_Check(given)); }
 
 static Py_ssize_t length_of(PyObject *given) {
     return is_list(given) ? PyList_Size(given) : is_tuple(given) ? PyTuple_Size(given) : -1;
@@ -116,7 +116,9 @@ static int read_call(PyObject *call, const npy_bool *wanted, double *to, Py_ssiz
     int fit = rows >= 0 && row >= 0;
     for (Py_ssize_t k = 0; fit && k < rows; k++, row++) {
         while (wanted && row < room && !wanted[row]) row++;
-        fit = row < room && read_row(is_one ? states : item_of(states, k), to + row * width, width, 2);
+        PyObject *state = is_one ? states : item_of(states, k);
+        if (state == NULL) return Py_DECREF(states), PyErr_Format(PyExc_IndexError, "a body has fewer links"), 0;
+        fit = row < room && read_row(state, to + row * width, width, 2);
     }
     if (!fit) PyErr_Format(PyExc_AssertionError, "expected states of two tuples with %zd floats, got %R", width, states);
     Py_DECREF(states);

@@ -1,6 +1,7 @@
 """PyBullet's own module with exact ray tests: every client as itself, restored at the end, errors as PyBullet's own."""
 
 import inspect
+import sys
 import threading
 
 import numpy as np
@@ -218,6 +219,53 @@ def test_a_body_that_goes_while_it_is_read(clients, monkeypatch: pytest.MonkeyPa
     with patched():
         assert clients[1].rayTest(*THROUGH)[0][0] == 0
     assert not gone
+
+
+@pytest.mark.parametrize("read", ["getNumJoints", "getAABB"])
+def test_a_body_that_goes_while_few_rays_are_prepared(clients, monkeypatch: pytest.MonkeyPatch, read):
+    """As by another thread, after the scene was read and before a few rays read the places of its bodies."""
+    with patched():
+        gone = [ball(clients[1], 9.0)]
+        p.rayTestBatch([THROUGH[0]] * 2000, [THROUGH[1]] * 2000, physicsClientId=clients[1]._client)
+        own = getattr(OWN, read)
+
+        def removing(*given: object, **named: object) -> object:
+            if gone:
+                clients[1].removeBody(gone.pop())
+            return own(*given, **named)
+
+        monkeypatch.setattr(OWN, read, removing)
+        assert clients[1].rayTest(*THROUGH)[0][0] == 0
+        assert not gone
+
+
+@pytest.mark.parametrize(("n", "interval"), [(300, 1e-5), (2000, 1e-4)])
+def test_threads_that_move_and_ask_see_their_own_moves(clients, n: int, interval: float):
+    """A thread that has read the client before does not hide what another one has changed and read since."""
+    bodies, wrong = [ball(clients[0], 4.0 * k) for k in range(1, 4)], []
+    for k in range(200):
+        ball(clients[0], 50.0 + k)
+
+    def move_and_ask(body: int, x: float) -> None:
+        rays = [[x, -3.0, 0.0]] * n, [[x, 3.0, 0.0]] * n
+        for k in range(100):
+            for z, seen in ((9.0, -1), (0.0, body)):
+                clients[0].resetBasePositionAndOrientation(body, [x, 0.0, z], [0, 0, 0, 1])
+                if clients[0].rayTestBatch(*rays)[0][0] != seen:
+                    wrong.append((k, body, z))
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(interval)
+    try:
+        with patched():
+            threads = [threading.Thread(target=move_and_ask, args=(b, 4.0 * k)) for k, b in enumerate(bodies, 1)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(usual)
+    assert wrong == []
 
 
 def test_ray_tests_of_a_mirror_in_the_module(clients, monkeypatch: pytest.MonkeyPatch):

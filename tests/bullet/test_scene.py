@@ -81,7 +81,8 @@ def test_threads_sync_one_mirror(c):
         try:
             for _ in range(30):
                 follower = mirror._follower
-                follower.scene = follower._reader.read(mirror._scene._replace(frames=elsewhere), False)
+                scene = follower._reader.read(mirror._scene._replace(frames=elsewhere), False)
+                follower._known = follower._known._replace(scene=scene)
                 assert state_of(mirror) == want
         except BaseException as error:
             failures.append(error)
@@ -92,3 +93,63 @@ def test_threads_sync_one_mirror(c):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_an_older_reading_that_is_stored_late_is_not_answered_from(c, monkeypatch: pytest.MonkeyPatch):
+    """One thread has read the client and stores that only after another one has moved a body and read it, too."""
+    sphere = p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=c)
+    body, mirror = p.createMultiBody(1, sphere, physicsClientId=c), Mirror(c)
+    watched, read, cast = mirror.watch(), mirror._follower._reader.read, mirror._rays
+    has_read, may_store = threading.Event(), threading.Event()
+    away, back = [50, 50, 50], [0, 0, 50]
+    rays = [[0, 0, 60]] * 2000, [[0, 0, 40]] * 2000
+
+    def read_and_pause(*given: object, **named: object) -> object:
+        scene = read(*given, **named)
+        if threading.current_thread() is slow:
+            has_read.set()
+            may_store.wait(10.0)
+        return scene
+
+    def cast_after_the_other(*given: object) -> object:
+        may_store.set()
+        if threading.current_thread() is not slow:
+            slow.join()
+        return cast(*given)
+
+    watched.resetBasePositionAndOrientation(body, away, [0, 0, 0, 1])
+    watched.rayTestBatch(*rays)
+    watched.performCollisionDetection()
+    monkeypatch.setattr(mirror._follower._reader, "read", read_and_pause)
+    monkeypatch.setattr(mirror, "_rays", cast_after_the_other)
+    slow = threading.Thread(target=watched.rayTestBatch, args=rays)
+    slow.start()
+    assert has_read.wait(10.0)
+    watched.resetBasePositionAndOrientation(body, back, [0, 0, 0, 1])
+    assert watched.rayTestBatch(*rays)[0][0] == body
+    assert watched.rayTestBatch(*rays)[0][0] == body
+
+
+@pytest.mark.machine_code  # plain Python cannot read PyBullet's tuples with holes
+@pytest.mark.parametrize("n", [1, 300, 2000])
+def test_a_body_with_fewer_links_that_a_watched_client_has_not_seen_come(n: int):
+    """PyBullet's states of links that there are not are holes in its tuple: the client is read again."""
+    client = p.connect(p.DIRECT)
+    try:
+        sphere = p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=client)
+        p.createMultiBody(0, sphere, physicsClientId=client)
+        links = {"linkMasses": [1.0], "linkCollisionShapeIndices": [sphere], "linkVisualShapeIndices": [-1]}
+        frames = {"linkPositions": [[0, 1, 0]], "linkOrientations": [[0, 0, 0, 1]], "linkParentIndices": [0]}
+        inertial = {"linkInertialFramePositions": [[0, 0, 0]], "linkInertialFrameOrientations": [[0, 0, 0, 1]]}
+        joints = {"linkJointTypes": [p.JOINT_REVOLUTE], "linkJointAxis": [[0, 0, 1]]}
+        robot = p.createMultiBody(
+            1, sphere, basePosition=[3, 0, 0], **links, **frames, **inertial, **joints, physicsClientId=client
+        )
+        watched = Mirror(client).watch()
+        assert watched.rayTest([-3, 0, 0], [3, 0, 0])[0][0] == 0
+        p.removeBody(robot, physicsClientId=client)
+        assert p.createMultiBody(0, sphere, basePosition=[0, 3, 0], physicsClientId=client) == robot
+        watched.stepSimulation()
+        assert watched.rayTestBatch([[0, 6, 0]] * n, [[0, 2, 0]] * n)[-1][:2] == (robot, -1)
+    finally:
+        p.disconnect(client)
