@@ -1,6 +1,7 @@
 """Scenes after scenes: in the same arrays, unless something still reads them."""
 
 import threading
+from copy import copy
 
 import numpy as np
 import pybullet as p
@@ -69,6 +70,11 @@ def test_a_sync_that_fails_leaves_the_mirror_as_it_was(c):
             with pytest.raises(ValueError, match="body 7"):
                 mirror.sync()
             assert state_of(mirror) == before
+
+
+def test_a_copy_of_a_watched_client_is_one(c):
+    watched = Mirror(c).watch()
+    assert copy(watched).rayTest(STARTS[0], ENDS[0]) == watched.rayTest(STARTS[0], ENDS[0])
 
 
 def test_threads_sync_one_mirror(c):
