@@ -207,7 +207,7 @@ class WatchedClient:
         vars(self).update(ray_tests)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # of a copy that is being made
+        if name == "_api":  # of a copy that is being made
             raise AttributeError(name)
         attribute = getattr(self._api, name)
         if not isbuiltin(attribute):

@@ -157,10 +157,9 @@ class RayRequest:
 
     def raise_invalid(self) -> NoReturn:
         """Raise the ValueError that names what is wrong with the rays, and in which row first."""
-        is_segment = self.options[0]
-        first, second = ("starts", "ends") if is_segment else ("origins", "directions")
+        first, second = ("starts", "ends") if self.options[0] else ("origins", "directions")
         validate.vectors(self.first, first)
-        (validate.vectors if is_segment else _directions)(self.second, second, len(self.first))
+        (validate.vectors if self.options[0] else _directions)(self.second, second, len(self.first))
         raise_changed(first, second)
 
 
@@ -195,10 +194,13 @@ class Filters(TypedDict, total=False):
     threads: int | None
 
 
-class CastOptions(Filters, total=False):
+class CastOptions(TypedDict, total=False):
     """Options of all queries about rays."""
 
     inside: InsidePolicy
+    mask: ArrayLike
+    ignore_character: ArrayLike | None
+    threads: int | None
     radius: ArrayLike
 
 
@@ -254,8 +256,7 @@ def point_request(
     layers = validate.EVERY_LAYER if mask is ALL_LAYERS else validate.masks(mask, len(places))
     nobody = ignore_character is None
     ignored = validate.IGNORE_NONE if nobody else validate.ignored_characters(ignore_character, len(places))
-    is_any = layers is validate.EVERY_LAYER and nobody
-    filters = ANY_LIMB if is_any else PointFilters(layers, ignored)
+    filters = ANY_LIMB if layers is validate.EVERY_LAYER and nobody else PointFilters(layers, ignored)
     return places, filters, None if threads is None else validate.workers(threads)
 
 
