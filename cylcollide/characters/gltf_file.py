@@ -233,9 +233,10 @@ def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], I
     except ImportError as missing:
         raise not_installed("pygltflib", "gltf", missing) from missing
     file = Path(path)
-    file.open("rb").close()  # pygltflib prints what it cannot open
+    data = file.read_bytes()
     try:
-        document = pygltflib.GLTF2().load(file)
+        binary, kind = data[:4] == b"glTF", pygltflib.GLTF2
+        document = kind.load_from_bytes(data) if binary else kind.gltf_from_json(data.decode("utf-8-sig"))
         if document is None:
             raise ValueError("it is empty")
         return interpret(GltfFile(document, file))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support import skins
-from support.cases.gltf import FLOAT, Writer, gltf, pack
+from support.cases.gltf import FLOAT, Writer, glb, gltf, pack
 
 import cylcollide as cc
 
@@ -26,7 +26,7 @@ def animation(writer, *channels, name="walk"):
     return {"name": name, "samplers": samplers, "channels": targets}
 
 
-def written(tmp_path, *channels, nodes=None, **more):
+def written(tmp_path, *channels, nodes=None, binary=False, **more):
     writer = Writer()
     default = [
         {"name": "armature", "scale": [0.01] * 3, "translation": [0, 0, 1], "children": [1]},
@@ -38,8 +38,8 @@ def written(tmp_path, *channels, nodes=None, **more):
         "animations": [animation(writer, *channels)],
         **more,
     }
-    path = tmp_path / "a.gltf"
-    path.write_bytes(gltf((content | pack(writer), writer.data)))
+    path = tmp_path / ("a.vrm" if binary else "a.gltf")
+    path.write_bytes((glb if binary else gltf)((content | pack(writer), writer.data)))
     return path
 
 
@@ -57,6 +57,10 @@ def test_turns_are_interpolated_along_circles_and_the_root_moves_in_the_scene(tm
     np.testing.assert_allclose(positions, np.column_stack([times, np.ones(41), np.ones(41)]), atol=1e-6)
     angles = 2 * np.arctan2(joints[:, 1, 2], joints[:, 1, 3])
     np.testing.assert_allclose(angles, np.pi / 2 * np.minimum(times, 1), atol=1e-4)  # linear steps of 5 degrees
+
+
+def test_a_binary_file_of_any_name_is_read(tmp_path):
+    assert cc.Clip.load_gltf(written(tmp_path, TURNS, binary=True)).bone_names == ("spine",)
 
 
 def test_steps_and_curves(tmp_path):

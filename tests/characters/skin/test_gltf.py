@@ -53,6 +53,25 @@ def test_a_buffer_beside_the_file(tmp_path):
         Skin.from_gltf(path)
 
 
+@pytest.mark.parametrize("name", ["a.vrm", "a.VRM", "a.xyz", "a", "a.gltf"])
+def test_the_first_bytes_say_what_a_file_is_and_its_name_does_not(tmp_path, name):
+    content, data = document(known())
+    bones = {"hips": {"node": 2}, "spine": {"node": 3}, "chest": {"node": 4}}
+    content["extensions"] = {"VRMC_vrm": {"humanoid": {"humanBones": bones}}}
+    path = written(tmp_path / name, glb((content, data)))
+    assert Skin.from_gltf(path).bone_names == ("low", "mid", "high")
+    rig = cc.Rig.from_gltf(path, names="vrm", shapes=[cc.Shape.CYLINDER])
+    assert rig.bone_names == ("hips", "spine", "chest")
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_text_is_read_under_any_name_and_in_utf_8(tmp_path, mark):
+    content, data = document(known())
+    content["nodes"][2]["name"] = "腰"
+    path = written(tmp_path / "a.glb", mark + gltf((content, data)))
+    assert Skin.from_gltf(path).bone_names == ("腰", "mid", "high")
+
+
 def test_a_rig_from_a_file(tmp_path):
     skin = Skin.from_gltf(written(tmp_path / "a.glb", glb(document(known()))))
     rig = cc.Rig.from_gltf(tmp_path / "a.glb", shapes=[cc.Shape.CYLINDER], least_share=0.01)
