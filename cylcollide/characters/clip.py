@@ -168,7 +168,8 @@ class Clip(Immutable):
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
-            If it is not glTF, requires an extension that cannot be read, or has no such animation.
+            If it is not glTF, requires an extension that cannot be read, has no such animation, or
+            shows a bone mirrored, sheared or scaled by axes.
         """
         from cylcollide.characters import gltf_motion  # noqa: PLC0415  # which needs an extra
 
