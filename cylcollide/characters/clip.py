@@ -168,7 +168,8 @@ class Clip(Immutable):
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
-            If it is not glTF, requires an extension that cannot be read, or has no such animation.
+            If it is not glTF, requires an extension that cannot be read, has no such animation, or
+            shows a bone mirrored, sheared or scaled by axes.
         """
         from cylcollide.characters import gltf_motion  # noqa: PLC0415  # which needs an extra
 
@@ -247,8 +248,8 @@ class Clip(Immutable):
         tuple
             Root positions (n, 3), root orientations (n, 4) and joint orientations (n, b, 4), unit
             quaternions x, y, z, w. The root's motion is in the first two; its own joint is 0, 0, 0,
-            1. If the rig's bone with the name of the clip's root is not a root, the rig's root is
-            placed so that this bone follows the clip.
+            1. If the rig's bone with the name of the clip's root is not its only root, the rig's
+            first root is placed so that this bone follows the clip, and other roots go with it.
 
         Raises
         ------

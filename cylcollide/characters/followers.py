@@ -49,14 +49,11 @@ def of_rig(names: Sequence[str], ways: Float64Array, turns: Float64Array, rig: S
     root_bone = int((source == 0).argmax()) if (source == 0).any() else -1
     if root_bone < 0:
         return Followers(source, rest, NO_TURN, NO_SHIFT)
-    if rig.parents[root_bone] < 0:
-        rest[root_bone] = quaternions.IDENTITY
+    if root_bone == 0 and (rig.parents[1:] >= 0).all():
+        rest[0] = quaternions.IDENTITY
         return Followers(source, rest, NO_TURN, NO_SHIFT)
-    top = root_bone
-    while rig.parents[top] >= 0:
-        top = int(rig.parents[top])
     undone = quaternions.conjugate(rig._rest.orientations[[root_bone]])
-    return Followers(source, rest, undone, rig._rest.positions[[root_bone]] - rig._rest.positions[top])
+    return Followers(source, rest, undone, rig._rest.positions[[root_bone]] - rig._rest.positions[0])
 
 
 def _check(names: Sequence[str], moved: list[int], matched: list[int], rig: Skeleton) -> None:

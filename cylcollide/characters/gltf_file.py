@@ -5,7 +5,7 @@ EXT_meshopt_compression, and DracoPy (Apache 2.0) for KHR_draco_mesh_compression
 """
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib import import_module
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from cylcollide import shapes
 from cylcollide._types import Float64Array
 from cylcollide._version import not_installed, to_install
+from cylcollide.characters import gltf_checks, quaternions
 
 if TYPE_CHECKING:
     from pygltflib import GLTF2
@@ -49,6 +50,7 @@ class GltfFile:
 
     def __init__(self, document: "GLTF2", path: Path) -> None:
         self.document, self.path = document, path
+        gltf_checks.version(document.asset)
         for name in document.extensionsRequired or ():
             if name in PACKAGES:
                 _package(name)
@@ -61,44 +63,101 @@ class GltfFile:
     @cached_property
     def parents(self) -> list[int]:
         """The node above each node, or -1."""
-        above = [-1] * len(self.document.nodes)
-        for row, node in enumerate(self.document.nodes):
+        nodes = self.document.nodes
+        above = [-1] * len(nodes)
+        for row, node in enumerate(nodes):
             for child in node.children or ():
+                if above[gltf_checks.index(child, len(nodes), f"children of node {row}")] >= 0:
+                    raise ValueError(f"expected nodes in trees, got node {child} below nodes {above[child]} and {row}")
                 above[child] = row
         return above
 
-    def ancestors(self, node: int) -> Iterator[int]:
-        """The nodes above a node, the nearest first."""
-        for _ in range(len(self.parents)):
-            node = self.parents[node]
-            if node < 0:
-                return
-            yield node
-        raise ValueError("expected nodes in trees, got a node above itself")
+    @cached_property
+    def order(self) -> list[int]:
+        """All nodes, parents before their children."""
+        found = [node for node, parent in enumerate(self.parents) if parent < 0]
+        for node in found:
+            found.extend(self.document.nodes[node].children or ())
+        if len(found) < len(self.parents):
+            node = next(iter(set(range(len(self.parents))) - set(found)))
+            raise ValueError(f"expected nodes in trees, got node {node} above itself; export the file again")
+        return found
+
+    def above(self, known: Collection[int]) -> dict[int, int]:
+        """The nearest node above each node that is one of those that are known, or -1."""
+        found: dict[int, int] = {}
+        for node in self.order:
+            parent = self.parents[node]
+            found[node] = parent if parent < 0 or parent in known else found[parent]
+        return found
 
     @cached_property
     def local(self) -> Float64Array:
         """The transform of each node in the frame of its parent, (nodes, 4, 4), of column vectors."""
         matrices = np.tile(np.eye(4), (len(self.document.nodes), 1, 1))
-        for own, node in zip(matrices, self.document.nodes, strict=True):
+        for row, (own, node) in enumerate(zip(matrices, self.document.nodes, strict=True)):
             if node.matrix is not None:
                 own[:] = np.reshape(node.matrix, (4, 4)).T
             else:
-                turn = shapes.rotation_matrices(np.array([node.rotation or [0.0, 0.0, 0.0, 1.0]], np.float64))[0]
-                own[:3, :3] = turn * np.array(node.scale or [1.0, 1.0, 1.0])
-                own[:3, 3] = node.translation or [0.0, 0.0, 0.0]
+                place, turn, scale = self.parts(row)
+                own[:3, :3] = shapes.rotation_matrices(turn[None])[0] * scale
+                own[:3, 3] = place
         return matrices
 
-    def world(self, node: int) -> Float64Array:
-        """The transform of a node in the scene, (4, 4)."""
-        found = self.local[node]
-        for above in self.ancestors(node):
-            found = self.local[above] @ found
-        return np.asarray(found)
+    def parts(self, row: int) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Translation, rotation and scale of a node at rest; of its matrix if it has one."""
+        node = self.document.nodes[row]
+        if node.matrix is not None:
+            matrix = self.local[row]
+            scale = np.linalg.norm(matrix[:3, :3], axis=0) * (-1.0 if np.linalg.det(matrix[:3, :3]) < 0.0 else 1.0)
+            turn = matrix[:3, :3] / scale if scale.all() else np.eye(3)
+            return matrix[:3, 3], quaternions.of_matrices(turn[None])[0], scale
+        found = []
+        for name, default in (("translation", [0.0] * 3), ("rotation", [0.0, 0.0, 0.0, 1.0]), ("scale", [1.0] * 3)):
+            value = getattr(node, name)
+            numbers = np.array(default if value is None else value, np.float64)
+            if numbers.shape != (len(default),) or not np.isfinite(numbers).all():
+                raise ValueError(f"{name} of node {row}: expected {len(default)} finite numbers, got {value}")
+            found.append(numbers)
+        if not found[1].any():
+            raise ValueError(f"rotation of node {row}: expected a quaternion, got zeros; export the file again")
+        return found[0], found[1], found[2]
 
-    def joint_name(self, node: int) -> str:
-        """The name of a node as a bone."""
-        return self.document.nodes[node].name or f"joint_{node}"
+    @cached_property
+    def worlds(self) -> Float64Array:
+        """The transform of each node in the scene, (nodes, 4, 4)."""
+        found = self.local.copy()
+        for node in self.order:
+            if self.parents[node] >= 0:
+                found[node] = found[self.parents[node]] @ found[node]
+        return found
+
+    def joints(self, skin: int, whose: str = "a skin") -> list[int]:
+        """The nodes of the joints of a skin."""
+        nodes = gltf_checks.element(self.document.skins, skin, whose).joints
+        return [gltf_checks.index(node, len(self.document.nodes), f"joints of skin {skin}") for node in nodes]
+
+    def bone_names(self, bones: Sequence[int]) -> list[str]:
+        """Names of nodes as bones, all different; the same for a skin and a clip of this file.
+
+        Names need only differ among joints of trees that skins have in common: two people may have equal ones.
+        """
+        skins = [self.joints(skin) for skin in range(len(self.document.skins or ()))]
+        above = self.above({joint for joints in skins for joint in joints})
+        tops: dict[int, int] = {}
+        for node in self.order:
+            tops[node] = node if above[node] < 0 else tops[above[node]]
+        trees, count = {tops[bone] for bone in bones}, 0
+        while len(trees) > count:
+            count = len(trees)
+            for joints in skins:
+                its = {tops[joint] for joint in joints}
+                trees |= its if its & trees else set()
+        kin = sorted({*bones, *(joint for joints in skins for joint in joints if tops[joint] in trees)})
+        given = [self.document.nodes[node].name or None for node in kin]
+        invented = [f"{name or 'joint'}_{node}" for name, node in zip(given, kin, strict=True)]
+        names = dict(zip(kin, gltf_checks.unique_names(given, invented), strict=True))
+        return [names[bone] for bone in bones]
 
     @property
     def humanoid(self) -> dict[int, str]:
@@ -116,7 +175,7 @@ class GltfFile:
 
     def accessor(self, number: int) -> NDArray[Any]:
         """The rows of an accessor, (count, width); normalised integers become numbers up to 1."""
-        accessor = self.document.accessors[number]
+        accessor = gltf_checks.element(self.document.accessors, number, "an accessor")
         dtype, width = DTYPES[accessor.componentType], WIDTHS[accessor.type]
         sparse = accessor.sparse
         if accessor.bufferView is not None:
@@ -138,7 +197,7 @@ class GltfFile:
 
     def _rows(self, view: int, offset: int, count: int, dtype: np.dtype[Any], width: int) -> NDArray[Any]:
         """Rows of numbers in a view of a buffer."""
-        stride = self.document.bufferViews[view].byteStride or width * dtype.itemsize
+        stride = gltf_checks.element(self.document.bufferViews, view, "bufferView").byteStride or width * dtype.itemsize
         data = self._view(view)
         return np.ndarray((count, width), dtype.newbyteorder("<"), data, offset, (stride, dtype.itemsize))
 
@@ -168,7 +227,7 @@ class GltfFile:
 
     def _buffer(self, number: int) -> bytes:
         if number not in self._buffers:
-            uri = self.document.buffers[number].uri
+            uri = gltf_checks.element(self.document.buffers, number, "buffer").uri
             if uri is None:
                 data = self.document.binary_blob() or b""
             elif uri.startswith("data:"):
@@ -233,9 +292,10 @@ def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], I
     except ImportError as missing:
         raise not_installed("pygltflib", "gltf", missing) from missing
     file = Path(path)
-    file.open("rb").close()  # pygltflib prints what it cannot open
+    data = file.read_bytes()
     try:
-        document = pygltflib.GLTF2().load(file)
+        binary, kind = data[:4] == b"glTF", pygltflib.GLTF2
+        document = kind.load_from_bytes(data) if binary else kind.gltf_from_json(data.decode("utf-8-sig"))
         if document is None:
             raise ValueError("it is empty")
         return interpret(GltfFile(document, file))

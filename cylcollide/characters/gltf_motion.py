@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from cylcollide import shapes, validate
 from cylcollide._types import Float64Array
-from cylcollide.characters import gltf_file, quaternions
+from cylcollide.characters import gltf_checks, gltf_file, quaternions
 from cylcollide.characters.gltf_file import ArgumentError, GltfFile
 
 LARGEST_TURN = np.deg2rad(5.0)
 """Between frames that turn a node further, others are inserted: a clip interpolates linearly, glTF along circles."""
+
+WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 
 CURVE_STEP = 1.0 / 60.0
 """Longest time between frames of a motion of cubic splines, seconds."""
@@ -61,15 +64,17 @@ def _motion(file: GltfFile, wanted: str | int | None) -> dict[str, Any]:
     tracks = _tracks(file, _chosen(file, wanted))
     bones, parents = _bones(file, tracks)
     times = _frame_times(tracks)
-    between = [_between(file, bones, bone, parents[row]) for row, bone in enumerate(bones)]
-    at = [_posed(file, path, tracks, times) for path in between]
-    turns = np.stack([turn for _, turn in at], axis=1)
-    rest = [_posed(file, path, {}, times[:1]) for path in between]
+    paths = [
+        _between(file, bone, bones[parent] if parent >= 0 else -1) for bone, parent in zip(bones, parents, strict=True)
+    ]
+    names = file.bone_names(bones)
+    at = _posed(file, paths, parents, names, tracks, times)
+    rest = _posed(file, paths, parents, names, {}, times[:1])
     offsets = np.stack([place[0] for place, _ in at])
-    _name_moved(file, bones, at, offsets)
+    _name_moved(file, names, at, offsets)
     return {
-        "bone_names": [file.joint_name(node) for node in bones], "parents": parents, "offsets": offsets, "times": times,
-        "root_positions": at[0][0], "orientations": turns,
+        "bone_names": names, "parents": parents, "offsets": offsets, "times": times,
+        "root_positions": at[0][0], "orientations": np.stack([turn for _, turn in at], axis=1),
         "rest_orientations": np.stack([turn[0] for _, turn in rest]),
     }  # fmt: skip
 
@@ -84,27 +89,33 @@ def _chosen(file: GltfFile, wanted: str | int | None) -> Any:
         row = names.index(wanted)
     if wanted is None and len(names) == 1:
         row = 0
-    if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < len(names):
+    if not validate.is_integer(row) or not 0 <= int(row) < len(names):
         raise ArgumentError(f"animation: expected a name or row of {', '.join(map(repr, names))}, got {wanted!r}")
-    return animations[row]
+    return animations[int(row)]
 
 
 def _tracks(file: GltfFile, animation: Any) -> dict[tuple[int, str], _Track]:
     """The tracks of an animation by node and property."""
     tracks = {}
-    for channel in animation.channels:
-        if channel.target.node is None or channel.target.path == "weights":
+    for row, channel in enumerate(animation.channels):
+        node, path = channel.target.node, channel.target.path
+        if node is None or path == "weights":
             continue
-        sampler = animation.samplers[channel.sampler]
-        times, values = (file.accessor(number).astype(np.float64) for number in (sampler.input, sampler.output))
+        node = gltf_checks.index(node, len(file.document.nodes), f"node of channel {row}")
+        sampler = gltf_checks.element(animation.samplers, channel.sampler, f"sampler of channel {row}")
         how = sampler.interpolation or "LINEAR"
+        validate.one_of(path, f"path of channel {row}", *WIDTHS)
+        validate.one_of(how, f"interpolation of channel {row}", "LINEAR", "STEP", "CUBICSPLINE")
+        times, values = (file.accessor(number).astype(np.float64) for number in (sampler.input, sampler.output))
+        if times.shape[1] != 1 or values.shape[1] != WIDTHS[path]:
+            raise ValueError(f"channel {row}: expected numbers for times and VEC{WIDTHS[path]} for {path}, got others")
         if how == "CUBICSPLINE":
             values = values.reshape(len(times), 3, -1)
         if len(values) != len(times) or not (np.diff(times[:, 0]) > 0.0).all() or not np.isfinite(values).all():
-            raise ValueError(
-                f"expected {len(times)} keys of increasing times, got others for node {channel.target.node}"
-            )
-        tracks[channel.target.node, channel.target.path] = _Track(times[:, 0], values, how)
+            raise ValueError(f"expected {len(times)} keys of increasing times, got others for node {node}")
+        if path == "rotation" and not (values[:, 1] if how == "CUBICSPLINE" else values).any(axis=1).all():
+            raise ValueError(f"rotations of node {node}: expected quaternions, got zeros; export the file again")
+        tracks[node, path] = _Track(times[:, 0], values, how)
     if not any(path != "scale" for _, path in tracks):
         raise ValueError("its animation moves no node")
     return tracks
@@ -112,25 +123,26 @@ def _tracks(file: GltfFile, animation: Any) -> dict[tuple[int, str], _Track]:
 
 def _bones(file: GltfFile, tracks: dict[tuple[int, str], _Track]) -> tuple[list[int], list[int]]:
     """Nodes of the tree of most moving joints, or, without skins, moving nodes, parents first; their parents' rows."""
-    known = {joint for skin in file.document.skins or () for joint in skin.joints}
+    known = {joint for skin in range(len(file.document.skins or ())) for joint in file.joints(skin)}
     known = known or {node for node, path in tracks if path != "scale"}
-    above = {node: [up for up in file.ancestors(node) if up in known] for node in known}
+    above, depth, tops = file.above(known), {-1: 0}, dict[int, int]()
+    for node in file.order:
+        depth[node] = depth[above[node]] + 1
+        tops[node] = node if above[node] < 0 else tops[above[node]]
     trees: dict[int, list[int]] = {}
-    for node in sorted(known, key=lambda node: (len(above[node]), node)):
-        trees.setdefault(above[node][-1] if above[node] else node, []).append(node)
+    for node in sorted(known, key=lambda node: (depth[node], node)):
+        trees.setdefault(tops[node], []).append(node)
     moving = {node for node, _ in tracks}
     bones = max(trees.values(), key=lambda tree: (sum(node in moving for node in tree), len(tree)))
     rows = {node: row for row, node in enumerate(bones)}
-    return bones, [rows[above[node][0]] if above[node] else -1 for node in bones]
+    return bones, [rows.get(above[node], -1) for node in bones]
 
 
-def _between(file: GltfFile, bones: list[int], bone: int, parent: int) -> list[int]:
-    """The nodes from below the parent of a bone, or from the scene, to the bone."""
-    stop, path = bones[parent] if parent >= 0 else -1, [bone]
-    for node in file.ancestors(bone):
-        if node == stop:
-            break
-        path.append(node)
+def _between(file: GltfFile, bone: int, stop: int) -> list[int]:
+    """The nodes from below a node, or from the scene, to a bone."""
+    path = [bone]
+    while file.parents[path[-1]] not in (stop, -1):
+        path.append(file.parents[path[-1]])
     return path[::-1]
 
 
@@ -153,43 +165,63 @@ def _frame_times(tracks: dict[tuple[int, str], _Track]) -> Float64Array:
 
 
 def _posed(
-    file: GltfFile, path: list[int], tracks: dict[tuple[int, str], _Track], times: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Positions (n, 3) and turns (n, 4) at times of the last of some nodes, each in the frame of the one before it."""
-    n = len(times)
-    place, turn, scale = np.zeros((n, 3)), np.tile(quaternions.IDENTITY, (n, 1)), np.ones(3)
-    for above in file.ancestors(path[0]):
-        scale = scale * _transform(file, above)[2]
-    for node in path:
-        shift, own_turn, own_scale = _transform(file, node)
-        if (node, "translation") in tracks:
-            shift = tracks[node, "translation"].at(times)
-        if (node, "rotation") in tracks:
-            own_turn = tracks[node, "rotation"].at(times)
-        place = place + quaternions.rotated(turn, scale * shift)
-        turn = quaternions.product(turn, quaternions.normalised(np.broadcast_to(own_turn, (n, 4))))
-        scale = scale * own_scale
-    return place, turn
+    file: GltfFile,
+    paths: list[list[int]],
+    parents: list[int],
+    names: list[str],
+    tracks: dict[tuple[int, str], _Track],
+    times: Float64Array,
+) -> list[tuple[Float64Array, Float64Array]]:
+    """Positions (n, 3) and turns (n, 4) of bones at times, each in the frame of its parent, in units of the scene.
+
+    A path has the nodes from below the parent to the bone. A bone of scale 0 is turned as its parent.
+    """
+    found, scales = [], {-1: 1.0}
+    for row, (path, parent) in enumerate(zip(paths, parents, strict=True)):
+        whole = _local(file, path[0], tracks, times)
+        for node in path[1:]:
+            whole = whole @ _local(file, node, tracks, times)
+        place = scales[parent] * whole[:, :3, 3]
+        if not whole[:, :3, :3].any():
+            found.append((place, np.tile(quaternions.IDENTITY, (len(times), 1))))
+            scales[row] = 0.0
+            continue
+        if not gltf_checks.similar(whole):
+            raise ValueError(
+                f"node {path[-1]} ({names[row]!r}): expected a bone that is turned and has one scale > 0 in the scene, "
+                "got one mirrored, sheared or scaled by axes; apply its scale and those above it before the export"
+            )
+        size = np.cbrt(np.linalg.det(whole[:, :3, :3]))
+        found.append((place, quaternions.of_matrices(whole[:, :3, :3] / size[:, None, None])))
+        scales[row] = scales[parent] * float(size[0])
+    return found
 
 
-def _transform(file: GltfFile, node: int) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Translation, rotation and scale of a node at rest."""
-    matrix = file.local[node]
-    scale = np.linalg.norm(matrix[:3, :3], axis=0)
-    return matrix[:3, 3], quaternions.of_matrices(matrix[None, :3, :3] / scale)[0], scale
+def _local(file: GltfFile, node: int, tracks: dict[tuple[int, str], _Track], times: Float64Array) -> Float64Array:
+    """The transform of a node in the frame of the node above it at times, (n, 4, 4)."""
+    place, turn = tracks.get((node, "translation")), tracks.get((node, "rotation"))
+    matrices = file.local[[node]]
+    if place is None and turn is None:
+        return np.asarray(np.broadcast_to(matrices, (len(times), 4, 4)))
+    matrices = np.repeat(matrices, len(times), axis=0)
+    if place is not None:
+        matrices[:, :3, 3] = place.at(times)
+    if turn is not None:
+        matrices[:, :3, :3] = shapes.rotation_matrices(turn.at(times)) * file.parts(node)[2]
+    return matrices
 
 
 def _name_moved(
-    file: GltfFile, bones: list[int], at: list[tuple[Float64Array, Float64Array]], offsets: Float64Array
+    file: GltfFile, names: list[str], at: list[tuple[Float64Array, Float64Array]], offsets: Float64Array
 ) -> None:
     """Warn of joints that slide: what a clip cannot say."""
     size = float(np.abs(offsets[1:]).sum(axis=0).max(initial=0.0))
     moved = [np.ptp(place, axis=0).max() > MOVED * size for place, _ in at[1:]]
-    names = [file.joint_name(node) for node, far in zip(bones[1:], moved, strict=True) if far]
-    if names:
+    slid = [name for name, far in zip(names[1:], moved, strict=True) if far]
+    if slid:
         warnings.warn(
-            f"{file.path}: {len(names)} joints move in their parents' frames, and a clip only turns them: "
-            f"{', '.join(names[:12])}",
+            f"{file.path}: {len(slid)} joints move in their parents' frames, and a clip only turns them: "
+            f"{', '.join(slid[:12])}",
             UserWarning,
             stacklevel=6,
         )

@@ -46,7 +46,7 @@ def pairs_by_name(rig: Skeleton, clip: Skeleton, bones: Mapping[str, str] | None
 def carried_over(
     rig: Skeleton, clip: Skeleton, pairs: dict[int, int], root_positions: Float64Array, turns: Float64Array
 ) -> dict[str, Any]:
-    """Arguments of `Clip`, but for times: the bones of the rig's tree with the first pair.
+    """Arguments of `Clip`, but for times: the bones of the rig's tree with most pairs.
 
     `clip` has the rest pose, `turns` (f, b, 4) the joints of all frames. In the world, each bone of a pair turns from
     its rest as the other does from its own. Limbs whose rests point elsewhere are first turned to where the clip's are.
@@ -54,7 +54,8 @@ def carried_over(
     frames = len(turns)
     axes = _between_axes(rig, clip, pairs)
     world = _world(clip, turns)
-    top = _top(rig, min(pairs))
+    tops = [_top(rig, bone) for bone in sorted(pairs)]
+    top = max(tops, key=tops.count)
     kept = [bone for bone in range(len(rig.bone_names)) if _top(rig, bone) == top]
     aligned = _aligned(rig, clip, pairs, axes)
     whole = np.empty((frames, len(rig.bone_names), 4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_left, insort
 from collections import deque
 from typing import NamedTuple, TypeGuard
@@ -50,9 +51,9 @@ class ViewClock(metaclass=Shown):
         for value, name in ((buffer, "buffer"), (step, "step")):
             if not _is_finite(value) or value < 0.0:
                 raise ValueError(f"{name}: expected a number >= 0, got {value!r}")
-        if not isinstance(window, int) or isinstance(window, bool) or window < 1:
+        if not validate.is_integer(window) or operator.index(window) < 1:
             raise ValueError(f"window: expected an integer >= 1, got {window!r}")
-        self.buffer, self.step, self.window = float(buffer), float(step), window
+        self.buffer, self.step, self.window = float(buffer), float(step), operator.index(window)
         self._ages: deque[float] = deque()
         self._sorted: list[float] = []
 

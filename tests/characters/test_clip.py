@@ -124,6 +124,31 @@ def test_a_root_above_that_of_the_clip(clip, names):
         np.testing.assert_allclose(matrices(turns[k, where]), own, atol=1e-14)
 
 
+@pytest.mark.parametrize(("names", "parents"), [
+    (["hips", "spine", "prop"], [-1, 0, -1]), (["hips", "prop", "spine"], [-1, -1, 0]),
+    (["prop", "hips", "spine"], [-1, -1, 1]), (["prop", "root", "hips", "spine"], [-1, -1, 1, 2]),
+])  # fmt: skip
+def test_the_order_of_roots_changes_no_pose(clip, names, parents):
+    """The hips stand where the clip has them, and other trees beside them as at rest."""
+    rng = np.random.default_rng(8)
+    places, turns = (dict(zip(["hips", "spine", "prop", "root"], rows, strict=True))
+                     for rows in (rng.normal(size=(4, 3)), unit(rng, 4)))  # fmt: skip
+    rig = rig_of(names, parents, [places[name] for name in names], [turns[name] for name in names])
+    positions, orientations = rig.forward(*clip.at([0.3, 1.1], rig))
+    expected, hips, prop = clip.at([0.3, 1.1]), names.index("hips"), names.index("prop")
+    np.testing.assert_allclose(positions[:, hips], expected[0], atol=1e-14)
+    rest = rig._rest
+    for k in range(2):
+        own = matrices(expected[1][k])
+        np.testing.assert_allclose(matrices(orientations[k, hips]), own, atol=1e-14)
+        turned = own @ matrices(rest.orientations[hips]).T
+        beside = turned @ (rest.positions[prop] - rest.positions[hips])
+        np.testing.assert_allclose(positions[k, prop] - positions[k, hips], beside, atol=1e-14)
+        np.testing.assert_allclose(
+            matrices(orientations[k, prop]), turned @ matrices(rest.orientations[prop]), atol=1e-14
+        )
+
+
 def test_the_real_clip_moves_a_rig_of_its_own_skeleton():
     clip = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT)
     assert repr(clip) == "Clip(688 frames in 22.9 s, 31 bones)"

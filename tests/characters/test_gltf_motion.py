@@ -1,9 +1,11 @@
 """Clips of glTF files: every interpolation, scenes with scales, files with and without a skin."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 from support import skins
-from support.cases.gltf import FLOAT, Writer, gltf, pack
+from support.cases.gltf import FLOAT, Writer, glb, gltf, pack
 
 import cylcollide as cc
 
@@ -26,7 +28,7 @@ def animation(writer, *channels, name="walk"):
     return {"name": name, "samplers": samplers, "channels": targets}
 
 
-def written(tmp_path, *channels, nodes=None, **more):
+def written(tmp_path, *channels, nodes=None, binary=False, **more):
     writer = Writer()
     default = [
         {"name": "armature", "scale": [0.01] * 3, "translation": [0, 0, 1], "children": [1]},
@@ -38,8 +40,8 @@ def written(tmp_path, *channels, nodes=None, **more):
         "animations": [animation(writer, *channels)],
         **more,
     }
-    path = tmp_path / "a.gltf"
-    path.write_bytes(gltf((content | pack(writer), writer.data)))
+    path = tmp_path / ("a.vrm" if binary else "a.gltf")
+    path.write_bytes((glb if binary else gltf)((content | pack(writer), writer.data)))
     return path
 
 
@@ -57,6 +59,10 @@ def test_turns_are_interpolated_along_circles_and_the_root_moves_in_the_scene(tm
     np.testing.assert_allclose(positions, np.column_stack([times, np.ones(41), np.ones(41)]), atol=1e-6)
     angles = 2 * np.arctan2(joints[:, 1, 2], joints[:, 1, 3])
     np.testing.assert_allclose(angles, np.pi / 2 * np.minimum(times, 1), atol=1e-4)  # linear steps of 5 degrees
+
+
+def test_a_binary_file_of_any_name_is_read(tmp_path):
+    assert cc.Clip.load_gltf(written(tmp_path, TURNS, binary=True)).bone_names == ("spine",)
 
 
 def test_steps_and_curves(tmp_path):
@@ -95,6 +101,60 @@ def test_nodes_between_joints_and_the_armature_count(tmp_path):
     np.testing.assert_allclose(np.abs(clip.rest_orientations @ QUARTER), [1, 1], atol=1e-6)
 
 
+def scene(tmp_path, *, arm=None, a=None, b=None, turn=1, **more):
+    """The clip of an arm with joints a and b, and where these are in the scene after a quarter turn of one node."""
+    nodes = [
+        {"name": "arm", "children": [1], **(arm or {})}, {"name": "a", "translation": [1, 0, 0], "children": [2]},
+        {"name": "b", "translation": [1, 1, 0]},
+    ]  # fmt: skip
+    nodes[1] |= a or {}
+    nodes[2] |= b or {}
+    turns = (turn, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR")
+    clip = cc.Clip.load_gltf(written(tmp_path, turns, nodes=nodes, skins=[{"joints": [1, 2]}], **more))
+    own = cc.Rig(
+        clip.bone_names, clip.parents, clip.offsets, clip.rest_orientations, cc.Limbs.spheres([[0, 0, 0]], 1), 0
+    )
+    return own.forward(*clip.at([1.0], own))[0][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"a": {"scale": [-1, -1, 1]}}, [[1, 0, 0], [2, -1, 0]]),
+        ({"a": {"scale": [-1, -1, 1]}, "turn": 0}, [[0, 1, 0], [1, 0, 0]]),
+        ({"arm": {"scale": [2, 2, 2]}}, [[2, 0, 0], [0, 2, 0]]),
+        ({"arm": {"matrix": np.diag([-1, -1, 1, 1]).ravel().tolist()}}, [[-1, 0, 0], [0, -1, 0]]),
+        ({"arm": {"scale": [-1, 1, 1]}, "a": {"scale": [-1, 1, 1]}, "turn": 0},
+         [[0, -1, 0], [-1, 0, 0]]),
+        ({"b": {"scale": [0, 0, 0]}}, [[1, 0, 0], [0, 1, 0]]),
+    ],
+)  # fmt: skip
+def test_negative_scales_that_make_turns_and_hidden_joints_stand_as_in_the_scene(tmp_path, options, expected):
+    np.testing.assert_allclose(scene(tmp_path, **options), expected, atol=1e-6)
+
+
+SHEARED = [1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "arm",
+    [{"scale": [1, 2, 1]}, {"scale": [-1, -1, -1]}, {"scale": [-1, 1, 1]}, {"scale": [1, 1, 0]}, {"matrix": SHEARED}],
+)
+def test_a_bone_that_the_scene_shows_mirrored_or_sheared_is_refused(tmp_path, arm):
+    with pytest.raises(ValueError, match=r"node 1 \('a'\): expected a bone that is turned and has one scale > 0"):
+        scene(tmp_path, arm=arm)
+
+
+@pytest.mark.timeout(20)
+def test_a_deep_chain_is_read_in_one_pass(tmp_path):
+    nodes = [{"translation": [0, 0, 1], "children": [k + 1]} for k in range(2000)] + [{}]
+    turns = (0, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR")
+    started = process_time()
+    clip = cc.Clip.load_gltf(written(tmp_path, turns, nodes=nodes, skins=[{"joints": list(range(2001))}]))
+    assert process_time() - started < 6.0
+    assert clip.parents.tolist() == list(range(-1, 2000))
+
+
 def test_bones_are_the_joints_of_the_skin_and_the_largest_tree(tmp_path):
     nodes = [{"name": "a", "children": [1]}, {"name": "b"}, {"name": "other"}, {"name": "still"}]
     turns = [(node, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR") for node in (0, 1, 2)]
@@ -111,6 +171,7 @@ def test_joints_that_slide_are_named(tmp_path):
 def test_animations_are_chosen_by_name_or_row(tmp_path):
     path = written(tmp_path, TURNS)
     assert cc.Clip.load_gltf(path, "walk").duration == cc.Clip.load_gltf(path, 0).duration == 1.0
+    assert cc.Clip.load_gltf(path, np.int64(0)).duration == 1.0
     for wanted in ("run", 1, -1, True, 0.5):
         with pytest.raises(ValueError, match=rf"a.gltf: animation: expected a name or row of 'walk', got {wanted!r}"):
             cc.Clip.load_gltf(path, wanted)
@@ -121,6 +182,12 @@ def test_animations_are_chosen_by_name_or_row(tmp_path):
     [
         ((TURNS,), {"animations": []}, "it has no animation"),
         (((2, "scale", [0, 1], [[1, 1, 1]] * 2, "LINEAR"),), {}, "moves no node"),
+        (((9, *TURNS[1:]),), {}, "node of channel 0: expected an index below 3, got 9; export"),
+        (((-1, *TURNS[1:]),), {}, "node of channel 0: expected an index below 3, got -1"),
+        (((2, "spin", *TURNS[2:]),), {}, "path of channel 0: expected 'translation', .*got 'spin'"),
+        (((*TURNS[:4], "BEZIER"),), {}, "interpolation of channel 0: expected 'LINEAR'.*got 'BEZIER'"),
+        (((2, "translation", *TURNS[2:]),), {}, "channel 0: expected .* VEC3 for translation"),
+        (((2, "rotation", [0, 1], [[0] * 4, IDENTITY], "LINEAR"),), {}, "rotations of node 2: expected quaternions"),
         (((2, "rotation", [1, 0], [IDENTITY] * 2, "LINEAR"),), {}, "keys of increasing times, got others for node 2"),
     ],
 )  # fmt: skip

@@ -85,6 +85,21 @@ def test_turned_rest_frames_and_a_root_above_the_hips_change_nothing(jump):
     np.testing.assert_allclose(got[:, 1:-1], 2 * expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["prop", "Hips"])
+def test_another_root_before_the_person_changes_nothing(jump, name):
+    """Also one that has the name of a bone of the clip: the tree with most pairs moves."""
+    person, times = cc.Rig.humanoid(up="y"), jump.times[:200:20]
+    bones = {"pelvis": "Hips", "left_thigh": "LeftUpLeg", "left_shank": "LeftLeg", "right_thigh": "RightUpLeg"}
+    rig = cc.Rig(
+        (name, *person.bone_names), [-1, *np.where(person.parents < 0, -1, person.parents + 1)],
+        [[3, 0, 0], *person.rest_positions], [IDENTITY, *person.rest_orientations], person.limbs, person.limb_bone + 1,
+    )  # fmt: skip
+    expected, _ = person.forward(*jump.retargeted(person, bones).at(times, person))
+    more = {name: name} if name == "Hips" else {}
+    got, _ = rig.forward(*jump.retargeted(rig, more | bones).at(times, rig))
+    np.testing.assert_allclose(got[:, 1:], expected, atol=1e-12)
+
+
 def test_bones_may_be_named(jump):
     rig = cc.Rig.humanoid(up="y")
     moved = jump.retargeted(rig, {"pelvis": "Hips", "left_upper_arm": "LeftArm"})

@@ -88,6 +88,12 @@ def test_the_bound_follows_the_window():
     assert len(clock) == 4
 
 
+def test_a_window_may_be_an_integer_of_numpy():
+    clock = cc.ViewClock(0.1, 0.1, np.int64(4))
+    assert type(clock.window) is int
+    assert clock.window == 4
+
+
 def test_the_median_of_an_even_window_is_the_mean_of_the_middle_two():
     clock = cc.ViewClock(0.0, 0.0)
     for age in (0.5, 0.125, 0.25, 1.0):

@@ -13,15 +13,13 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters import gltf_file, quaternions
+from cylcollide.characters.gltf_checks import RIGID, element, similar, unique_names
 from cylcollide.characters.gltf_file import ArgumentError, GltfFile
 from cylcollide.characters.name_patterns import matched
 
 Names: TypeAlias = Literal["file", "vrm"]
 Space: TypeAlias = Literal["auto", "scene", "mesh"]
 Patterns: TypeAlias = str | Sequence[str]
-
-RIGID = 1e-3
-"""Largest distance of a bind matrix from a rotation with one scale, relative to that scale."""
 
 
 def read(
@@ -42,13 +40,14 @@ def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Nam
     binds, spaces = _bound(file, [file.document.nodes[node].skin for node in nodes])
     joints, parents = _ordered(file, list(binds))
     matrices = np.stack([binds[joint] for joint in joints])
+    rows = {joint: row for row, joint in enumerate(joints)}
     vertices, faces, weights, count = [], [], [], 0
     for node in nodes:
         skin = file.document.nodes[node].skin
         if skin not in spaces:
             continue
-        rank = np.array([joints.index(joint) for joint in file.document.skins[skin].joints])
-        for primitive in file.document.meshes[file.document.nodes[node].mesh].primitives:
+        rank = np.array([rows[joint] for joint in file.joints(skin)])
+        for primitive in _mesh(file, node).primitives:
             points = file.attribute(primitive, "POSITION")
             triangles = file.triangles(primitive, 0 if points is None else len(points))
             if points is None or not len(triangles):
@@ -76,7 +75,7 @@ def _chosen(file: GltfFile, meshes: Patterns | None, without: Patterns) -> list[
     """Nodes of skinned meshes that have a chosen name, of the node or of the mesh."""
     document = file.document
     nodes = [row for row, node in enumerate(document.nodes) if node.skin is not None and node.mesh is not None]
-    names = [(document.nodes[row].name or "", document.meshes[document.nodes[row].mesh].name or "") for row in nodes]
+    names = [(document.nodes[row].name or "", _mesh(file, row).name or "") for row in nodes]
     try:
         kept = [True] * len(nodes) if meshes is None else matched(meshes, names, "meshes", "names")
         left_out = matched(without, names, "without", "names")
@@ -88,6 +87,11 @@ def _chosen(file: GltfFile, meshes: Patterns | None, without: Patterns) -> list[
     return chosen
 
 
+def _mesh(file: GltfFile, node: int) -> Any:
+    """The mesh of a node."""
+    return element(file.document.meshes, file.document.nodes[node].mesh, f"mesh of node {node}")
+
+
 def _bound(file: GltfFile, skins: Sequence[int]) -> tuple[dict[int, Float64Array], dict[int, Float64Array]]:
     """Bind matrices of joints, and the transform of each skin's vertices, in the space of the first skin.
 
@@ -97,11 +101,11 @@ def _bound(file: GltfFile, skins: Sequence[int]) -> tuple[dict[int, Float64Array
     spaces: dict[int, Float64Array] = {}
     left = list(dict.fromkeys(skins))
     while left:
-        skin = next((row for row in left if not spaces or set(file.document.skins[row].joints) & set(binds)), None)
+        skin = next((row for row in left if not spaces or set(file.joints(row)) & set(binds)), None)
         if skin is None:
             break
         left.remove(skin)
-        joints, inverse = file.document.skins[skin].joints, _inverse_binds(file, skin)
+        joints, inverse = file.joints(skin, "skin of a node"), _inverse_binds(file, skin)
         shared = next((row for row, joint in enumerate(joints) if joint in binds), None)
         spaces[skin] = np.eye(4) if shared is None else binds[joints[shared]] @ inverse[shared]
         for joint, matrix in zip(joints, inverse, strict=True):
@@ -111,7 +115,7 @@ def _bound(file: GltfFile, skins: Sequence[int]) -> tuple[dict[int, Float64Array
 
 def _inverse_binds(file: GltfFile, skin: int) -> Float64Array:
     """The matrices from the space of a mesh to its joints, (joints, 4, 4)."""
-    joints, binding = file.document.skins[skin].joints, file.document.skins[skin].inverseBindMatrices
+    joints, binding = file.joints(skin), file.document.skins[skin].inverseBindMatrices
     if binding is None:
         return np.tile(np.eye(4), (len(joints), 1, 1))
     found: Float64Array = file.accessor(binding).astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
@@ -122,11 +126,13 @@ def _inverse_binds(file: GltfFile, skin: int) -> Float64Array:
 
 def _ordered(file: GltfFile, joints: list[int]) -> tuple[list[int], list[int]]:
     """Nodes of the joints, parents before children, and for each the row of its nearest ancestor among them, or -1."""
-    known = set(joints)
-    paths = {joint: [node for node in file.ancestors(joint) if node in known] for joint in joints}
-    ordered = sorted(joints, key=lambda joint: len(paths[joint]))
+    above = file.above(set(joints))
+    depth = {-1: 0}
+    for node in file.order:
+        depth[node] = depth[above[node]] + 1
+    ordered = sorted(joints, key=lambda joint: depth[joint])
     rows = {joint: row for row, joint in enumerate(ordered)}
-    return ordered, [rows[paths[joint][0]] if paths[joint] else -1 for joint in ordered]
+    return ordered, [rows.get(above[joint], -1) for joint in ordered]
 
 
 def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones: int) -> Float64Array:
@@ -136,6 +142,15 @@ def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones
     for number in range(4):
         joints, shares = (file.attribute(primitive, f"{name}_{number}") for name in ("JOINTS", "WEIGHTS"))
         if joints is not None and shares is not None:
+            for name, found in (("JOINTS", joints), ("WEIGHTS", shares)):
+                if len(found) != count:
+                    raise ValueError(
+                        f"{name}_{number}: expected {count} rows, one for each POSITION, got {len(found)}; export again"
+                    )
+            if joints.min(initial=0) < 0 or joints.max(initial=0) >= len(rank):
+                raise ValueError(
+                    f"JOINTS_{number}: expected rows below {len(rank)}, the joints of the skin, got others"
+                )
             np.add.at(weights, (vertex, rank[joints.astype(np.int64)]), shares)
         elif number == 0:
             raise ValueError("a mesh of the skin has no JOINTS_0 and WEIGHTS_0")
@@ -152,9 +167,9 @@ def _to_scene(
     """
     if space == "mesh":
         return np.eye(4)
-    found = np.stack([file.world(joint) for joint in joints]) @ np.linalg.inv(binds)
+    found = file.worlds[joints] @ np.linalg.inv(binds)
     first = np.asarray(found[0])
-    rigid = _similar(first @ binds)
+    rigid = similar(first @ binds)
     if space == "scene":
         if not rigid:
             raise ArgumentError(
@@ -164,17 +179,7 @@ def _to_scene(
     extent = float(np.ptp(points, axis=0).max())
     apart = np.abs((found - first) @ np.diag([extent, extent, extent, 1.0])).max()
     together = apart <= RIGID * np.linalg.norm(first[:3, :3], ord=2) * extent
-    return first if rigid and (together or not _similar(binds)) else np.eye(4)
-
-
-def _similar(matrices: Float64Array) -> bool:
-    """Whether each matrix (n, 4, 4) turns and has one scale > 0."""
-    linear = matrices[:, :3, :3]
-    scale = np.cbrt(np.linalg.det(linear))
-    if not (scale > 0.0).all():
-        return False
-    turns = linear / scale[:, None, None]
-    return bool(np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID)
+    return first if rigid and (together or not similar(binds)) else np.eye(4)
 
 
 def _moved(matrix: Float64Array, points: Float64Array) -> Float64Array:
@@ -184,7 +189,7 @@ def _moved(matrix: Float64Array, points: Float64Array) -> Float64Array:
 
 def _rest(matrices: Float64Array, parents: list[int]) -> tuple[Float64Array, Float64Array]:
     """Positions (b, 3) and orientations (b, 4) of joints relative to their parents."""
-    if not _similar(matrices):
+    if not similar(matrices):
         raise ValueError("a joint is bound mirrored, sheared or scaled by axes; apply its scale before the export")
     turns: Float64Array = matrices[:, :3, :3] / np.cbrt(np.linalg.det(matrices[:, :3, :3]))[:, None, None]
     positions: Float64Array = matrices[:, :3, 3].copy()
@@ -198,13 +203,14 @@ def _rest(matrices: Float64Array, parents: list[int]) -> tuple[Float64Array, Flo
 
 def _names(file: GltfFile, joints: list[int], names: Names) -> list[str]:
     """The names of joints; with "vrm" those that the file gives to the bones of its person."""
-    own = [file.joint_name(joint) for joint in joints]
+    own = file.bone_names(joints)
     if names == "file":
         return own
     known = file.humanoid
     if not known:
         raise ArgumentError("names: expected 'file', since this is no VRM file, got 'vrm'")
-    taken = set(known.values())
-    return [
-        known.get(joint, f"{name}_{joint}" if name in taken else name) for joint, name in zip(joints, own, strict=True)
-    ]
+    people_first = sorted(range(len(joints)), key=lambda row: joints[row] not in known)
+    given = [known.get(joints[row], own[row]) for row in people_first]
+    found = unique_names(given, [f"{name}_{joints[row]}" for name, row in zip(given, people_first, strict=True)])
+    of_row = dict(zip(people_first, found, strict=True))
+    return [of_row[row] for row in range(len(joints))]

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.cases.gltf import FLOAT, document, glb, gltf, known
+from support.cases.gltf import FLOAT, Writer, document, glb, gltf, known, pack
 
 import cylcollide as cc
 from cylcollide.characters.skin import Skin
@@ -53,6 +53,25 @@ def test_a_buffer_beside_the_file(tmp_path):
         Skin.from_gltf(path)
 
 
+@pytest.mark.parametrize("name", ["a.vrm", "a.VRM", "a.xyz", "a", "a.gltf"])
+def test_the_first_bytes_say_what_a_file_is_and_its_name_does_not(tmp_path, name):
+    content, data = document(known())
+    bones = {"hips": {"node": 2}, "spine": {"node": 3}, "chest": {"node": 4}}
+    content["extensions"] = {"VRMC_vrm": {"humanoid": {"humanBones": bones}}}
+    path = written(tmp_path / name, glb((content, data)))
+    assert Skin.from_gltf(path).bone_names == ("low", "mid", "high")
+    rig = cc.Rig.from_gltf(path, names="vrm", shapes=[cc.Shape.CYLINDER])
+    assert rig.bone_names == ("hips", "spine", "chest")
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_text_is_read_under_any_name_and_in_utf_8(tmp_path, mark):
+    content, data = document(known())
+    content["nodes"][2]["name"] = "腰"
+    path = written(tmp_path / "a.glb", mark + gltf((content, data)))
+    assert Skin.from_gltf(path).bone_names == ("腰", "mid", "high")
+
+
 def test_a_rig_from_a_file(tmp_path):
     skin = Skin.from_gltf(written(tmp_path / "a.glb", glb(document(known()))))
     rig = cc.Rig.from_gltf(tmp_path / "a.glb", shapes=[cc.Shape.CYLINDER], least_share=0.01)
@@ -65,6 +84,10 @@ def no_joints(content):
     del content["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"]
 
 
+def attributes(content):
+    return content["meshes"][0]["primitives"][0]["attributes"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -75,8 +98,21 @@ def no_joints(content):
         (lambda c: c["accessors"][0].update(componentType=1), "KeyError"),
         (lambda c: c["accessors"][0].pop("bufferView"), "sparse or compressed"),
         (lambda c: c["skins"][0].update(joints=[2, 3]), "IndexError|ValueError"),
-        (lambda c: c["nodes"][4].update(name="low"), "once, got 'low'"),
-        (lambda c: c["nodes"][4].update(children=[2]), "ValueError|parents"),
+        (lambda c: c["nodes"][4].update(children=[2]), "expected nodes in trees, got node 2 below nodes 1 and 4"),
+        (lambda c: c["nodes"][1].pop("children") and c["nodes"][4].update(children=[2]), "got node 2 above itself"),
+        (lambda c: c["nodes"][4].update(children=[-6]), "children of node 4: expected an index below 6, got -6"),
+        (lambda c: c["skins"][0].update(joints=[2, 3, -2]), "joints of skin 0: expected an index below 6, got -2"),
+        (lambda c: c["skins"][0].update(joints=[2, 3, 9]), "joints of skin 0: expected an index below 6, got 9"),
+        (lambda c: c["nodes"][0].update(mesh=-1), "mesh of node 0: expected an index below 1, got -1"),
+        (lambda c: c["nodes"][0].update(skin=-1), "skin of a node: expected an index below 1, got -1"),
+        (lambda c: c["accessors"][0].update(bufferView=-1), "bufferView: expected an index below 5, got -1"),
+        (lambda c: c["bufferViews"][0].update(buffer=-1), "buffer: expected an index below 1, got -1"),
+        (lambda c: attributes(c).update(POSITION=-1), "accessor: expected an index below 5, got -1"),
+        (lambda c: c["accessors"][attributes(c)["JOINTS_0"]].update(count=1), "JOINTS_0: expected .* rows.*got 1;"),
+        (lambda c: c["accessors"][attributes(c)["WEIGHTS_0"]].update(count=1), "WEIGHTS_0: expected .* rows.*got 1;"),
+        (lambda c: c["asset"].update(minVersion="2.1"), "asset.minVersion: expected at most 2.0, got '2.1'"),
+        (lambda c: c["nodes"][2].update(translation=[1, 2]), "translation of node 2: expected 3 finite numbers"),
+        (lambda c: c["nodes"][2].update(rotation=[0] * 4), "rotation of node 2: expected a quaternion, got zeros"),
         (lambda c: c.update(nodes=3), "a.gltf: expected a glTF"),
     ],
 )
@@ -86,6 +122,38 @@ def test_broken_files_are_refused(tmp_path, change, message):
     path = written(tmp_path / "a.gltf", gltf((content, data)))
     with pytest.raises(ValueError, match=message):
         Skin.from_gltf(path)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ({2: "low", 3: "low", 4: "high"}, ("low", "low_3", "high")),
+        ({2: "joint_4", 3: None, 4: None}, ("joint_4", "joint_3", "joint_4_")),
+        ({2: "a", 3: "a", 4: "a_3"}, ("a", "a_3_", "a_3")),
+        ({0: "low", 5: "low"}, ("low", "mid", "high")),  # no joints
+    ],
+)
+def test_nodes_of_equal_names_become_bones_of_different_ones(tmp_path, nodes, expected):
+    content, data = document(known())
+    for row, name in nodes.items():
+        content["nodes"][row]["name"] = name
+    content["nodes"] = [{k: v for k, v in node.items() if v is not None} for node in content["nodes"]]
+    assert Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, data)))).bone_names == expected
+
+
+def test_a_clip_and_a_rig_of_one_file_name_the_same_nodes_alike(tmp_path):
+    content, data = document(known(), joints=(4, 2, 3))
+    for node in content["nodes"][2:]:
+        node["name"] = "bone"
+    writer = Writer()
+    writer.data, writer.views, writer.accessors = data, content["bufferViews"], content["accessors"]
+    times, turns = writer.add([[0.0], [1.0]], FLOAT, "SCALAR"), writer.add(np.eye(4)[[3, 2]], FLOAT, "VEC4")
+    content["animations"] = [{
+        "samplers": [{"input": times, "output": turns}],
+        "channels": [{"sampler": 0, "target": {"node": 4, "path": "rotation"}}],
+    }]  # fmt: skip
+    path = written(tmp_path / "a.gltf", gltf((content | pack(writer), writer.data)))
+    assert cc.Clip.load_gltf(path).bone_names == Skin.from_gltf(path).bone_names == ("bone", "bone_3", "bone_4")
 
 
 def test_what_is_no_gltf_is_refused(tmp_path):

@@ -1,0 +1,66 @@
+"""Checks of glTF files: elements that exist, transforms that a bone can have; and names of bones, all different."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cylcollide import validate
+from cylcollide._types import Float64Array
+
+RIGID = 1e-3
+"""Largest distance of a matrix from a rotation with one scale, relative to that scale."""
+
+
+def element(items: Sequence[Any] | None, number: Any, whose: str) -> Any:
+    """The item of a number; ValueError, which says whose number it is, unless there is one."""
+    return (items or ())[index(number, len(items or ()), whose)]
+
+
+def index(number: Any, size: int, whose: str) -> int:
+    """An index below a size; ValueError, which says whose index it is, for others, also for negative ones."""
+    if not validate.is_integer(number) or not 0 <= int(number) < size:
+        raise ValueError(
+            f"{whose}: expected an index below {size}, got {validate.shown(number)}; export the file again"
+        )
+    return int(number)
+
+
+def version(asset: Any) -> None:
+    """ValueError if a file says that readers of glTF 2.0 cannot read it."""
+    least = getattr(asset, "minVersion", None)
+    if least is None:
+        return
+    try:
+        numbers = tuple(int(part) for part in str(least).split("."))
+    except ValueError:
+        numbers = (3,)
+    if numbers > (2, 0):
+        raise ValueError(f"asset.minVersion: expected at most 2.0, got {validate.shown(least)}; export as glTF 2.0")
+
+
+def similar(matrices: Float64Array) -> bool:
+    """Whether each matrix (n, 4, 4) turns and has one scale > 0."""
+    linear = matrices[:, :3, :3]
+    scale = np.cbrt(np.linalg.det(linear))
+    if not (scale > 0.0).all():
+        return False
+    turns = linear / scale[:, None, None]
+    return bool(np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID)
+
+
+def unique_names(given: Iterable[str | None], invented: Iterable[str]) -> list[str]:
+    """Names that are all different: the first bone of a given name keeps it, others get their invented one."""
+    wanted = list(given)
+    taken: set[str] = set()
+    names: list[str] = []
+    for name in wanted:
+        names.append(name if name and name not in taken else "")
+        taken.add(names[-1])
+    for row, other in enumerate(invented):
+        if not names[row]:
+            while other in taken:
+                other += "_"
+            names[row] = other
+            taken.add(other)
+    return names
