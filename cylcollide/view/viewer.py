@@ -81,7 +81,7 @@ class Viewer:
         self._pointed = PointerNames(self._server, self._name_at)
         self._server.on_client_connect(self._aim)
         self.show(0)
-        if subject.tell is not None and len(subject.times) == 1:
+        if subject.shots and len(subject.times) == 1:
             self.choose(0)
 
     @property
