@@ -80,3 +80,44 @@ def test_a_log_with_one_tick_and_no_shot_can_be_viewed(viewer_of, tmp_path: Path
         viewer = viewer_of(log)
         assert viewer._told is None
         assert len(viewer._frame.limbs) > 0
+
+
+@pytest.mark.parametrize("port", [70000, 65536, 1023, 0, -1, 8080.5, "8080", None, True, 10**400])
+def test_what_is_no_port_is_refused_at_once(port):
+    with pytest.raises(
+        ValueError, match=r"port: expected an integer from 1024 to 65535, got .+; the usual one is 8765"
+    ):
+        view(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=port, open_browser=False)
+
+
+@pytest.mark.parametrize("up", ["x", "", 2, None, ["y"]])
+def test_what_is_no_axis_is_refused(up):
+    with pytest.raises(ValueError, match=r"up: expected 'auto', 'y' or 'z', got .+; turn"):
+        view(cc.Limbs.spheres([[0, 0, 0]], 1.0), up=up, open_browser=False)
+
+
+@pytest.mark.parametrize("number", [99, 1, -1, 0.5, None])
+def test_frames_and_shots_that_do_not_exist_are_refused(viewer_of, number):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    with pytest.raises(ValueError, match=r"frame: expected one of 1 frames, 0 to 0, got .+; count them from 0"):
+        viewer.show(number)
+    with pytest.raises(ValueError, match=r"shot: expected no number, there are no shots, got .+; the list"):
+        viewer.choose(number)
+    viewer.show(np.int64(0))
+
+
+def test_a_closed_viewer_says_so_and_is_closed_again(viewer_of, tmp_path: Path):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    viewer.close()
+    viewer.close()
+    with pytest.raises(ValueError, match=r"save_png: expected an open viewer, got a closed one; call it before close"):
+        viewer.save_png(tmp_path / "out.png")
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_behind_the_highest_port_is_none_but_a_page_is_written(viewer_of, tmp_path: Path):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=65535)
+    viewer.save_html(tmp_path / "out.html")
+    assert (tmp_path / "out.html").exists()
+    with pytest.raises(ValueError, match=r"port: expected a free one from 65535 on, got none; the usual one is 8765"):
+        view(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=65535, open_browser=False)
