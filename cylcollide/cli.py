@@ -113,7 +113,10 @@ def main() -> None:
             _run(requested)
         finally:
             print(end="", flush=True)
-    except OSError as error:  # standard output is full or closed; Python would write the rest again at its end
+    except (
+        OSError,
+        _OutputClosed,
+    ) as error:  # standard output is full or closed; Python would write the rest again at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         print(f"cylcollide: {error}", file=sys.stderr)
         sys.exit(2)
@@ -165,6 +168,10 @@ class _Interrupted(BaseException):
     """KeyboardInterrupt under a name for which Click has neither a message nor an exit status."""
 
 
+class _OutputClosed(BaseException):
+    """BrokenPipeError under a name that Click does not turn into exit status 1, which says that a bug is found."""
+
+
 def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def interruptible(*arguments: Any, **options: Any) -> Any:
@@ -172,6 +179,8 @@ def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*arguments, **options)
         except KeyboardInterrupt:
             raise _Interrupted from None
+        except BrokenPipeError as error:
+            raise _OutputClosed(error) from None
 
     return interruptible
 

@@ -1,5 +1,6 @@
 """What the commands share: an error in one line, a folder that can be written, bars of how far the work has come."""
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,14 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+
+class Terminal(Console):
+    """A console that raises the error of a closed pipe, which `cli.main` ends with status 2; Rich exits with 1."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Raise the BrokenPipeError that is being handled."""
+        raise sys.exc_info()[1] or BrokenPipeError
 
 
 def stop(message: str, status: int = 2) -> NoReturn:
@@ -25,7 +34,7 @@ def errors_in_one_line(*others: type[Exception]) -> Iterator[None]:
     expected: tuple[type[Exception], ...] = (ValueError, *others)
     try:
         yield
-    except typer.Exit:  # a RuntimeError
+    except (typer.Exit, BrokenPipeError):  # a RuntimeError; an OSError that `cli.main` reports
         raise
     except OSError as error:
         named = error.filename and f"cannot open {error.filename}: {error.strerror or error}; name another file"

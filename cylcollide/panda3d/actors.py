@@ -11,8 +11,12 @@ import numpy as np
 from cylcollide._types import Float32Array, Int32Array
 from cylcollide.characters.rig import Rig
 from cylcollide.panda3d.joints import Joints, axis_factors, core, joints_of
+from cylcollide.panda3d.skin import rest_of
 from cylcollide.process.signatures import Shown
 from cylcollide.world import HitWorld
+
+SAME_REST = 2.0**10 * float(np.finfo(np.float32).eps)
+"""Joints are bound in float32 matrices, multiplied down to them: what may differ, relative to all offsets together."""
 
 Member: TypeAlias = tuple[Any, Rig, Joints]
 """An actor, its rig, and its joints, with the scale that it had when it joined."""
@@ -54,7 +58,7 @@ class Actors(metaclass=Shown):
         """Let an actor be a character, hit once `update` was called; its id.
 
         TypeError if `actor` is no Actor. ValueError if its joints are not the bones of the rig, by
-        names and order; if it is mirrored or sheared.
+        names and order; if the rig was made for another scale or model; if it is mirrored or sheared.
         """
         found = joints_of(actor, part, lod)
         if tuple(found.names) != tuple(rig.bone_names):
@@ -63,6 +67,7 @@ class Actors(metaclass=Shown):
                 f"({', '.join(found.names[:3])}, ...), the rig {len(rig.bone_names)} "
                 f"({', '.join(rig.bone_names[:3])}, ...); make the rig of this model, with rig_of(actor)"
             )
+        _check_rest(actor, found, rig)
         character = int(self.world.spawn(rig)[0])
         self._members[character] = actor, rig, found
         self._groups = None
@@ -117,6 +122,19 @@ class Actors(metaclass=Shown):
         """
         rig = self._members[character][1]
         return str(rig.bone_names[int(rig.limb_bone[rig_limb])])
+
+
+def _check_rest(actor: Any, found: Joints, rig: Rig) -> None:
+    """Raise a ValueError unless the bones of a rig rest where the joints were bound, in the scale of the actor."""
+    bound, rest = rest_of(found)[0], rig.rest_positions
+    size = float(np.linalg.norm(bound))
+    if float(np.linalg.norm(bound - rest)) <= SAME_REST * size:
+        return
+    made_for = found.scale * float(np.linalg.norm(rest)) / size if size else 0.0
+    raise ValueError(
+        f"the rig rests elsewhere than actor {actor.getName()!r}: expected a rig for scale {found.scale:.6g}, which "
+        f"it has, got one for scale {made_for:.6g}, or of another model; make a rig for each, with rig_of(actor)"
+    )
 
 
 def _grouped(members: Mapping[int, Joints]) -> list[Group]:

@@ -56,12 +56,12 @@ def rig_of(
     found = joints_of(actor, part, lod)
     vertices, faces, weights = _skin(found)
     return Rig.from_skin(
-        found.scale * vertices, faces, weights, found.names, found.parents, *_rest(found), shapes=shapes,
+        found.scale * vertices, faces, weights, found.names, found.parents, *rest_of(found), shapes=shapes,
         coverage=coverage, least_share=least_share, least=least, groups=groups, bone_groups=bone_groups,
     )  # fmt: skip
 
 
-def _rest(found: Joints) -> tuple[Float64Array, Float64Array]:
+def rest_of(found: Joints) -> tuple[Float64Array, Float64Array]:
     """Where joints were as bound, relative to their parents: (b, 3), in units of the scene, and (b, 4)."""
     turns, places = found.bound[:, :3, :3], found.scale * found.bound[:, 3, :3]  # of rows, from the right
     above = np.array(found.parents)

@@ -13,6 +13,7 @@ from cylcollide.engines.protocol import Engine
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.view.frames import Frame, frame_at
+from cylcollide.view.marks import unit_direction
 from cylcollide.view.people import People
 from cylcollide.world.hit_world import HitWorld
 
@@ -93,7 +94,7 @@ class Firing:
     def fire(self, origin: ArrayLike, direction: ArrayLike, seen: float) -> FiredShot:
         """Judge a shot at the time that its shooter saw."""
         start, way = np.asarray(origin, float), np.asarray(direction, float)
-        way = way / np.linalg.norm(way)
+        way = unit_direction(way, way)  # a way without direction is reported by the judgement
         options: Any = {"max_distance": REACH, "energy": self.energy}
         judged = self.history.judge_rays([start], [way], self.policy, time=seen, **options)
         live = self.world.judge_rays([start], [way], self.policy, **options)
@@ -132,9 +133,9 @@ class Firing:
                 hit = grown[row].cast_segments(start, start + 2.0 * (ahead + share * side)).hit[0]
                 low, high = (share, high) if hit else (low, share)
             way = ahead + high * side
-            way = way / np.linalg.norm(way)
+            way = unit_direction(way, way)
             inner = ahead + low * side
-            touches = larger.cast_rays([start], [inner / np.linalg.norm(inner)]).limb[0] == row
+            touches = larger.cast_rays([start], [unit_direction(inner, inner)]).limb[0] == row
             if touches and not world.occluded_rays([start], [way], max_distance=REACH)[0]:
                 return np.asarray(way)
         return None

@@ -43,6 +43,18 @@ class Marks:
 NO_MARKS = Marks()
 
 
+def unit_direction(way: Float64Array, otherwise: Float64Array) -> Float64Array:
+    """A vector (3,) with length 1; `otherwise`, which is returned as it is, if it has no direction.
+
+    The squares of tiny and of huge components are not representable, so the largest component is divided out first.
+    """
+    largest = float(np.abs(way).max())
+    if not 0.0 < largest < np.inf:
+        return otherwise
+    scaled = way / largest
+    return np.asarray(scaled / np.linalg.norm(scaled))
+
+
 def marks_of_shot(judged: Judged, start: Float64Array, end: Float64Array, size: float, gap: Any = None) -> Marks:
     """Marks of one judged shot, a row; normals are three times as long as a usual limb is thick.
 

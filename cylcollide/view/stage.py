@@ -11,7 +11,7 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
 from cylcollide.view.instances import FEW, Instances, instances_of
-from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points
+from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points, unit_direction
 from cylcollide.world.hit_world import HitWorld
 
 Rgb = tuple[int, int, int]
@@ -154,11 +154,12 @@ def view_of(frame: Frame, up: int) -> tuple[Float64Array, Float64Array]:
 def beside(frame: Frame, place: Float64Array, way: Float64Array, up: int, aside: float = 1.0) -> Float64Array:
     """Where a camera sees a place of a shot from the side, (3,). `way`: of the shot; `aside`: 0 for from behind.
 
-    It shows a person, or a limb where there are hardly any.
+    It shows a person, or a limb where there are hardly any. A shot without length is seen as if it flew along an axis.
     """
-    limbs, size, upright, ahead = frame.limbs, usual_size(frame), np.eye(3)[up], way / np.linalg.norm(way)
+    limbs, size, upright, level = frame.limbs, usual_size(frame), np.eye(3)[up], np.eye(3)[up - 1]
+    ahead = unit_direction(way, np.eye(3)[up - 2])
     across = np.cross(ahead, upright)
-    across = np.eye(3)[up - 1] if np.linalg.norm(across) < 1e-3 else across / np.linalg.norm(across)
+    across = level if np.linalg.norm(across) < 1e-3 else unit_direction(across, level)
     far = (20.0 if len(limbs) > 4 else 7.0) * size
     eyes = place + far * (np.outer([aside, -aside], across) - 0.3 * ahead + 0.25 * upright)
     hidden = HitWorld(limbs).occluded_segments(eyes, place + 0.05 * (eyes - place))

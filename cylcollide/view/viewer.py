@@ -9,11 +9,12 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from threading import Event, RLock, Thread
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from cylcollide.limbs.outlines import up_axis
+from cylcollide.validate import is_integer, shown
 from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
@@ -51,7 +52,7 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
     ImportError
         Without viser: install the extra `view`.
     ValueError
-        If the object cannot be shown.
+        If the object cannot be shown, or `up` or `port` is none.
     """
     viewer = Viewer(seen if isinstance(seen, Subject) else subject_of(seen), up=up, port=port)
     if open_browser and has_display() and "ipykernel" not in sys.modules:
@@ -68,11 +69,13 @@ class Viewer:
     """A view that is open at `url` until `close`; a notebook shows it."""
 
     def __init__(self, subject: Subject, *, up: Up = "auto", port: int = PORT) -> None:
+        if not (isinstance(up, str) and up in get_args(Up)):
+            raise ValueError(f"up: expected 'auto', 'y' or 'z', got {shown(up)}; turn what has x up before it is shown")
         self._subject, self._lock = subject, RLock()
         self._told: Told | None = None
         self._playing: Event | None = None
         """Set to end what plays; None if nothing does."""
-        self._is_told = False
+        self._is_told = self._is_closed = False
         self._asked_up = up
         self._server = serve(f"cylcollide: {subject.title}", port)
         self._frame = self._prepare(self._server)
@@ -81,7 +84,7 @@ class Viewer:
         self._pointed = PointerNames(self._server, self._name_at)
         self._server.on_client_connect(self._aim)
         self.show(0)
-        if subject.tell is not None and len(subject.times) == 1:
+        if subject.shots and len(subject.times) == 1:
             self.choose(0)
 
     @property
@@ -98,9 +101,11 @@ class Viewer:
     def close(self) -> None:
         """Close it."""
         with self._lock:
-            self._pause()
-            self._pointed.close()
-            stop(self._server)
+            if not self._is_closed:
+                self._is_closed = True
+                self._pause()
+                self._pointed.close()
+                stop(self._server)
 
     def wait(self) -> None:
         """Wait until Ctrl-C, then close it."""
@@ -113,7 +118,11 @@ class Viewer:
     # What is shown ----------------------------------------------------------------------------------------------------
 
     def show(self, number: int) -> None:
-        """Show the frame with a number, without a shot."""
+        """Show the frame with a number, without a shot; ValueError if there is none with this number."""
+        count = len(self._subject.times)
+        if not is_integer(number) or not 0 <= number < count:
+            expected = f"one of {count} frames, 0 to {count - 1}"
+            raise ValueError(f"frame: expected {expected}, got {shown(number)}; count them from 0")
         with self._lock:
             self._told, self._frame = None, self._subject.frame(number)
             self._words.content, self._which.visible, self._whence.visible = "", False, False
@@ -121,9 +130,11 @@ class Viewer:
             self._put(number, None)
 
     def choose(self, number: int) -> None:
-        """Show a shot: the limbs it was judged on, where it hits, and why, in words."""
-        if self._subject.tell is None or not 0 <= number < len(self._subject.shots):
-            raise ValueError(f"shot: expected 0 to {len(self._subject.shots) - 1}, got {number}")
+        """Show a shot: the limbs it was judged on, where it hits, and why; ValueError if none has this number."""
+        count = len(self._subject.shots)
+        if self._subject.tell is None or not is_integer(number) or not 0 <= number < count:
+            expected = f"0 to {count - 1}" if count else "no number, there are no shots"
+            raise ValueError(f"shot: expected {expected}, got {shown(number)}; the list of shots begins with numbers")
         self._pause()
         with self._lock:
             told = self._told = self._subject.tell(number)
@@ -273,7 +284,7 @@ class Viewer:
 
     def save_html(self, path: str | PathLike[str], rate: float = 20.0) -> None:
         """Write a self-contained page: all frames, at most `rate` a second, and a list of shots, up to 10 MB."""
-        server = serve(self._subject.title, self._server.get_port())  # of its own: the live view goes on
+        server = serve(self._subject.title)  # of its own: the live view goes on
         try:
             first = self._prepare(server)
             stage = Stage(server.scene, self._subject.groups, usual_size(first), rounded_to=2.0**-12)
@@ -282,7 +293,12 @@ class Viewer:
             stop(server)
 
     def save_png(self, path: str | PathLike[str], width: int = 1400, height: int = 900) -> None:
-        """Write a picture of the present view, by an installed Chromium; RuntimeError if there is none."""
+        """Write a picture of the present view, by an installed Chromium; RuntimeError if there is none.
+
+        ValueError if this viewer is closed.
+        """
+        if self._is_closed:
+            raise ValueError("save_png: expected an open viewer, got a closed one; call it before close()")
         write_png(self._server, Path(path), width, height)
 
 

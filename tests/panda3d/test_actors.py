@@ -160,6 +160,23 @@ def test_another_scale_is_refused_with_its_name(base, rig):
     assert len(world.characters) == 1
 
 
+@pytest.mark.parametrize("factor", [0.5, 0.999, 1.001, 2.0])
+def test_a_rig_for_another_scale_is_refused_with_both_scales(base, rig, factor):
+    world = cc.HitWorld()
+    scales = f"expected a rig for scale {factor * SCALE:.6g}, .*got one for scale {SCALE:.6g}, .*rig_of"
+    with pytest.raises(ValueError, match=scales):
+        Actors(world).add(panda(base, factor * SCALE), rig)
+    assert len(world.characters) == 0
+
+
+def test_a_rig_for_the_scale_is_taken_wherever_the_actor_is_and_whatever_it_does(base, rig):
+    actor = panda(base)
+    actor.setPosHpr(1e3, 3.0, 2.0, 40.0, 20.0, 10.0)
+    actor.pose("walk", 7)
+    assert Actors(cc.HitWorld()).add(actor, rig) == 0
+    Actors(cc.HitWorld()).add(panda(base, 2.0 * SCALE), rig_of(panda(base, 2.0 * SCALE), coverage=0.9))
+
+
 def test_what_is_no_actor_of_this_rig_is_refused(base, rig):
     world = cc.HitWorld()
     with pytest.raises(TypeError, match=r"expected a direct\.actor\.Actor\.Actor, got NodePath"):

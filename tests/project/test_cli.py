@@ -1,6 +1,7 @@
 """The command line as a user meets it: a process, its output and its exit status."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cases.one_case import RECORD
 from support.package import environment, run_command, run_python
 
 import cylcollide as cc
@@ -62,6 +64,22 @@ def test_standard_output_that_is_full_is_one_line(words: list[str], unbuffered: 
         done = run_command(*words, **how, env=environment(PYTHONUNBUFFERED=unbuffered))
     assert done.returncode == 2
     assert re.fullmatch(r"cylcollide: .*No space left on device\n", done.stderr)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["info"], ["--version"], ["replay", "case.json"], ["crosscheck", "--rays", "50"]])
+def test_standard_output_that_is_closed_is_one_line_and_no_finding(words: list[str], unbuffered: str, tmp_path: Path):
+    """Status 1 would say that a bug is found."""
+    (tmp_path / "case.json").write_text(json.dumps(RECORD))
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        how = {"capture_output": False, "stdout": writes, "stderr": subprocess.PIPE, "cwd": tmp_path}
+        done = run_command(*words, **how, env=environment(PYTHONUNBUFFERED=unbuffered))
+    finally:
+        os.close(writes)
+    assert done.returncode == 2, done.stderr
+    assert re.fullmatch(r"cylcollide: .*(Broken pipe|Invalid argument).*\n", done.stderr)
 
 
 def test_the_command_alone_says_what_one_can_do():

@@ -21,7 +21,7 @@ from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.page import repro_source
-from cylcollide.terminal import errors_in_one_line, stop, table
+from cylcollide.terminal import Terminal, errors_in_one_line, stop, table
 
 
 @errors_in_one_line(ImportError)
@@ -40,7 +40,7 @@ def replay(
 
     Exit status 0 if the disagreement is reproduced, 1 if it is not, 2 for a bad file or a missing engine.
     """
-    console = Console(highlight=False, quiet=as_json)
+    console = Terminal(highlight=False, quiet=as_json)
     if (ray := read_ray(case)) is not None:
         if row is not None or place is not None or smaller or out or repro:
             stop(f"{case}: expected no options but --json for the ray of a mirror, got others; leave them out")
@@ -54,7 +54,7 @@ def replay(
     found: list[Replayed] = []
     try:
         # Show the bar on a terminal only.
-        terminal = Console(stderr=True)
+        terminal = Terminal(stderr=True)
         hidden = len(cases) == 1 or not terminal.is_terminal
         for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
             found.append(recast(one))

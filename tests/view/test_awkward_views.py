@@ -1,0 +1,123 @@
+"""Views of shots without length, of logs without shots, and arguments that are none: a page, or a ValueError."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cases.one_case import RECORD
+from support.logging_server import Match
+
+import cylcollide as cc
+
+pytest.importorskip("viser", reason="the extra view")
+
+from cylcollide.view import view
+from cylcollide.view.marks import unit_direction
+from cylcollide.view.viewer import Viewer
+
+LENGTHS = [0.0, 1e-200, 1e-15]
+POLICY = cc.Policy.first_surface(damage={})
+
+
+@pytest.fixture
+def viewer_of(request: pytest.FixtureRequest):
+    """Makes viewers by the public function; they are closed afterwards."""
+
+    def make(seen, **options) -> Viewer:
+        made = view(seen, open_browser=False, **options)
+        request.addfinalizer(made.close)
+        return made
+
+    return make
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("up", ["y", "z"])
+def test_shots_without_length_are_seen_and_have_a_page(viewer_of, up, tmp_path: Path):
+    match = Match(5)
+    with cc.ShotLog(tmp_path / "short.shots", match.world, match.history):
+        match.tick(0)
+        inside = match.world.limbs.p1[0]
+        for length in LENGTHS:
+            for start in (inside, np.zeros(3), np.full(3, 9.0)):
+                match.history.judge_segments(start, start + length * np.eye(3)[0], POLICY, time=0.0)
+    with cc.ShotLog.open(tmp_path / "short.shots") as log:
+        viewer = viewer_of(log, up=up)
+        for number in range(len(log)):
+            viewer.choose(number)
+            camera = viewer._server.initial_camera
+            assert 0.1 < np.linalg.norm(camera.position - camera.look_at) < 10.0
+        viewer.save_html(tmp_path / "short.html")
+    assert f"{len(LENGTHS) * 3 - 1}: tick 0" in (tmp_path / "short.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_case_without_length_has_a_page(command, length, tmp_path: Path):
+    room = pytest.importorskip("cylcollide.crosscheck.cases.case", reason="the extra crosscheck")
+    short = {**RECORD, "start": [-0.1, 0.0, 0.0], "end": [length - 0.1, 0.0, 0.0]}
+    room.write_cases(tmp_path / "cases.json", [room.Case.read(short)])
+    status, _, said = command("view", tmp_path / "cases.json", "--html", tmp_path / "cases.html")
+    assert (status, said) == (0, "")
+    assert (tmp_path / "cases.html").stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("factor", [5e-324, 1e-200, 1.0, 1e200])
+def test_a_direction_of_any_size_has_length_one(factor):
+    assert unit_direction(factor * np.array([0.0, -2.0, 0.0]), np.eye(3)[0]).tolist() == [0.0, -1.0, 0.0]
+
+
+def test_without_a_direction_the_other_one_is_taken():
+    assert unit_direction(np.zeros(3), np.eye(3)[0]).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_a_log_with_one_tick_and_no_shot_can_be_viewed(viewer_of, tmp_path: Path):
+    match = Match(5)
+    with cc.ShotLog(tmp_path / "one.shots", match.world, match.history):
+        match.tick(0)
+    with cc.ShotLog.open(tmp_path / "one.shots") as log:
+        assert (len(log.ticks), len(log)) == (1, 0)
+        viewer = viewer_of(log)
+        assert viewer._told is None
+        assert len(viewer._frame.limbs) > 0
+
+
+@pytest.mark.parametrize("port", [70000, 65536, 1023, 0, -1, 8080.5, "8080", None, True, 10**400])
+def test_what_is_no_port_is_refused_at_once(port):
+    with pytest.raises(
+        ValueError, match=r"port: expected an integer from 1024 to 65535, got .+; the usual one is 8765"
+    ):
+        view(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=port, open_browser=False)
+
+
+@pytest.mark.parametrize("up", ["x", "", 2, None, ["y"]])
+def test_what_is_no_axis_is_refused(up):
+    with pytest.raises(ValueError, match=r"up: expected 'auto', 'y' or 'z', got .+; turn"):
+        view(cc.Limbs.spheres([[0, 0, 0]], 1.0), up=up, open_browser=False)
+
+
+@pytest.mark.parametrize("number", [99, 1, -1, 0.5, None])
+def test_frames_and_shots_that_do_not_exist_are_refused(viewer_of, number):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    with pytest.raises(ValueError, match=r"frame: expected one of 1 frames, 0 to 0, got .+; count them from 0"):
+        viewer.show(number)
+    with pytest.raises(ValueError, match=r"shot: expected no number, there are no shots, got .+; the list"):
+        viewer.choose(number)
+    viewer.show(np.int64(0))
+
+
+def test_a_closed_viewer_says_so_and_is_closed_again(viewer_of, tmp_path: Path):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    viewer.close()
+    viewer.close()
+    with pytest.raises(ValueError, match=r"save_png: expected an open viewer, got a closed one; call it before close"):
+        viewer.save_png(tmp_path / "out.png")
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_behind_the_highest_port_is_none_but_a_page_is_written(viewer_of, tmp_path: Path):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=65535)
+    viewer.save_html(tmp_path / "out.html")
+    assert (tmp_path / "out.html").exists()
+    with pytest.raises(ValueError, match=r"port: expected a free one from 65535 on, got none; the usual one is 8765"):
+        view(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=65535, open_browser=False)
