@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, hypot, inf
@@ -10,6 +11,8 @@ from cylcollide._types import RayNumbers, Shape
 from cylcollide.kernels.about_limb import FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, EXTENT, HALF_LENGTH, P1, P2, Limb, LimbTable, plain_limb
+
+LARGEST = Fraction(sys.float_info.max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ def segment_about_limb(ray: RayNumbers, table: LimbTable, index: int) -> Segment
         step = [d - c - o for d, c, o in zip(step, centre, origin, strict=True)]
     square = sum(d * d for d in step)
     along = sum(o * d for o, d in zip(origin, step, strict=True))
-    closest = Fraction(min(max(float(-along / square), 0.0), ray.limit)) if square else Fraction(0)
+    ahead = min(max(-along / square, Fraction(0)), LARGEST) if square else Fraction(0)
+    closest = Fraction(min(float(ahead), ray.limit))
     place = [float(o + closest * d) for o, d in zip(origin, step, strict=True)]
     row = table.rows[index].copy()
     row[CENTRE : CENTRE + 3] = 0.0

@@ -15,7 +15,7 @@ from cylcollide.view import view
 from cylcollide.view.marks import unit_direction
 from cylcollide.view.viewer import Viewer
 
-LENGTHS = [0.0, 1e-200, 1e-15]
+LENGTHS = [0.0, 5e-324, 1e-200, 1e-15]
 POLICY = cc.Policy.first_surface(damage={})
 
 
