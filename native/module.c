@@ -207,7 +207,7 @@ static PyObject *are_vectors(PyObject *module, PyObject *const *given, Py_ssize_
     Py_RETURN_TRUE;
 }
 
-#include "../cylcollide/bullet/tuples.c"
+#include "tuples.c"
 #define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
 #define LOOP(name, format) {#name, FAST(call_##name), NULL},
 
