@@ -58,7 +58,8 @@ class Actors(metaclass=Shown):
         """Let an actor be a character, hit once `update` was called; its id.
 
         TypeError if `actor` is no Actor. ValueError if its joints are not the bones of the rig, by
-        names and order; if the rig was made for another scale or model; if it is mirrored or sheared.
+        names and order; if the rig was made for another scale or model; if it is
+        mirrored or sheared.
         """
         found = joints_of(actor, part, lod)
         if tuple(found.names) != tuple(rig.bone_names):
