@@ -1,4 +1,4 @@
-/* PyBullet's lists and tuples, the machine code of `tuples.py`; the build includes it (native/module.c).
+/* PyBullet's lists and tuples, the machine code of `cylcollide/bullet/tuples.py`; the build includes it (native/module.c).
 
 But for calls, none of this runs Python, so nothing changes a list meanwhile. */
 
