@@ -20,7 +20,7 @@ JUMP = Path(__file__).parents[2] / "demos" / "data" / "jump.bvh"
 def at_most(bound: float, call: Callable[[], object], beside: Callable[[], object]) -> bool:
     """Whether a call takes at most so many times as long as another: least of interleaved rounds, tried on."""
     least = np.full(2, np.inf)
-    for tried in range(200):
+    for tried in range(1000):
         begun = time.perf_counter()
         call()
         between = time.perf_counter()
