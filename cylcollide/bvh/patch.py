@@ -14,7 +14,7 @@ from cylcollide.bvh.layout import EMPTY, HIGH, Box, Tree
 from cylcollide.bvh.refit import fit_bounds, set_box
 from cylcollide.constants import LARGEST_BRANCH, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.memory import aligned
+from cylcollide.runtime.memory import aligned, frozen
 
 
 def patched(
@@ -206,16 +206,12 @@ def _half_area(box: Box) -> float:
 def _in_order(nodes: Tree, items: int) -> Tree:
     """The tree of the nodes that can be reached, in the order of their levels."""
     room = len(nodes.child)
-    wide, axis = np.empty((room, TREE_WIDTH), np.int32), np.empty(room, np.int8)
+    child: Int32Array = aligned((room, TREE_WIDTH), np.int32, np.empty)
     bounds: Float32Array = aligned((room, 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
-    source, level = np.empty((2, room), np.int32)
-    used = _sort_by_level(nodes, nodes._replace(child=wide, axis=axis, bounds=bounds), source, level)
-    child: Int32Array = aligned((used, TREE_WIDTH), np.int32, np.empty)
-    child[:], axis, bounds = wide[:used], axis[:used].copy(), bounds[:used]  # histories keep the first two of each tick
-    for column in (child, axis, bounds):
-        column.flags.writeable = False
+    axis, (source, level) = np.empty(room, np.int8), np.empty((2, room), np.int32)
+    used = _sort_by_level(nodes, Tree(bounds, child, items, axis, 0, nodes.frame), source, level)
     stack_size = int(level[used - 1]) * (TREE_WIDTH - 1) + 2
-    return nodes._replace(bounds=bounds, child=child, items=items, axis=axis, stack_size=stack_size)
+    return Tree(frozen(bounds[:used]), frozen(child[:used]), items, frozen(axis[:used]), stack_size, nodes.frame)
 
 
 @compiled_loop
