@@ -3,6 +3,7 @@
 A ray with the mask m can hit a link of group g and mask k if g & m and k & 1 are not zero: rays are of group 1.
 """
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from cylcollide.bullet.tuples import MISS
 
 DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
 DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)
+MEASUREMENTS = 16  # so often at most, while other threads move what is measured
 START = 1.5  # where a probe starts and ends, in radii of a ball around the shape
 
 
@@ -22,29 +24,43 @@ Probes: TypeAlias = tuple[Int64Array, Float64Array, Float64Array]
 
 
 def filter_groups(
-    client: Client, shapes: Shapes, centres: Float64Array, known: dict[BodyLink, int]
+    client: Client, shapes: Shapes, centres: Callable[[], Float64Array], known: dict[BodyLink, int]
 ) -> dict[BodyLink, int]:
     """The filter group of every link, 0 if no ray can hit it; all groups for wrapped links, left to Bullet.
 
-    `centres` (n, 3): of the shapes. `known`: the groups of links that need not be measured.
+    `centres` reads where the shapes are now, (n, 3). `known`: the groups of links that need not be measured.
 
     Bullet misses a few rays, so that a link counts as filtered only if several rays miss it. It misses every ray at a
     body made with an inertial frame of its own until a step or `performCollisionDetection` recomputes its boxes; this
-    calls the latter if any link was missed.
+    calls the latter if any link was missed. What another thread has moved meanwhile is measured again.
     """
     groups = np.array([known.get(link, 0) for link in shapes.body_links], dtype=np.uint32)
     used = np.unique(shapes.body_link).tolist()
     left = np.array([k for k in used if shapes.body_links[k] not in known], dtype=np.int64)
-    for second_pass in (False, True):
-        if second_pass and len(left):
+    place, are_boxes_new = centres(), False
+    for _ in range(MEASUREMENTS):
+        if not len(left):
+            break
+        _measure(client, shapes, place, left, groups)
+        first, before, place = np.searchsorted(shapes.body_link, left), place, centres()
+        has_moved = (place[first].view(np.int64) != before[first].view(np.int64)).any(axis=1)
+        is_missed = groups[left] == 0
+        left = left[has_moved | (is_missed & (not are_boxes_new))]
+        if is_missed.any() and not are_boxes_new:
             client.performCollisionDetection()
-        for direction in DIRECTIONS:
-            probes = _probes(shapes, centres, left, direction)
-            hit = _hit(client, shapes, probes, ALL_LAYERS)
-            groups[left[hit]] = _groups(client, shapes, _some(probes, hit))
-            left = left[~hit]
+            are_boxes_new = True
     groups[shapes.wrapped] = ALL_LAYERS
     return dict(zip(shapes.body_links, groups.tolist(), strict=True))
+
+
+def _measure(client: Client, shapes: Shapes, centres: Float64Array, left: Int64Array, groups: Uint32Array) -> None:
+    """Write the groups of these links, 0 for those that rays in several directions miss."""
+    groups[left] = 0
+    for direction in DIRECTIONS:
+        probes = _probes(shapes, centres, left, direction)
+        hit = _hit(client, shapes, probes, ALL_LAYERS)
+        groups[left[hit]] = _groups(client, shapes, _some(probes, hit))
+        left = left[~hit]
 
 
 def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:

@@ -43,7 +43,7 @@ from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
 from cylcollide.bullet.poses import link_frames
 from cylcollide.bullet.read_shapes import SIZES, Row, ball_radii
 from cylcollide.bullet.reader import Unchanged
-from cylcollide.bullet.scene import MirrorScene
+from cylcollide.bullet.scene import READINGS, MirrorScene
 from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, return_the_same
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
@@ -297,6 +297,11 @@ def _written(values: Any, array: Float64Array) -> int:
 
 def _mesh_radius(client: Client, body_link: BodyLink) -> float:
     """Radius of a ball about the centre of mass of a rigid mesh: its box, in any pose, holds all of it."""
-    frame = link_frames(client, {body_link.body: [body_link.link]})[0]
-    low, high = np.array(client.getAABB(*body_link))
-    return float(np.linalg.norm(np.maximum(high - frame[:3], frame[:3] - low) + PADDING))
+    place, low, high = np.full((3, 3), nan)
+    for _ in range(READINGS):  # until no other thread has moved it meanwhile
+        before = place
+        low, high = np.array(client.getAABB(*body_link))
+        place = link_frames(client, {body_link.body: [body_link.link]})[0, :3]
+        if np.array_equal(place, before):
+            break
+    return float(np.linalg.norm(np.maximum(high - place, place - low) + PADDING))

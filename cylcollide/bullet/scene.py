@@ -14,7 +14,7 @@ from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
 from cylcollide.bullet.passthrough import LARGEST, Wrapped, wrapped_boxes, wrapped_links
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
-from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, placement, pose, sheets_of
+from cylcollide.bullet.poses import FRAME, Placement, by_body, limbs_of, placement, pose, sheets_of
 from cylcollide.bullet.read_shapes import MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
 from cylcollide.bullet.tuples import read_states
@@ -130,10 +130,15 @@ class SceneReader:
                 stacklevel=4,
             )
         fixed = placement(client, shapes)
-        frames = link_frames(client, fixed.links)
+        frames = np.empty((sum(map(len, fixed.links.values())), FRAME))
         made = posed_memory(len(shapes.kind), PoseMemory(len(fixed.limbs), fixed.boxes, 0, 0).columns)
-        pose(client, shapes, fixed, frames, made)
-        groups = filter_groups(client, shapes, made.position, known)
+
+        def centres() -> Float64Array:
+            read_states(fixed.calls, frames)
+            pose(client, shapes, fixed, frames, made)
+            return made.position.copy()
+
+        groups = filter_groups(client, shapes, centres, known)
         group = np.array([groups[link] for link in shapes.body_links], dtype=np.uint32)[shapes.body_link]
         sheets, body_links = sheets_of(shapes, made, fixed), [shapes.body_links[k] for k in shapes.body_link.tolist()]
         boxes = wrapped_boxes(client, shapes)

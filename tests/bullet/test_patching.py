@@ -12,6 +12,8 @@ from support.package import run_python
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
+from cylcollide.bullet.client import BodyLink, Client
+from cylcollide.bullet.near import _mesh_radius
 from cylcollide.bullet.watch import EFFECTS, Effect
 
 GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
@@ -237,6 +239,52 @@ def test_a_body_that_goes_while_few_rays_are_prepared(clients, monkeypatch: pyte
         monkeypatch.setattr(OWN, read, removing)
         assert clients[1].rayTest(*THROUGH)[0][0] == 0
         assert not gone
+
+
+@pytest.mark.parametrize("away", [range(12), range(100), range(1, 3), range(1, 20)])
+def test_a_body_that_another_thread_moves_while_its_filter_is_measured(clients, monkeypatch: pytest.MonkeyPatch, away):
+    """As by another thread: it is elsewhere during some of the calls that measure, and back after them."""
+    own, calls, there, here = OWN.rayTestBatch, [], [0.0, 0.0, 9.0], [0.0, 0.0, 0.0]
+    body = ball(clients[1], 0.0)
+    clients[1].resetBasePositionAndOrientation(0, there, [0, 0, 0, 1])
+
+    def moving(*given: object, **named: object) -> object:
+        clients[1].resetBasePositionAndOrientation(body, there if len(calls) in away else here, [0, 0, 0, 1])
+        calls.append(given)
+        return own(*given, **named)
+
+    with patched():
+        monkeypatch.setattr(OWN, "rayTestBatch", moving)
+        clients[1].rayTest(*THROUGH)
+        monkeypatch.undo()
+        assert calls
+        clients[1].resetBasePositionAndOrientation(body, here, [0, 0, 0, 1])
+        assert clients[1].rayTest(*THROUGH)[0][0] == body
+
+
+def test_a_mesh_that_another_thread_moves_while_its_extent_is_read(clients, monkeypatch: pytest.MonkeyPatch):
+    """As by another thread, each of the first times that its box or place is read; its origin is a corner."""
+    corners = [[x, y, z] for x in (0, 2) for y in (0, 2) for z in (0, 2)]
+    faces = [0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1, 2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3]
+    shape = clients[1].createCollisionShape(p.GEOM_MESH, vertices=corners, indices=faces)
+    body = clients[1].createMultiBody(1, shape)
+    radii = []
+    for moves in ([], [[-1.0] * 3], [[-1.0] * 3, [-1.5] * 3, [-1.0] * 3]):
+        clients[1].resetBasePositionAndOrientation(body, [0, 0, 0], [0, 0, 0, 1])
+        clients[1].performCollisionDetection()
+        with monkeypatch.context() as patch_of_one:
+            for own in (OWN.getAABB, OWN.getBasePositionAndOrientation):
+
+                def moving(*given: object, own=own, moves=moves, **named: object) -> object:
+                    if moves:
+                        clients[1].resetBasePositionAndOrientation(body, moves.pop(), [0, 0, 0, 1])
+                        clients[1].performCollisionDetection()
+                    return own(*given, **named)
+
+                patch_of_one.setattr(OWN, own.__name__, moving)
+            radii.append(_mesh_radius(Client(clients[1]), BodyLink(body, -1)))
+    assert radii == pytest.approx([radii[0]] * 3)
+    assert radii[0] > 3.4
 
 
 @pytest.mark.parametrize(("n", "interval"), [(300, 1e-5), (2000, 1e-4)])
