@@ -3,9 +3,14 @@
 from itertools import pairwise
 
 import numpy as np
+import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
+from pybullet_utils.bullet_client import BulletClient
+from support.two_clients import ball
 
+from cylcollide._pybullet import OWN
+from cylcollide.bullet import unpatch
 from cylcollide.bullet.near import NearBodies
 from cylcollide.bullet.near_links import LENGTHS, USUAL
 
@@ -15,6 +20,21 @@ def c():
     """The number of an empty PyBullet client."""
     with scenes.client() as number:
         yield number
+
+
+@pytest.fixture
+def clients():
+    """Two clients with a ball each; no patch is left after the test."""
+    both = BulletClient(p.DIRECT), BulletClient(p.DIRECT)
+    for x, client in enumerate(both):
+        ball(client, x)
+        client.performCollisionDetection()
+    yield both
+    while p.rayTest is not OWN.rayTest:
+        unpatch()
+    for client in both:
+        if client._client >= 0:
+            client.disconnect()
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,143 @@
+"""Threads with patched ray tests: each client is answered as it is, whatever other threads do to it meanwhile."""
+
+import sys
+import threading
+
+import pybullet as p
+import pytest
+from support.two_clients import GRAZE, MISS, THROUGH, ball
+
+from cylcollide._pybullet import OWN
+from cylcollide.bullet import patched
+from cylcollide.bullet.client import BodyLink, Client
+from cylcollide.bullet.near import _mesh_radius
+
+
+def test_threads_that_ask_while_others_step(clients):
+    """Both clients are asked and stepped; bodies come and go in one of them."""
+    wrong = []
+
+    def ask() -> None:
+        for _ in range(100):
+            first, second = (client.rayTest(*ray) for client, ray in zip(clients, (GRAZE, THROUGH), strict=True))
+            if first != (MISS,) or second[0][0] != 0:
+                wrong.append((first, second))
+
+    with patched():
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for k in range(100):
+            clients[k % 2].stepSimulation()
+            clients[1].removeBody(ball(clients[1], 9.0))
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def test_a_body_that_goes_while_it_is_read(clients, monkeypatch: pytest.MonkeyPatch):
+    """As by another thread: the client is read again, without it."""
+    own, gone = OWN.getBasePositionAndOrientation, [ball(clients[1], 9.0)]
+
+    def removing(*given: object) -> object:
+        while gone:
+            clients[1].removeBody(gone.pop())
+        return own(*given)
+
+    monkeypatch.setattr(OWN, "getBasePositionAndOrientation", removing)
+    with patched():
+        assert clients[1].rayTest(*THROUGH)[0][0] == 0
+    assert not gone
+
+
+@pytest.mark.parametrize("read", ["getNumJoints", "getAABB"])
+def test_a_body_that_goes_while_few_rays_are_prepared(clients, monkeypatch: pytest.MonkeyPatch, read):
+    """As by another thread, after the scene was read and before a few rays read the places of its bodies."""
+    with patched():
+        gone = [ball(clients[1], 9.0)]
+        p.rayTestBatch([THROUGH[0]] * 2000, [THROUGH[1]] * 2000, physicsClientId=clients[1]._client)
+        own = getattr(OWN, read)
+
+        def removing(*given: object, **named: object) -> object:
+            if gone:
+                clients[1].removeBody(gone.pop())
+            return own(*given, **named)
+
+        monkeypatch.setattr(OWN, read, removing)
+        assert clients[1].rayTest(*THROUGH)[0][0] == 0
+        assert not gone
+
+
+@pytest.mark.parametrize("away", [range(12), range(100), range(1, 3), range(1, 20)])
+def test_a_body_that_another_thread_moves_while_its_filter_is_measured(clients, monkeypatch: pytest.MonkeyPatch, away):
+    """As by another thread: it is elsewhere during some of the calls that measure, and back after them."""
+    own, calls, there, here = OWN.rayTestBatch, [], [0.0, 0.0, 9.0], [0.0, 0.0, 0.0]
+    body = ball(clients[1], 0.0)
+    clients[1].resetBasePositionAndOrientation(0, there, [0, 0, 0, 1])
+
+    def moving(*given: object, **named: object) -> object:
+        clients[1].resetBasePositionAndOrientation(body, there if len(calls) in away else here, [0, 0, 0, 1])
+        calls.append(given)
+        return own(*given, **named)
+
+    with patched():
+        monkeypatch.setattr(OWN, "rayTestBatch", moving)
+        clients[1].rayTest(*THROUGH)
+        monkeypatch.undo()
+        assert calls
+        clients[1].resetBasePositionAndOrientation(body, here, [0, 0, 0, 1])
+        assert clients[1].rayTest(*THROUGH)[0][0] == body
+
+
+def test_a_mesh_that_another_thread_moves_while_its_extent_is_read(clients, monkeypatch: pytest.MonkeyPatch):
+    """As by another thread, each of the first times that its box or place is read; its origin is a corner."""
+    corners = [[x, y, z] for x in (0, 2) for y in (0, 2) for z in (0, 2)]
+    faces = [0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1, 2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3]
+    shape = clients[1].createCollisionShape(p.GEOM_MESH, vertices=corners, indices=faces)
+    body = clients[1].createMultiBody(1, shape)
+    radii = []
+    for moves in ([], [[-1.0] * 3], [[-1.0] * 3, [-1.5] * 3, [-1.0] * 3]):
+        clients[1].resetBasePositionAndOrientation(body, [0, 0, 0], [0, 0, 0, 1])
+        clients[1].performCollisionDetection()
+        with monkeypatch.context() as patch_of_one:
+            for own in (OWN.getAABB, OWN.getBasePositionAndOrientation):
+
+                def moving(*given: object, own=own, moves=moves, **named: object) -> object:
+                    if moves:
+                        clients[1].resetBasePositionAndOrientation(body, moves.pop(), [0, 0, 0, 1])
+                        clients[1].performCollisionDetection()
+                    return own(*given, **named)
+
+                patch_of_one.setattr(OWN, own.__name__, moving)
+            radii.append(_mesh_radius(Client(clients[1]), BodyLink(body, -1)))
+    assert radii == pytest.approx([radii[0]] * 3)
+    assert radii[0] > 3.4
+
+
+@pytest.mark.parametrize(("n", "interval"), [(300, 1e-5), (2000, 1e-4)])
+def test_threads_that_move_and_ask_see_their_own_moves(clients, n: int, interval: float):
+    """A thread that has read the client before does not hide what another one has changed and read since."""
+    bodies, wrong = [ball(clients[0], 4.0 * k) for k in range(1, 4)], []
+    for k in range(200):
+        ball(clients[0], 50.0 + k)
+
+    def move_and_ask(body: int, x: float) -> None:
+        rays = [[x, -3.0, 0.0]] * n, [[x, 3.0, 0.0]] * n
+        for k in range(100):
+            for z, seen in ((9.0, -1), (0.0, body)):
+                clients[0].resetBasePositionAndOrientation(body, [x, 0.0, z], [0, 0, 0, 1])
+                if clients[0].rayTestBatch(*rays)[0][0] != seen:
+                    wrong.append((k, body, z))
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(interval)
+    try:
+        with patched():
+            threads = [threading.Thread(target=move_and_ask, args=(b, 4.0 * k)) for k, b in enumerate(bodies, 1)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(usual)
+    assert wrong == []
