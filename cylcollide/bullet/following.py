@@ -75,6 +75,8 @@ class Follower:
         if now == before:
             return known.scene
         scene = self._reader.read(known.scene, False, poses_only=True)
+        if self._noted.last()[1:] != now[1:]:  # another thread has changed bodies meanwhile
+            return self._read(known, now, False)
         self._known, self._is_behind = known._replace(scene=scene, seen=now), False
         return scene
 
@@ -112,5 +114,7 @@ class Follower:
             except (self._client.api.error, IndexError):  # a body is gone, or another one has its number
                 return None
         answers = near.answers(starts, ends, mask)
+        if noted is not None and before is not None and noted.last()[1:] != before[1:]:
+            return None  # another thread has changed bodies meanwhile
         self._is_behind = self._is_behind or answers is not None
         return answers

@@ -220,8 +220,6 @@ class NearBodies:
             n = read_rows(starts, origin) or _written(starts, origin)
             if n == 0 or n != (read_rows(ends, second) or _written(ends, second)):
                 return None
-            if not self._unchanged[mask != ALL_LAYERS]():
-                return None
             read_states(*by_bases)
             links = mark_near(shapes, packed, n, True)
             if of_bases and not return_the_same(of_bases, memory.near):
@@ -233,6 +231,8 @@ class NearBodies:
                 return None
             if links:
                 read_states(self._rest, memory.frames, memory.wanted)
+            if not self._unchanged[mask != ALL_LAYERS]():  # after what was read: no body was replaced before, then
+                return None
             if cast_near(shapes, packed, n, mask, self._cores) == UNDECIDED:
                 return None
             found = hit_tuples(n, *columns)

@@ -42,6 +42,11 @@ class Reading(NamedTuple):
     same: frozenset[int]  # the bodies that have the filter groups of the previous reading
     changed: bool  # whether bodies or shapes are others than in the previous reading
 
+    @property
+    def is_known(self) -> bool:
+        """Whether all bodies have tokens."""
+        return all(body.token is not None for body in self.bodies.values())
+
     def rows(self) -> dict[BodyLink, tuple[Row, ...] | None]:
         """The shapes of every link."""
         return {BodyLink(body, link): rows for body, read in self.bodies.items() for link, rows in read.rows.items()}

@@ -11,7 +11,7 @@ from cylcollide._types import Float64Array
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.filters import filter_groups
 from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
-from cylcollide.bullet.passthrough import LARGEST, Wrapped, wrapped_boxes, wrapped_links
+from cylcollide.bullet.passthrough import LARGEST, NO_BOXES, Wrapped, wrapped_boxes, wrapped_links
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
 from cylcollide.bullet.poses import FRAME, Placement, by_body, limbs_of, placement, pose, sheets_of
@@ -64,23 +64,27 @@ class SceneReader:
         """
         for reading in range(READINGS - 1):
             with suppress(self._client.api.error, IndexError):
-                return self._read(before, filters, poses_only and not reading)
+                scene = self._read(before, filters, poses_only and not reading)
+                is_moved = before is not None and scene.shapes is before.shapes
+                if is_moved or not scene.reading.is_known or self.bodies_are_those_of(scene):
+                    return scene
         return self._read(before, filters, False)
 
     def _read(self, before: MirrorScene | None, filters: bool, poses_only: bool) -> MirrorScene:
-        client = self._client
+        client, frames, boxes = self._client, None, NO_BOXES
+        if before is not None and not filters:
+            with suppress(client.api.error, IndexError):  # a body is gone
+                boxes, made_frames = wrapped_boxes(client, before.shapes), np.empty_like(before.frames)
+                read_states(before.fixed.calls, made_frames)
+                frames = made_frames
         if before is not None and poses_only and client.api.getNumBodies(client.number) == len(before.reading.bodies):
             reading = before.reading._replace(changed=False)
-        else:
+        else:  # after the frames: another thread has replaced no body since, then
             reading = self._reader.read(before.reading if before else NOTHING_READ)
-        if before is None or filters or reading.changed:
+        if before is None or frames is None or reading.changed:
             known = {} if before is None or filters else before.groups
             return self._rebuilt(reading, {at: group for at, group in known.items() if at.body in reading.same})
-        shapes, fixed = before.shapes, before.fixed
-        frames = np.empty_like(before.frames)
-        read_states(fixed.calls, frames)
-        boxes = wrapped_boxes(client, shapes)
-        wrapped = before.state.wrapped
+        shapes, fixed, wrapped = before.shapes, before.fixed, before.state.wrapped
         if not _same_bits(boxes, before.boxes):
             wrapped = wrapped.moved(boxes)
         elif _same_bits(frames, before.frames):

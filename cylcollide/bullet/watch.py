@@ -220,9 +220,13 @@ class WatchedClient:
 
 
 def noting(function: Callable[..., Any], changes: Changes, effect: Effect) -> Callable[..., Any]:
-    """The function, its calls noted, also those that fail: they may have done a part of their work."""
+    """The function, its calls noted, also those that fail: they may have done a part of their work.
+
+    They are noted when they begin, too, for threads that read the client meanwhile.
+    """
 
     def call(*arguments: Any, **keywords: Any) -> Any:
+        changes.note(effect)
         try:
             return function(*arguments, **keywords)
         finally:

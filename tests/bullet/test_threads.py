@@ -2,13 +2,15 @@
 
 import sys
 import threading
+from contextlib import nullcontext
+from functools import partial
 
 import pybullet as p
 import pytest
 from support.two_clients import GRAZE, MISS, THROUGH, ball
 
 from cylcollide._pybullet import OWN
-from cylcollide.bullet import patched
+from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.near import _mesh_radius
 
@@ -66,6 +68,35 @@ def test_a_body_that_goes_while_few_rays_are_prepared(clients, monkeypatch: pyte
         monkeypatch.setattr(OWN, read, removing)
         assert clients[1].rayTest(*THROUGH)[0][0] == 0
         assert not gone
+
+
+@pytest.mark.parametrize("when", ["at first", "later"])
+@pytest.mark.parametrize("n", [1, 2000])
+@pytest.mark.parametrize("way", ["patched", "follow"])
+def test_a_body_that_another_thread_replaces_while_it_is_read(clients, monkeypatch: pytest.MonkeyPatch, way, n, when):
+    """As by another thread: a small ball, here, gets the number of a large one that was elsewhere."""
+    client, armed = clients[1], [when == "at first"]
+    client.resetBasePositionAndOrientation(0, [0, 0, 9], [0, 0, 0, 1])
+    body = ball(client, 9.0)
+    small = client.createCollisionShape(p.GEOM_SPHERE, radius=0.1)
+    beside = [[-3.0, 0.3, 0.0]] * n, [[3.0, 0.3, 0.0]] * n
+
+    def replacing(own, *given: object, **named: object) -> object:
+        if armed.pop():
+            client.removeBody(body)
+            assert client.createMultiBody(0, small) == body
+        armed.append(False)
+        return own(*given, **named)
+
+    for name in ("getAABB", "getBasePositionAndOrientation"):
+        monkeypatch.setattr(OWN, name, partial(replacing, getattr(OWN, name)))
+    with patched() if way == "patched" else nullcontext():
+        test = client.rayTestBatch if way == "patched" else Mirror(client).rayTestBatch
+        for k in range(8):
+            if k == 6 and when == "later":
+                armed[:] = [True]
+            assert test(*beside)[0] == MISS, k
+        assert test([[-3.0, 0.0, 0.0]], [[3.0, 0.0, 0.0]])[0][:3] == (body, -1, pytest.approx(2.9 / 6.0))
 
 
 @pytest.mark.parametrize("away", [range(12), range(100), range(1, 3), range(1, 20)])
