@@ -120,6 +120,11 @@ def _simplify(module: Any, passes: Any) -> None:
         simplifying.run(function, passes)
 
 
+SHARED = "cylcollide.shared."
+"""How names of functions begin that all objects with the same code share: the linker keeps one of each."""
+
+DEFINED = re.compile(rf'(?m)^(define [^@\n]*@"({re.escape(SHARED)}[^"]*)".*)$')
+
 SYMBOLS = {"fma", "fmod", "frexp", "ldexp", "memcpy", "memmove", "memset", "sqrt"}  # all that is called of C
 
 
@@ -135,10 +140,14 @@ def object_file(target: Target, symbol: str, function: str, texts: list[str]) ->
     elif target.level == "x86-64":  # small, as vectors of eight take four registers and much code: 2.9 MB, not 5.2
         texts = [re.sub(r"(?m)^(define .*\))( alwaysinline)?", r"\1 optsize", text) for text in texts]
         texts = [*(text.replace("llvm.fma.v8f64", "cylcollide.fma") for text in texts), FMA_BELOW_AVX2]
+    if target.system != "darwin":  # there, a symbol is enough
+        texts = [DEFINED.sub(r'$"\2" = comdat any\n\1 comdat', text) for text in texts]
     for text in texts:
         module.link_in(_parsed(target, text), preserve=True)
     for value in (*module.functions, *module.global_variables):
-        if not value.is_declaration:
+        if value.name.startswith(SHARED) and not value.is_declaration:
+            value.linkage, value.visibility = "linkonce_odr", "hidden"
+        elif not value.is_declaration:
             value.linkage = "external" if value.name == function else "internal"
     loop = module.get_function(function)
     loop.name, loop.visibility = symbol, "hidden"

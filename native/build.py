@@ -67,12 +67,16 @@ def code_of(name: str) -> str:
     return ast.dump(tree)
 
 
+def digest_of(function: str, *parts: object) -> str:
+    """A digest of parts, of what the file of a marked function says and all that it imports, and of tools."""
+    code = [(name, code_of(name)) for name in (*files_of(function), *OF_BUILD)]
+    tools = version("numba"), version("llvmlite"), sys.version_info[:2]
+    return blake2b(repr((parts, function, tools, code)).encode(), digest_size=16).hexdigest()
+
+
 def key(target: Target, loop: str, signature: Signature) -> str:
     """What the object file of a loop is kept under."""
-    code = [(name, code_of(name)) for name in (*files_of(loop), *OF_BUILD)]
-    tools = version("numba"), version("llvmlite"), sys.version_info[:2]
-    parts = target._replace(is_cross=False), loop, signature.format, tools, code
-    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+    return digest_of(loop, target._replace(is_cross=False), signature.format)
 
 
 def kept_objects() -> Path:

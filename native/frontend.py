@@ -4,6 +4,7 @@ numba's compiler does all of it but one step: the code of a function stays text,
 machine code. So each function is lowered once, and optimised as a part of each loop that calls it (`backend.py`).
 """
 
+import re
 import warnings
 from collections.abc import Callable
 from functools import cached_property
@@ -19,6 +20,8 @@ from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
 from cylcollide.runtime.compile import LOOPS, MARKED
+from native.backend import SHARED
+from native.build import digest_of
 from native.intrinsics import arguments_at
 from native.signatures import Signature
 
@@ -27,6 +30,22 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "
 
 JITTED: dict[Callable[..., Any], Any] = {}  # marked functions as numba's, which holds no reference to them
 
+NAME, PART, COUNTER = re.compile('@"([^"]*)"'), re.compile(r"(\d+)(.*)"), re.compile(r"B\d+v\d+")
+
+
+def shared_symbol(name: str) -> str:
+    """The symbol of a function, given by numba's name of it, that tells its code, whichever loop it is compiled for.
+
+    numba's names begin with those of the module and the function, each behind its length, and have counters that are
+    others in each build.
+    """
+    path, rest = list[str](), name.removeprefix("_ZN")
+    while found := PART.match(rest):
+        size = int(found[1])
+        path.append(found[2][:size])
+        rest = found[2][size:]
+    return SHARED + digest_of(".".join(path[1:]), COUNTER.sub("", name))
+
 
 class TextLibrary(AOTCodeLibrary):
     """The code of one function, as text."""
@@ -34,12 +53,14 @@ class TextLibrary(AOTCodeLibrary):
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
         self.texts: list[str] = []
+        self._shared: dict[str, str] = {}
 
     def add_ir_module(self, ir_module: Any) -> None:
         """Keep its text; numba has no option for functions that are never inlined."""
         if self.name in {function.__qualname__ for function, inlining in MARKED.items() if inlining == "noinline"}:
             for function in (function for function in ir_module.functions if not function.is_declaration):
                 function.attributes.add("noinline")
+                self._shared[function.name] = shared_symbol(function.name)
         text = cgutils.normalize_ir_text(str(ir_module))
         self.texts.append(text.replace('@"numba_', '@"'))  # numba_ldexp is that of C
 
@@ -48,10 +69,21 @@ class TextLibrary(AOTCodeLibrary):
         self._finalized = True
 
     @cached_property
+    def _called(self) -> list["TextLibrary"]:
+        """The library, and all that it calls, directly or not, but for numba's run-time library."""
+        called = [library._called for library in self._linking_libraries if isinstance(library, TextLibrary)]
+        return list(dict.fromkeys(chain([self], *called)))
+
+    @cached_property
+    def _named_texts(self) -> list[str]:
+        """Its texts, in which functions that are never inlined have these symbols."""
+        symbols = dict(chain.from_iterable(library._shared.items() for library in self._called))
+        return [NAME.sub(lambda found: f'@"{symbols.get(found[1], found[1])}"', text) for text in self.texts]
+
+    @property
     def all_texts(self) -> list[str]:
-        """Its texts, and those of all that it calls, directly or not, but for numba's run-time library."""
-        called = [library.all_texts for library in self._linking_libraries if isinstance(library, TextLibrary)]
-        return list(dict.fromkeys(chain(self.texts, *called)))
+        """Its texts, and those of all that it calls, each once."""
+        return list(dict.fromkeys(chain.from_iterable(library._named_texts for library in self._called)))
 
 
 class TextCodegen(AOTCPUCodegen):

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from numba.core import types
 
 from cylcollide.runtime.compile import LOOPS, MARKED, Loop
 from cylcollide.runtime.levels import ROOT, known, machine
-from native import backend, build, signatures
+from native import backend, build, frontend, linker, signatures
 
 signatures.declared()  # which imports all loops
 
@@ -114,6 +115,45 @@ def test_a_symbol_that_no_installation_has_is_named():
     assert b"some_loop" in backend.object_file(target, "some_loop", "loop", [CALLS.format(name="fmod")])
     with pytest.raises(RuntimeError, match="some_loop calls NRT_Allocate, which no installation has"):
         backend.object_file(target, "some_loop", "loop", [CALLS.format(name="NRT_Allocate")])
+
+
+SHARES = """
+define double @"{shared}"(double %x0) noinline
+{{
+{steps}
+  ret double %x400
+}}
+define double @loop(double %x) {{
+  %y = call double @"{shared}"(double %x)
+  ret double %y
+}}
+"""
+
+
+def test_functions_that_loops_share_stand_once_in_a_module(tmp_path):
+    """Two loops call a long function that is never inlined."""
+    (target,) = backend.targets()
+    steps = "\n".join(f"  %x{k + 1} = fdiv double {k + 2}.0, %x{k}" for k in range(400))
+    text, sizes = SHARES.format(shared=f"{backend.SHARED}long", steps=steps), []
+    for loops in (["one"], ["one", "other"]):
+        objects = [tmp_path / f"{loop}.o" for loop in loops]
+        for loop, path in zip(loops, objects, strict=True):
+            path.write_bytes(backend.object_file(target, f"{loop}_loop", "loop", [text]))
+        made = tmp_path / f"{len(loops)}.so"
+        subprocess.run([*linker.compiler(target), "-shared", "-s", *objects, "-o", made], check=True)
+        sizes.append(made.stat().st_size)
+    assert sizes[0] > 2000
+    assert sizes[1] - sizes[0] < 1000
+
+
+def test_a_shared_function_has_a_symbol_of_its_code(monkeypatch: pytest.MonkeyPatch):
+    name = "_ZN10cylcollide7kernels{}B{}B54c8tJTIeFIjxE8UniTupleIdLi3EE"
+    symbol = frontend.shared_symbol(name.format("5curve9near_root", "3v21"))
+    assert symbol == frontend.shared_symbol(name.format("5curve9near_root", "4v177"))
+    assert symbol != frontend.shared_symbol(name.format("5curve9wall_step", "3v21"))
+    assert symbol != frontend.shared_symbol(name.format("4bore9near_root", "3v21"))
+    monkeypatch.setattr(build, "version", lambda name: "another")
+    assert symbol != frontend.shared_symbol(name.format("5curve9near_root", "3v21"))
 
 
 def called_by(function: FunctionType, seen: set[FunctionType]) -> set[FunctionType]:

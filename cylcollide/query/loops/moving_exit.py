@@ -192,10 +192,11 @@ BOX_BOUNDS = 11
 """Numbers that `bound_box` writes."""
 
 
+@compiled_loop
 def bound_box(
     interval: Column[np.float64], path: Column[np.float64], resolution: float, bounds: Column[np.float64]
 ) -> None:
-    """Write bounds of the contact of one bullet with one box, as u of an interval. Plain Python: it is seldom called.
+    """Write bounds of the contact of one bullet with one box, as u of an interval.
 
     From a row of `IntervalRows.rows` and one of `MovingRows.paths`: whether a contact is possible, and certain, its
     lower and upper bound, and its face, or `UNDECIDED_FACE`. Of a certain one also whether the bullet certainly leaves
