@@ -34,9 +34,9 @@ class EditableRig(RigData):
         ValueError if `by` is not a number > 0, or a limb leaves the range of accepted numbers; the
         message names the limb.
         """
-        if not validate.is_real(by) or isinstance(by, bool) or not 0.0 < by <= LARGEST_NUMBER:
-            raise ValueError(f"by: expected a number > 0 and at most 2**500, got {by!r}")
-        factor = float(by)
+        factor = validate.one_number(by)
+        if not 0.0 < factor <= LARGEST_NUMBER:
+            raise ValueError(f"by: expected a number > 0 and at most 2**500, got {validate.shown(by)}")
         return self._with(rest_positions=self.rest_positions * factor, limbs=_scaled(self.limbs, factor))
 
     def with_groups(self, patterns: Mapping[str, Group] | None = None, groups: Mapping[str, int] = NO_NAMES) -> Self:

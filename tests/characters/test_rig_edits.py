@@ -39,6 +39,11 @@ def test_a_person_of_another_height():
     assert one.groups == other.groups
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, int])
+def test_a_scale_of_any_kind(kind: type):
+    assert HUMANOID.scaled(kind(2)) == HUMANOID.scaled(2.0)
+
+
 @pytest.mark.parametrize("by", [0.0, -1.0, np.nan, np.inf, True, "2", None, 1e200])
 def test_what_is_no_scale(by):
     with pytest.raises(ValueError, match="by: expected a number > 0"):
