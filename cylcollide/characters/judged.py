@@ -155,7 +155,7 @@ class VictimTotals(NamedTuple):
 
     shot: Int64Array
     character: Int32Array
-    rays: Int64Array  # number of rays that did damage, or for which a limb of the character counts
+    rays: Int64Array  # number of rays that hit the character, with or without damage
     damage: Float64Array
 
 
@@ -266,23 +266,19 @@ class Judged(HitFields):
         """
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
-        hit, first = np.unique(impacts.ray[self._struck], return_index=True)
-        harms = impacts.damage[self._struck] > 0.0
-        harms[first] = True
-        did = self._struck[harms]
-        ray, character = impacts.ray[did], impacts.character[did].astype(np.int64)
+        ray, character = impacts.ray[self._struck], impacts.character[self._struck].astype(np.int64)
         pairs, pair = np.unique((of_ray[ray] << 32) + (character + 2**31), return_inverse=True)
         once = np.unique(pair * len(self) + ray) // max(len(self), 1)  # a ray counts once a character
         victims = VictimTotals(
             shots[pairs >> 32],
             ((pairs & (2**32 - 1)) - 2**31).astype(np.int32),
             np.bincount(once, minlength=len(pairs)),
-            _sums(pair, impacts.damage[did], len(pairs)),
+            _sums(pair, impacts.damage[self._struck], len(pairs)),
         )
         return ShotTotals(
             shots,
             np.bincount(of_ray, minlength=n),
-            np.bincount(of_ray[hit], minlength=n),
+            np.bincount(of_ray[np.unique(ray)], minlength=n),
             _sums(of_ray, self.damage, n),
             _sums(of_ray, self.energy_left, n),
             victims,
