@@ -20,7 +20,7 @@ from cylcollide.query.labels import NO_STATIC
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
 from cylcollide.query.request import batch_rows
-from cylcollide.query.result import Computed, Field
+from cylcollide.query.result import Computed, Field, read_from_file
 from cylcollide.query.results import HitFields, gather
 
 if TYPE_CHECKING:
@@ -133,7 +133,10 @@ class Impacts(Chords):
     @property
     def chords(self) -> Chords:
         """The same rows as `Chords`."""
-        return self
+        known = {name: column for name, column in self._columns.items() if name not in ImpactColumns._fields}
+        chords: Chords = Chords.__new__(Chords) if hasattr(self, "_rows") else read_from_file(Chords, known)
+        vars(chords).update({**vars(self), "_columns": known})
+        return chords
 
     def _step(self, row: int, begin: int, kind: str) -> Step:
         """One impact as a step of a decision that begins in row `begin`."""
