@@ -12,6 +12,7 @@ from cylcollide import validate
 from cylcollide._types import Int64Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.name_patterns import matched
+from cylcollide.characters.policy_checks import groups as checked_groups
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import limb_label
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
@@ -59,6 +60,7 @@ class EditableRig(RigData):
             For a pattern that matches no limb, an unknown group, or, without patterns, a rig
             without a known bone.
         """
+        groups = checked_groups(groups, reserved="")
         if patterns is None:
             from cylcollide.characters import standard_names  # noqa: PLC0415  imported when asked for
 

@@ -82,6 +82,13 @@ def test_new_groups_have_numbers():
     assert judged.damage.tolist() == [3.0]
 
 
+@pytest.mark.parametrize("groups", [{"skull": 2**31}, {"skull": 10**5000}, {"skull": "one"}, {3: 4}, ["skull"]])
+@pytest.mark.parametrize("patterns", [None, {"head": "skull"}])
+def test_what_is_no_number_of_a_group(patterns: dict[str, str] | None, groups):
+    with pytest.raises(ValueError, match=r"^groups: expected a "):
+        HUMANOID.with_groups(patterns, groups)
+
+
 @pytest.mark.parametrize(
     ("patterns", "message"),
     [
