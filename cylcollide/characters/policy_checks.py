@@ -72,7 +72,8 @@ def with_default(values: Any, default: Any) -> Any:
 
 def order(values: Any) -> tuple[Group, ...]:
     """Groups, each once."""
-    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+    several = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
+    if not several or getattr(values, "ndim", 1) == 0:
         raise ValueError(f"order: expected a list of hit groups, the most important first, got {shown(values)}")
     checked = tuple(group(value, "order") for value in values)
     for place, one in enumerate(checked):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,8 @@ def fit(
 
 
 def _families(shapes: Iterable[Shape]) -> list[Family]:
-    given = list(shapes) if isinstance(shapes, Iterable) else [shapes]
+    several = isinstance(shapes, Iterable) and getattr(shapes, "ndim", 1) != 0
+    given: list[Any] = list(shapes) if several else [shapes]
     wrong = [shape for shape in given if not isinstance(shape, int | np.integer) or shape not in FAMILIES]
     if wrong or not given:
         names = ", ".join(f"Shape.{shape.name}" for shape in FAMILIES)
