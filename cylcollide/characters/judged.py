@@ -300,7 +300,8 @@ class Judged(HitFields):
         """The row of a ray that is counted from either end."""
         if validate.is_integer(ray) and -len(self) <= int(ray) < len(self):
             return range(len(self))[ray]
-        raise IndexError(f"ray: expected {-len(self)} to {len(self) - 1}, got {ray!r}; {len(self)} rays were judged")
+        n, got = len(self), validate.shown(ray)
+        raise IndexError(f"ray: expected {-n} to {n - 1}, got {got}; {n} rays were judged")
 
     def plot(self, ray: int, path: str | PathLike[str] | None = None, *, unit: str = "m") -> Figure:
         """A figure of one ray, along it and from above: what counts is green, the gap of a miss red.

@@ -161,7 +161,7 @@ def _scaled(limbs: Limbs, by: float) -> Limbs:
 def _matched(patterns: Mapping[str, Group], names: tuple[str, ...]) -> list[Group | None]:
     """The group that the last matching pattern gives each name, None without one."""
     if not isinstance(patterns, Mapping) or not all(isinstance(pattern, str) for pattern in patterns):
-        raise ValueError(f"patterns: expected a mapping of patterns to groups, got {patterns!r}")
+        raise ValueError(f"patterns: expected a mapping of patterns to groups, got {validate.shown(patterns)}")
     found: list[Group | None] = [None] * len(names)
     for pattern, group in patterns.items():
         hits = matched(pattern, [(name,) for name in names], "patterns", "limb names")
