@@ -56,7 +56,8 @@ def as_numbers(values: ArrayLike, name: str, shape: str, *last: int) -> NDArray[
     given = _as_array(values, name, f"numbers of shape {shape}")
     numbers = given.dtype != object or all(map(is_real, given.flat))
     if given.dtype.kind not in "iufO" or not numbers:
-        raise ValueError(f"{name}: expected real numbers of shape {shape}, got {_described(values)} of {given.dtype}")
+        got = f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
+        raise ValueError(f"{name}: expected real numbers of shape {shape}, got {got} of {given.dtype}")
     return given.reshape(0, *last) if given.shape == (0,) else given
 
 
@@ -96,9 +97,14 @@ def is_real(value: object) -> TypeGuard[float]:
 
 def from_zero(value: object, name: str) -> float:
     """A number of at least 0; infinite for one beyond all of float64."""
-    if not is_real(value) or isinstance(value, bool) or not value >= 0.0:
+    if not (number := one_number(value)) >= 0.0:
         raise ValueError(f"{name}: expected a number >= 0, got {shown(value)}")
-    return nearest_float(value)
+    return number
+
+
+def one_number(value: object) -> float:
+    """A real number as float64, infinite for one beyond all of them; NaN for what is none, or a bool."""
+    return nearest_float(value) if is_real(value) and not isinstance(value, bool) else np.nan
 
 
 def nearest_float(value: float) -> float:
@@ -106,16 +112,12 @@ def nearest_float(value: float) -> float:
     try:
         return float(value)
     except OverflowError:
-        return np.inf
+        return np.inf if value > 0 else -np.inf
 
 
 FLOAT64, EVERY_LAYER, IGNORE_NONE = np.dtype(np.float64), np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64)
 NO_LIMIT, NO_RADIUS = np.full(1, np.inf), np.empty(0)
 """The defaults of most queries; read, never written."""
-
-
-def _described(values: Any) -> str:
-    return f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
 
 
 def in_range(array: Float64Array, name: str, where: Callable[[int], str] = "in row {}".format) -> Float64Array:

@@ -90,7 +90,8 @@ def _chosen(file: GltfFile, wanted: str | int | None) -> Any:
     if wanted is None and len(names) == 1:
         row = 0
     if not validate.is_integer(row) or not 0 <= int(row) < len(names):
-        raise ArgumentError(f"animation: expected a name or row of {', '.join(map(repr, names))}, got {wanted!r}")
+        known, got = ", ".join(map(repr, names)), validate.shown(wanted)
+        raise ArgumentError(f"animation: expected a name or row of {known}, got {got}")
     return animations[int(row)]
 
 

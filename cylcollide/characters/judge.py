@@ -53,7 +53,7 @@ class Weapons:
         """One policy for all of n rays, or one per row; ValueError for anything else."""
         if isinstance(policy, Policy):
             return cls((policy,), np.zeros(1, np.int64))
-        if not isinstance(policy, Sequence | np.ndarray):
+        if not isinstance(policy, Sequence | np.ndarray) or getattr(policy, "ndim", 1) == 0:
             raise ValueError(
                 f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface, or give one per row"
             )

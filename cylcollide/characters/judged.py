@@ -20,7 +20,7 @@ from cylcollide.query.labels import NO_STATIC
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
 from cylcollide.query.request import batch_rows
-from cylcollide.query.result import Computed, Field
+from cylcollide.query.result import Computed, Field, read_from_file
 from cylcollide.query.results import HitFields, gather
 
 if TYPE_CHECKING:
@@ -133,7 +133,10 @@ class Impacts(Chords):
     @property
     def chords(self) -> Chords:
         """The same rows as `Chords`."""
-        return self
+        known = {name: column for name, column in self._columns.items() if name not in ImpactColumns._fields}
+        chords: Chords = Chords.__new__(Chords) if hasattr(self, "_rows") else read_from_file(Chords, known)
+        vars(chords).update({**vars(self), "_columns": known})
+        return chords
 
     def _step(self, row: int, begin: int, kind: str) -> Step:
         """One impact as a step of a decision that begins in row `begin`."""
@@ -155,7 +158,7 @@ class VictimTotals(NamedTuple):
 
     shot: Int64Array
     character: Int32Array
-    rays: Int64Array  # number of rays that did damage, or for which a limb of the character counts
+    rays: Int64Array  # number of rays that hit the character, with or without damage
     damage: Float64Array
 
 
@@ -266,23 +269,19 @@ class Judged(HitFields):
         """
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
-        hit, first = np.unique(impacts.ray[self._struck], return_index=True)
-        harms = impacts.damage[self._struck] > 0.0
-        harms[first] = True
-        did = self._struck[harms]
-        ray, character = impacts.ray[did], impacts.character[did].astype(np.int64)
+        ray, character = impacts.ray[self._struck], impacts.character[self._struck].astype(np.int64)
         pairs, pair = np.unique((of_ray[ray] << 32) + (character + 2**31), return_inverse=True)
         once = np.unique(pair * len(self) + ray) // max(len(self), 1)  # a ray counts once a character
         victims = VictimTotals(
             shots[pairs >> 32],
             ((pairs & (2**32 - 1)) - 2**31).astype(np.int32),
             np.bincount(once, minlength=len(pairs)),
-            _sums(pair, impacts.damage[did], len(pairs)),
+            _sums(pair, impacts.damage[self._struck], len(pairs)),
         )
         return ShotTotals(
             shots,
             np.bincount(of_ray, minlength=n),
-            np.bincount(of_ray[hit], minlength=n),
+            np.bincount(of_ray[np.unique(ray)], minlength=n),
             _sums(of_ray, self.damage, n),
             _sums(of_ray, self.energy_left, n),
             victims,
@@ -301,7 +300,8 @@ class Judged(HitFields):
         """The row of a ray that is counted from either end."""
         if validate.is_integer(ray) and -len(self) <= int(ray) < len(self):
             return range(len(self))[ray]
-        raise IndexError(f"ray: expected {-len(self)} to {len(self) - 1}, got {ray!r}; {len(self)} rays were judged")
+        n, got = len(self), validate.shown(ray)
+        raise IndexError(f"ray: expected {-n} to {n - 1}, got {got}; {n} rays were judged")
 
     def plot(self, ray: int, path: str | PathLike[str] | None = None, *, unit: str = "m") -> Figure:
         """A figure of one ray, along it and from above: what counts is green, the gap of a miss red.

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from cylcollide.validate import shown
+
 
 def matched(patterns: str | Sequence[str], names: Sequence[tuple[str, ...]], argument: str, of: str) -> list[bool]:
     """Which of some things, each with its names, match one of the patterns (`fnmatch`; case counts), or one pattern.
@@ -11,7 +13,7 @@ def matched(patterns: str | Sequence[str], names: Sequence[tuple[str, ...]], arg
     """
     several = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(several, Sequence) or not all(isinstance(pattern, str) for pattern in several):
-        raise ValueError(f"{argument}: expected a pattern of names or a list of these, got {patterns!r}")
+        raise ValueError(f"{argument}: expected a pattern of names or a list of these, got {shown(patterns)}")
     found = [False] * len(names)
     for pattern in several:
         rows = [row for row, own in enumerate(names) if any(fnmatchcase(name, pattern) for name in own)]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cylcollide import validate
 from cylcollide.characters import json_text, policy_checks
 from cylcollide.characters.json_text import refuse, shown
 from cylcollide.characters.policy_checks import DEFAULT, KINDS, Group, Kind, Weights
@@ -55,7 +56,7 @@ class Policy(metaclass=Shown):
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"kind: expected one of {', '.join(KINDS)}, got {self.kind!r}")
+            raise ValueError(f"kind: expected one of {', '.join(KINDS)}, got {validate.shown(self.kind)}")
         vars(self).update(
             order=policy_checks.order(self.order),
             damage=policy_checks.weights(self.damage, "damage"),

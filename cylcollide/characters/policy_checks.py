@@ -1,7 +1,6 @@
 """Checks of the parts of a policy; messages name the argument and the group."""
 
 from collections.abc import Iterable, Mapping
-from math import nan
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
@@ -55,8 +54,7 @@ def weights(values: Any, where: str) -> Mapping[Group, float]:
     checked: dict[Group, float] = {}
     for key, value in values.items():
         name = group(key, where)
-        is_number = validate.is_real(value) and not isinstance(value, bool)
-        number = validate.nearest_float(value) if is_number else nan
+        number = validate.one_number(value)
         if not 0.0 <= number <= LARGEST_NUMBER:  # or NaN
             raise ValueError(f"{where}: expected a number from 0 to 2**500 for {name!r}, got {shown(value)}")
         checked[name] = number
@@ -74,7 +72,8 @@ def with_default(values: Any, default: Any) -> Any:
 
 def order(values: Any) -> tuple[Group, ...]:
     """Groups, each once."""
-    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+    several = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
+    if not several or getattr(values, "ndim", 1) == 0:
         raise ValueError(f"order: expected a list of hit groups, the most important first, got {shown(values)}")
     checked = tuple(group(value, "order") for value in values)
     for place, one in enumerate(checked):

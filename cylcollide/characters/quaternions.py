@@ -61,9 +61,9 @@ def slerp(a: Float64Array, b: Float64Array, share: Float64Array) -> Float64Array
     angle = 2.0 * np.arctan2(np.sqrt(dot(apart, apart)), np.sqrt(dot(together, together)))
     same = angle == 0.0
     sine = np.where(same, 1.0, np.sin(angle))
-    first = np.where(same, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
-    second = np.where(same, share, np.sin(share * angle) / sine)
-    return normalised(first[..., None] * a + second[..., None] * near)
+    first, second = np.sin((1.0 - share) * angle) / sine, np.sin(share * angle) / sine
+    turned = first[..., None] * a + second[..., None] * near
+    return normalised(np.where(same[..., None], a + share[..., None] * apart, turned))
 
 
 def of_matrices(m: Float64Array) -> Float64Array:

@@ -9,6 +9,7 @@ from cylcollide._types import Float64Array
 from cylcollide.characters import quaternions, standard_names
 from cylcollide.characters.sides import counterpart
 from cylcollide.characters.skeleton import Skeleton
+from cylcollide.validate import shown
 
 SNAPPED = np.deg2rad(30.0)
 """Skeletons whose axes differ by about quarter turns differ by these; what is less is their posture."""
@@ -27,7 +28,7 @@ def pairs_by_name(rig: Skeleton, clip: Skeleton, bones: Mapping[str, str] | None
             if one not in ours or other not in theirs:
                 raise ValueError(
                     f"bones: expected bones of the rig ({', '.join(list(ours)[:8])} ...) with bones of the clip "
-                    f"({', '.join(list(theirs)[:8])} ...), got {one!r}: {other!r}"
+                    f"({', '.join(list(theirs)[:8])} ...), got {shown(one)}: {shown(other)}"
                 )
         found = {ours[one]: theirs[other] for one, other in bones.items()}
     else:

@@ -300,7 +300,9 @@ class Rig(EditableRig):
 
         drawn: Any = self.skin if skin is True else skin or None
         if (drawn is None and skin is True) or not (drawn is None or hasattr(drawn, "faces")):
-            raise ValueError(f"skin: expected a Skin, got {drawn!r}; rigs of from_skin and from_gltf have one")
+            raise ValueError(
+                f"skin: expected a Skin, got {validate.shown(drawn)}; rigs of from_skin and from_gltf have one"
+            )
         positions, turns = self.forward(self.rest_positions[0], [0.0, 0.0, 0.0, 1.0], self.rest_orientations)
         limbs, mesh = self.place(positions, turns), None if drawn is None else (drawn.vertices, drawn.faces)
         return rig_figure(limbs, self.groups, positions[0], self.parents, mesh, repr(self), path, unit)

@@ -12,6 +12,7 @@ from cylcollide import validate
 from cylcollide._types import Int64Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.name_patterns import matched
+from cylcollide.characters.policy_checks import groups as checked_groups
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import limb_label
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
@@ -34,9 +35,9 @@ class EditableRig(RigData):
         ValueError if `by` is not a number > 0, or a limb leaves the range of accepted numbers; the
         message names the limb.
         """
-        if not validate.is_real(by) or isinstance(by, bool) or not 0.0 < by <= LARGEST_NUMBER:
-            raise ValueError(f"by: expected a number > 0 and at most 2**500, got {by!r}")
-        factor = float(by)
+        factor = validate.one_number(by)
+        if not 0.0 < factor <= LARGEST_NUMBER:
+            raise ValueError(f"by: expected a number > 0 and at most 2**500, got {validate.shown(by)}")
         return self._with(rest_positions=self.rest_positions * factor, limbs=_scaled(self.limbs, factor))
 
     def with_groups(self, patterns: Mapping[str, Group] | None = None, groups: Mapping[str, int] = NO_NAMES) -> Self:
@@ -59,6 +60,7 @@ class EditableRig(RigData):
             For a pattern that matches no limb, an unknown group, or, without patterns, a rig
             without a known bone.
         """
+        groups = checked_groups(groups, reserved="")
         if patterns is None:
             from cylcollide.characters import standard_names  # noqa: PLC0415  imported when asked for
 
@@ -159,7 +161,7 @@ def _scaled(limbs: Limbs, by: float) -> Limbs:
 def _matched(patterns: Mapping[str, Group], names: tuple[str, ...]) -> list[Group | None]:
     """The group that the last matching pattern gives each name, None without one."""
     if not isinstance(patterns, Mapping) or not all(isinstance(pattern, str) for pattern in patterns):
-        raise ValueError(f"patterns: expected a mapping of patterns to groups, got {patterns!r}")
+        raise ValueError(f"patterns: expected a mapping of patterns to groups, got {validate.shown(patterns)}")
     found: list[Group | None] = [None] * len(names)
     for pattern, group in patterns.items():
         hits = matched(pattern, [(name,) for name in names], "patterns", "limb names")

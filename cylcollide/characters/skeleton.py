@@ -115,7 +115,7 @@ def checked_names(values: Sequence[str]) -> tuple[str, ...]:
     names = tuple(values) if several else ()
     wrong = [name for name in names if not isinstance(name, str) or not name]
     if not names or wrong:
-        got = repr(wrong[0]) if wrong else "none" if several else type(values).__name__
+        got = validate.shown(wrong[0]) if wrong else "none" if several else type(values).__name__
         raise ValueError(f"bone_names: expected a list of one or more strings that are not empty, got {got}")
     rows: dict[str, int] = {}
     for i, name in enumerate(names):

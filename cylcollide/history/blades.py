@@ -75,7 +75,8 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
     limbs = RewoundLimbs(ring, pieces.tick[own], alpha, swept.limb[hit])
     row_of = np.full(n, NO_LIMB, np.int32)
     row_of[hit] = np.arange(len(hit))
-    time, tick, alphas = first.time.copy(), first.tick.copy(), first.alpha.copy()
+    kept, time = last.tick != NO_TICK, first.time.copy()
+    tick, alphas = np.where(kept, first.tick, NO_TICK), np.where(kept, first.alpha, np.nan)
     time[hit] += at * (last.time - first.time)[hit]
     tick[hit], alphas[hit] = pieces.tick[own] + ring.first, alpha
     columns = (frozen(column) for column in (time, tick, alphas, first.clamped | last.clamped))

@@ -180,8 +180,9 @@ class PastQueries(metaclass=Shown):
 
         A bullet flies straight from its start at time `t0` to its end at `t1`. The ends of limbs
         move on straight lines from each tick to the next, whatever `interpolate` says. First
-        contacts and their order are those of real arithmetic on these numbers; contacts with boxes,
-        which turn, are bounded. A fast limb that crosses the bullet's way between ticks is hit.
+        contacts and their order are those of real arithmetic on these numbers. Boxes are as in
+        `limbs_at`; contacts with them are bounded. A fast limb that crosses the bullet's way
+        between ticks is hit.
 
         Parameters
         ----------

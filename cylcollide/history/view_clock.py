@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from bisect import bisect_left, insort
 from collections import deque
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from cylcollide import validate
 from cylcollide.constants import LARGEST_NUMBER
@@ -49,10 +49,10 @@ class ViewClock(metaclass=Shown):
 
     def __init__(self, buffer: float, step: float, window: int = 64) -> None:
         for value, name in ((buffer, "buffer"), (step, "step")):
-            if not _is_finite(value) or value < 0.0:
-                raise ValueError(f"{name}: expected a number >= 0, got {value!r}")
+            if not 0.0 <= validate.one_number(value) <= LARGEST_NUMBER:
+                raise ValueError(f"{name}: expected a number >= 0, got {validate.shown(value)}")
         if not validate.is_integer(window) or operator.index(window) < 1:
-            raise ValueError(f"window: expected an integer >= 1, got {window!r}")
+            raise ValueError(f"window: expected an integer >= 1, got {validate.shown(window)}")
         self.buffer, self.step, self.window = float(buffer), float(step), operator.index(window)
         self._ages: deque[float] = deque()
         self._sorted: list[float] = []
@@ -67,12 +67,12 @@ class ViewClock(metaclass=Shown):
         Returns False for a state that no client can have received, one later than `arrived` or not
         finite. Such a message does not count.
         """
-        self._check(arrived)
-        if not _is_finite(state) or state > arrived:
+        now, seen = _time(arrived), validate.one_number(state)
+        if not -LARGEST_NUMBER <= seen <= now:
             return False
         if len(self._ages) == self.window:
             del self._sorted[bisect_left(self._sorted, self._ages.popleft())]
-        age = float(arrived) - float(state)
+        age = now - seen
         self._ages.append(age)
         insort(self._sorted, age)
         return True
@@ -83,19 +83,16 @@ class ViewClock(metaclass=Shown):
         Call `acknowledge` for that message first. Before any acknowledgement the age and the bound
         are 0.
         """
-        self._check(arrived)
-        ages, n = self._sorted, len(self._sorted)
+        now, ages, n = _time(arrived), self._sorted, len(self._sorted)
         if not n:
-            return ViewEstimate(arrived - self.buffer, 0.0)
+            return ViewEstimate(now - self.buffer, 0.0)
         median = 0.5 * (ages[(n - 1) // 2] + ages[n // 2])
-        return ViewEstimate(arrived - median - self.buffer, ages[-1] - ages[0] + self.step)
-
-    @staticmethod
-    def _check(arrived: float) -> None:
-        if not _is_finite(arrived):
-            raise ValueError(f"arrived: expected a finite number, got {arrived!r}")
+        return ViewEstimate(now - median - self.buffer, ages[-1] - ages[0] + self.step)
 
 
-def _is_finite(value: object) -> TypeGuard[float]:
-    """Whether a value is an accepted number; NaN is none."""
-    return validate.is_real(value) and not isinstance(value, bool) and abs(value) <= LARGEST_NUMBER
+def _time(arrived: object) -> float:
+    """A time of the server as float64."""
+    now = validate.one_number(arrived)
+    if not abs(now) <= LARGEST_NUMBER:  # or NaN
+        raise ValueError(f"arrived: expected a finite number, got {validate.shown(arrived)}")
+    return now

@@ -135,7 +135,8 @@ class Limbs(Constructors, PointQueries):
     @classmethod
     def concat(cls, parts: Iterable[Limbs]) -> Limbs:
         """All limbs of the parts, one after another."""
-        parts = list(parts) if isinstance(parts, Iterable) else [parts]
+        given: Any = parts
+        parts = list(given) if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0 else [given]
         wrong = [type(part).__name__ for part in parts if not isinstance(part, Limbs)]
         if wrong or not parts:
             raise ValueError(f"concat: expected a list of one or more Limbs, got {wrong[0] if wrong else 'none'}")

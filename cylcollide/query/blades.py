@@ -41,12 +41,13 @@ def sweep_request(
     n = max(map(len, given))
     ends = [validate.vectors(np.repeat(one, n, axis=0) if len(one) == 1 else one, name, n)
             for one, name in zip(given, names, strict=True)]  # fmt: skip
-    number = validate.is_real(resolution) and not isinstance(resolution, bool)
-    if not (number and 2.0**-30 <= resolution <= 1.0):
-        raise ValueError(f"resolution: expected a number from 2**-30 to 1, a share of the time, got {resolution!r}")
+    share = validate.one_number(resolution)
+    if not 2.0**-30 <= share <= 1.0:
+        got = validate.shown(resolution)
+        raise ValueError(f"resolution: expected a number from 2**-30 to 1, a share of the time, got {got}")
     first, second, third, fourth = ends
     blades = near_request(first, as_radii(radius, "radius", n), **options)
-    return (first, second, third, fourth), blades, float(resolution)
+    return (first, second, third, fourth), blades, share
 
 
 class SweptHits(LimbFields):

@@ -175,5 +175,5 @@ def as_jumps(teleport: Flags, count: int) -> BoolArray | bool:
     array = np.array(teleport, object) if isinstance(teleport, list | tuple) else np.asarray(teleport)
     bools = all(isinstance(one, bool | np.bool_) for one in array.flat)
     if not bools or array.shape not in (*validate.ONE, (count,)):
-        raise ValueError(f"teleport: expected True or False, one or ({count},), got {teleport!r}")
+        raise ValueError(f"teleport: expected True or False, one or ({count},), got {validate.shown(teleport)}")
     return np.broadcast_to(array.astype(np.bool_), (count,)) if array.any() else False

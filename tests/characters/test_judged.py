@@ -199,10 +199,9 @@ def test_pellets_are_summed_by_shot(kind: str):
     assert np.array_equal(judged.shot, shot)
     victims: dict[tuple[int, int], tuple[set[int], float]] = {}
     counted = {Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED}
-    first = {int(ray): k for k, ray in reversed([*enumerate(impacts.ray)]) if Reason(impacts.reason[k]) in counted}
     for k in range(len(impacts)):
         ray = int(impacts.ray[k])
-        if impacts.damage[k] > 0.0 or first.get(ray) == k:
+        if Reason(impacts.reason[k]) in counted:
             rays, damage = victims.setdefault((int(shot[ray]), int(impacts.character[k])), (set(), 0.0))
             victims[int(shot[ray]), int(impacts.character[k])] = rays | {ray}, damage + impacts.damage[k]
     for k, each in enumerate(totals.shot.tolist()):
@@ -217,6 +216,17 @@ def test_pellets_are_summed_by_shot(kind: str):
     assert totals.victims.damage.tolist() == pytest.approx([victims[key][1] for key in sorted(victims)], rel=1e-14)
     assert totals.rays.max() > 3
     assert np.isclose(totals.victims.damage.sum(), judged.damage.sum())
+
+
+@pytest.mark.parametrize("characters", [[0, 1], [-1, 1]])
+def test_a_victim_needs_no_damage(characters: list[int]):
+    """Whoever a shot passes through is hit: a limb of nobody hides no character behind it."""
+    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [3, 0, 0]], 1.0, character=characters))
+    judged = world.judge_segments([-5, 0, 0], [9, 0, 0], cc.Policy.penetration(0.0))
+    victims = judged.by_shot().victims
+    assert victims.character.tolist() == characters
+    assert (victims.rays.tolist(), victims.damage.tolist()) == ([1, 1], [0.0, 0.0])
+    assert judged.victim[0] in victims.character
 
 
 def test_without_ids_each_ray_is_a_shot():

@@ -1,11 +1,16 @@
-"""Judged shots of some rays: columns, impacts and decisions are those of the whole."""
+"""Judged shots of some rays: columns, impacts and decisions are those of the whole; and the chords of impacts."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.labelled import LABEL_FIELDS, carried
+from support.one_limb import two_people
 
 import cylcollide as cc
+from cylcollide.characters.judged import Impacts
+from cylcollide.query.chords import Chords
 
 POLICIES = {
     "most_important": cc.Policy.most_important([3, 1, 0]),
@@ -39,3 +44,32 @@ def test_some_rays_of_judged_shots(kind: str):
             assert str(part.explain(k)).partition(",")[2] == str(judged.explain(i)).partition(",")[2]
         assert part.by_shot().damage.sum() == pytest.approx(judged.damage[rows].sum())
     assert len(judged[rays].impacts) > 30
+
+
+def test_impacts_have_chords(tmp_path: Path):
+    """The whole, a part, and what comes from a file."""
+    state, rays = carried(mixed(28).limbs()), shots_at(mixed(28), 300)
+    impacts = state.judge_segments(*rays, POLICIES["penetration"]).impacts
+    chords, expected = impacts.chords, state.chords_segments(*rays)
+    assert len(expected) > 100
+    assert type(chords) is Chords
+    assert expected == chords == expected
+    assert impacts != chords
+    assert impacts[3:40].chords == chords[3:40] == expected[3:40]
+    assert not hasattr(chords, "energy_in")
+    impacts.save(tmp_path / "impacts.npz")
+    loaded = Impacts.load(tmp_path / "impacts.npz").chords
+    assert loaded == expected
+    assert loaded[3:40] == expected[3:40]
+
+
+def test_chords_of_impacts_keep_their_moments_and_shape():
+    history, _ = two_people()
+    starts, ends = np.tile([[[-3.0, 0, 1]], [[-3.0, 0, 1.2]]], (1, 4, 1)), np.array([9.0, 0, 1])
+    past = history.judge_segments(starts, ends, POLICIES["penetration"], 0.55)
+    chords = past.impacts.chords
+    assert chords.shape == past.shape == (2, 4)
+    assert len(chords) > 7
+    assert chords.tick.tolist() == past.tick.tolist()
+    assert chords == history.chords_segments(starts, ends, 0.55)
+    assert np.array_equal(chords.present_position(), past.impacts.present_position())

@@ -98,6 +98,8 @@ WRONG: dict[str, tuple[Any, str]] = {
     "large number": (lambda: P.first_surface({2**31: 1}), "damage: expected a hit group .* got 2147483648"),
     "two defaults": (lambda: P.first_surface({"default": 1}, default=2), "default: expected one, got 2 and 1"),
     "order of text": (lambda: P.most_important("head"), "order: expected a list of hit groups, .* got 'head'"),
+    "order of bytes": (lambda: P.most_important(b"head"), "order: expected a list of hit groups, .* got b'head'"),
+    "order, an array of none": (lambda: P.most_important(np.array(None)), "order: expected a list .* got None"),
     "order, twice": (lambda: P.most_important(["head", 2, "head"]), "order: .* once, got 'head' in place 2"),
     "order, default": (lambda: P.most_important(["default"]), "order: .* come last, got 'default' in place 0"),
     "groups": (lambda: P.first_surface(groups=["head"]), "groups: expected a mapping"),

@@ -74,6 +74,12 @@ def test_slerp_of_small_turns(angle: float):
     assert cc.quaternions.slerp(a, -7.0 * b, 0.25) == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.parametrize("share", [0.3, 2.0**53, -(2.0**53) - 2.0, 1e17, 3e150])
+def test_slerp_between_equal_turns_is_that_turn(share: float):
+    for b in (A, -A, 4.0 * A):
+        assert np.abs(cc.quaternions.slerp(A, b, share) - unit(A)).max() < 4e-16
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_orders(order):
     """Arguments and results have the same order, and the same numbers."""

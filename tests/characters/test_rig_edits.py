@@ -39,6 +39,11 @@ def test_a_person_of_another_height():
     assert one.groups == other.groups
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, int])
+def test_a_scale_of_any_kind(kind: type):
+    assert HUMANOID.scaled(kind(2)) == HUMANOID.scaled(2.0)
+
+
 @pytest.mark.parametrize("by", [0.0, -1.0, np.nan, np.inf, True, "2", None, 1e200])
 def test_what_is_no_scale(by):
     with pytest.raises(ValueError, match="by: expected a number > 0"):
@@ -75,6 +80,13 @@ def test_new_groups_have_numbers():
     centre = 0.5 * (world.limbs.p1 + world.limbs.p2)[hand]
     judged = world.judge_segments(centre + np.eye(3)[1], centre, cc.Policy.first_surface({"hand": 3.0}))
     assert judged.damage.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("groups", [{"skull": 2**31}, {"skull": 10**5000}, {"skull": "one"}, {3: 4}, ["skull"]])
+@pytest.mark.parametrize("patterns", [None, {"head": "skull"}])
+def test_what_is_no_number_of_a_group(patterns: dict[str, str] | None, groups):
+    with pytest.raises(ValueError, match=r"^groups: expected a "):
+        HUMANOID.with_groups(patterns, groups)
 
 
 @pytest.mark.parametrize(

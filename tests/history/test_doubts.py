@@ -226,6 +226,19 @@ def test_moving_limbs_are_touched_when_it_says_and_not_before(interpolate: str):
             history.sweep_capsules(p[:3], q[:3], u[:3], v[:3], 0.1, *times)
 
 
+def test_a_stroke_that_is_not_kept_has_no_tick():
+    """Whether it begins too early or ends too late."""
+    history = walkers("bones")
+    t0, t1 = [-9.0, 0.5, 0.5], [0.5, 99.0, 1.0]
+    hits = history.sweep_capsules(*strokes(history, np.random.default_rng(7), 3), t0, t1, on_old="miss")
+    assert not hits.hit[:2].any()
+    assert hits.tick.tolist()[:2] == [-1, -1]
+    assert hits.tick[2] >= 0
+    assert np.isnan(hits.alpha).tolist() == [True, True, False]
+    assert hits.time.tolist()[:2] == t0[:2]
+    assert not hits.clamped.any()
+
+
 def two_balls(second: float = 9.0) -> tuple[cc.HitWorld, cc.PoseHistory, np.ndarray]:
     """A world of two characters of one ball each, at 0 and at another place along x."""
     ball = cc.Rig(["b"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([0, 0, 0], 1.0), [0])

@@ -107,7 +107,24 @@ def test_without_an_acknowledgement_nothing_is_rewound_but_the_buffer():
     assert len(clock) == 0
 
 
-@pytest.mark.parametrize("state", [np.nan, np.inf, -np.inf, "now", None, True, 3.5, [1.0], 10**400])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, np.int16, np.uint64])
+def test_numbers_of_any_kind_count_as_float64(kind: type):
+    """Without warnings; 1000.5 - 0.1 is no number of 16 or 32 bits."""
+    clock, arrived = cc.ViewClock(0.1, kind(2)), kind(1000.5)
+    now = float(arrived)
+    first = clock.estimate(arrived)
+    assert (first.time, type(first.time)) == (now - 0.1, float)
+    assert clock.acknowledge(arrived, kind(999))
+    assert not clock.acknowledge(arrived, kind(1002))
+    second = clock.estimate(arrived)
+    assert second == (now - (now - 999.0) - 0.1, 2.0)
+    assert [*map(type, second)] == [float, float]
+    limits = cc.RewindLimits(kind(1), kind(2), kind(3))
+    assert (limits.most_back, limits.most_ahead, limits.most_disagreement) == (1.0, 2.0, 3.0)
+    assert {type(limits.most_back), type(limits.most_ahead), type(limits.most_disagreement)} == {float}
+
+
+@pytest.mark.parametrize("state", [np.nan, np.inf, -np.inf, "now", None, True, 3.5, [1.0], 10**400, -(10**400)])
 def test_what_a_client_cannot_have_seen_is_not_kept(state):
     clock = cc.ViewClock(0.125, 0.25)
     assert clock.acknowledge(3.0, state) is False

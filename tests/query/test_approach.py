@@ -144,6 +144,7 @@ def test_arguments_of_both():
     for call, match in (
         (lambda: world.sweep_capsules(*stroke, -1.0), "radius: expected 0, or at least"),
         (lambda: world.sweep_capsules(*stroke, 1.0, resolution=0.0), "resolution: expected a number from"),
+        (lambda: world.sweep_capsules(*stroke, 1.0, resolution=np.float16(0)), "resolution: expected a number from"),
         (lambda: world.sweep_capsules([[0, 0, np.nan]], *stroke[1:], 1.0), "p1.*row 0"),
         (lambda: world.doubt_segments([0, 0, 0], [1, 1, 1], np.nan), "radius"),
         (lambda: world.doubt_segments([0, 0, 0], [[1, 1, 1]] * 2, [1, 2, 3]), "radius"),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -78,11 +79,12 @@ def fit(
 
 
 def _families(shapes: Iterable[Shape]) -> list[Family]:
-    given = list(shapes) if isinstance(shapes, Iterable) else [shapes]
+    several = isinstance(shapes, Iterable) and getattr(shapes, "ndim", 1) != 0
+    given: list[Any] = list(shapes) if several else [shapes]
     wrong = [shape for shape in given if not isinstance(shape, int | np.integer) or shape not in FAMILIES]
     if wrong or not given:
         names = ", ".join(f"Shape.{shape.name}" for shape in FAMILIES)
-        got = repr(wrong[0])[:80] if wrong else "none"
+        got = validate.shown(wrong[0]) if wrong else "none"
         raise ValueError(f"shapes: expected some of {names}, got {got}; name them")
     return [FAMILIES[Shape(shape)] for shape in dict.fromkeys(given)]
 
@@ -102,7 +104,8 @@ def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[st
         if bone not in skin.bone_names or group not in groups:
             raise ValueError(
                 f"bone_groups: expected a bone out of {', '.join(skin.bone_names[:6])} ... and a group out of "
-                f"{', '.join(groups) or 'none: give groups'}, got {bone!r}: {group!r}; correct the name"
+                f"{', '.join(groups) or 'none: give groups'}, got "
+                f"{validate.shown(bone)}: {validate.shown(group)}; correct the name"
             )
     return {bone: int(groups[group]) for bone, group in bone_groups.items()}
 

@@ -168,10 +168,11 @@ def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimb
 
 
 def _resolution(resolution: float) -> float:
-    numeric = validate.is_real(resolution) and not isinstance(resolution, bool)
-    if not (numeric and 0.0 < resolution <= 1.0):
-        raise ValueError(f"resolution: expected a number above 0 and at most 1, a share of a tick, got {resolution!r}")
-    return float(resolution)
+    share = validate.one_number(resolution)
+    if not 0.0 < share <= 1.0:
+        got = validate.shown(resolution)
+        raise ValueError(f"resolution: expected a number above 0 and at most 1, a share of a tick, got {got}")
+    return share
 
 
 def _checked_pieces(

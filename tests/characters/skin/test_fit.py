@@ -280,6 +280,8 @@ def test_of_least_surface_is_less_surface():
         ({"shapes": []}, r"shapes: expected some of Shape.CYLINDER.*got none"),
         ({"shapes": [Shape.TUBE]}, r"shapes: expected some of .*TUBE"),
         ({"shapes": "cylinder"}, r"shapes: expected some of .*'c'"),
+        ({"shapes": np.array(None)}, r"shapes: expected some of .*None"),
+        ({"bone_groups": {10**5000: "arm"}}, r"bone_groups: .*got a number too long to print"),
         ({"bone_groups": {"arm": "arm"}}, r"bone_groups: expected a bone out of spine.*got 'arm': 'arm'"),
         ({"bone_groups": {"spine": "arm"}}, r"group out of none: give groups, got 'spine': 'arm'"),
     ],
