@@ -19,7 +19,7 @@ from numba.core.errors import NumbaWarning
 from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
-from cylcollide.runtime.compile import LOOPS, MARKED
+from cylcollide.runtime.compile import LOOPS, MARKED, loop_name
 from native.backend import SHARED
 from native.build import digest_of
 from native.intrinsics import arguments_at
@@ -29,22 +29,24 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "
 """References are not counted: the caller holds one to each array. So numba refuses to allocate arrays, too."""
 
 JITTED: dict[Callable[..., Any], Any] = {}  # marked functions as numba's, which holds no reference to them
+INLINING: dict[str, str] = {}  # how they are marked, by name
 
 NAME, PART, COUNTER = re.compile('@"([^"]*)"'), re.compile(r"(\d+)(.*)"), re.compile(r"B\d+v\d+")
 
 
-def shared_symbol(name: str) -> str:
-    """The symbol of a function, given by numba's name of it, that tells its code, whichever loop it is compiled for.
-
-    numba's names begin with those of the module and the function, each behind its length, and have counters that are
-    others in each build.
-    """
-    path, rest = list[str](), name.removeprefix("_ZN")
+def name_of(mangled: str) -> str:
+    """A function's name as `LOOPS` has it, from numba's: module, function and types, each part behind its length."""
+    path, rest = list[str](), mangled.removeprefix("_ZN")
     while found := PART.match(rest):
         size = int(found[1])
         path.append(found[2][:size])
         rest = found[2][size:]
-    return SHARED + digest_of(".".join(path[1:]), COUNTER.sub("", name))
+    return ".".join(path[1:])
+
+
+def shared_symbol(mangled: str) -> str:
+    """The symbol of a function that tells its code, whichever loop it is compiled for; numba's has a counter."""
+    return SHARED + digest_of(name_of(mangled), COUNTER.sub("", mangled))
 
 
 class TextLibrary(AOTCodeLibrary):
@@ -57,9 +59,11 @@ class TextLibrary(AOTCodeLibrary):
 
     def add_ir_module(self, ir_module: Any) -> None:
         """Keep its text; numba has no option for functions that are never inlined."""
-        if self.name in {function.__qualname__ for function, inlining in MARKED.items() if inlining == "noinline"}:
-            for function in (function for function in ir_module.functions if not function.is_declaration):
+        for function in (function for function in ir_module.functions if not function.is_declaration):
+            inlining = INLINING.get(name_of(function.name), "")
+            if inlining in ("noinline", "linkonce"):
                 function.attributes.add("noinline")
+            if inlining == "linkonce":
                 self._shared[function.name] = shared_symbol(function.name)
         text = cgutils.normalize_ir_text(str(ir_module))
         self.texts.append(text.replace('@"numba_', '@"'))  # numba_ldexp is that of C
@@ -107,6 +111,7 @@ def make_known(options: dict[str, Any]) -> None:
     """Have numba compile marked functions, with these options, where others call them."""
     calls = {loop.function: loop.call for loop in LOOPS.values()}
     for function, inlining in MARKED.items():
+        INLINING[loop_name(function)] = inlining
         if function not in JITTED:
             JITTED[function] = njit(**options, forceinline=inlining == "alwaysinline")(function)
             for name in {function, calls.get(function, function)}:

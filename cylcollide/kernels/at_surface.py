@@ -12,7 +12,7 @@ from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.runtime.compile import noinline
+from cylcollide.runtime.compile import linkonce
 
 FACE_INSIDE = float(Face.INSIDE)
 BOX, TUBE, TAPERED, ELLIPSOID = int(Shape.BOX), int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
@@ -26,7 +26,7 @@ LEAST_TIME = 2.0**-1022
 MISSED = HitBounds(False, False, 0.0, 0.0, False, UNDECIDED_FACE)
 
 
-@noinline
+@linkonce
 def piece_span(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, piece: int) -> Span:
     """`span_of`, once in machine code; of a box, the slabs that the ray is parallel to are exact."""
     if limb.kind == BOX and ray.radius == 0.0:
@@ -34,7 +34,7 @@ def piece_span(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, piece: in
     return span_of(ray, limb, piece)
 
 
-@noinline
+@linkonce
 def settled_bounds(
     ray: Ray, displacement: DoubleDoubleVector, limb: Limb, policy: int, start: int, end: int
 ) -> HitBounds:

@@ -29,7 +29,7 @@ from cylcollide.kernels.double_double import (
 )
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import cross, dot
-from cylcollide.runtime.compile import inlined, noinline
+from cylcollide.runtime.compile import inlined, linkonce
 from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like
 
 SIDE, CAP2, BORE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE)
@@ -152,7 +152,7 @@ def wall_quadratic(
     return dd_dot(n, n), dd_dot(m, n), dd_dot(m, m)
 
 
-@noinline
+@linkonce
 def near_root(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, falling: bool) -> DoubleDouble:
     """The root of a t² + 2 b t + c at which it falls or rises: a t + b = -√(b² - a c) or +√(b² - a c)."""
     root = dd_square_root(dd_subtract(dd_multiply(b, b), dd_multiply(a, c)))
@@ -170,7 +170,7 @@ def plane_step(x: DoubleDoubleVector, d: DoubleDoubleVector, normal: DoubleDoubl
     return dd_divide(dd_subtract((height, 0.0), dd_dot(x, normal)), dd_dot(d, normal))
 
 
-@noinline
+@linkonce
 def cap_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float
 ) -> DoubleDouble:
@@ -179,7 +179,7 @@ def cap_step(
     return plane_step(x, displacement, vector_difference(limb.p2, limb.p1), 0.0)
 
 
-@noinline
+@linkonce
 def wall_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, radius: float, entering: bool
 ) -> DoubleDouble:

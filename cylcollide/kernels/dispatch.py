@@ -20,7 +20,7 @@ from cylcollide.kernels.interval import Interval, Span, undecided_where
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
-from cylcollide.runtime.compile import compiled, inlined, noinline
+from cylcollide.runtime.compile import compiled, inlined, linkonce
 from cylcollide.runtime.simd import Real
 
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
@@ -101,7 +101,7 @@ def face_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real,
     return other_curve(origin, displacement, fraction, limb, face)
 
 
-@noinline
+@linkonce
 def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """`face_curve` for shapes other than cylinder and tube."""
     if limb.kind == BOX:
@@ -113,7 +113,7 @@ def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real
     return revolution.sloping_curve(origin, displacement, fraction, limb, face)
 
 
-@noinline
+@linkonce
 def graze_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:

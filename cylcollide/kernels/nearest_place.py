@@ -27,7 +27,7 @@ from cylcollide.kernels.double_double import (
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.profile import UNKNOWN, ZERO, AboutAxis, Foot, foot_on_ellipse, foot_on_walls, sign_beyond
 from cylcollide.kernels.ray import largest_component
-from cylcollide.runtime.compile import compiled, inlined, noinline
+from cylcollide.runtime.compile import compiled, inlined, linkonce
 from cylcollide.runtime.simd import Real
 
 SIDE, CAP1, CAP2, NEG_X = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.NEG_X)
@@ -60,7 +60,7 @@ class Place(NamedTuple):
 UNCERTAIN = Place(False, nan, (nan, nan, nan), (nan, nan, nan), SIDE)
 
 
-@noinline
+@linkonce
 def nearest_place(point: Vector, limb: Limb) -> Place:
     """The place of the limb's surface that is nearest to a point."""
     if limb.extent == inf or not largest_component(point) <= LARGEST_SAFE:

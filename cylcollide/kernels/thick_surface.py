@@ -32,7 +32,7 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.near_line import nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import Ray, cross, dot, largest_component
 from cylcollide.kernels.surface import any_perpendicular, point_at, unit
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real, Truth, absolute, larger, select, square_root
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
@@ -192,7 +192,7 @@ def vector_between(a: DoubleDoubleVector, b: DoubleDoubleVector) -> Vector:
     return dd_subtract(b[0], a[0])[0], dd_subtract(b[1], a[1])[0], dd_subtract(b[2], a[2])[0]
 
 
-@compiled
+@noinline
 def nearest_place(point: DoubleDoubleVector, limb: Limb) -> DoubleDoubleVector:
     """The place of a limb that is nearest to a point; the point itself inside."""
     if limb.kind == BOX:

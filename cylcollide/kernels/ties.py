@@ -11,7 +11,7 @@ from cylcollide.kernels.double_double import two_sum
 from cylcollide.kernels.hit_bounds import Closest, closer
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, ROW
-from cylcollide.runtime.compile import inlined, noinline
+from cylcollide.runtime.compile import inlined, linkonce
 from cylcollide.runtime.simd import LANES, load, movemask
 
 BOX, NEG_X, POS_Z = int(Shape.BOX), int(Face.NEG_X), int(Face.POS_Z)
@@ -49,7 +49,7 @@ def closer_or_tied(
     return closer(closest, float(limb), bounds)
 
 
-@noinline
+@linkonce
 def are_met_at_once(
     rows: Float64Array, shapes: Int8Array, one: int, face: float, other: int, other_face: float, is_line: bool
 ) -> bool:

@@ -39,7 +39,7 @@ from cylcollide.query.loops.packets import (
     vectors_at,
 )
 from cylcollide.query.loops.single import INSIDE, NONE, entry_fraction
-from cylcollide.runtime.compile import compiled, inlined, noinline
+from cylcollide.runtime.compile import compiled, inlined, linkonce, noinline
 from cylcollide.runtime.simd import (
     LANES,
     Real,
@@ -167,7 +167,7 @@ def flush_refine(queue: PairQueue, batch: RayBatch, table: LimbRows, hits: HitCo
             queue.queued[slot] = 0
 
 
-@noinline
+@linkonce
 def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Refine the fractions of the hits queued in one slot."""
     shape, face = slot // FACES, slot % FACES
@@ -264,7 +264,7 @@ def refine_sixteen(
         times[number[first + k]] = found[k]
 
 
-@noinline
+@linkonce
 def graze_fraction(batch: RayBatch, table: LimbRows, hits: HitColumns, i: int, face: float) -> float:
     """`entry_fraction` of one ray, solved in full."""
     ray, limb = ray_at(batch.rays, i), limb_at(table.rows, table.kernel_shape, hits.limb[i])
