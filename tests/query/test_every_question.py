@@ -10,11 +10,11 @@ from support.cases.known_places import CLOSE, KnownPlaces, N, dot, known_places,
 from support.check_cylinders import IS_COMPILED, same_bits
 from support.oracle.any_shape import classify
 from support.oracle.cylinder import POINT_INSIDE, POINT_OUTSIDE
-from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 from cylcollide._types import Shape
 from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.kernels.clearance import corner_speed, steepest_growth
 from cylcollide.kernels.dispatch import distance_to, growth_to_reach, outside_by
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.support import support, way_from
@@ -34,10 +34,6 @@ def s(request: pytest.FixtureRequest) -> KnownPlaces:
     return known_places(int(request.param))
 
 
-def test_every_shape_has_its_row():
-    assert set(Shape) == set(SHAPE_ROWS)
-
-
 def own(found: cc.NearLimbs | cc.Overlaps, column: str = "") -> Array:
     """Return whether query i has limb i, and assert that none has another; or a column, by query."""
     assert np.array_equal(found.limb, found.query)
@@ -52,10 +48,11 @@ def same_but_open(verdict: Array, is_open: Array, expected: bool, rows: NDArray[
     assert is_open[rows].mean() < 0.2
 
 
-def halfway(fraction: Array, position: Array, place: Array) -> None:
+def halfway(s: KnownPlaces, fraction: Array, position: Array, face: Array, place: Array) -> None:
     """Assert that ways touch these places half-way; contacts of thick rays are bounded only."""
     assert np.abs(fraction - 0.5).max() < 10.0 * CLOSE
     assert norm(position - place).max() < CLOSE
+    assert np.array_equal(face, s.face)
 
 
 def can_grow(limbs: cc.Limbs, by: Array) -> Bools:
@@ -88,7 +85,7 @@ def test_boxes_and_planes_hold_all_samples(s: KnownPlaces):
 
 def test_numbers_that_kernels_tell_of_points(s: KnownPlaces):
     other = s.outer + s.size[:, None] * np.random.default_rng(2).normal(size=(N, 3))
-    growth = np.empty(N)
+    distance, growth = s.limbs.closest_points(other).distance, np.empty(N)
     for i in range(N):
         limb, outer = plain_limb(s.limbs._table, i), tuple(s.outer[i])
         points = np.array([s.place[i], *s.samples[i, :2], *s.inner[i, :2], s.outer[i], other[i]])
@@ -100,7 +97,9 @@ def test_numbers_that_kernels_tell_of_points(s: KnownPlaces):
         low, high = distance_to(outer, limb)
         assert low - CLOSE < s.gap[i] < high + CLOSE
         assert not s.flat[i] or norm(np.array(way_from(outer, limb)) - (s.outer - s.place)[i]) < CLOSE
-        growth[i] = growth_to_reach(outer, limb)
+        growth[i], more = growth_to_reach(outer, limb), growth_to_reach(tuple(other[i]), limb)
+        assert distance[i] <= max(more, 0.0) * corner_speed(limb) + CLOSE
+        assert more - growth[i] < steepest_growth(limb) * norm(other[i] - s.outer[i]) + CLOSE
     rows = can_grow(s.limbs, growth)
     for by, side in ((LESS, cc.Side.OUTSIDE), (MORE, cc.Side.INSIDE)):
         assert (s.limbs[rows].inflated((growth * by)[rows]).classify_points(s.outer[rows]) == side).all()
@@ -112,6 +111,7 @@ def test_closest_points(s: KnownPlaces):
     assert np.abs(found.distance - s.gap).max() < CLOSE
     assert norm(found.position - s.place).max() < CLOSE
     assert norm(found.normal - s.normal).max() < 1e-6
+    assert np.array_equal(found.face, s.face)
     for below in (0.02, 0.2):
         points = s.place - below * s.size[:, None] * s.normal
         found = s.limbs.closest_points(points)
@@ -153,13 +153,14 @@ def test_rays_thin_and_thick(s: KnownPlaces, thick: float):
     start, end = s.flight(radius)
     hits = s.world.cast_segments(start, end, radius=radius)
     assert np.array_equal(hits.limb, EVERY)
-    halfway(hits.fraction, hits.position, s.place)
+    halfway(s, hits.fraction, hits.position, hits.face, s.place)
     assert norm(hits.normal - s.normal).max() < 1e-6
     for side, ends in (("entry", (start, end)), ("exit", (end, start))):
         chords = s.world.chords_segments(*ends, radius=radius)
         rows = chords.offsets[:-1] if side == "entry" else chords.offsets[1:] - 1
         assert np.array_equal(chords.limb[rows], EVERY)
-        halfway(getattr(chords, f"{side}_fraction")[rows], getattr(chords, f"{side}_position")[rows], s.place)
+        columns = (getattr(chords, f"{side}_{name}")[rows] for name in ("fraction", "position", "face"))
+        halfway(s, *columns, s.place)
     for share in (LESS, MORE):
         ways = s.flight(radius, share - 1.0)
         assert (s.world.occluded_segments(*ways, radius=radius) == (share > 1.0)).all()
@@ -223,7 +224,7 @@ def test_bullets_at_limbs(s: KnownPlaces, by: list[float]):
     start, end = s.flight(0.0 * s.gap)
     hits = history.cast_moving(start, end + by, 0.0, 1.0)
     assert np.array_equal(hits.limb, EVERY)
-    halfway(hits.fraction, hits.position, s.place + 0.5 * np.array(by))
+    halfway(s, hits.fraction, hits.position, hits.face, s.place + 0.5 * np.array(by))
 
 
 def test_the_past_is_the_world_of_that_time(s: KnownPlaces):
@@ -236,7 +237,7 @@ def test_the_past_is_the_world_of_that_time(s: KnownPlaces):
         history.record(float(time))
     start, end, place = (points @ matrices(turn).T + by for points in (*s.flight(0.0 * s.gap), s.place))
     hits = history.cast_segments(start, end, 1.0)
-    halfway(hits.fraction, hits.position, place)
+    halfway(s, hits.fraction, hits.position, s.face, place)
     then = cc.HitWorld(history.limbs_at(0.5))
     start = 0.5 * (then.limbs.p1 + then.limbs.p2) + s.size[:, None] * s.normal
     hits, near = history.cast_segments(start, start - 2.0 * s.size[:, None] * s.normal, 0.5), then.closest_points(start)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from support.cases.frames import Array, framed
 from support.cases.posed_shapes import Placed
 from support.check_cylinders import IS_COMPILED
-from support.oracle.any_shape import classify
-from support.oracle.cylinder import POINT_INSIDE
+from support.oracle.any_shape import chords, classify
+from support.oracle.cylinder import POINT_INSIDE, segment
 from support.oracle.lines import Solid
 from support.oracle.shapes.table import SHAPE_ROWS
 
@@ -46,6 +46,7 @@ class KnownPlaces:
     samples: Array  # (N, SAMPLES, 3), of the surface
     inner: Array  # (N, SAMPLES, 3), in the limb
     place: Array  # (N, 3)
+    face: Array
     normal: Array
     across: Array  # a unit vector at right angles to the normal
     size: Array
@@ -110,4 +111,6 @@ def known_places(kind: int) -> KnownPlaces:
         ball = norm(samples - (place + 2.0 * gap[:, None] * normal)[:, None]).min(axis=1)
         gap = np.where(flat | (ball > 2.0 * gap - CLOSE), gap, 0.5 * gap)
     assert flat.mean() > 0.3
-    return KnownPlaces(p.limbs.take(kept).limbs(), solids, samples, inner, place, normal, across, size, flat, gap)
+    ways = np.stack([place + gap[:, None] * normal, place - 1e-3 * normal], axis=1)
+    face = np.array([chords(one, segment(*way))[0].entry_face for one, way in zip(solids, ways, strict=True)])
+    return KnownPlaces(p.limbs.take(kept).limbs(), solids, samples, inner, place, face, normal, across, size, flat, gap)
