@@ -31,6 +31,7 @@ from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real
 
 SIDE, CAP1, CAP2, NEG_X = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.NEG_X)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
 CAPSULE, SPHERE, BOX, ELLIPSOID = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX), int(Shape.ELLIPSOID)
 
 PLACE_ERROR = 2.0**-90
@@ -83,8 +84,10 @@ def nearest_place(point: Vector, limb: Limb) -> Place:
         foot = Foot(abs(distance[0]) > at.error, distance, ZERO, (1.0, 0.0), face if is_end else SIDE)
     elif limb.kind == ELLIPSOID:
         foot = foot_on_ellipse(at, limb)
-    else:
+    elif limb.kind == CYLINDER or limb.kind == TUBE or limb.kind == TAPERED:
         foot = foot_on_walls(at, limb)
+    else:
+        return UNCERTAIN
     if not foot.certain:
         return UNCERTAIN
     if foot.across[0] == 0.0:
