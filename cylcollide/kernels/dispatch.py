@@ -1,6 +1,6 @@
 """Dispatch by shape: each operation on a limb and the kernel of its shape. A new shape is entered here.
 
-Until then spans, distances and boxes of it say nothing, and exact arithmetic decides.
+Until then spans, distances and boxes of it say nothing, exact arithmetic decides, and normals are NaN.
 
 A line crosses a limb in one piece, but a tube in two: before and behind its bore. Eight limbs at once are of one shape.
 The cylinder's kernels are inlined into every loop; those of other shapes stay behind a call.
@@ -148,7 +148,10 @@ def face_normal(point: SurfacePoint, limb: Limb, face: float) -> Vector:
         return revolution.tapered_normal(point, face)
     if limb.kind == ELLIPSOID:
         return revolution.ellipsoid_normal(point)
-    return cylinder.cylinder_normal(point, face)
+    if limb.kind == CYLINDER or limb.kind == TUBE:
+        return cylinder.cylinder_normal(point, face)
+    unknown = broadcast_like(nan, point.from_end[0])
+    return unknown, unknown, unknown
 
 
 # Points and boxes ---------------------------------------------------------------------------------------------------

@@ -140,6 +140,8 @@ def test_what_overlaps(s: KnownPlaces):
         boxes = s.world.overlap_boxes(s.place + half[:, 2:] * (2.0 - share) * s.normal, turns, half)
         for found, rows in ((points, EVERY), (capsules, flat), (boxes, flat)):
             same_but_open(own(found), own(found, "undecided"), share > 1.0, rows)
+    apart = s.world.overlap_boxes(s.outer, turns, np.repeat(0.5 * s.gap[:, None], 3, axis=1))
+    same_but_open(own(apart), own(apart, "undecided"), False, EVERY)
     assert own(s.world.overlap_boxes(s.inner[:, 0], turns, half)).all()
     assert own(s.world.overlap_capsules(s.inner[:, 0], s.outer, 0.0)).all()
 
