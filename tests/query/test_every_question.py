@@ -19,6 +19,7 @@ from cylcollide.kernels.dispatch import distance_to, growth_to_reach, outside_by
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.support import support, way_from
 from cylcollide.limbs.distance import nearest_limb
+from cylcollide.query.clearance import corner_speeds, sizes_of
 from cylcollide.query.farthest import farthest
 
 CHECKED = 40 if IS_COMPILED else 4
@@ -86,6 +87,7 @@ def test_boxes_and_planes_hold_all_samples(s: KnownPlaces):
 def test_numbers_that_kernels_tell_of_points(s: KnownPlaces):
     other = s.outer + s.size[:, None] * np.random.default_rng(2).normal(size=(N, 3))
     distance, growth = s.limbs.closest_points(other).distance, np.empty(N)
+    speeds = corner_speeds(*sizes_of(s.limbs._table))
     for i in range(N):
         limb, outer = plain_limb(s.limbs._table, i), tuple(s.outer[i])
         points = np.array([s.place[i], *s.samples[i, :2], *s.inner[i, :2], s.outer[i], other[i]])
@@ -98,7 +100,7 @@ def test_numbers_that_kernels_tell_of_points(s: KnownPlaces):
         assert low - CLOSE < s.gap[i] < high + CLOSE
         assert not s.flat[i] or norm(np.array(way_from(outer, limb)) - (s.outer - s.place)[i]) < CLOSE
         growth[i], more = growth_to_reach(outer, limb), growth_to_reach(tuple(other[i]), limb)
-        assert distance[i] <= max(more, 0.0) * corner_speed(limb) + CLOSE
+        assert distance[i] <= max(more, 0.0) * min(corner_speed(limb), speeds[i]) + CLOSE
         assert more - growth[i] < steepest_growth(limb) * norm(other[i] - s.outer[i]) + CLOSE
     rows = can_grow(s.limbs, growth)
     for by, side in ((LESS, cc.Side.OUTSIDE), (MORE, cc.Side.INSIDE)):
