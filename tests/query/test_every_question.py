@@ -1,13 +1,11 @@
 """Every question about every shape, against what the row of the shape alone says: a new shape is asked all of them."""
 
-from contextlib import suppress
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.cases.frames import Array, matrices
-from support.cases.known_places import CLOSE, KnownPlaces, N, dot, known_places, norm
-from support.check_cylinders import IS_COMPILED, same_bits
+from support.cases.known_places import CHECKED, CLOSE, KnownPlaces, N, can_grow, dot, known_places, norm
+from support.check_cylinders import same_bits
 from support.oracle.any_shape import classify
 from support.oracle.cylinder import POINT_INSIDE, POINT_OUTSIDE
 
@@ -22,10 +20,8 @@ from cylcollide.limbs.distance import nearest_limb
 from cylcollide.query.clearance import corner_speeds, sizes_of
 from cylcollide.query.farthest import farthest
 
-CHECKED = 40 if IS_COMPILED else 4  # limbs that slow questions are asked about
 LESS, MORE = 1.0 - 1e-6, 1.0 + 1e-6
 EVERY = np.arange(N)
-Bools = NDArray[np.bool_]
 
 
 @pytest.fixture(params=Shape, ids=lambda kind: kind.name.lower())
@@ -53,15 +49,6 @@ def halfway(s: KnownPlaces, fraction: Array, position: Array, face: Array, place
     assert np.abs(fraction - 0.5).max() < 10.0 * CLOSE
     assert norm(position - place).max() < CLOSE
     assert np.array_equal(face, s.face)
-
-
-def can_grow(limbs: cc.Limbs, by: Array) -> Bools:
-    """Return which limbs may grow so much: a bore must not close."""
-    found = np.zeros(len(limbs), bool)
-    for i in range(len(limbs)):
-        with suppress(ValueError):
-            found[i] = bool(limbs[i : i + 1].inflated(MORE * by[i]))
-    return found
 
 
 # Points and planes --------------------------------------------------------------------------------------------------
@@ -213,6 +200,19 @@ def test_blades(s: KnownPlaces):
     for share in (0.5, 1.5):
         hits = s.world.sweep_capsules(start - half, start + half, end - half, end + half, s.gap * share)
         same_but_open(hits.hit, hits.undecided, share > 1.0, np.flatnonzero(s.flat))
+
+
+def test_exact_arithmetic(s: KnownPlaces):
+    tiny = s.tiny()
+    start, end = tiny.flight(0.0 * tiny.gap)
+    history = cc.PoseHistory(tiny.world)
+    history.record(0.0)
+    for hits in (tiny.world.cast_segments(start, end), history.cast_moving(start, end, 0.0, 0.0)):
+        assert np.abs(hits.fraction - 0.5).max() < 10.0 * CLOSE
+        assert np.array_equal(hits.face, tiny.face)
+    found = tiny.world.closest_points(tiny.outer)
+    assert np.abs(found.distance / tiny.gap - 1.0).max() < CLOSE
+    assert np.array_equal(found.face, tiny.face)
 
 
 # The past -----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ From a place of the surface, a ball or a plane on its outer side holds no other 
 height over the place is that far from the limb.
 """
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
 
@@ -16,11 +17,13 @@ from support.check_cylinders import IS_COMPILED
 from support.oracle.any_shape import chords, classify
 from support.oracle.cylinder import POINT_INSIDE, segment
 from support.oracle.lines import Solid
+from support.oracle.shapes.rows import Shapes
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
-N, SAMPLES = (240, 400) if IS_COMPILED else (24, 200)
+N, SAMPLES, CHECKED = (240, 400, 40) if IS_COMPILED else (24, 200, 4)
+"""Limbs, samples of each, and limbs that slow questions are asked about."""
 SPACING = 64.0
 """Metres between limbs, each of which is smaller: no question about one is answered by another."""
 CLOSE = 1e-9
@@ -37,11 +40,20 @@ def norm(a: Array) -> Array:
     return np.asarray(np.linalg.norm(a, axis=-1))
 
 
+def can_grow(limbs: cc.Limbs, by: Array) -> NDArray[np.bool_]:
+    """Return which limbs may grow so much: a bore must not close."""
+    found = np.zeros(len(limbs), np.bool_)
+    for i in range(len(limbs)):
+        with suppress(ValueError):
+            found[i] = bool(limbs[i : i + 1].inflated((1.0 + 1e-6) * by[i]))
+    return found
+
+
 @dataclass(frozen=True)
 class KnownPlaces:
     """N limbs; of each a place of its surface, and samples."""
 
-    limbs: cc.Limbs
+    shapes: Shapes
     solids: list[Solid]
     samples: Array  # (N, SAMPLES, 3), of the surface
     inner: Array  # (N, SAMPLES, 3), in the limb
@@ -54,6 +66,11 @@ class KnownPlaces:
     gap: Array  # the distance of `outer` from the limb
 
     @cached_property
+    def limbs(self) -> cc.Limbs:
+        """Return the library's limbs."""
+        return self.shapes.limbs()
+
+    @cached_property
     def world(self) -> cc.HitWorld:
         """Return the world of all limbs."""
         return cc.HitWorld(self.limbs)
@@ -62,6 +79,15 @@ class KnownPlaces:
     def outer(self) -> Array:
         """Return points whose nearest places are `place`."""
         return self.place + self.gap[:, None] * self.normal
+
+    def tiny(self) -> "KnownPlaces":
+        """Return the first twelve so small that float64 is not trusted: exact arithmetic answers."""
+        one, unit = self.shapes.take(np.arange(12)), 2.0**-80
+        lengths = {name: unit * getattr(one, name) for name in ("p1", "p2", "radius", "radius2", "half")}
+        return replace(
+            self, shapes=replace(one, **lengths), place=unit * self.place[:12], normal=self.normal[:12],
+            across=self.across[:12], flat=self.flat[:12], gap=unit * self.gap[:12], face=self.face[:12],
+        )  # fmt: skip
 
     def flight(self, radius: Array, share: float = 1.0) -> tuple[Array, Array]:
         """Return a way on which a ball first touches the limb half-way: aslant at a plane, else straight down.
@@ -113,4 +139,4 @@ def known_places(kind: int) -> KnownPlaces:
     assert flat.mean() > 0.3
     ways = np.stack([place + gap[:, None] * normal, place - 1e-3 * normal], axis=1)
     face = np.array([chords(one, segment(*way))[0].entry_face for one, way in zip(solids, ways, strict=True)])
-    return KnownPlaces(p.limbs.take(kept).limbs(), solids, samples, inner, place, face, normal, across, size, flat, gap)
+    return KnownPlaces(p.limbs.take(kept), solids, samples, inner, place, face, normal, across, size, flat, gap)
