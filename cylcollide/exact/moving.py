@@ -142,8 +142,9 @@ def axial_bounds(shape: Shape, m: AxisProducts) -> tuple[Polynomial, ...]:
             return m.below, m.above, combined(product(m.aa, m.across), product(thickness, thickness), -1)
         case Shape.TUBE:
             return m.below, m.above, m.wall(m.radius), combined((), m.wall(m.radius2), -1)
-        case _:
+        case Shape.CYLINDER | Shape.CAPSULE:
             return m.below, m.above, m.wall(m.radius)
+    raise KeyError(shape)
 
 
 def ball_bounds(shape: Shape, m: AxisProducts) -> tuple[Polynomial, ...]:

@@ -102,14 +102,19 @@ def line_about_limb(ray: RayNumbers, limb: Limb, memory: Column[np.float64]) -> 
     if not is_box:
         size = max(largest_component(to_p1), limb.half_length, limb.radius, limb.radius2)
     unit = np.ldexp(1.0, -frexp(max(size, largest_component(place)))[1])
-    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.half_length) if limb.kind == TAPERED else 0.0
-    farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
+    farthest = min(FARTHEST_TOUCH * (1.0 + steepness(limb)), FARTHEST_TOUCH_OF_ALL)
     direction, before, behind = zero, 0.0, 0.0
     if length > 0.0:
         direction = (step[0][0] / length, step[1][0] / length, step[2][0] / length)
         before, behind = min(closest * length * unit, farthest), min((ray.limit - closest) * length * unit, farthest)
     about = scaled_about(limb, to_p1, unit)
     return AboutLimb(True, scaled(place, unit), direction, before, behind, about, unit)
+
+
+@inlined
+def steepness(limb: Limb) -> float:
+    """How fast the radius of a tapered cylinder changes along the axis; 0 for other shapes."""
+    return abs(limb.radius2 - limb.radius) / (2.0 * limb.half_length) if limb.kind == TAPERED else 0.0
 
 
 @inlined

@@ -12,10 +12,11 @@ from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.thick import BOUNDED
 from cylcollide.runtime.compile import linkonce
 
 FACE_INSIDE = float(Face.INSIDE)
-BOX, TUBE, TAPERED, ELLIPSOID = int(Shape.BOX), int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+BOX, TUBE = int(Shape.BOX), int(Shape.TUBE)
 
 UNKNOWN, INSIDE, OUTSIDE, LEAVING = range(4)
 """Sides of a limb; LEAVING: outside, and a ray from there in this direction never meets the limb."""
@@ -45,7 +46,7 @@ def settled_bounds(
         bounds = or_behind(bounds, ray_hit_bounds(ray, piece_span(ray, displacement, limb, 1), policy))
     if bounds.certain or not bounds.possible or bounds.inside:
         return bounds
-    if ray.radius > 0.0 and (limb.kind == TAPERED or limb.kind == ELLIPSOID):  # bounds are all there is of these
+    if ray.radius > 0.0 and limb.kind in BOUNDED:  # bounds are all there is of these
         return bounds
     first, inner = span.outer[0], span.inner
     if start == LEAVING or end == LEAVING:

@@ -9,6 +9,7 @@ from math import inf, sqrt
 import numpy as np
 
 from cylcollide._types import Column, Shape, Vectors
+from cylcollide.kernels.about_limb import steepness
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
@@ -16,7 +17,6 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import as_vector, dot, subtract
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
-CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
 ELLIPSOID, BOX = int(Shape.ELLIPSOID), int(Shape.BOX)
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
@@ -26,22 +26,14 @@ STEPS = 900
 SLACK = 2.0**-40
 """Of the size of points: far above the rounding of growths there."""
 
-STRAIGHT, RIM, CORNER = 1.0, 2.0**0.5, 3.0**0.5
-"""How fast corners of a shape move as it grows: a rim goes √2 as far as the faces, a box's corner √3."""
+CORNERS = np.array([2.0**0.5, 2.0**0.5, 2.0, 1.0, 1.0, 1.0, 3.0**0.5])
+"""By `Shape`, how fast corners move as a limb grows: a rim √2 as far as the faces; of a taper, times 1 + slope."""
 
 
 @inlined
 def corner_speed(limb: Limb) -> float:
-    """No point within growth g is farther from the limb than g times this.
-
-    Grown by g, the rim of a tapered cylinder moves by less than 2 (1 + slope) g.
-    """
-    speed = RIM if limb.kind == CYLINDER or limb.kind == TUBE else STRAIGHT
-    if limb.kind == BOX:
-        speed = CORNER
-    if limb.kind == TAPERED:
-        speed = 2.0 + abs(limb.radius2 - limb.radius) / limb.half_length
-    return speed
+    """No point within growth g is farther from the limb than g times this."""
+    return float(CORNERS[limb.kind]) * (1.0 + steepness(limb))
 
 
 @inlined

@@ -1,8 +1,12 @@
 """Dispatch by shape: each operation on a limb and the kernel of its shape. A new shape is entered here.
 
+Until then spans, distances and boxes of it say nothing, exact arithmetic decides, and normals are NaN.
+
 A line crosses a limb in one piece, but a tube in two: before and behind its bore. Eight limbs at once are of one shape.
 The cylinder's kernels are inlined into every loop; those of other shapes stay behind a call.
 """
+
+from math import inf, nan
 
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE
@@ -16,12 +20,12 @@ from cylcollide.kernels.double_double import (
     as_double_double,
     vector_difference,
 )
-from cylcollide.kernels.interval import Interval, Span, undecided_where
+from cylcollide.kernels.interval import Interval, Span, nothing_known, undecided_where
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import compiled, inlined, linkonce
-from cylcollide.runtime.simd import Real
+from cylcollide.runtime.simd import Real, broadcast_like
 
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
 ELLIPSOID, CAPSULE, SPHERE = int(Shape.ELLIPSOID), int(Shape.CAPSULE), int(Shape.SPHERE)
@@ -87,7 +91,9 @@ def ray_other(ray: Ray, limb: Limb, piece: int) -> Span:
         return revolution.ray_ellipsoid(ray, limb)
     if limb.kind == TUBE:
         return cylinder.ray_tube(ray, limb, piece)
-    return box.ray_box(ray, limb)
+    if limb.kind == BOX:
+        return box.ray_box(ray, limb)
+    return nothing_known(ray.limit)
 
 
 # Crossings and normals of faces -------------------------------------------------------------------------------------
@@ -142,7 +148,10 @@ def face_normal(point: SurfacePoint, limb: Limb, face: float) -> Vector:
         return revolution.tapered_normal(point, face)
     if limb.kind == ELLIPSOID:
         return revolution.ellipsoid_normal(point)
-    return cylinder.cylinder_normal(point, face)
+    if limb.kind == CYLINDER or limb.kind == TUBE:
+        return cylinder.cylinder_normal(point, face)
+    unknown = broadcast_like(nan, point.from_end[0])
+    return unknown, unknown, unknown
 
 
 # Points and boxes ---------------------------------------------------------------------------------------------------
@@ -171,7 +180,9 @@ def other_outside_by(point: Vector, limb: Limb) -> Real:
         return revolution.ellipsoid_outside_by(height, distance, limb)
     if limb.kind == TAPERED:
         return revolution.tapered_outside_by(height, distance, limb)
-    return cylinder.tube_outside_by(height, distance, limb)
+    if limb.kind == TUBE:
+        return cylinder.tube_outside_by(height, distance, limb)
+    return broadcast_like(nan, height)
 
 
 @inlined
@@ -197,7 +208,9 @@ def other_distance_to(point: Vector, limb: Limb) -> Interval:
         return revolution.ellipsoid_distance(height, distance, limb)
     if limb.kind == TAPERED:
         return exactly(revolution.tapered_distance(height, distance, limb))
-    return exactly(cylinder.tube_distance(height, distance, limb))
+    if limb.kind == TUBE:
+        return exactly(cylinder.tube_distance(height, distance, limb))
+    return broadcast_like(-inf, height), broadcast_like(inf, height)
 
 
 @inlined
@@ -225,7 +238,9 @@ def limb_aabb(limb: Limb) -> tuple[Vector, Vector]:
         return revolution.ellipsoid_aabb(limb)
     if limb.kind == TAPERED:
         return revolution.tapered_aabb(limb)
-    return cylinder.cylinder_aabb(limb)
+    if limb.kind == CYLINDER or limb.kind == TUBE:
+        return cylinder.cylinder_aabb(limb)
+    return (-limb.extent, -limb.extent, -limb.extent), (limb.extent, limb.extent, limb.extent)
 
 
 @inlined

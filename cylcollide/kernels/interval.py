@@ -9,7 +9,7 @@ from math import inf
 from typing import NamedTuple, TypeAlias
 
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import Real, Truth, larger, select, smaller, square_root
+from cylcollide.runtime.simd import Real, Truth, broadcast_like, larger, select, smaller, square_root
 
 Interval: TypeAlias = tuple[Real, Real]
 
@@ -71,6 +71,13 @@ def centred_interval(middle: Real, half_squared: Real, exists: Truth) -> Interva
 def intersect_brackets(a: Bracket, b: Bracket) -> Bracket:
     """Bounds of the intersection of two bounded intervals."""
     return Bracket(intersection(a.outer, b.outer), intersection(a.inner, b.inner))
+
+
+@inlined
+def nothing_known(like: Real) -> Span:
+    """A span without information."""
+    low, high, face = broadcast_like(-inf, like), broadcast_like(inf, like), broadcast_like(UNDECIDED_FACE, like)
+    return Span((low, high), (high, low), face, face)
 
 
 @inlined

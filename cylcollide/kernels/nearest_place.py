@@ -31,6 +31,7 @@ from cylcollide.runtime.compile import compiled, inlined, linkonce
 from cylcollide.runtime.simd import Real
 
 SIDE, CAP1, CAP2, NEG_X = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.NEG_X)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
 CAPSULE, SPHERE, BOX, ELLIPSOID = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX), int(Shape.ELLIPSOID)
 
 PLACE_ERROR = 2.0**-90
@@ -83,8 +84,10 @@ def nearest_place(point: Vector, limb: Limb) -> Place:
         foot = Foot(abs(distance[0]) > at.error, distance, ZERO, (1.0, 0.0), face if is_end else SIDE)
     elif limb.kind == ELLIPSOID:
         foot = foot_on_ellipse(at, limb)
-    else:
+    elif limb.kind == CYLINDER or limb.kind == TUBE or limb.kind == TAPERED:
         foot = foot_on_walls(at, limb)
+    else:
+        return UNCERTAIN
     if not foot.certain:
         return UNCERTAIN
     if foot.across[0] == 0.0:
@@ -241,9 +244,7 @@ def place_on_box(point: Vector, limb: Limb) -> Place:
         if largest_component(high_words(x)) == 0.0:  # the centre: each lower face is as near as the higher
             sizes = inf, inf, inf
         return place_within_box(point, (i, j, k), out, sizes, (long_i, long_j, long_k), faces, error)
-    if error > 0.0 and min(abs(out[0][0]), abs(out[1][0]), abs(out[2][0])) <= margin:
-        return UNCERTAIN
-    if 0.0 < beyond < LEAST_ACROSS:
+    if (error > 0.0 and min(abs(out[0][0]), abs(out[1][0]), abs(out[2][0])) <= margin) or 0.0 < beyond < LEAST_ACROSS:
         return UNCERTAIN
     p, q, r = positive(out[0]), positive(out[1]), positive(out[2])
     # the multipliers solve (1 + skew) m = (p, q, r); the square of the skew is below all that counts
@@ -259,8 +260,7 @@ def place_on_box(point: Vector, limb: Limb) -> Place:
     if error == distance[0] == 0.0:  # on the surface
         outward = i if face == faces[0] else j if face == faces[1] else k
         return place_along(point, ZERO, multiple((1.0, 0.0), outward), face)
-    per_length = dd_divide((1.0, 0.0), distance)
-    return place_along(point, distance, multiple(per_length, way), face)
+    return place_along(point, distance, multiple(dd_divide((1.0, 0.0), distance), way), face)
 
 
 @compiled

@@ -4,6 +4,8 @@ A limb lies behind the plane across a unit vector n at its support along n. What
 limb, whichever n is: errors in n make no bound wrong. A tube counts as a cylinder.
 """
 
+from math import inf
+
 from cylcollide._types import Shape
 from cylcollide.constants import SLOPE_FLOOR
 from cylcollide.kernels.axis import from_centre
@@ -16,12 +18,13 @@ from cylcollide.runtime.compile import compiled
 from cylcollide.runtime.simd import square_root
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
-TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+ELLIPSOID = int(Shape.ELLIPSOID)
 
 
 @compiled
 def support(n: Vector, limb: Limb) -> float:
-    """The largest n · (x - centre) of all points x of a limb; n is a unit vector."""
+    """The largest n · (x - centre) of all points x of a limb; n is a unit vector. Not known: inf."""
     if limb.kind == BOX:
         (u, v, w), half = box_axes(limb)
         return abs(dot(n, u)) * half[0] + abs(dot(n, v)) * half[1] + abs(dot(n, w)) * half[2]
@@ -36,12 +39,14 @@ def support(n: Vector, limb: Limb) -> float:
         return square_root(along * along * (h * h) + across * across * (limb.radius * limb.radius))
     if limb.kind == TAPERED:
         return max(across * limb.radius - along * h, across * limb.radius2 + along * h)
-    return abs(along) * h + across * limb.radius
+    if limb.kind == CYLINDER or limb.kind == TUBE:
+        return abs(along) * h + across * limb.radius
+    return inf
 
 
 @compiled
 def way_from(point: Vector, limb: Limb) -> Vector:
-    """The vector to a point from the nearest place of a limb, up to rounding; zero inside."""
+    """The vector to a point from the nearest place of a limb, up to rounding; zero inside, or if not known."""
     v = from_centre(point, limb)
     if limb.kind == BOX:
         (a, b, c), half = box_axes(limb)
@@ -69,7 +74,9 @@ def way_from(point: Vector, limb: Limb) -> Vector:
             size = square_root(along * along + out * out)
             share = max(size - limb.radius, 0.0) / max(size, SLOPE_FLOOR)
             along, out = along * share, out * share
-        else:
+        elif limb.kind == CYLINDER or limb.kind == TUBE:
             out = max(out - limb.radius, 0.0)
+        else:
+            return 0.0, 0.0, 0.0
     share = out / max(distance, SLOPE_FLOOR)
     return along * w[0] + share * u[0], along * w[1] + share * u[1], along * w[2] + share * u[2]

@@ -20,6 +20,7 @@ from cylcollide.kernels.interval import (
     Interval,
     Span,
     intersection,
+    nothing_known,
     select_interval,
     undecided_where,
 )
@@ -30,8 +31,10 @@ from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like, larger, logical_not, select, smaller
 
-BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
-TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+BOX, CAPSULE, SPHERE, ELLIPSOID = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.ELLIPSOID)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+BOUNDED = (TAPERED, ELLIPSOID)
+"""Shapes whose contacts are bounded only, not known to the last digit."""
 SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 
@@ -52,8 +55,10 @@ def thick_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
         span = ray_sphere(ray, grown_ball(ray, limb))
     elif limb.kind == CAPSULE:
         span = ray_capsule(ray, grown_ball(ray, limb))
-    else:
+    elif limb.kind in (CYLINDER, TUBE, TAPERED, ELLIPSOID, BOX):
         span = contact_span(ray, limb, piece, whole)
+    else:
+        span = nothing_known(ray.limit)
     return undecided_where(logical_not(thick_delta(ray, limb) <= LARGEST_SAFE * ROUNDING_BOUND), span)
 
 

@@ -32,18 +32,13 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.near_line import nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import Ray, cross, dot, largest_component
 from cylcollide.kernels.surface import any_perpendicular, point_at, unit
+from cylcollide.kernels.thick import BOUNDED
 from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real, Truth, absolute, larger, select, square_root
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
-TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+TUBE, ELLIPSOID = int(Shape.TUBE), int(Shape.ELLIPSOID)
 SIDE, CAP2, BORE, INSIDE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE), float(Face.INSIDE)
-
-
-@inlined
-def is_bounded(kind: int) -> bool:
-    """Whether contacts with limbs of this shape are bounded only, not known to the last digit."""
-    return kind in (TAPERED, ELLIPSOID)
 
 
 # Fractions ------------------------------------------------------------------------------------------------------------
@@ -143,7 +138,7 @@ def thick_crossing(
     ray: Ray, displacement: DoubleDoubleVector, guess: float, limb: Limb, face: float
 ) -> tuple[DoubleDouble, bool]:
     """The fraction at which a thick ray touches a face, near a guess; and whether one step leads there."""
-    if is_bounded(limb.kind):
+    if limb.kind in BOUNDED:
         return (guess, 0.0), True
     step, short = short_step(thick_curve(ray.origin, displacement, guess, limb, face, ray.radius), guess)
     return two_sum(guess, step), short
@@ -157,11 +152,11 @@ def thick_chord(
     decided, (entry, leave, first, last) = unrefined_chord(ray, limit, span)
     if decided and first != INSIDE:
         earliest = span.outer[0] * ray.per_length
-        guess = earliest if is_bounded(limb.kind) else 0.5 * (earliest + span.inner[0] * ray.per_length)
+        guess = earliest if limb.kind in BOUNDED else 0.5 * (earliest + span.inner[0] * ray.per_length)
         entry, decided = thick_crossing(ray, displacement, guess, limb, first)
     if decided and last != INSIDE:
         latest = span.outer[1] * ray.per_length
-        guess = latest if is_bounded(limb.kind) else 0.5 * (latest + span.inner[1] * ray.per_length)
+        guess = latest if limb.kind in BOUNDED else 0.5 * (latest + span.inner[1] * ray.per_length)
         leave, decided = thick_crossing(ray, displacement, guess, limb, last)
     return decided, (entry, leave, first, last)
 
@@ -205,7 +200,7 @@ def nearest_place(point: DoubleDoubleVector, limb: Limb) -> DoubleDoubleVector:
         foot = scaled_vector(axis, within)
         return towards(point, dd_from_place(point, limb.p1, foot), limb.radius, 0.0)
     across = dd_from_place(point, limb.p1, scaled_vector(axis, share))
-    if is_bounded(limb.kind):
+    if limb.kind in BOUNDED:
         return nearest_in_profile(point, across, axis, share[0], limb)
     shift = scaled_vector(axis, dd_subtract(within, share))  # to the nearer cap, or nothing
     moved = (dd_add(point[0], shift[0]), dd_add(point[1], shift[1]), dd_add(point[2], shift[2]))

@@ -17,6 +17,7 @@ from cylcollide.kernels.axis import from_centre
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbTable
+from cylcollide.kernels.near_line import nearest_on_tapered
 from cylcollide.kernels.ray import dot
 from cylcollide.query.clearance import least_distances
 from cylcollide.query.segment_frame import SegmentAboutLimb, segment_about_limb
@@ -165,7 +166,7 @@ def _offset(height: float, radius: float, limb: Limb) -> Offset:
     """The way from the nearest point of a limb to a point, in the half plane of axis and point; 0 inside."""
     top = limb.half_length
     if limb.kind == Shape.TAPERED:
-        return _offset_of_tapered(height, radius, top, limb.radius, limb.radius2)
+        return nearest_on_tapered(height, radius, limb)
     if limb.kind == Shape.ELLIPSOID:
         return _offset_of_ellipse(height, radius, top, limb.radius)
     if limb.kind in (Shape.CAPSULE, Shape.SPHERE):
@@ -173,26 +174,10 @@ def _offset(height: float, radius: float, limb: Limb) -> Offset:
         distance = hypot(along, radius)
         share = max(distance - limb.radius, 0.0) / distance if distance > 0.0 else 0.0
         return share * along, share * radius
-    away = max(radius - limb.radius, 0.0) - (max(limb.radius2 - radius, 0.0) if limb.kind == Shape.TUBE else 0.0)
-    return _beyond(height, top), away
-
-
-def _offset_of_tapered(height: float, radius: float, top: float, r1: float, r2: float) -> Offset:
-    """`_offset` of a tapered cylinder: from the nearest of its caps and its wall."""
-    length = hypot(2.0 * top, r2 - r1)
-    along, across = 2.0 * top / length, (r2 - r1) / length
-    x, y = height + top, radius - r1
-    outside, on_wall = y * along - x * across, x * along + y * across
-    if abs(height) <= top and outside <= 0.0:
-        return 0.0, 0.0
-    if on_wall <= 0.0:
-        from_wall = (x, y)
-    elif on_wall >= length:
-        from_wall = (height - top, radius - r2)
-    else:
-        from_wall = (-outside * across, outside * along)
-    from_caps = (x, max(y, 0.0)), (height - top, max(radius - r2, 0.0))
-    return min(from_wall, *from_caps, key=lambda offset: hypot(*offset))
+    if limb.kind in (Shape.CYLINDER, Shape.TUBE):
+        away = max(radius - limb.radius, 0.0) - (max(limb.radius2 - radius, 0.0) if limb.kind == Shape.TUBE else 0.0)
+        return _beyond(height, top), away
+    raise KeyError(Shape(limb.kind))
 
 
 def _offset_of_ellipse(height: float, radius: float, a: float, b: float) -> Offset:

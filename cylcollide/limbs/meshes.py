@@ -112,7 +112,7 @@ def _profile(
             columns = (-half, -half, half, half), (none, radius, radius, none)
         case Shape.ELLIPSOID | Shape.SPHERE:
             return np.outer(radius if kind == Shape.SPHERE else half, along), np.outer(radius, around)
-        case _:
+        case Shape.CAPSULE:
             k = len(quarter)
             along, around = np.insert(along, k, 0.0), np.insert(around, k, 1.0)  # the equator twice: a wall between
             lift = np.where(np.arange(len(along)) < k, -1.0, 1.0)

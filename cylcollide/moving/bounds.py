@@ -30,7 +30,8 @@ from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, larger, select, smaller, square_root
 
 INSIDE = float(Face.INSIDE)
-CAPSULE, ELLIPSOID, SPHERE = int(Shape.CAPSULE), int(Shape.ELLIPSOID), int(Shape.SPHERE)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+ELLIPSOID, SPHERE = int(Shape.ELLIPSOID), int(Shape.SPHERE)
 
 V = TypeVar("V", Vector, DoubleDoubleVector)
 
@@ -146,7 +147,7 @@ def near_squared(kind: int, half_squared: Real, width: Real, delta: Real) -> Rea
     reach_squared = half_squared + width * width
     if kind == ELLIPSOID:
         reach_squared = larger(half_squared, width * width)
-    elif kind == CAPSULE:
+    elif kind not in (CYLINDER, TUBE, TAPERED, SPHERE):
         reach = square_root(half_squared) + width
         reach_squared = reach * reach
     return reach_squared * (1.0 + 2.0**-19) + 2.0**23 * delta * delta

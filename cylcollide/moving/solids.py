@@ -19,6 +19,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import dot
 from cylcollide.moving.bernstein import (
+    NO_CROSSING,
     Passage,
     Quadratic,
     Quartic,
@@ -104,7 +105,9 @@ def window_crossing(window: Window, kind: int, radius: Real, radius2: Real, erro
         return capsule_crossing(window, radius, errors)
     if kind == ELLIPSOID:
         return ellipsoid_crossing(window, radius, errors)
-    return capped_crossing(window, kind, radius, radius2, errors)
+    if kind in (CYLINDER, TUBE, TAPERED):
+        return capped_crossing(window, kind, radius, radius2, errors)
+    return Passage(0.0, 1.0, False, False, False, NO_CROSSING), UNDECIDED_FACE  # nothing is known
 
 
 @compiled
@@ -127,7 +130,9 @@ def is_outside(window: Window, kind: int, radius: Real, radius2: Real, errors: E
     if kind == TUBE:
         bore = quartic_difference(as_quartic(a, radius2 * radius2), distance)
         return outside | (least(bore) > errors.wall)
-    return outside
+    if kind == CYLINDER:
+        return outside
+    return errors.wall < 0.0  # never
 
 
 @inlined

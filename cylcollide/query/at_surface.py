@@ -5,6 +5,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Shape
 from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN
 from cylcollide.kernels.limb_table import BOX_AXES, EXTENT, LimbRows, LimbTable
+from cylcollide.kernels.thick import BOUNDED
 from cylcollide.query.loops.at_surface import settle_rows
 from cylcollide.query.loops.columns import CompressedRows, HitColumns, empty_hits, missed_hits, ray_of_each
 from cylcollide.query.loops.inputs import RayBatch
@@ -12,7 +13,6 @@ from cylcollide.query.loops.places import empty_places, write_places
 from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import take_rays
 from cylcollide.query.scratch import scratch_for_surface
-from cylcollide.query.thick import BOUNDED
 
 BOX, TUBE, SIDE = int(Shape.BOX), int(Shape.TUBE), int(Face.SIDE)
 

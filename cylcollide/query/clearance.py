@@ -25,7 +25,7 @@ from cylcollide._types import (
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.exact.line import Triple
 from cylcollide.kernels.about_limb import TERMS
-from cylcollide.kernels.clearance import CORNER, RIM, STRAIGHT, growth_to_touch
+from cylcollide.kernels.clearance import CORNERS, growth_to_touch
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.process.threads import in_chunks
@@ -39,8 +39,6 @@ from cylcollide.query.segment_frame import segment_about_limb
 CULL_PAD = 2.0**-40
 """Bound on the relative error of the distances by which limbs are left out: more than ten times the true one."""
 
-CORNERS = np.full(len(Shape), STRAIGHT)
-CORNERS[[Shape.CYLINDER, Shape.TUBE, Shape.BOX]] = RIM, RIM, CORNER
 
 CLEARED_AT_ONCE = 256  # rays: some milliseconds of work, then signals are looked at
 
@@ -164,7 +162,7 @@ def corner_speeds(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> F
     """`kernels.clearance.corner_speed` of each limb, not smaller."""
     length = np.linalg.norm(ends[:, 3:] - ends[:, :3], axis=1)
     slope = np.abs(radii[:, 1] - radii[:, 0]) / np.where(length > 0.0, length, 1.0)
-    return np.where(kind == int(Shape.TAPERED), 2.0 * (1.0 + slope) * (1.0 + CULL_PAD), CORNERS[kind])
+    return CORNERS[kind] * np.where(kind == int(Shape.TAPERED), (1.0 + slope) * (1.0 + CULL_PAD), 1.0)
 
 
 def sizes_of(table: LimbTable) -> tuple[Int8Array, Float64Array, Float64Array]:

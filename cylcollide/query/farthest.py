@@ -5,7 +5,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.kernels.limb_table import LimbTable
 
-BOX, TAPERED, ELLIPSOID = int(Shape.BOX), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+BOX, TAPERED, ELLIPSOID, CAPSULE = int(Shape.BOX), int(Shape.TAPERED), int(Shape.ELLIPSOID), int(Shape.CAPSULE)
 
 
 def rows_of(table: LimbTable, row: Int32Array | Int64Array) -> LimbTable:
@@ -51,9 +51,10 @@ def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
     The table's `boxes` have a row a limb.
     """
     along, across, w, h, middle = parts(n, table)
-    e, kind, r = direction(across, w), table.kind[:, None], table.radius[:, None]
+    kind, r = table.kind[:, None], table.radius[:, None]
+    e = np.where(kind == CAPSULE, n, direction(across, w))
     r2 = np.where(kind == TAPERED, table.radius2[:, None], r)
-    size = np.sqrt(dot(across, across))
+    size = np.sqrt(np.where(kind == CAPSULE, 1.0, dot(across, across)))
     first, last = size * r - along * h, size * r2 + along * h
     end = np.where(last >= first, middle + h * w + r2 * e, middle - h * w + r * e)
     stretch = np.sqrt(along * along * (h * h) + size * size * (r * r))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import frexp, hypot, inf
 
 from cylcollide._types import RayNumbers, Shape
-from cylcollide.kernels.about_limb import FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL
+from cylcollide.kernels.about_limb import FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL, steepness
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, EXTENT, HALF_LENGTH, P1, P2, Limb, LimbTable, plain_limb
 
@@ -82,8 +82,7 @@ def segment_about_limb(ray: RayNumbers, table: LimbTable, index: int) -> Segment
     limb = plain_limb(table._replace(rows=row[None], kernel_shape=table.kernel_shape[index : index + 1]), 0)
     length = hypot(*map(float, step))
     u, v, w = (float(d) / length if length else 0.0 for d in step)
-    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.half_length) if limb.kind == Shape.TAPERED else 0.0
-    farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
+    farthest = min(FARTHEST_TOUCH * (1.0 + steepness(limb)), FARTHEST_TOUCH_OF_ALL)
     left = inf if ray.limit == inf else float(Fraction(ray.limit) - closest)
     before, behind = (min(share * length * unit, farthest) if length else 0.0 for share in (float(closest), left))
     x, y, z = (coordinate * unit for coordinate in place)

@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import POLICY_HIT, Face, InsidePolicy, RayNumbers, Shape
+from cylcollide._types import POLICY_HIT, Face, InsidePolicy, RayNumbers
 from cylcollide.bvh.layout import HIGH, Tree
 from cylcollide.constants import BOX_PAD, LARGEST_SAFE
 from cylcollide.exact import order
@@ -18,19 +18,13 @@ from cylcollide.exact.solid import Bound, Solid, slab
 from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.inside_policy import ray_hit_bounds
-from cylcollide.kernels.interval import UNDECIDED_FACE, Span
+from cylcollide.kernels.interval import UNDECIDED_FACE, nothing_known
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.thick import thick_span
-
-BOUNDED = (Shape.TAPERED, Shape.ELLIPSOID)
-"""Shapes whose contacts with thick rays are bounded."""
+from cylcollide.kernels.thick import BOUNDED, thick_span
 
 LARGEST_GROWTH = 1e30
 """Boxes grow by no more, in the frame of the tree: no ray that is trusted starts so far away."""
-
-NOTHING_KNOWN = Span((-inf, inf), (inf, -inf), UNDECIDED_FACE, UNDECIDED_FACE)
-"""Of a limb or a ray that float64 is not trusted with."""
 
 
 def grown_tree(tree: Tree, radius: float) -> Tree:
@@ -57,7 +51,7 @@ class Bounded(Solid):
     """
 
     def __init__(self, ray: Ray, table: LimbTable, limb: int) -> None:
-        one, span = plain_limb(table, limb), NOTHING_KNOWN
+        one, span = plain_limb(table, limb), nothing_known(0.0)
         with np.errstate(all="ignore"):
             if max(ray.extent, one.extent, ray.radius) <= LARGEST_SAFE:
                 span = thick_span(ray, one, 0, True)

@@ -14,7 +14,8 @@ from cylcollide.kernels.dispatch import face_curve
 from cylcollide.kernels.hit_bounds import Closest, is_undecided, limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import Rays, radius_of, ray_at
-from cylcollide.kernels.thick_surface import is_bounded, thick_curve
+from cylcollide.kernels.thick import BOUNDED
+from cylcollide.kernels.thick_surface import thick_curve
 from cylcollide.query.loops.columns import HitColumns, clear_hits
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import (
@@ -197,7 +198,7 @@ def refine_thick(
     number, limbs, count, rays = queue.row[slot], queue.limb[slot], queue.queued[slot], batch.rays
     for first in range(0, count, LANES):
         end = min(LANES, count - first)
-        if is_bounded(shape):
+        if shape in BOUNDED:
             for k in range(first, first + end):
                 i = number[k]
                 if radius_of(rays, i) == 0.0:

@@ -15,7 +15,8 @@ from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hi
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
-from cylcollide.kernels.thick_surface import is_bounded, thick_crossing
+from cylcollide.kernels.thick import BOUNDED
+from cylcollide.kernels.thick_surface import thick_crossing
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HIT_ROWS, HitColumns, hits_in
 from cylcollide.query.loops.inputs import (
@@ -106,7 +107,7 @@ def write_thick_fraction(hits: HitColumns, i: int, batch: RayBatch, ray: Ray, li
     if hit.face == INSIDE:
         hits.fraction[i] = 0.0
         return False
-    guess = hit.lower if is_bounded(limb.kind) else 0.5 * (hit.lower + hit.upper)
+    guess = hit.lower if limb.kind in BOUNDED else 0.5 * (hit.lower + hit.upper)
     crossing, solved = thick_crossing(ray, exact_displacement(batch.rays, i), guess * ray.per_length, limb, hit.face)
     hits.fraction[i] = crossing[0]
     return not solved

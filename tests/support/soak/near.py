@@ -18,6 +18,7 @@ import cylcollide as cc
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import grown_by
+from cylcollide.kernels.thick import BOUNDED
 from cylcollide.query.exact_fallback import exact_limb
 
 LAYERS = 32
@@ -25,7 +26,6 @@ POINTS = ("anywhere", "on the axis", "at the axis", "in a cap's plane", "on the 
 UNITS = {"": 1.0, "huge": 2.0**45, "tiny": 2.0**-35, "far from the origin": 1.0}
 EQUAL, WIDTH, SLACK = Decimal(10) ** -60, 2.0**-40, 2.0**-44
 """Equal in 90 digits, relative to the size; where capsules and boxes may be undecided; of what is built in float64."""
-BOUNDED = (cc.Shape.TAPERED, cc.Shape.ELLIPSOID)
 BALLS = (cc.Shape.SPHERE, cc.Shape.CAPSULE, cc.Shape.BOX)
 
 
