@@ -62,6 +62,13 @@ class InflatedEngine(ExactEngine):
         return cc.Limbs.cylinders(limbs.p1 - grow, limbs.p2 + grow, 1.01 * limbs.radius)
 
 
+class HairlineEngine(ExactEngine):
+    """Every limb is thicker by less than the rounding of float64 explains."""
+
+    def solids(self, limbs):
+        return cc.Limbs.cylinders(limbs.p1, limbs.p2, limbs.radius * (1 + 1e-13))
+
+
 class OpenEngine(ExactEngine):
     """Limbs are thin walls without ends."""
 
