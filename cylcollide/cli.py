@@ -5,6 +5,7 @@ missing extra gives one line, not a traceback, and does not disable other comman
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -104,6 +105,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit with its status: 0 success, 1 a finding, 2 bad usage, 130 interrupted."""
+    for name in {"SIGTERM", "SIGHUP"} & set(dir(signal)):
+        if signal.getsignal(number := getattr(signal, name)) == signal.SIG_DFL:  # nohup ignores one
+            signal.signal(number, _end)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that has no µ
@@ -124,6 +128,11 @@ def main() -> None:
         kept = f"; {COMMANDS[requested].kept}" if requested else ""
         print(f"cylcollide: interrupted{kept}", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def _end(number: int, _frame: object) -> None:
+    """End as an error does, with what was started, and with the status that shells have for a signal."""
+    sys.exit(128 + number)
 
 
 WITHOUT_EXTRAS = ("info", "warm-up")
