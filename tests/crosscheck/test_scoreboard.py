@@ -73,7 +73,8 @@ def test_policies_that_mix_are_told_with_their_shares():
     [
         ("raising", "extremes: ArithmeticError: a direction of length 0"),
         ("panicking", "elbow: PanicError: index out of bounds"),
-        ("balls", "generic: ValueError: planted holds no cylinders, and all families are about cylinders"),
+        ("balls", "it holds no cylinders, and all families are about cylinders"),
+        ("rayless", "it casts no rays"),
         ("absent", "No module named 'no_such_package'"),
     ],
 )

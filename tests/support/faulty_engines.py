@@ -175,6 +175,15 @@ class BallsEngine(ExactEngine):
     capabilities = replace(ExactEngine.capabilities, shapes=frozenset({cc.Shape.SPHERE}))
 
 
+class RaylessEngine(ExactEngine):
+    """It measures distances only."""
+
+    capabilities = replace(ExactEngine.capabilities, rays=False)
+
+    def cast_segments(self, *_):
+        raise ValueError("planted: expected no segments, it casts no rays")
+
+
 class WobblyEngine(ExactEngine):
     """Every verdict is right, but hits lie 2 cm off, early and late in turns, and all normals are the same."""
 

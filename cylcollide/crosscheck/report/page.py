@@ -52,6 +52,7 @@ def page_html(result: FinishedRun, *, linked: bool = False) -> str:
     changes = [row["interventions"]["changes"] for row in summary["causes"]]
     trials = [[sum(change[name] for change in of_cause) for name in ("failed", "held")] for of_cause in changes]
     posed = result.plan if isinstance(result.plan, PosesPlan) else None
+    scored = [f"--engines {name}" for name in summary["engines"]]
     names = ("percent", "counted", "quantity", "kinds_words", "headline", "case_words")
     filters = {name: getattr(wording, name) for name in names}
     return template("page.html.j2", escape=True, **filters, metres=wording.length, number="{:,}".format).render(
@@ -77,7 +78,7 @@ def page_html(result: FinishedRun, *, linked: bool = False) -> str:
         poses=None if posed is None else posed.poses,
         linked=linked,
         scene=as_json(views(summary["calibrations"], worst)),
-        command=" ".join(["cylcollide crosscheck", *result.plan.options]),
+        command=" ".join(["cylcollide crosscheck", *result.plan.options, *scored]),
         plotly=b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
     )
 

@@ -22,6 +22,8 @@ from cylcollide.crosscheck.run.run import FinishedRun
 from cylcollide.crosscheck.run.scoreboard import ASKED
 from cylcollide.crosscheck.run.tally import Tally
 
+FILES = tuple(f"tables/{name}" for name in ("families.csv", "causes.csv", "setups.csv", "disagreements.csv.gz"))
+"""What `write_tables` writes into a folder."""
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
 """Columns of that table."""
 

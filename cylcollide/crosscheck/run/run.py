@@ -97,6 +97,7 @@ def run_plan(
         "setups": tally.setup_rows(),
         "grazes": tally.graze_rows(),
         "calls": tally.call_rows(),
+        "engines": [],
         "scoreboard": [],
         "distances": {},
         "calibrations": tally.calibrations,
