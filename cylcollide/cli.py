@@ -117,12 +117,15 @@ def main() -> None:
             _run(requested)
         finally:
             print(end="", flush=True)
-    except (
-        OSError,
-        _OutputClosed,
-    ) as error:  # standard output is full or closed; Python would write the rest again at its end
+    except (OSError, SystemExit) as error:  # Click and Rich exit if standard output is closed
+        lost = error.__context__ if isinstance(error, SystemExit) else error
+        if lost is not error and not isinstance(lost, BrokenPipeError):
+            raise
+        # Python would write the rest again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"cylcollide: {error}", file=sys.stderr)
+        if isinstance(lost, BrokenPipeError) and "--help" in sys.argv:
+            sys.exit()
+        print(f"cylcollide: {lost}", file=sys.stderr)
         sys.exit(2)
     except (KeyboardInterrupt, _Interrupted):
         kept = f"; {COMMANDS[requested].kept}" if requested else ""
@@ -177,10 +180,6 @@ class _Interrupted(BaseException):
     """KeyboardInterrupt under a name for which Click has neither a message nor an exit status."""
 
 
-class _OutputClosed(BaseException):
-    """BrokenPipeError under a name that Click does not turn into exit status 1, which says that a bug is found."""
-
-
 def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def interruptible(*arguments: Any, **options: Any) -> Any:
@@ -188,8 +187,6 @@ def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*arguments, **options)
         except KeyboardInterrupt:
             raise _Interrupted from None
-        except BrokenPipeError as error:
-            raise _OutputClosed(error) from None
 
     return interruptible
 

@@ -22,7 +22,7 @@ from cylcollide.crosscheck.run.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 from cylcollide.crosscheck.run.scoreboard import Score, check_names, scoreboard
 from cylcollide.crosscheck.run.tally import ALL
 from cylcollide.crosscheck.workers import executor_of
-from cylcollide.terminal import Terminal, bars, make_writable, stop, table
+from cylcollide.terminal import bars, make_writable, stop, table
 
 DEFAULT_RAYS = 200_000
 DEFAULT_RAYS_BY_FAMILIES = 1_000_000
@@ -70,7 +70,7 @@ def crosscheck(
     `cylcollide replay`; with --families too, index.html shows the scoreboard. Exit status 1 if exact arithmetic does
     not confirm this library in every disagreement.
     """
-    console = Terminal()
+    console = Console()
     if motion and (families or engines):
         option = "--families" if families else "--engines"
         stop(f"--motion does not go with {option}: the humanoid family plays all motions; leave one of them out")

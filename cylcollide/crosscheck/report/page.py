@@ -26,6 +26,7 @@ from cylcollide.crosscheck.report.tables import distance_tables, limb_table, run
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun, wrong_count
 from cylcollide.engines.bullet import MJCF, URDF, bodies
+from cylcollide.process.files import write_text
 
 MOST_CUTS = 2
 """Cases that are drawn with their cause."""
@@ -40,7 +41,7 @@ def write_page(result: FinishedRun, folder: Path) -> Path:
     if linked := result.plan.blamed["engine"] == BULLET:
         write_case_files(_worst(result), folder)
     path = folder / "index.html"
-    path.write_text(page_html(result, linked=linked), encoding="utf-8")
+    write_text(path, page_html(result, linked=linked))
     return path
 
 
@@ -147,7 +148,7 @@ def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Pa
     written = [(folder / f"cases/{n:02d}.json", folder / f"repro/{n:02d}.py") for n in range(1, len(cases) + 1)]
     for case, source, (record, script) in zip(cases, sources, written, strict=True):
         write_cases(record, case)
-        script.write_text(source, encoding="utf-8")
+        write_text(script, source)
     return written
 
 
