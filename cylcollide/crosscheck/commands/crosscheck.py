@@ -146,9 +146,10 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
 
 def _remove_stale(out: Path, result: FinishedRun, *, scored: bool) -> None:
     """Remove the files of an earlier run that this run does not write."""
-    stale = ["rays.npz"] if result.plan.finds_causes else ["cases.json", *tables.FILES]
-    for name in [*stale, *(() if scored else (SCORES, SCORES_CSV, SCORED_CASES))]:
-        (out / name).unlink(missing_ok=True)
+    stale = ("rays.npz",) if result.plan.finds_causes else ("cases.json", "tables/*.csv*")
+    for name in (*stale, *(() if scored else (SCORES, SCORES_CSV, SCORED_CASES))):
+        for file in out.glob(name):
+            file.unlink()
 
 
 def _print_tables(console: Console, several: list[tables.ReportTable]) -> None:

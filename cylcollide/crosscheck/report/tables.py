@@ -24,8 +24,6 @@ from cylcollide.crosscheck.run.scoreboard import ASKED
 from cylcollide.crosscheck.run.tally import Tally
 from cylcollide.process.files import replace
 
-FILES = tuple(f"tables/{name}" for name in ("families.csv", "causes.csv", "setups.csv", "disagreements.csv.gz"))
-"""What `write_tables` writes into a folder."""
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
 """Columns of that table."""
 
@@ -186,8 +184,7 @@ def write_tables(result: FinishedRun, folder: Path) -> list[Path]:
         # No name and no time in the file's head: equal runs give equal bytes.
         with gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
             file.write((",".join(DISAGREEMENTS) + "\n").encode())
-            for lines in _disagreements(result.tally):
-                file.write(lines.encode())
+            file.writelines(map(str.encode, _disagreements(result.tally)))
 
     replace(packed, write)
     return [*(target / f"{name}.csv" for name in plain), packed]

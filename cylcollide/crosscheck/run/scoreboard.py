@@ -122,7 +122,8 @@ def check_names(engines: Sequence[str]) -> None:
 
 def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: int, apart: bool) -> Score:
     """Run all families with one engine; an exception at any time is its error and ends its run."""
-    label, versions, limits, what = name, dict[str, str](), tuple[str, ...](), ASKED[0]
+    built = f", {words}" if words else ""
+    label, versions, limits, what = name + built, dict[str, str](), tuple[str, ...](), ASKED[0]
     with ExitStack() as stack:
         pool = stack.enter_context(worker_processes(1)) if apart else None
 
@@ -137,9 +138,10 @@ def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: 
 
         try:
             label, versions, limits, unsuited = done(_open, name, options)
+            label += built
             if unsuited:
                 done(_close)
-                return Score(f"{label}, {words}" if words else label, versions, unsuited, limits=limits)
+                return Score(label, versions, unsuited, limits=limits)
             errors = EngineErrors(name, options)
             for what in ASKED:
                 errors = done(_asked, errors, ChunkKey(what, seed, 0), math.ceil(rays / len(ASKED)))
@@ -149,11 +151,11 @@ def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: 
         except (_FailedError, BrokenExecutor) as error:
             said = str(error) if isinstance(error, _FailedError) else "it ended its process"
             _close()
-            return Score(f"{label}, {words}" if words else label, versions, f"{what}: {said}", limits=limits)
+            return Score(label, versions, f"{what}: {said}", limits=limits)
     wrong, off = errors.wrong, errors.off
     counts = (*COUNTED_FIELDS, "unproved", "moved", *(kind.field for kind in ERRORS))
     return Score(
-        f"{label}, {words}" if words else label,
+        label,
         versions,
         "",
         rays=errors.rays,
