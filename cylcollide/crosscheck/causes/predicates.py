@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
-from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Calibration
 from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
+from cylcollide.crosscheck.compare.truth import rounding
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.engines.rounded_cylinder import Least, Rounded
 
@@ -69,9 +69,7 @@ class Sight:
     @cached_property
     def rounding(self) -> Float64Array:
         """Rounding of float64: the proved error bound of this library's kernels."""
-        ends = [np.abs(points).max(axis=1) for points in (self.start, self.end, self.true.p1, self.true.p2)]
-        extent: Float64Array = np.max(ends, axis=0) + self.limits.radius + self.limits.half
-        return ROUNDING_BOUND * extent
+        return rounding(self.start, self.end, self.true)
 
     @cached_property
     def length(self) -> Float64Array:

@@ -16,7 +16,6 @@ from cylcollide.crosscheck.compare.disagreements import VERDICTS, Disagreements,
 from cylcollide.crosscheck.compare.truth import NOT_SETTLED, Truth
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.engines import Engine, EngineHits
-from cylcollide.engines.rounded_cylinder import Rounded
 from cylcollide.query.hits import RayHits
 
 Cast = Callable[[Float64Array, Float64Array], EngineHits]
@@ -165,8 +164,7 @@ class Comparison:
         the segment counts.
         """
         truth, limb, start, end = self.truth, self.theirs.limb[rows], self.truth.start[rows], self.truth.end[rows]
-        limbs, rounding = truth.limbs, truth.rounding(rows, limb)
-        solids = Rounded.cylinders(limbs.p1[limb], limbs.p2[limb], limbs.radius[limb])
+        solids, rounding = truth.rounded(limb), truth.rounding(rows, limb)
         nearest = solids.least_distance(start, end)
         on_surface = np.abs(solids.signed_distance(self.points[0][rows])) <= rounding
         near_side = (self.theirs.fraction[rows] <= nearest.fraction) | (nearest.distance >= -rounding)
