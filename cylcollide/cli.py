@@ -5,6 +5,7 @@ missing extra gives one line, not a traceback, and does not disable other comman
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -104,6 +105,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit with its status: 0 success, 1 a finding, 2 bad usage, 130 interrupted."""
+    for name in {"SIGTERM", "SIGHUP"} & set(dir(signal)):
+        if signal.getsignal(number := getattr(signal, name)) == signal.SIG_DFL:  # nohup ignores one
+            signal.signal(number, _end)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that has no µ
@@ -113,17 +117,25 @@ def main() -> None:
             _run(requested)
         finally:
             print(end="", flush=True)
-    except (
-        OSError,
-        _OutputClosed,
-    ) as error:  # standard output is full or closed; Python would write the rest again at its end
+    except (OSError, SystemExit) as error:  # Click and Rich exit if standard output is closed
+        lost = error.__context__ if isinstance(error, SystemExit) else error
+        if lost is not error and not isinstance(lost, BrokenPipeError):
+            raise
+        # Python would write the rest again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"cylcollide: {error}", file=sys.stderr)
+        if isinstance(lost, BrokenPipeError) and "--help" in sys.argv:
+            sys.exit()
+        print(f"cylcollide: {lost}", file=sys.stderr)
         sys.exit(2)
     except (KeyboardInterrupt, _Interrupted):
         kept = f"; {COMMANDS[requested].kept}" if requested else ""
         print(f"cylcollide: interrupted{kept}", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def _end(number: int, _frame: object) -> None:
+    """End as an error does, with what was started, and with the status that shells have for a signal."""
+    sys.exit(128 + number)
 
 
 WITHOUT_EXTRAS = ("info", "warm-up")
@@ -168,10 +180,6 @@ class _Interrupted(BaseException):
     """KeyboardInterrupt under a name for which Click has neither a message nor an exit status."""
 
 
-class _OutputClosed(BaseException):
-    """BrokenPipeError under a name that Click does not turn into exit status 1, which says that a bug is found."""
-
-
 def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def interruptible(*arguments: Any, **options: Any) -> Any:
@@ -179,8 +187,6 @@ def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*arguments, **options)
         except KeyboardInterrupt:
             raise _Interrupted from None
-        except BrokenPipeError as error:
-            raise _OutputClosed(error) from None
 
     return interruptible
 

@@ -1,6 +1,5 @@
 """What the commands share: an error in one line, a folder that can be written, bars of how far the work has come."""
 
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,14 +11,6 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
-
-
-class Terminal(Console):
-    """A console that raises the error of a closed pipe, which `cli.main` ends with status 2; Rich exits with 1."""
-
-    def on_broken_pipe(self) -> NoReturn:
-        """Raise the BrokenPipeError that is being handled."""
-        raise sys.exc_info()[1] or BrokenPipeError
 
 
 def stop(message: str, status: int = 2) -> NoReturn:

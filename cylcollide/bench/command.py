@@ -20,7 +20,7 @@ from cylcollide.bench.tables import past_table, rays_notes, rays_table, scaling_
 from cylcollide.bench.tasks import run_tasks
 from cylcollide.bench.workloads import WORKLOADS, Workload
 from cylcollide.runtime import levels
-from cylcollide.terminal import Terminal, make_writable, stop
+from cylcollide.terminal import make_writable, stop
 from cylcollide.world import HitWorld
 
 DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
@@ -54,7 +54,7 @@ def bench(
     """
     if wanted != levels.CHOICE.level:
         raise typer.Exit(max(_run_level(level, out / level) for level in _chosen("level", wanted, levels.usable())))
-    console = Terminal()
+    console = Console()
     console.print(f"Machine code of level {levels.CHOICE.level}: {escape(levels.CHOICE.reason)}.")
     make_writable(out)
     with console.status("measuring") as status:

@@ -27,6 +27,7 @@ from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.exact.line import Triple
 from cylcollide.limbs.distance import nearest_limb
 from cylcollide.limbs.explain import Explanation, remarks_on_end
+from cylcollide.process.files import write_text
 from cylcollide.world import Snapshot
 
 CAUSE_NAMES = {
@@ -129,7 +130,7 @@ class RayExplanation:
         """
         if self._case["ours"] is None or self._case["theirs"] is None:
             raise ValueError(f"save: expected limbs and planes, got {self._said(self.theirs)}, which no file holds")
-        Path(path).write_text(json.dumps(self._case, indent=1, allow_nan=False), encoding="utf-8")
+        write_text(Path(path), json.dumps(self._case, indent=1, allow_nan=False))
 
 
 def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> RayExplanation:

@@ -173,42 +173,42 @@ class GltfFile:
 
     # Numbers ---------------------------------------------------------------------------------------------------------
 
-    def accessor(self, number: int) -> NDArray[Any]:
-        """The rows of an accessor, (count, width); normalised integers become numbers up to 1."""
+    def accessor(self, number: int, kind: str) -> NDArray[Any]:
+        """The rows of an accessor of a type, (count, width); normalised integers become numbers up to 1."""
         accessor = gltf_checks.element(self.document.accessors, number, "an accessor")
+        if accessor.type != kind:
+            raise ValueError(f"accessor {number}: expected {kind}, got {accessor.type}; export the file again")
         dtype, width = DTYPES[accessor.componentType], WIDTHS[accessor.type]
         sparse = accessor.sparse
         if accessor.bufferView is not None:
-            rows = self._rows(accessor.bufferView, accessor.byteOffset or 0, accessor.count, dtype, width)
+            rows = self._rows(accessor, number, accessor.count, dtype, width)
         elif sparse is not None:
             rows = np.zeros((accessor.count, width), dtype)
         else:
             raise ValueError(f"accessor {number} has no data: it is sparse or compressed in a way that is not known")
         if sparse is not None:
-            kind, where = DTYPES[sparse.indices.componentType], sparse.indices
-            changed = self._rows(where.bufferView, where.byteOffset or 0, sparse.count, kind, 1)[:, 0]
+            changed = self._rows(sparse.indices, number, sparse.count, DTYPES[sparse.indices.componentType], 1)[:, 0]
             rows = rows.copy()
-            rows[changed] = self._rows(
-                sparse.values.bufferView, sparse.values.byteOffset or 0, sparse.count, dtype, width
-            )
+            rows[changed] = self._rows(sparse.values, number, sparse.count, dtype, width)
         if accessor.normalized:
             rows = np.maximum(rows / LARGEST[dtype.char], -1.0)
         return rows
 
-    def _rows(self, view: int, offset: int, count: int, dtype: np.dtype[Any], width: int) -> NDArray[Any]:
-        """Rows of numbers in a view of a buffer."""
-        stride = gltf_checks.element(self.document.bufferViews, view, "bufferView").byteStride or width * dtype.itemsize
+    def _rows(self, part: Any, number: int, count: int, dtype: np.dtype[Any], width: int) -> NDArray[Any]:
+        """Rows of numbers in a view of a buffer, of a part of the accessor of a number."""
+        view, offset, size = part.bufferView, part.byteOffset or 0, width * dtype.itemsize
+        stride = gltf_checks.element(self.document.bufferViews, view, "bufferView").byteStride or size
         data = self._view(view)
+        if min(count, offset) < 0 or offset + stride * (count - 1) + size > len(data):
+            raise ValueError(f"accessor {number}: expected {count} rows in {len(data)} bytes; export the file again")
         return np.ndarray((count, width), dtype.newbyteorder("<"), data, offset, (stride, dtype.itemsize))
 
     def _view(self, number: int) -> NDArray[np.uint8]:
         """The bytes of a view, decompressed."""
         if number not in self._views:
             view = self.document.bufferViews[number]
-            packed = next((name for name in MESHOPT if self._uses(name, view)), None)
-            self._views[number] = (
-                self._part(view) if packed is None else self._unpacked(view.extensions[packed], packed)
-            )
+            packed = next((name for name in MESHOPT if self._uses(name, view)), "")
+            self._views[number] = self._unpacked(view.extensions[packed], packed) if packed else self._part(view)
         return self._views[number]
 
     def _unpacked(self, how: dict[str, Any], extension: str) -> NDArray[np.uint8]:
@@ -252,7 +252,7 @@ class GltfFile:
         if number is None:
             return None
         if packed is None or name not in packed[0]["attributes"]:
-            return self.accessor(number)
+            return self.accessor(number, "VEC3" if name == "POSITION" else "VEC4")
         found: NDArray[Any] = packed[1].get_attribute_by_unique_id(packed[0]["attributes"][name])["data"]
         accessor = self.document.accessors[number]
         return np.maximum(found / LARGEST[found.dtype.char], -1.0) if accessor.normalized else found
@@ -264,7 +264,7 @@ class GltfFile:
             return np.asarray(packed[1].faces, np.int64).reshape(-1, 3)
         if mode not in (TRIANGLES, STRIP, FAN):
             return np.empty((0, 3), np.int64)
-        given = None if primitive.indices is None else self.accessor(primitive.indices)
+        given = None if primitive.indices is None else self.accessor(primitive.indices, "SCALAR")
         rows = np.arange(vertices) if given is None else given.ravel().astype(np.int64)
         if mode == TRIANGLES:
             return rows.reshape(-1, 3)

@@ -17,8 +17,9 @@ LARGEST_TURN = np.deg2rad(5.0)
 
 WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 
-CURVE_STEP = 1.0 / 60.0
-"""Longest time between frames of a motion of cubic splines, seconds."""
+CURVE_STEP, CURVE_PARTS = 1.0 / 60.0, 100.0
+"""Longest time between frames of a motion of cubic splines, seconds, unless there are so many parts between two keys:
+more would show a cubic no better."""
 
 MOVED = 1e-3
 """Joints that move by more than this share of the size of the skeleton are named: the bones of a clip only turn."""
@@ -107,16 +108,18 @@ def _tracks(file: GltfFile, animation: Any) -> dict[tuple[int, str], _Track]:
         how = sampler.interpolation or "LINEAR"
         validate.one_of(path, f"path of channel {row}", *WIDTHS)
         validate.one_of(how, f"interpolation of channel {row}", "LINEAR", "STEP", "CUBICSPLINE")
-        times, values = (file.accessor(number).astype(np.float64) for number in (sampler.input, sampler.output))
-        if times.shape[1] != 1 or values.shape[1] != WIDTHS[path]:
-            raise ValueError(f"channel {row}: expected numbers for times and VEC{WIDTHS[path]} for {path}, got others")
+        times = file.accessor(sampler.input, "SCALAR").astype(np.float64)[:, 0]
+        values = file.accessor(sampler.output, f"VEC{WIDTHS[path]}").astype(np.float64)
+        if not len(times) or not np.isfinite(times).all() or not (np.diff(times) > 0.0).all():
+            raise ValueError(f"accessor {sampler.input}: expected finite increasing times, got others for node {node}")
+        rows = (3 if how == "CUBICSPLINE" else 1) * len(times)
+        if len(values) != rows or not np.isfinite(values).all():
+            raise ValueError(f"accessor {sampler.output}: expected {rows} finite rows for node {node}, got others")
         if how == "CUBICSPLINE":
             values = values.reshape(len(times), 3, -1)
-        if len(values) != len(times) or not (np.diff(times[:, 0]) > 0.0).all() or not np.isfinite(values).all():
-            raise ValueError(f"expected {len(times)} keys of increasing times, got others for node {node}")
         if path == "rotation" and not (values[:, 1] if how == "CUBICSPLINE" else values).any(axis=1).all():
             raise ValueError(f"rotations of node {node}: expected quaternions, got zeros; export the file again")
-        tracks[node, path] = _Track(times[:, 0], values, how)
+        tracks[node, path] = _Track(times, values, how)
     if not any(path != "scale" for _, path in tracks):
         raise ValueError("its animation moves no node")
     return tracks
@@ -156,7 +159,7 @@ def _frame_times(tracks: dict[tuple[int, str], _Track]) -> Float64Array:
     parts = np.ones(len(times) - 1)
     for (_, path), track in tracks.items():
         if track.how == "CUBICSPLINE":
-            parts = np.maximum(parts, np.ceil(np.diff(times) / CURVE_STEP))
+            parts = np.maximum(parts, np.ceil(np.diff(times) / CURVE_STEP).clip(max=CURVE_PARTS))
         elif path == "rotation" and track.how == "LINEAR":
             turns = track.at(times)
             apart = 2.0 * np.arccos(np.clip(np.abs(quaternions.dot(turns[1:], turns[:-1])), 0.0, 1.0))

@@ -11,6 +11,7 @@ from cylcollide._types import Shape
 from cylcollide._version import to_install
 from cylcollide.bones.bone import composed
 from cylcollide.characters import rig_parts
+from cylcollide.characters.gltf_checks import unique_names
 from cylcollide.characters.rig_parts import OtherShapes
 from cylcollide.limbs.limbs import Limbs
 
@@ -36,7 +37,8 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
         raise ValueError(f"{file}: expected MJCF that MuJoCo compiles, got {' '.join(str(error).split())}") from None
     if model.nbody == 1:
         raise ValueError(f"{file}: expected at least one body besides the world, got none; give the model a body")
-    names = _body_names([model.body(i).name for i in range(1, model.nbody)])
+    bodies = range(1, model.nbody)
+    names = unique_names([model.body(i).name for i in bodies], [f"body_{i}" for i in bodies])
     paired = {*model.pair_geom1.tolist(), *model.pair_geom2.tolist()}
     parents = [int(parent) - 1 for parent in model.body_parentid[1:]]
     parts: list[tuple[int, Limbs]] = []
@@ -55,18 +57,6 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
                 )
     turns = model.body_quat[1:][:, [1, 2, 3, 0]]
     return names, parents, np.array(model.body_pos[1:]), turns, *rig_parts.limbs_of(parts, names)
-
-
-def _body_names(given: list[str]) -> list[str]:
-    """Names of all bodies; one without is called after its number, and differs from all others."""
-    names, taken = list[str](), set(given)
-    for i, name in enumerate(given, 1):
-        invented = f"body_{i}"
-        while invented in taken:
-            invented += "_"
-        names.append(name or invented)
-        taken.add(names[-1])
-    return names
 
 
 def _limb(model: Any, i: int, where: str) -> Limbs | None:

@@ -139,7 +139,7 @@ class Policy(metaclass=Shown):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a file of JSON; the old file is replaced in one step."""
-        files.replace(Path(path), lambda stream: stream.write(self.to_json().encode()))
+        files.write_text(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:

@@ -15,7 +15,7 @@ from cylcollide.characters.json_text import check_fields, refuse, shown
 from cylcollide.characters.rig_data import RigData
 from cylcollide.limbs import files
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.process.files import replace
+from cylcollide.process.files import write_text
 
 FORMAT = "cylcollide rig"
 
@@ -42,7 +42,7 @@ T = TypeVar("T", list[Any], str, int)
 def write(path: str | PathLike[str], rig: RigData) -> None:
     """Write a rig; the file is replaced when all is written."""
     text = text_of(rig, indent=1)
-    replace(Path(path), lambda stream: stream.write(text.encode()))
+    write_text(Path(path), text)
 
 
 def text_of(rig: RigData, indent: int | None = None) -> str:

@@ -1,5 +1,6 @@
 """Solids of other formats as limbs: each with a pose in the frame of its bone, its axis along its own z."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -46,13 +47,18 @@ def part(
 def limbs_of(parts: Sequence[tuple[int, Limbs]], bone_names: Sequence[str]) -> tuple[Limbs, list[int]]:
     """The limbs of all parts, in order, and their bones, from pairs of both.
 
-    A limb without a name gets that of its bone; if it is not the first of the bone, with its number behind it.
+    A limb without a name gets that of its bone; if it is not the first of the bone, with its number behind it. A name
+    that another limb has, or another bone, gets "_" behind it.
     """
     bones = [bone for bone, _ in parts]
     limbs = Limbs.concat([Limbs.spheres([[0.0, 0.0, 0.0]], 1.0)[:0], *(limb for _, limb in parts)])
-    numbers = [bones[: i + 1].count(bone) for i, bone in enumerate(bones)]
-    names = [
-        name or bone_names[bone] + (f"_{number}" if number > 1 else "")
-        for name, bone, number in zip(limbs.names, bones, numbers, strict=True)
-    ]
+    names, counts, taken = list[str](), Counter[int](), {*limbs.names}
+    others = {*bone_names}
+    for name, bone in zip(limbs.names, bones, strict=True):
+        counts[bone] += 1
+        other = bone_names[bone] + (f"_{counts[bone]}" if counts[bone] > 1 else "")
+        while other in taken or (counts[bone] > 1 and other in others):
+            other += "_"
+        names.append(name or other)
+        taken.add(names[-1])
     return Limbs(limbs._table, limbs.hit_group, tuple(names)), bones

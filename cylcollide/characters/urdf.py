@@ -28,7 +28,8 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     validate.one_of(mesh, "mesh", "raise", "skip")
     file = Path(path)
     try:
-        robot = ElementTree.fromstring(file.read_bytes().strip(b" \t\r\n\0"))  # PyBullet's humanoid ends in a zero
+        data = file.read_bytes()  # PyBullet's humanoid ends in a zero; UTF-16 is half of zeros
+        robot = ElementTree.fromstring(data if b"\0" in data[:4] else data.strip(b" \t\r\n\0"))
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two: its encoding is none
         _refuse(file, "XML", f"{error}")
     if robot.tag != "robot":
@@ -48,7 +49,8 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
             _refuse(file, f"one joint with the child {child!r}", f"{before.get('name')!r} and {name!r}")
     names = [link.get("name", "") for link in robot.findall("link")]
     order = _parents_first(file, names, {child: _link(joint, "parent") for child, joint in joint_of.items()})
-    parents = [order.index(_link(joint_of[name], "parent")) if name in joint_of else -1 for name in order]
+    rows = {name: row for row, name in enumerate(order)}
+    parents = [rows[_link(joint_of[name], "parent")] if name in joint_of else -1 for name in order]
     frames = [_frame(file, f"the joint of link {name!r}", joint_of.get(name)) for name in order]
     parts = [
         (bone, limb)
@@ -71,11 +73,13 @@ def _link(joint: Element, end: str) -> str:
 
 def _parents_first(file: Path, names: list[str], parent_of: Mapping[str, str]) -> list[str]:
     """The links, each behind its parent and before its siblings that come later in the file."""
-    order: list[str] = []
-    left = [name for name in reversed(names) if name not in parent_of]
+    children: dict[str | None, list[str]] = {}
+    for name in reversed(names):
+        children.setdefault(parent_of.get(name), []).append(name)
+    order, left = list[str](), children.get(None, [])
     while left:
         order.append(left.pop())
-        left.extend(name for name in reversed(names) if parent_of.get(name) == order[-1])
+        left.extend(children.get(order[-1], ()))
     if len(order) != len(names):
         _refuse(file, "joints in a tree", f"a loop through {next(name for name in names if name not in order)!r}")
     return order

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, Strict, ValidationError
 
+from cylcollide.process.files import write_text
+
 JsonObject = dict[str, Any]
 
 LARGEST = 1e15
@@ -55,7 +57,7 @@ def refusal(error: ValidationError) -> str:
 
 def write_json(path: Path, record: Any, indent: int = 2) -> None:
     """Write what JSON can hold; nan is an error."""
-    path.write_text(json.dumps(record, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(record, indent=indent, allow_nan=False) + "\n")
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -64,7 +66,7 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     table = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
-    path.write_text(text.getvalue(), encoding="utf-8")
+    write_text(path, text.getvalue())
 
 
 def with_figures_apart(row: Mapping[str, Any], names: Sequence[str]) -> JsonObject:

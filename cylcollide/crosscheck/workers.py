@@ -5,7 +5,8 @@ import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
-from multiprocessing import active_children, get_context, resource_tracker
+from multiprocessing import active_children, get_context, parent_process, resource_tracker
+from threading import Thread
 from typing import Any, ParamSpec, TypeVar
 
 from cylcollide._version import not_installed
@@ -28,6 +29,17 @@ def interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it has ended, in whatever way."""
+
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
 class _Workers(ProcessPoolExecutor):
     """Starts its processes, on submit, with SIGINT blocked."""
 
@@ -41,7 +53,7 @@ def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """Executor of new processes, all of which have ended when the block is left: at once if it is left by an error."""
     # Spawned, not forked: a fork copies the locks of threads, those of PyBullet among them.
     others: set[Any] = set(active_children())
-    pool = _Workers(count, mp_context=get_context("spawn"))
+    pool = _Workers(count, mp_context=get_context("spawn"), initializer=_end_with_parent)
     try:
         yield pool
     except BaseException:

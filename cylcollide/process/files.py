@@ -42,7 +42,8 @@ def named_in_errors(source: str | PathLike[str], ending: str = "") -> Iterator[N
 def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
     """Write a file by a function of an open stream, and replace the old one when all is written.
 
-    A failure or an interrupt leaves the old file, and no unfinished one: no signal handler runs meanwhile.
+    A failure or an interrupt leaves the old file, and no unfinished one: no signal handler runs meanwhile. An OSError
+    names the file. What a link leads to is replaced, and what is no file, such as a pipe, is written itself.
     """
     # not in the other thread: an interrupt here may leave the lock of imports held for ever
     from tempfile import mkstemp  # noqa: PLC0415  imported when asked for
@@ -50,15 +51,27 @@ def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
     interrupted = Event()
     try:
         uninterrupted(lambda: _replace(file, write_to, interrupted, mkstemp))
-    except BaseException:
+    except BaseException as error:
         interrupted.set()
+        if isinstance(error, OSError):
+            error.filename = str(file)
         raise
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write text in UTF-8; see `replace`."""
+    replace(file, lambda stream: stream.write(text.encode()))
 
 
 def _replace(
     file: Path, write_to: Callable[[BinaryIO], object], interrupted: Event, mkstemp: Callable[..., tuple[int, str]]
 ) -> None:
     """Write beside a file, and put it in that file's place unless interrupted."""
+    if file.exists() and not file.is_file():
+        with file.open("wb") as stream:
+            write_to(stream)
+        return
+    file = Path(os.path.realpath(file))
     handle, unfinished = mkstemp(prefix=f".{file.stem}-", suffix=file.suffix, dir=file.parent)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path

@@ -18,7 +18,7 @@ from cylcollide.characters.policy import Policy
 from cylcollide.crosscheck.workers import executor_of
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.rejudged import Rejudged
-from cylcollide.terminal import Terminal, bars, errors_in_one_line, stop, table
+from cylcollide.terminal import bars, errors_in_one_line, stop, table
 
 TASKS = {"shots": "judging again", "export": "exporting"}
 MOST_JOBS = 1024
@@ -45,7 +45,7 @@ def rejudge(
         stop("--shot: expected it without --what-if and --export, which are about all shots; give it alone")
     if shot is None and picture:
         stop("--picture: expected it with --shot, the number of the shot to draw")
-    console = Terminal(highlight=False)
+    console = Console(highlight=False)
     with _errors_in_one_line(), LoggedShots(log) as logged:
         if shot is not None:
             path = picture or Path(f"shot-{shot}")

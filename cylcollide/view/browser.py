@@ -1,6 +1,7 @@
 """Chromium without a window, by its DevTools protocol: opens a page of this machine and takes its picture."""
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +15,8 @@ from cylcollide.view.server import connect
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 SOFTWARE = "--enable-unsafe-swiftshader"
 """Lets Chromium draw without a graphics card."""
+ENDING_WITH_US = ("sh", "-c", 'exec "$@" 3<&0 4>&1', "sh")
+"""Gives Chromium the pipe of its standard input for commands: it ends when that closes, however this process ends."""
 PATIENCE = 120.0
 """Seconds within which it must start, and answer."""
 POLL = 0.05
@@ -36,7 +39,10 @@ class Browser:
         words = [program(), "--headless=new", "--no-sandbox", SOFTWARE, "--remote-debugging-port=0"]
         words += [f"--user-data-dir={self._folder.name}", "--no-first-run", f"--window-size={width},{height}"]
         words += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank"]
-        self._process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if os.name == "posix":
+            words = [*ENDING_WITH_US, *words, "--remote-debugging-pipe"]
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
         try:
             port, path = self._wait(self._address).split()
             self._socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None, ping_interval=None)
@@ -59,8 +65,8 @@ class Browser:
 
     def close(self) -> None:
         """End the program."""
-        self._process.kill()
-        self._process.wait()
+        with self._process:
+            self._process.kill()
         self._folder.cleanup()
 
     def _address(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cylcollide.process.files import replace
 from cylcollide.view.browser import QUIET, Browser
 from cylcollide.view.marks import NO_MARKS
 from cylcollide.view.panel import STYLE, legend
@@ -48,7 +49,8 @@ def write_png(server: Any, path: Path, width: int, height: int) -> None:
         browser.open(url_of(server))
         browser.evaluate(QUIET)
         browser.settle()
-        path.write_bytes(browser.picture())
+        picture = browser.picture()
+    replace(path, lambda stream: stream.write(picture))
 
 
 LARGEST = 9_500_000

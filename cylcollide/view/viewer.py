@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from cylcollide.limbs.outlines import up_axis
+from cylcollide.process.files import write_text
 from cylcollide.validate import is_integer, shown
 from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
@@ -288,7 +289,7 @@ class Viewer:
         try:
             first = self._prepare(server)
             stage = Stage(server.scene, self._subject.groups, usual_size(first), rounded_to=2.0**-12)
-            Path(path).write_text(html_of(server, stage, self._subject, rate, self._up), encoding="utf-8")
+            write_text(Path(path), html_of(server, stage, self._subject, rate, self._up))
         finally:
             stop(server)
 

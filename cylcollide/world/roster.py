@@ -52,7 +52,9 @@ class Roster:
         if not isinstance(rig, Rig):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}; make one with Rig.humanoid()")
         groups = self._joined_groups(rig)
-        count = validate.index(count, "count", LARGEST_ID - self.next_id + 2)
+        # Rows of limbs are numbered as ids are.
+        most = min(LARGEST_ID - self.next_id + 1, LARGEST_ID // max(len(rig.limbs), 1))
+        count = validate.index(count, "count", most + 1)
         known = [row for row, one in enumerate(self.rigs) if one is rig]
         rigs = self.rigs if known else (*self.rigs, rig)
         row, ids = known[0] if known else len(self.rigs), _extended(self.ids, count, 0)

@@ -262,3 +262,11 @@ def test_the_shortest_motion_loops_without_a_warning():
     clip = cc.Clip(["a"], [-1], [[0, 0, 0]], [0.0, 5e-324], [[0, 0, 0], [1, 0, 0]], [[[0, 0, 0, 1]]] * 2)
     for column in clip.at([2.0**300, -1.0, 0.0], loop=True):
         assert np.isfinite(column).all()
+
+
+@pytest.mark.parametrize("loop", ["no", "", 0, 1, None])
+def test_loop_is_true_or_false(loop):
+    clip = cc.Clip(["root"], [-1], [[0, 0, 0]], [0, 1], np.zeros((2, 3)), [[[0, 0, 0, 1]]] * 2)
+    with pytest.raises(ValueError, match=f"loop: expected True or False, got {loop!r}"):
+        clip.at(0.5, loop=loop)
+    assert np.array_equal(clip.at(1.5, loop=np.True_)[0], clip.at(0.5)[0])

@@ -1,5 +1,6 @@
 """Clips of glTF files: every interpolation, scenes with scales, files with and without a skin."""
 
+import json
 from time import process_time
 
 import numpy as np
@@ -186,11 +187,36 @@ def test_animations_are_chosen_by_name_or_row(tmp_path):
         (((-1, *TURNS[1:]),), {}, "node of channel 0: expected an index below 3, got -1"),
         (((2, "spin", *TURNS[2:]),), {}, "path of channel 0: expected 'translation', .*got 'spin'"),
         (((*TURNS[:4], "BEZIER"),), {}, "interpolation of channel 0: expected 'LINEAR'.*got 'BEZIER'"),
-        (((2, "translation", *TURNS[2:]),), {}, "channel 0: expected .* VEC3 for translation"),
+        (((2, "translation", *TURNS[2:]),), {}, "a.gltf.*accessor 1: expected VEC3, got VEC4; export"),
+        (((2, "rotation", [0, 1], [[1, 0, 0]] * 2, "LINEAR"),), {}, "accessor 1: expected VEC4, got VEC3"),
+        (((2, "rotation", [0, 1], [IDENTITY] * 4, "LINEAR"),), {}, "accessor 1: expected VEC4, got VEC8"),
+        (((2, "rotation", [0, np.inf], [IDENTITY] * 2, "LINEAR"),), {}, "a.gltf.*accessor 0: expected finite incr"),
+        (((2, "rotation", [0, np.nan], [IDENTITY] * 2, "LINEAR"),), {}, "accessor 0: expected finite increasing"),
+        (((2, "rotation", [0, 1], [IDENTITY, [np.inf] * 4], "LINEAR"),), {}, "accessor 1: expected 2 finite rows"),
         (((2, "rotation", [0, 1], [[0] * 4, IDENTITY], "LINEAR"),), {}, "rotations of node 2: expected quaternions"),
-        (((2, "rotation", [1, 0], [IDENTITY] * 2, "LINEAR"),), {}, "keys of increasing times, got others for node 2"),
+        (((2, "rotation", [1, 0], [IDENTITY] * 2, "LINEAR"),), {}, "increasing times, got others for node 2"),
     ],
 )  # fmt: skip
 def test_what_is_no_motion_is_refused(tmp_path, channels, more, message):
     with pytest.raises(ValueError, match=message):
         cc.Clip.load_gltf(written(tmp_path, *channels, **more))
+
+
+@pytest.mark.parametrize(("field", "value"), [("count", 3), ("count", -1), ("byteOffset", 4)])
+def test_an_accessor_beyond_its_bytes_is_named(tmp_path, field, value):
+    path = written(tmp_path, TURNS)
+    content = json.loads(path.read_text())
+    content["accessors"][1][field] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"a.gltf.*accessor 1: expected -?\d rows in 32 bytes; export the file again"):
+        cc.Clip.load_gltf(path)
+
+
+def test_a_long_curve_has_so_many_frames(tmp_path):
+    keys = [[[0] * 4, IDENTITY, [0] * 4], [[0] * 4, QUARTER, [0] * 4]]
+    clip = cc.Clip.load_gltf(written(tmp_path, (2, "rotation", [0, 3600], keys, "CUBICSPLINE")))
+    assert len(clip.times) == 101
+    shown, t = clip.at(np.linspace(0, 3600, 3601))[1][:, 2:], np.linspace(0, 1, 3601)[:, None]
+    share = 3 * t**2 - 2 * t**3
+    curve = ((1 - share) * IDENTITY + share * QUARTER)[:, 2:]
+    np.testing.assert_allclose(shown, curve / np.linalg.norm(curve, axis=1, keepdims=True), atol=1e-4)

@@ -3,6 +3,7 @@
 import math
 import re
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -156,3 +157,35 @@ def test_boxes_keep_their_turn(tmp_path):
     about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
     about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
     assert rig.limbs.box_axes[1] == pytest.approx((about_z @ about_y @ about_x).T, abs=1e-15)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_encodings_of_xml_are_read(tmp_path, encoding):
+    text = f'<?xml version="1.0" encoding="{encoding[:6].rstrip("-")}"?>\n{URDF.partition("?>")[2] or URDF}\n'
+    (tmp_path / "other.urdf").write_bytes(text.encode(encoding))
+    assert cc.Rig.from_urdf(tmp_path / "other.urdf").limb_names == rig_of(tmp_path).limb_names
+
+
+def test_invented_names_differ_from_all_others(tmp_path):
+    shape = "<geometry><sphere radius='1'/></geometry></collision>"
+    ball, named = f"<collision>{shape}", f"<collision name='{{}}'>{shape}"
+    links = [f"<link name='a'>{3 * ball}</link>", f"<link name='a_2'>{ball}</link>"]
+    links += [f"<link name='b'>{2 * ball}{named.format('b')}</link>"]
+    names = rig_of(tmp_path, f"<robot>{''.join(links)}</robot>").limb_names
+    assert names == ("a", "a_2_", "a_3", "a_2", "b_", "b_2", "b")
+
+
+@pytest.mark.timeout(20)
+def test_a_robot_of_many_links_is_read_in_one_pass(tmp_path):
+    def seconds(n: int) -> float:
+        links = [
+            f"<link name='{i}'><collision><geometry><sphere radius='1'/></geometry></collision></link>"
+            for i in range(n)
+        ]
+        joints = [f"<joint name='{i}'><parent link='{i // 2}'/><child link='{i}'/></joint>" for i in range(1, n)]
+        began = process_time()
+        assert len(rig_of(tmp_path, f"<robot>{''.join(links + joints)}</robot>").limbs) == n
+        return process_time() - began
+
+    seconds(10)
+    assert seconds(4000) < 8 * seconds(1000)  # 16 where it takes n²

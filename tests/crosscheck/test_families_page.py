@@ -99,19 +99,26 @@ def test_figures_hold_the_numbers_of_the_summary(result, page):
     rows = [row for row in summary["grazes"] if row["radius"] == 0.05 and row["early"]]
     assert len(numbers(traces["early"]["x"])) == sum(row["early"] for row in rows) > 10
     assert max(numbers(traces["early"]["y"])) < max(numbers(traces["bound"]["y"])) < 0.025
-    # Causes by their bounds: the nearest is the one of the summary, wherever that is a length.
-    nearest = {row["cause"]: row["nearest_to_bound"] for row in summary["causes"]}
+    # The medians stand at the depths that were grazed.
+    places = numbers(traces["median"]["x"])
+    assert len(places) >= 5
+    np.testing.assert_allclose(np.log10(places), np.round(np.log10(places)), atol=1e-6)
+    # Causes by their bounds: the nearest is the one of the summary.
+    nearest = {row["cause"]: row["nearest_to_bound"]["ratio"] for row in summary["causes"]}
     last = page.figure("bound")["data"][-1]
-    same = [
-        (x, nearest[name]["ratio"])
-        for name, x in zip(last["y"], numbers(last["x"]), strict=True)
-        if nearest[name]["kind"] != "normal"
-    ]
-    assert len(same) >= 2
-    assert all(math.isclose(x, ratio) for x, ratio in same)
+    drawn = dict(zip(last["y"], numbers(last["x"]), strict=True))
+    assert drawn == {cause: pytest.approx(ratio) for cause, ratio in nearest.items() if (ratio or 0) > 0}
+    assert len(drawn) >= 4
     built = {bar["name"].split(",")[0]: bar for bar in page.figure("construction")["data"]}
     some = [row for row in summary["setups"] if row["family"] == "construction" and 0.01 <= row["radius"] <= 1]
     assert sum(count for count, _ in built["phantom"]["customdata"]) == sum(row["phantom"] for row in some) > 20
+
+
+def test_normals_of_starts_inside_have_no_bound():
+    summary = run_plan(FamiliesPlan(("inside-start",), 1200, 1, tried=1)).summary
+    (row,) = (row for row in summary["causes"] if row["cause"] == "noisy normal")
+    assert row["kinds"]["normal"] > 10
+    assert row["nearest_to_bound"]["ratio"] is None
 
 
 def test_groups_add_up_to_the_families(result):

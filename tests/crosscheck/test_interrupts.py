@@ -64,7 +64,7 @@ def _told(run, ready, limit):
 
 
 def chunks(out):
-    return {path.name: path.stat().st_mtime_ns for path in (out / "chunks").glob("*.npz")}
+    return {path.name: path.stat().st_mtime_ns for path in (out / "chunks").glob("[!.]*.npz")}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -78,6 +78,26 @@ def test_chunks_that_were_finished_are_kept_and_used_again(tmp_path, kind, jobs)
     assert not list((tmp_path / "chunks").glob(".*.part"))
     interrupted(options, lambda: len(chunks(tmp_path)) > len(kept) + 1)
     assert kept.items() <= chunks(tmp_path).items()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_workers_end_with_the_command_however_it_ends(tmp_path, number):
+    options = ["crosscheck", "--rays", 400_000, "--jobs", 2, "--out", tmp_path]
+    command = [sys.executable, "-m", "cylcollide", *map(str, options)]
+    surroundings, limit = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}, time.monotonic() + 60.0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True, env=surroundings) as run:
+        try:
+            while not chunks(tmp_path):
+                assert time.monotonic() < limit
+                time.sleep(0.02)
+            run.send_signal(number)
+            assert run.wait(30.0) == (-number if number == signal.SIGKILL else 128 + number)
+            while left := processes(run.pid):
+                assert time.monotonic() < limit, left
+                time.sleep(0.02)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
 
 
 def test_interventions_are_interrupted_too(tmp_path):

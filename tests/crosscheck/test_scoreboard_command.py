@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 from functools import partial
 from pathlib import Path
 
@@ -145,3 +146,13 @@ def test_families_and_engines_together(tmp_path):
     (score,) = json.loads((tmp_path / "summary.json").read_text())["scoreboard"]
     assert (score["engine"], score["missed"], score["error"]) == ("cylcollide", 0, "")
     assert 600 <= score["rays"] < 800  # "same-line" fires sixteen at a time
+    assert "--families generic --rays 600 --seed 0 --engines cylcollide<" in (tmp_path / "index.html").read_text()
+    # Another run into the folder leaves none of the files that it does not write.
+    assert (tmp_path / "tables" / "setups.csv").exists()
+    assert run(dict(os.environ), "--rays", 50, "--motion", "walk", "--out", tmp_path, "--jobs", 1).returncode == 0
+    left = {path.name for path in tmp_path.rglob("*") if path.is_file() and path.parent.name not in ("chunks", "repro")}
+    assert {name for name in left if not re.fullmatch(r"\d\d\.json", name)} == {
+        "index.html",
+        "summary.json",
+        "rays.npz",
+    }

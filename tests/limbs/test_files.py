@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 from support.mixed_questions import mixed_limbs
+from support.package import run_python
 
 import cylcollide as cc
+from cylcollide.process.files import write_text
 
 N = 24
 NAMES = ["", "left arm", "ä\u0000", "tail\u0000\u0000", "\ud800", '"quoted"', *(f"limb {i}" for i in range(6, N))]
@@ -72,10 +74,21 @@ def test_a_failed_save_leaves_the_old_file(limbs: cc.Limbs, tmp_path: Path, monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez_compressed", fail)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match=r"No space .*limbs"):
         limbs[:3].save(tmp_path / "limbs")
     assert cc.Limbs.load(tmp_path / "limbs") == limbs
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and devices as POSIX has them")
+def test_links_and_devices_stay_what_they_are(tmp_path: Path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for text in ("old and long", "new"):
+        write_text(tmp_path / "link", text)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "file").read_text() == text
+    told = "from pathlib import Path; from cylcollide.process.files import write_text; "
+    assert run_python("-c", told + "write_text(Path('/dev/stdout'), 'said')").stdout == "said"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path):

@@ -82,6 +82,31 @@ def test_standard_output_that_is_closed_is_one_line_and_no_finding(words: list[s
     assert re.fullmatch(r"cylcollide: .*(Broken pipe|Invalid argument).*\n", done.stderr)
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("name", [None, *cli.COMMANDS])
+def test_help_that_nobody_reads_ends_quietly(name: str | None, unbuffered: str):
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        how = {"capture_output": False, "stdout": writes, "stderr": subprocess.PIPE}
+        done = run_command(*filter(None, [name]), "--help", **how, env=environment(PYTHONUNBUFFERED=unbuffered))
+    finally:
+        os.close(writes)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that limits files")
+def test_a_file_that_cannot_be_finished_is_named_and_the_old_one_stays(tmp_path: Path):
+    (tmp_path / "index.html").write_text("old")
+    limited = ["sh", "-c", 'ulimit -f 1000; exec "$@"', "sh", sys.executable, "-m", "cylcollide"]
+    words = ["crosscheck", "--rays", "50", "--motion", "walk", "--jobs", "1", "--out", str(tmp_path)]
+    done = subprocess.run([*limited, *words], capture_output=True, text=True, check=False, env=environment())
+    assert done.returncode == 2
+    assert re.fullmatch(rf"cylcollide: .*File too large: '{tmp_path / 'index.html'}'\n", done.stderr)
+    assert (tmp_path / "index.html").read_text() == "old"
+    assert not list(tmp_path.glob(".index*"))
+
+
 def test_the_command_alone_says_what_one_can_do():
     done = run_command()
     assert (done.returncode, done.stderr) == (0, "")

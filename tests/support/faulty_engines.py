@@ -62,6 +62,13 @@ class InflatedEngine(ExactEngine):
         return cc.Limbs.cylinders(limbs.p1 - grow, limbs.p2 + grow, 1.01 * limbs.radius)
 
 
+class HairlineEngine(ExactEngine):
+    """Every limb is thicker by less than the rounding of float64 explains."""
+
+    def solids(self, limbs):
+        return cc.Limbs.cylinders(limbs.p1, limbs.p2, limbs.radius * (1 + 1e-13))
+
+
 class OpenEngine(ExactEngine):
     """Limbs are thin walls without ends."""
 
@@ -166,6 +173,15 @@ class BallsEngine(ExactEngine):
     """It holds no cylinders."""
 
     capabilities = replace(ExactEngine.capabilities, shapes=frozenset({cc.Shape.SPHERE}))
+
+
+class RaylessEngine(ExactEngine):
+    """It measures distances only."""
+
+    capabilities = replace(ExactEngine.capabilities, rays=False)
+
+    def cast_segments(self, *_):
+        raise ValueError("planted: expected no segments, it casts no rays")
 
 
 class WobblyEngine(ExactEngine):

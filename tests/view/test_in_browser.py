@@ -3,12 +3,18 @@
 import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from support.logging_server import logged
+from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 
@@ -61,6 +67,32 @@ def place_in(camera, place: np.ndarray) -> np.ndarray:
     """Where a camera shows a place, from 0 to 1, from the left and from above; (2,)."""
     x, y, ahead = SO3(camera.wxyz).inverse() @ (place - camera.position)
     return 0.5 + 0.5 * np.array([x / camera.aspect, y]) / ahead / np.tan(0.5 * camera.fov)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are read from /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_chromium_ends_with_the_command_however_it_ends(tmp_path, number):
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # short: Chromium's sockets lie there
+
+        def of_browser():
+            for line in Path("/proc").glob("[0-9]*/cmdline"):
+                with suppress(OSError):
+                    if f"--user-data-dir={folder}" in line.read_text(errors="replace"):
+                        yield line
+
+        cc.Limbs.capsules([[0, 0, 0]], [[0, 0, 1]], 0.2).save(tmp_path / "limbs.npz")
+        words = [sys.executable, "-m", "cylcollide", "view", "limbs.npz", "--png", "limbs.png"]
+        surroundings = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE), "TMPDIR": folder}
+        with subprocess.Popen(words, cwd=tmp_path, env=surroundings) as run:
+            until(lambda: run.poll() is not None or any(Path(folder).glob("tmp*/DevToolsActivePort")))
+            assert any(of_browser())
+            run.send_signal(number)
+            run.wait(30.0)
+        try:
+            until(lambda: not any(of_browser()))
+        finally:
+            for line in of_browser():  # a failure leaves nothing behind either
+                os.kill(int(line.parent.name), signal.SIGKILL)
 
 
 class Page:

@@ -118,7 +118,7 @@ def _inverse_binds(file: GltfFile, skin: int) -> Float64Array:
     joints, binding = file.joints(skin), file.document.skins[skin].inverseBindMatrices
     if binding is None:
         return np.tile(np.eye(4), (len(joints), 1, 1))
-    found: Float64Array = file.accessor(binding).astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
+    found: Float64Array = file.accessor(binding, "MAT4").astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
     if len(found) < len(joints):
         raise ValueError(f"expected {len(joints)} inverse bind matrices, got {len(found)}")
     return found[: len(joints)]

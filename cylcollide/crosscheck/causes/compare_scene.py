@@ -12,7 +12,7 @@ from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.predicates import Sight, distances, missed, normals, phantoms, sight, wrong_limbs
-from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits, angle
+from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf
@@ -76,19 +76,14 @@ class Classified(Comparison):
 
     def _errors(self, rows: Int64Array) -> list[Disagreements]:
         """The distances and normals of hits that are off, beyond the rounding, from the limbs that they name."""
-        limb = self.theirs.limb
-        view = self._sight(rows, limb, self.own)
+        limb, error, off = self.theirs.limb, self.distance_error(rows), self.off(rows)
         normal, said = self.own.normal[rows], self.theirs.normal[rows]
-        error, off = view.reported - view.entry, _is_off(view)
         parts = []
         for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
             found = Disagreements.of_kind(rows[which], kind, error[which])
             parts.append(distances(found, self._sight(rows[which], limb, self.own)))
-        # Ignore a tilt that the rounding of the point explains. For a start inside the true normal is zero, and every
-        # reported normal is wrong.
-        allowed = view.rounding / np.minimum(view.limits.radius, view.limits.half) + 8 * np.finfo(np.float64).eps
-        meaningless = ~normal.any(axis=1) & np.nan_to_num(said).any(axis=1)
-        tilted = (angle(normal, said) > allowed) | meaningless | self.malformed(rows)
+        # For a start inside the true normal is zero, and every reported normal is wrong.
+        tilted = self.tilted(rows) | (~normal.any(axis=1) & np.nan_to_num(said).any(axis=1))
         some, normal = rows[tilted], normal[tilted]
         found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
         return [*parts, normals(found, self._sight(some, limb, self.own), normal, said[tilted])]
@@ -103,16 +98,6 @@ class Classified(Comparison):
             entry=true.distance[rows],
             on_cap=np.isin(true.face[rows], (Face.CAP1, Face.CAP2)),
         )
-
-
-def _is_off(view: Sight) -> BoolArray:
-    # A hit is right if its point lies on the surface up to the rounding, and on the near side of where the segment is
-    # deepest: then it is the hit of a limb that differs from the true one by no more than the rounding.
-    on_surface = np.abs(view.true.signed_distance(view.position)) <= view.rounding
-    nearest = view.least_true
-    near_side = (view.reported <= nearest.fraction * view.length) | (nearest.distance >= -view.rounding)
-    late = np.abs(view.reported - view.entry) > view.rounding
-    return np.where(view.start_true <= 0.0, late, ~(on_surface & near_side))
 
 
 def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engine_of: EngineOf) -> Disagreements:

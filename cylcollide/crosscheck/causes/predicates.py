@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
-from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Calibration
 from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
+from cylcollide.crosscheck.compare.truth import rounding
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.engines.rounded_cylinder import Least, Rounded
 
@@ -69,9 +69,7 @@ class Sight:
     @cached_property
     def rounding(self) -> Float64Array:
         """Rounding of float64: the proved error bound of this library's kernels."""
-        ends = [np.abs(points).max(axis=1) for points in (self.start, self.end, self.true.p1, self.true.p2)]
-        extent: Float64Array = np.max(ends, axis=0) + self.limits.radius + self.limits.half
-        return ROUNDING_BOUND * extent
+        return rounding(self.start, self.end, self.true)
 
     @cached_property
     def length(self) -> Float64Array:
@@ -246,9 +244,9 @@ def normals(found: Disagreements, view: Sight, true_normal: Float64Array, said_n
     by_noise = np.where(limits.facets > 0, view.from_a_face(view.position, said_normal), angle(held, said_normal))
     inside = np.asarray(~true_normal.any(axis=1))
     # For a start inside there is no true normal; deep inside the reported one is noise.
-    found.claim(Cause.NOISY_NORMAL, inside & (at < -limits.rim - rounding), by_noise, np.pi)
-    found.claim(Cause.INSIDE_START, inside, by_noise, np.pi)
-    found.claim(Cause.SHAPE, limits.caps_open, by_noise, np.pi)
+    found.claim(Cause.NOISY_NORMAL, inside & (at < -limits.rim - rounding), by_noise, np.inf)
+    found.claim(Cause.INSIDE_START, inside, by_noise, np.inf)
+    found.claim(Cause.SHAPE, limits.caps_open, by_noise, np.inf)
     placed = by_place >= by_noise
     near = placed & (at <= limits.stop + rounding) & (at >= -limits.overshoot - rounding)
     # The held solid has facets or no caps, or is larger by more than the stop.
@@ -268,7 +266,7 @@ def normals(found: Disagreements, view: Sight, true_normal: Float64Array, said_n
     found.claim(Cause.EARLY_EXIT, by_noise <= tilt, by_noise, tilt)
     big, noise = np.maximum(tilt, np.sqrt(2 * limits.overshoot / limits.radius)), 2 * limits.normal_noise
     found.claim(Cause.BIG_SHAPE, by_noise <= big, by_noise, big)
-    found.claim(Cause.NO_CORE_DISTANCE, limits.reach_core & (limits.deep_misses > 0), by_noise, np.pi)
+    found.claim(Cause.NO_CORE_DISTANCE, limits.reach_core & (limits.deep_misses > 0), by_noise, np.inf)
     found.claim(Cause.NOISY_NORMAL, by_noise <= noise, by_noise, noise)
     found.claim(Cause.UNEXPLAINED, True, by_noise, np.maximum(big, noise))
     return found

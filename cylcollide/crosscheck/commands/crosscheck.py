@@ -22,7 +22,7 @@ from cylcollide.crosscheck.run.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 from cylcollide.crosscheck.run.scoreboard import Score, check_names, scoreboard
 from cylcollide.crosscheck.run.tally import ALL
 from cylcollide.crosscheck.workers import executor_of
-from cylcollide.terminal import Terminal, bars, make_writable, stop, table
+from cylcollide.terminal import bars, make_writable, stop, table
 
 DEFAULT_RAYS = 200_000
 DEFAULT_RAYS_BY_FAMILIES = 1_000_000
@@ -37,7 +37,7 @@ TASKS = {
 }
 SCORE_SCHEMA = 1
 """Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
-SCORED_CASES = "scoreboard-cases.json"
+SCORES, SCORES_CSV, SCORED_CASES = "scoreboard.json", "scoreboard.csv", "scoreboard-cases.json"
 WRONG_SIGNS = "signs of this library's distances"
 
 
@@ -70,7 +70,7 @@ def crosscheck(
     `cylcollide replay`; with --families too, index.html shows the scoreboard. Exit status 1 if exact arithmetic does
     not confirm this library in every disagreement.
     """
-    console = Terminal()
+    console = Console()
     if motion and (families or engines):
         option = "--families" if families else "--engines"
         stop(f"--motion does not go with {option}: the humanoid family plays all motions; leave one of them out")
@@ -91,9 +91,11 @@ def crosscheck(
     with _errors_in_one_line(), bars(console, TASKS) as progress:
         with executor_of(jobs, scheduler) as executor:
             result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
+        result.summary["engines"] = engines or []
         result.summary["scoreboard"] = [score.record() for score in scores]
         result.summary["distances"] = distances(("bullet", *(engines or ())), seed=seed)
         writers = [write_numbers, write_page, *([tables.write_tables] if plan.finds_causes else [])]
+        _remove_stale(out, result, scored=bool(engines))
         for done, write in enumerate(writers, 1):
             write(result, out)
             progress("files", done, len(writers))
@@ -131,15 +133,23 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     seconds, rows = round(time.perf_counter() - began, 3), [score.record() for score in scores]
     about = {"schema": SCORE_SCHEMA, "run": "scoreboard", "seed": seed, "seconds": seconds, "versions": own_versions()}
     with _errors_in_one_line():
-        write_json(out / "scoreboard.json", about | {"scoreboard": rows, "distances": told})
+        write_json(out / SCORES, about | {"scoreboard": rows, "distances": told})
         write_cases(out / SCORED_CASES, [case for score in scores for case in score.cases])
-        tables.write_score_csv(rows, out / "scoreboard.csv")
+        tables.write_score_csv(rows, out / SCORES_CSV)
     _print_tables(console, [*tables.score_tables(rows, wide=False), *tables.distance_tables(told)])
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
     if any(score.cases for score in scores):
         console.print(f"The worst of each: cylcollide replay {escape(str(out / SCORED_CASES))}", soft_wrap=True)
-    _fail_if(told["unproved"], WRONG_SIGNS, out / "scoreboard.json")
+    _fail_if(told["unproved"], WRONG_SIGNS, out / SCORES)
     return scores
+
+
+def _remove_stale(out: Path, result: FinishedRun, *, scored: bool) -> None:
+    """Remove the files of an earlier run that this run does not write."""
+    stale = ("rays.npz",) if result.plan.finds_causes else ("cases.json", "tables/*.csv*")
+    for name in (*stale, *(() if scored else (SCORES, SCORES_CSV, SCORED_CASES))):
+        for file in out.glob(name):
+            file.unlink()
 
 
 def _print_tables(console: Console, several: list[tables.ReportTable]) -> None:
@@ -172,7 +182,7 @@ def _print_result(console: Console, result: FinishedRun) -> None:
 
 def _fail_if_unproved(scores: list[Score], out: Path) -> None:
     for score in scores:
-        _fail_if(score.unproved, f"disagreements with {score.engine}", out / "scoreboard.json")
+        _fail_if(score.unproved, f"disagreements with {score.engine}", out / SCORES)
 
 
 def _fail_if(count: int, what: str, file: Path) -> None:

@@ -21,7 +21,8 @@ from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.page import repro_source
-from cylcollide.terminal import Terminal, errors_in_one_line, stop, table
+from cylcollide.process.files import write_text
+from cylcollide.terminal import errors_in_one_line, stop, table
 
 
 @errors_in_one_line(ImportError)
@@ -40,7 +41,7 @@ def replay(
 
     Exit status 0 if the disagreement is reproduced, 1 if it is not, 2 for a bad file or a missing engine.
     """
-    console = Terminal(highlight=False, quiet=as_json)
+    console = Console(highlight=False, quiet=as_json)
     if (ray := read_ray(case)) is not None:
         if row is not None or place is not None or smaller or out or repro:
             stop(f"{case}: expected no options but --json for the ray of a mirror, got others; leave them out")
@@ -54,7 +55,7 @@ def replay(
     found: list[Replayed] = []
     try:
         # Show the bar on a terminal only.
-        terminal = Terminal(stderr=True)
+        terminal = Console(stderr=True)
         hidden = len(cases) == 1 or not terminal.is_terminal
         for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
             found.append(recast(one))
@@ -72,7 +73,7 @@ def replay(
         write_cases(out, found[0].case)
         console.print(f"Case: {escape(str(out))}", soft_wrap=True)
     if repro is not None:
-        repro.write_text(repro_source(found[0].case), encoding="utf-8")
+        write_text(repro, repro_source(found[0].case))
         console.print(f"Script: {escape(str(repro))}", soft_wrap=True)
     if not all(one.reproduced for one in found):
         raise typer.Exit(1)

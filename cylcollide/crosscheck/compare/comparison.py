@@ -157,6 +157,28 @@ class Comparison:
         """Metres from the true entry into the limb that a hit names to the hit; negative if the hit is early."""
         return np.asarray((self.theirs.fraction[rows] - self.own.fraction[rows]) * self.truth.length[rows])
 
+    def off(self, rows: Int64Array) -> BoolArray:
+        """Whether hits are early or late, (k,): no limb equal to the named one up to the rounding has them.
+
+        Their points lie off its surface, or behind where the segment is deepest in it. Of a start inside, the way along
+        the segment counts.
+        """
+        truth, limb, start, end = self.truth, self.theirs.limb[rows], self.truth.start[rows], self.truth.end[rows]
+        solids, rounding = truth.rounded(limb), truth.rounding(rows, limb)
+        nearest = solids.least_distance(start, end)
+        on_surface = np.abs(solids.signed_distance(self.points[0][rows])) <= rounding
+        near_side = (self.theirs.fraction[rows] <= nearest.fraction) | (nearest.distance >= -rounding)
+        late = np.abs(self.distance_error(rows)) > rounding
+        return np.where(solids.signed_distance(start) <= 0.0, late, ~(on_surface & near_side))
+
+    def tilted(self, rows: Int64Array) -> BoolArray:
+        """Whether normals are off by more than the rounding of the point explains, or malformed, (k,)."""
+        limbs, limb = self.truth.limbs, self.theirs.limb[rows]
+        half = 0.5 * np.linalg.norm(limbs.p2[limb] - limbs.p1[limb], axis=1)
+        rounding = self.truth.rounding(rows, limb) / np.minimum(limbs.radius[limb], half)
+        off = angle(self.own.normal[rows], self.theirs.normal[rows])
+        return np.asarray((off > rounding + 8 * np.finfo(np.float64).eps) | self.malformed(rows))
+
     def tilt(self, rows: Int64Array) -> Float64Array:
         """Radians between the reported normals and the true ones; nan where the engine reports none.
 

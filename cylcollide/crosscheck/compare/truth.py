@@ -77,11 +77,7 @@ class Truth:
 
     def rounding(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
         """Metres that float64 leaves open about hits of a limb each: the bound that this library's kernels keep."""
-        limbs = self.limbs
-        points = np.abs([self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb]])
-        half: Float64Array = 0.5 * np.linalg.norm(limbs.p2[limb] - limbs.p1[limb], axis=1)
-        extent: Float64Array = points.max(axis=(0, 2), initial=0.0) + limbs.radius[limb] + half
-        return ROUNDING_BOUND * extent
+        return rounding(self.start[rows], self.end[rows], self.rounded(limb))
 
     def moved_from(self, p1: Float64Array, p2: Float64Array) -> "Truth":
         """The same about limbs that an engine is built with at other ends, and moves; nothing is computed anew."""
@@ -94,5 +90,15 @@ class Truth:
 
         Positive is the gap of a segment that misses; negative the depth of a cut, from the nearest face.
         """
-        solids = Rounded.cylinders(self.limbs.p1[limb], self.limbs.p2[limb], self.limbs.radius[limb])
-        return solids.least_distance(self.start[rows], self.end[rows]).distance
+        return self.rounded(limb).least_distance(self.start[rows], self.end[rows]).distance
+
+    def rounded(self, limb: Int32Array) -> Rounded:
+        """Limbs as solids that tell signed distances, a row each."""
+        return Rounded.cylinders(self.limbs.p1[limb], self.limbs.p2[limb], self.limbs.radius[limb])
+
+
+def rounding(start: Float64Array, end: Float64Array, limbs: Rounded) -> Float64Array:
+    """Metres that float64 leaves open about hits of limbs by segments, (n, 3) twice: see `Truth.rounding`."""
+    half: Float64Array = 0.5 * np.linalg.norm(limbs.p2 - limbs.p1, axis=1)
+    points = np.abs([start, end, limbs.p1, limbs.p2]).max(axis=(0, 2), initial=0.0)
+    return np.asarray(ROUNDING_BOUND * (points + limbs.core_radius + half))

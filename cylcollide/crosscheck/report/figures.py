@@ -163,11 +163,9 @@ def by_family(result: FinishedRun) -> go.Figure | None:
 
 def by_bound(result: FinishedRun) -> go.Figure | None:
     """How near the disagreements of each cause come to its bound: median, 99th percentile and nearest."""
-    kind, cause, measured, bound = (result.tally.column(name) for name in ("kind", "cause", "measured", "bound"))
-    some = np.isfinite(measured) & np.isfinite(bound) & (bound > 0) & ~np.isin(kind, (Kind.NORMAL, Kind.LOST))
-    share = np.maximum(measured / np.where(some, bound, 1.0), 0.0)
-    bounded = [cause for cause in reversed(CAUSES) if "measured" in CAUSES[cause]]
-    by_cause = {c.label: values for c in bounded if ((values := share[some & (cause == c)]) > 0).any()}
+    cause, share = result.tally.column("cause"), np.maximum(result.tally.ratios, 0.0)
+    some = np.isfinite(share)
+    by_cause = {c.label: values for c in reversed(CAUSES) if ((values := share[some & (cause == c)]) > 0).any()}
     if not by_cause:
         return None
     figure = chart({"title": "share of the bound", "range": [-0.03, 1.06], "tickformat": ".0%"}, {"dtick": 1})
@@ -198,7 +196,7 @@ def normal_by_depth(result: FinishedRun) -> go.Figure | None:
 
 
 def _by_depth(result: FinishedRun, sides: dict[Kind, str], axis: JsonObject, unit: float) -> go.Figure | None:
-    """Errors of grazing hits against the depth of the cut, and their median in each half decade of depth."""
+    """Errors of grazing hits against the depth of the cut, and medians of both in each half decade of depth."""
     depth, kind = _graze_depth(result), result.tally.column("kind")
     size = unit * np.abs(result.tally.column("amount"))
     hits = np.flatnonzero(np.isin(kind, list(sides)) & (depth > 0.0) & (size > 0.0))
@@ -212,10 +210,9 @@ def _by_depth(result: FinishedRun, sides: dict[Kind, str], axis: JsonObject, uni
         x, y = depth[some].astype(np.float32), np.maximum(size[some], NANOMETRE * unit).astype(np.float32)
         if len(some):
             add_dots(figure, side.label, x, y, side.label, f"{said} at depth %{{x:.2e}}", size=4, opacity=0.55)
-    step = np.floor(2.0 * np.log10(depth[hits]))
-    steps = np.unique(step)
-    medians = [float(np.median(size[hits][step == s])) for s in steps]
-    add_line(figure, "median", 10.0 ** ((steps + 0.5) / 2.0), medians, "ink", "median %{y:.3g}", marker={"size": 5})
+    step = np.round(2.0 * np.log10(depth[hits]))
+    depths, sizes = ([float(np.median(part[hits][step == s])) for s in np.unique(step)] for part in (depth, size))
+    add_line(figure, "median", depths, sizes, "ink", "median %{y:.3g}", marker={"size": 5})
     return figure
 
 

@@ -26,6 +26,7 @@ from cylcollide.crosscheck.report.tables import distance_tables, limb_table, run
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun, wrong_count
 from cylcollide.engines.bullet import MJCF, URDF, bodies
+from cylcollide.process.files import write_text
 
 MOST_CUTS = 2
 """Cases that are drawn with their cause."""
@@ -40,7 +41,7 @@ def write_page(result: FinishedRun, folder: Path) -> Path:
     if linked := result.plan.blamed["engine"] == BULLET:
         write_case_files(_worst(result), folder)
     path = folder / "index.html"
-    path.write_text(page_html(result, linked=linked), encoding="utf-8")
+    write_text(path, page_html(result, linked=linked))
     return path
 
 
@@ -52,6 +53,7 @@ def page_html(result: FinishedRun, *, linked: bool = False) -> str:
     changes = [row["interventions"]["changes"] for row in summary["causes"]]
     trials = [[sum(change[name] for change in of_cause) for name in ("failed", "held")] for of_cause in changes]
     posed = result.plan if isinstance(result.plan, PosesPlan) else None
+    scored = [f"--engines {name}" for name in summary["engines"]]
     names = ("percent", "counted", "quantity", "kinds_words", "headline", "case_words")
     filters = {name: getattr(wording, name) for name in names}
     return template("page.html.j2", escape=True, **filters, metres=wording.length, number="{:,}".format).render(
@@ -77,7 +79,7 @@ def page_html(result: FinishedRun, *, linked: bool = False) -> str:
         poses=None if posed is None else posed.poses,
         linked=linked,
         scene=as_json(views(summary["calibrations"], worst)),
-        command=" ".join(["cylcollide crosscheck", *result.plan.options]),
+        command=" ".join(["cylcollide crosscheck", *result.plan.options, *scored]),
         plotly=b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
     )
 
@@ -146,7 +148,7 @@ def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Pa
     written = [(folder / f"cases/{n:02d}.json", folder / f"repro/{n:02d}.py") for n in range(1, len(cases) + 1)]
     for case, source, (record, script) in zip(cases, sources, written, strict=True):
         write_cases(record, case)
-        script.write_text(source, encoding="utf-8")
+        write_text(script, source)
     return written
 
 

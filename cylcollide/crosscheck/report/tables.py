@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun
 from cylcollide.crosscheck.run.scoreboard import ASKED
 from cylcollide.crosscheck.run.tally import Tally
+from cylcollide.process.files import replace
 
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
 """Columns of that table."""
@@ -177,11 +179,14 @@ def write_tables(result: FinishedRun, folder: Path) -> list[Path]:
     for name, rows in plain.items():
         write_csv(target / f"{name}.csv", rows)
     packed = target / "disagreements.csv.gz"
-    # No name and no time in the file's head: equal runs give equal bytes.
-    with packed.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
-        file.write((",".join(DISAGREEMENTS) + "\n").encode())
-        for lines in _disagreements(result.tally):
-            file.write(lines.encode())
+
+    def write(raw: BinaryIO) -> None:
+        # No name and no time in the file's head: equal runs give equal bytes.
+        with gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
+            file.write((",".join(DISAGREEMENTS) + "\n").encode())
+            file.writelines(map(str.encode, _disagreements(result.tally)))
+
+    replace(packed, write)
     return [*(target / f"{name}.csv" for name in plain), packed]
 
 

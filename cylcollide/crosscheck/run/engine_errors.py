@@ -62,17 +62,15 @@ class EngineErrors:
             count(kind.field, kind, rows)
         told, aside = (rows[outside[rows]] for rows in (both.crossing, both.aside))
         limb = both.theirs.limb[told]
-        error, tilt, rounding = both.distance_error(told), both.tilt(told), truth.rounding(told, limb)
-        half = 0.5 * np.linalg.norm(truth.limbs.p2[limb] - truth.limbs.p1[limb], axis=1)
-        bent = rounding / np.minimum(truth.limbs.radius[limb], half) + 8 * np.finfo(np.float64).eps
-        count("early", Kind.EARLY, told[error < -rounding])
-        count("late", Kind.LATE, told[error > rounding])
-        count("normal", Kind.NORMAL, np.union1d(told[tilt > bent], aside))
+        error, off = both.distance_error(told), both.off(told)
+        count("early", Kind.EARLY, told[off & (error < 0)])
+        count("late", Kind.LATE, told[off & (error >= 0)])
+        count("normal", Kind.NORMAL, np.union1d(told[both.tilted(told)], aside))
         count("position", Kind.POSITION, both.misplaced)
         near = _at_the_scale_of_people(truth)
         right = near[told] & (limb == truth.hits.limb[told])
         self.off["distance"].append(np.abs(error[right]))
-        self.off["normal"].append(tilt[right])
+        self.off["normal"].append(both.tilt(told[right]))
         self.off["position"].append(both.points[1][near & (both.theirs.limb >= 0)])
         if key.family == "inside-start":
             self._look_inside(both)

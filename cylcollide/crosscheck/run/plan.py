@@ -32,7 +32,7 @@ MOST_RAYS = 100_000_000
 """A pose of a sweep is drawn and cast at once: of so many bullets it has a million."""
 MOST_SEED = 2**63 - 1
 """What an array of integers holds."""
-LAYOUT = 5
+LAYOUT = 6
 """Of the chunks: raised when their columns or records change."""
 TRIED = 40
 """Cases of every cause on which the interventions are run."""

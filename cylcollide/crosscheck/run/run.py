@@ -22,6 +22,7 @@ from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.run.plan import Plan, PosesPlan, stamp
 from cylcollide.crosscheck.run.tally import Tally, findings, sample
+from cylcollide.process.files import write_columns
 
 SCHEMA = 3
 """Version of ``summary.json``: raised when a field changes its meaning or goes away."""
@@ -97,6 +98,7 @@ def run_plan(
         "setups": tally.setup_rows(),
         "grazes": tally.graze_rows(),
         "calls": tally.call_rows(),
+        "engines": [],
         "scoreboard": [],
         "distances": {},
         "calibrations": tally.calibrations,
@@ -108,7 +110,7 @@ def write_numbers(result: FinishedRun, folder: Path) -> None:
     """Write ``summary.json``, and ``rays.npz`` of a sweep over poses or ``cases.json`` of families."""
     write_json(folder / "summary.json", result.summary)
     if isinstance(result.plan, PosesPlan):
-        np.savez_compressed(folder / "rays.npz", **wrong_bullets(result, result.plan))
+        write_columns(folder / "rays.npz", wrong_bullets(result, result.plan))
         return
     unexplained = [case for case in result.tally.cases if case.cause_code == Cause.UNEXPLAINED]
     every = {case.place: case for case in [*unexplained, *(case for case, _ in result.proofs)]}

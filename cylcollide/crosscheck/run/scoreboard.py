@@ -122,7 +122,8 @@ def check_names(engines: Sequence[str]) -> None:
 
 def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: int, apart: bool) -> Score:
     """Run all families with one engine; an exception at any time is its error and ends its run."""
-    label, versions, limits, what = name, dict[str, str](), tuple[str, ...](), ASKED[0]
+    built = f", {words}" if words else ""
+    label, versions, limits, what = name + built, dict[str, str](), tuple[str, ...](), ASKED[0]
     with ExitStack() as stack:
         pool = stack.enter_context(worker_processes(1)) if apart else None
 
@@ -136,7 +137,11 @@ def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: 
             return found
 
         try:
-            label, versions, limits = done(_open, name, options)
+            label, versions, limits, unsuited = done(_open, name, options)
+            label += built
+            if unsuited:
+                done(_close)
+                return Score(label, versions, unsuited, limits=limits)
             errors = EngineErrors(name, options)
             for what in ASKED:
                 errors = done(_asked, errors, ChunkKey(what, seed, 0), math.ceil(rays / len(ASKED)))
@@ -146,11 +151,11 @@ def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: 
         except (_FailedError, BrokenExecutor) as error:
             said = str(error) if isinstance(error, _FailedError) else "it ended its process"
             _close()
-            return Score(f"{label}, {words}" if words else label, versions, f"{what}: {said}", limits=limits)
+            return Score(label, versions, f"{what}: {said}", limits=limits)
     wrong, off = errors.wrong, errors.off
     counts = (*COUNTED_FIELDS, "unproved", "moved", *(kind.field for kind in ERRORS))
     return Score(
-        f"{label}, {words}" if words else label,
+        label,
         versions,
         "",
         rays=errors.rays,
@@ -190,11 +195,15 @@ _OPEN: list[Engine] = []
 """The engine of this process, which is asked all families: it may lose one segment out of many thousands."""
 
 
-def _open(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, str], tuple[str, ...]]:
-    """Name of the engine, its versions, and what it says it cannot do."""
+def _open(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, str], tuple[str, ...], str]:
+    """Name of the engine, its versions, what it says it cannot do, and why that rules it out; "" if it does not."""
     engine = create(name, **options)
     _OPEN.append(engine)
-    return engine.name, dict(engine.versions), tuple(engine.capabilities.cannot())
+    able = engine.capabilities
+    unsuited = "" if able.rays else "it casts no rays"
+    if able.lacks([Shape.CYLINDER]):
+        unsuited = "it holds no cylinders, and all families are about cylinders"
+    return engine.name, dict(engine.versions), tuple(able.cannot()), unsuited
 
 
 def _close() -> None:
@@ -207,8 +216,6 @@ def _close() -> None:
 def _asked(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
     """The errors with those of one family."""
     (engine,), scenes = _OPEN, draw_chunk(key, rays)
-    if engine.capabilities.lacks([Shape.CYLINDER]):
-        raise ValueError(f"{engine.name} holds no cylinders, and all families are about cylinders")
     for number, scene in enumerate(scenes):
         if not len(scene.shots.start):
             continue

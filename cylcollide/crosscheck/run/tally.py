@@ -6,6 +6,7 @@ Chunks are taken in the order of their keys, so that nothing depends on the orde
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -112,15 +113,20 @@ class Tally:
         rows = [self._cause_row(cause, found == cause, tried.get(cause, ())) for cause in Cause if cause in found]
         return sorted(rows, key=lambda row: -row["count"])
 
+    @cached_property
+    def ratios(self) -> Float64Array:
+        """What was measured of each disagreement, as a share of the bound of its cause; nan if that has none."""
+        kind, cause, measured, bound = (self.column(name) for name in ("kind", "cause", "measured", "bound"))
+        # The answers and rays of a call are kept to ask it again: they are no length and its bound.
+        bounded = np.isfinite(bound) & (bound > 0) & (kind != Kind.LOST) & ~np.isin(cause, WITHOUT_BOUND)
+        return np.where(bounded, measured / np.where(bounded, bound, 1.0), np.nan)
+
     def _cause_row(self, cause: Cause, mine: BoolArray, tried: Sequence[list[Trial]]) -> JsonObject:
         kinds, measured, bound, amount = (self.column(name)[mine] for name in ("kind", "measured", "bound", "amount"))
-        # The answers and rays of a call are kept to ask it again: they are no length and its bound.
-        finite = np.isfinite(measured) & np.isfinite(bound) & (bound > 0) & (kinds != Kind.LOST)
-        finite &= cause not in WITHOUT_BOUND
-        ratio = np.where(finite, measured / np.where(finite, bound, 1.0), -np.inf)
+        ratio = self.ratios[mine]
         nearest: JsonObject = dict.fromkeys(("measured", "bound", "ratio", "kind"))
-        if finite.any():
-            at = int(np.argmax(ratio))
+        if np.isfinite(ratio).any():
+            at = int(np.nanargmax(ratio))
             nearest = {"measured": measured[at], "bound": bound[at], "ratio": ratio[at], "kind": Kind(kinds[at]).label}
         sizes = {k.label: np.abs(amount[kinds == k]) for k in Kind}
         return {

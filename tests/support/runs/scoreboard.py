@@ -12,7 +12,7 @@ from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
 from cylcollide.engines import registry
 
 FAULTY = ("Exact", "Inflated", "Open", "Blind", "Single", "Forgetful", "Leaving", "Passing", "Short")
-FAILING = ("Raising", "Panicking", "Balls")
+FAILING = ("Raising", "Panicking", "Balls", "Rayless")
 RAYS = 250 * len(ASKED)
 SEED = 5
 OURS = dict(registry._OURS)
