@@ -166,6 +166,7 @@ class NearBodies:
         """For rays that hit all groups, and for others."""
         self._of_bases = () if sees_calls or not any(of_bases) else tuple(of_bases)
         self._packed, self._has_boxes, self._count = pack(self._shapes), bool(box_reach), len(known)
+        self._bodies = partial(api.getNumBodies, number)
         self._kept = deque[_Kept](maxlen=2)
 
     def suits(self, scene: MirrorScene) -> bool:
@@ -219,6 +220,8 @@ class NearBodies:
         try:
             n = read_rows(starts, origin) or _written(starts, origin)
             if n == 0 or n != (read_rows(ends, second) or _written(ends, second)):
+                return None
+            if self._bodies() != self._count:  # of a body that is gone PyBullet prints warnings
                 return None
             read_states(*by_bases)
             links = mark_near(shapes, packed, n, True)

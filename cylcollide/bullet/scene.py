@@ -72,12 +72,13 @@ class SceneReader:
 
     def _read(self, before: MirrorScene | None, filters: bool, poses_only: bool) -> MirrorScene:
         client, frames, boxes = self._client, None, NO_BOXES
-        if before is not None and not filters:
+        are_as_many = before is not None and client.api.getNumBodies(client.number) == len(before.reading.bodies)
+        if before is not None and are_as_many and not filters:
             with suppress(client.api.error, IndexError):  # a body is gone
                 boxes, made_frames = wrapped_boxes(client, before.shapes), np.empty_like(before.frames)
                 read_states(before.fixed.calls, made_frames)
                 frames = made_frames
-        if before is not None and poses_only and client.api.getNumBodies(client.number) == len(before.reading.bodies):
+        if before is not None and are_as_many and poses_only:
             reading = before.reading._replace(changed=False)
         else:  # after the frames: another thread has replaced no body since, then
             reading = self._reader.read(before.reading if before else NOTHING_READ)
