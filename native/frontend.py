@@ -45,7 +45,7 @@ def name_of(mangled: str) -> str:
 
 
 def shared_symbol(mangled: str) -> str:
-    """The symbol of a function that tells its code, whichever loop it is compiled for; numba's has a counter."""
+    """The symbol under which all loops share a function: a digest of its code, without the counter in numba's name."""
     return SHARED + digest_of(name_of(mangled), COUNTER.sub("", mangled))
 
 

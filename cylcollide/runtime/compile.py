@@ -57,7 +57,7 @@ def noinline(function: Function) -> Function:
 
 
 def linkonce(function: Function) -> Function:
-    """As `noinline`, but all loops share it: LLVM knows less of its callers, which may take 5 % longer."""
+    """As `noinline`, but one copy serves all loops: LLVM optimises its calls less. Not for hot functions."""
     MARKED[function] = "linkonce"
     return function
 

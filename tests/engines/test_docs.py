@@ -56,4 +56,4 @@ def test_the_scoreboard_says_that_the_example_cannot_be_asked(ball_engine, monke
     assert score.engine == "Balls"
     assert score.versions == ball_engine.versions
     assert score.limits == tuple(ball_engine.capabilities.cannot())
-    assert "holds no cylinders" in score.error
+    assert score.error == "it holds no cylinders, and all families are about cylinders"
