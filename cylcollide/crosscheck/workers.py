@@ -3,10 +3,14 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
-from multiprocessing import active_children, get_context, parent_process, resource_tracker
-from threading import Thread
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from threading import Lock, Thread, local
+from traceback import format_exc
 from typing import Any, ParamSpec, TypeVar
 
 from cylcollide._version import not_installed
@@ -14,54 +18,94 @@ from cylcollide._version import not_installed
 P = ParamSpec("P")
 T = TypeVar("T")
 
-
-@contextmanager
-def interrupts_blocked() -> Iterator[None]:
-    """Block SIGINT: processes started meanwhile never get it, this one gets it at the end."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows, which has no such masks
-        yield
-        return
-    resource_tracker.ensure_running()  # starting it lets the signal through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+SPAWN = get_context("spawn")  # not forked: a fork copies the locks of threads, those of PyBullet among them
 
 
 def _end_with_parent() -> None:
     """End this process as soon as the one that started it has ended, in whatever way."""
-
-    def wait() -> None:
-        if parent := parent_process():
-            parent.join()
-        os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
+    if parent := parent_process():
+        parent.join()
+    os._exit(1)
 
 
-class _Workers(ProcessPoolExecutor):
-    """Starts its processes, on submit, with SIGINT blocked."""
+def _work(tasks: Connection) -> None:
+    """Compute what is sent, until nothing is sent any more."""
+    Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError):
+        while True:
+            task = tasks.recv()
+            try:
+                tasks.send((task(), None))
+            except Exception as error:
+                error.add_note(format_exc())
+                tasks.send((None, error))
+
+
+class _Workers(ThreadPoolExecutor):
+    """Threads, each of which hands its tasks to a process of its own.
+
+    A process shares no lock and no queue with others: one that ends, however early, only fails its own task.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count, initializer=self._start)
+        self._lock, self._is_ended = Lock(), False
+        self._own, self._started = local(), list[tuple[BaseProcess, Connection]]()
+
+    def _start(self) -> None:
+        """Start this thread's process with SIGINT blocked, which it inherits."""
+        if hasattr(signal, "pthread_sigmask"):  # Windows has no such masks
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        with self._lock:
+            self._own.tasks, other_end = SPAWN.Pipe()
+            process = SPAWN.Process(target=_work, args=(other_end,))
+            process.start()
+            other_end.close()
+            self._started.append((process, self._own.tasks))
+            if self._is_ended:
+                process.kill()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        with interrupts_blocked():
-            return super().submit(fn, *args, **kwargs)
+        return super().submit(self._compute, partial(fn, *args, **kwargs))
+
+    def _compute(self, task: Callable[[], Any]) -> Any:
+        """What this thread's process computes; BrokenExecutor if it ends before."""
+        try:
+            self._own.tasks.send(task)
+            answer, error = self._own.tasks.recv()
+        except (EOFError, OSError) as ended:
+            raise BrokenExecutor("a worker process ended before it had answered") from ended
+        if error is not None:
+            raise error
+        return answer
+
+    def end(self) -> None:
+        """End all processes at once."""
+        with self._lock:
+            self._is_ended = True
+            for process, _ in self._started:
+                process.kill()
+
+    def close(self) -> None:
+        """Cancel what has not begun, wait for what has, and end the processes."""
+        self.shutdown(cancel_futures=True)
+        for process, tasks in self._started:
+            tasks.close()
+            process.join()
 
 
 @contextmanager
-def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
+def worker_processes(count: int) -> Iterator[Executor]:
     """Executor of new processes, all of which have ended when the block is left: at once if it is left by an error."""
-    # Spawned, not forked: a fork copies the locks of threads, those of PyBullet among them.
-    others: set[Any] = set(active_children())
-    pool = _Workers(count, mp_context=get_context("spawn"), initializer=_end_with_parent)
+    resource_tracker.ensure_running()
+    pool = _Workers(count)
     try:
         yield pool
     except BaseException:
-        for process in set(active_children()) - others:
-            process.terminate()
+        pool.end()
         raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.close()
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from cylcollide.crosscheck.records import (
     one_line,
     plain,
     refusal,
+    such_that,
     write_json,
 )
 from cylcollide.engines import EngineHits
@@ -38,6 +39,9 @@ UNKNOWN = -1
 """The seed of a case whose file does not name one."""
 UNNAMED = ""
 """The cause of a case whose cause was not sought."""
+
+KINDS = tuple(kind.label for kind in Kind)
+CAUSES = (UNNAMED, *(cause.label for cause in Cause))
 
 MOST_LIMBS, MOST_SEGMENTS = 10_000, 1_000_000
 """No sweep writes more of them."""
@@ -64,8 +68,8 @@ class Case:
     chunk: Whole
     scene: Whole
     row: Whole
-    kind: Annotated[Text, Field(pattern="|".join(f"^{kind.label}$" for kind in Kind))]  # label of Kind
-    cause: Annotated[Text, Field(pattern="|".join(f"^{label}$" for label in ("", *(cause.label for cause in Cause))))]
+    kind: Annotated[Text, such_that(KINDS.__contains__, f"one of {', '.join(KINDS)}")]
+    cause: Annotated[Text, such_that(CAUSES.__contains__, f"one of {', '.join(CAUSES[1:])}, or nothing")]
     setup: Setup
     p1: Points
     p2: Points

@@ -13,7 +13,7 @@ from cylcollide.bullet.arguments import growth
 from cylcollide.bullet.explain import FORMAT, RayExplanation
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.crosscheck.cases.case import MOST_BYTES, MOST_LIMBS, Point, Vector, foreign
-from cylcollide.crosscheck.records import JsonObject, Number, Text, Whole, refusal
+from cylcollide.crosscheck.records import JsonObject, Number, Text, Whole, refusal, such_that
 from cylcollide.engines.bullet import add_body, bodies
 from cylcollide.limbs.limbs import Limbs
 
@@ -45,7 +45,7 @@ class _Plane(_Row):
 class _Ray(_Row):
     """What `RayExplanation.save` writes."""
 
-    format: Annotated[str, Field(pattern=f"^{FORMAT}$")]
+    format: Annotated[str, such_that(FORMAT.__eq__, FORMAT)]
     start: Point
     end: Point
     inside: Literal["bullet", "exit", "hit", "ignore"]

@@ -1,0 +1,56 @@
+"""Worker processes: each ends alone, an error comes with where it was raised, and an error ends all of them."""
+
+import os
+import signal
+import time
+from concurrent.futures import BrokenExecutor
+from multiprocessing import active_children
+
+import pytest
+
+from cylcollide.crosscheck.workers import worker_processes
+
+
+def test_answers_come_in_order_and_from_other_processes():
+    with worker_processes(2) as workers:
+        assert list(workers.map(abs, [-1, -2, -3])) == [1, 2, 3]
+        assert workers.submit(os.getpid).result() != os.getpid()
+        assert workers.submit(sorted, [2, 1], reverse=True).result() == [2, 1]
+    assert active_children() == []
+
+
+def test_an_error_says_where_it_was_raised_and_the_worker_goes_on():
+    with worker_processes(1) as workers:
+        with pytest.raises(ValueError, match="invalid literal") as raised:
+            workers.submit(int, "one").result()
+        assert "in _work" in raised.value.__notes__[0]
+        with pytest.raises(TypeError, match="pickle"):
+            workers.submit(memoryview, b"").result()
+        assert workers.submit(int, "1").result() == 1
+
+
+def test_a_worker_that_ends_fails_its_own_task():
+    with worker_processes(2) as workers:
+        slow, lost = workers.submit(time.sleep, 1.0), workers.submit(os._exit, 3)
+        with pytest.raises(BrokenExecutor, match="ended before"):
+            lost.result()
+        assert slow.result() is None
+
+
+def test_no_worker_gets_an_interrupt():
+    with worker_processes(1) as workers:
+        assert workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result() >= {signal.SIGINT}
+
+
+def test_an_error_ends_them_at_once():
+    def sleep_and_fail():
+        with worker_processes(2) as workers:
+            futures.extend(workers.submit(time.sleep, 600.0) for _ in range(5))
+            raise KeyError
+
+    began, futures = time.monotonic(), []
+    with pytest.raises(KeyError):
+        sleep_and_fail()
+    assert time.monotonic() - began < 30.0
+    assert all(future.cancelled() or isinstance(future.exception(), BrokenExecutor) for future in futures)
+    assert active_children() == []
