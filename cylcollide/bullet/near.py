@@ -11,7 +11,7 @@ change, if the mask leaves out any; shapes of those that rays come near, for the
 they are now, and of all that may share a base's shape. Planes keep theirs.
 """
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from math import inf, nan
@@ -20,30 +20,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, Float64Array, Vectors
+from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array, Vectors
 from cylcollide.bullet.arguments import BULLET, MirrorInside, are_rows, vectors
-from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, BodyLink, Client
+from cylcollide.bullet.client import BASE, Client
 from cylcollide.bullet.filters import DEFAULT, STATIC
-from cylcollide.bullet.near_links import (
-    ARMS,
-    LENGTHS,
-    STRETCH,
-    USUAL,
-    arms_of,
-    closest_hold,
-    holds_of,
-    joints_of,
-    read_first,
-)
+from cylcollide.bullet.near_bodies import NearBody, near_bodies
+from cylcollide.bullet.near_links import ARMS, LENGTHS
 from cylcollide.bullet.near_loops import MEETINGS, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
 from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
-from cylcollide.bullet.near_segments import SLACK
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
-from cylcollide.bullet.poses import link_frames
-from cylcollide.bullet.read_shapes import SIZES, Row, ball_radii
+from cylcollide.bullet.read_shapes import ball_radii
 from cylcollide.bullet.reader import Unchanged
-from cylcollide.bullet.scene import READINGS, MirrorScene
+from cylcollide.bullet.scene import MirrorScene
 from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, return_the_same
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
@@ -72,102 +61,77 @@ class NearBodies:
     """
 
     def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, sees_calls: bool) -> None:
-        shapes, state, self._client, self.scene = scene.shapes, scene.state, client, scene
+        shapes, state, self._client, self.scene, self.lengths = scene.shapes, scene.state, client, scene, LENGTHS[0]
         self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
-        link_of_shape = [shapes.body_links[k] for k in shapes.body_link.tolist()]
-        wrapped = [shapes.body_links[k] for k in shapes.wrapped]
-        bodies = sorted({link.body for link in [*link_of_shape, *wrapped]})
         beyond = np.linalg.norm(shapes.position, axis=1) + ball_radii(shapes.kind, shapes.size)
         is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
-        self.lengths, at, looked_at = LENGTHS[0], list[int](), set[int]()
-        first_link, first_rest, first_box, reach = [len(bodies)], list[int](), [0], list[float]()
-        self._slides, first_slide, box_reach = list[Call](), [0], list[float]()
-        self._bases, of_bases = list[tuple[None, Call | None]](), list[Any]()
-        api, number = client.api, client.number
-        self._places, self._base_boxes = list[tuple[Call | None, Call | None]](), list[tuple[Call | None, None]]()
-        self._links, self._boxes = list[tuple[None, Call | None]](), list[list[Call]]()
-        self._rest, held = list[Call](), dict[int, tuple[int, int, list[float]]]()
-        bare, centred = np.zeros((2, len(bodies)), bool)
-        shapes_of, wrapped_of = defaultdict[int, list[int]](list), defaultdict[int, list[BodyLink]](list)
-        for s, link_of in enumerate(link_of_shape):
-            shapes_of[link_of.body].append(s)
-        for link_of in wrapped:
-            wrapped_of[link_of.body].append(link_of)
-        for b, body in enumerate(bodies):
-            joints = joints_of(client, body)
-            length, sliding = arms_of(joints, self.lengths[1])
-            own, own_wrapped, read_body = shapes_of[body], wrapped_of[body], scene.reading.bodies[body]
-            links = {link_of_shape[s].link for s in own} - {BASE}
-            centred[b] = _is_centred(client, body, read_body.rows[BASE])
-            is_base = [*read_body.variable] == [BASE]  # no other shape can change
-            base_shapes = (api.getCollisionShapeData, (body, BASE, number), read_body.variable.get(BASE))
-            of_bases.append(base_shapes if is_base and centred[b] else None)
-            if is_base and (centred[b] or all(row[0] == PLANE for row in read_body.rows[BASE] or ())):
-                looked_at.add(body)
-            bare[b] = bool(links) and not own_wrapped and centred[b] and not read_body.rows[BASE]
-            first = read_first(joints, links, bool(bare[b])) if self.lengths == USUAL else sorted(links)
-            first = first or sorted(links or ({link.link for link in own_wrapped} - {BASE}))[: bool(own_wrapped)]
-            rest = sorted(links - {*first})
-            row = {BASE: b} | {link: first_link[b] + k for k, link in enumerate([*first, *rest])}
-            at += [row[link_of_shape[s].link] for s in own]
-            for link in rest:
-                one, other, arms = closest_hold(holds_of(joints, link, first), STRETCH)
-                held[row[link]] = row[one], row[other], arms
-            distances = []
-            for body_link in own_wrapped:
-                is_own = body_link.link != BASE and client.getBodyInfo(body)[0] != MADE_OF_SHAPES  # no call changes it
-                is_described = (sees_calls or is_own) and read_body.rows[body_link.link] is not None
-                distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_described else inf)
-            of_limbs = [length[link_of_shape[s].link] + float(beyond[s]) for s in own if is_limb[s]]
-            reach.append(max([0.0, *of_limbs, *distances]))
-            order = sorted(range(len(own_wrapped)), key=lambda k: -distances[k])
-            box_reach += [distances[k] for k in order]
-            self._slides += [(api.getJointStateMultiDof, (body, joint, number), first_slide[b] + k)
-                             for k, joint in enumerate(sliding)]  # fmt: skip
-            first_slide.append(first_slide[b] + len(sliding))
-            late = body, rest, 0, int(not first), number  # joints were followed to the links when the first were read
-            self._rest += [(api.getLinkStates, late, first_link[b] + len(first))] if rest else []
-            read = (api.getLinkStates, (body, first, 0, 1, number), first_link[b]) if first else None
-            self._links.append((None, read))
-            self._boxes.append([(api.getAABB, (*own_wrapped[k], number), first_box[b] + row)
-                                for row, k in enumerate(order)])  # fmt: skip
-            base, box = (api.getBasePositionAndOrientation, (body, number), b), (api.getAABB, (body, BASE, number), b)
-            self._places.append((None, read if bare[b] else base) if centred[b] else (base, base))
-            self._base_boxes.append((box if centred[b] else None, None))
-            self._bases.append((None, base))
-            first_box.append(first_box[b] + len(own_wrapped))
-            first_rest.append(first_link[b] + len(first))
-            first_link.append(first_rest[b] + len(rest))
-        count, self._at = first_link[-1], np.array(at, np.int64)
-        holders, arms_of_link, ball = np.zeros((count, 2), np.int64), np.zeros((count, ARMS)), np.full(count, -inf)
-        for frame, (one, other, arms) in held.items():
-            holders[frame], arms_of_link[frame] = (one, other), arms
+        found = near_bodies(client, scene, np.where(is_limb, beyond, 0.0), self.lengths, sees_calls)
+        first_link = _starts([len(one.first) + len(one.rest) for one in found], len(found))
+        first_rest = first_link[:-1] + np.array([len(one.first) for one in found], np.int64)
+        first_box = _starts([len(one.wrapped) for one in found])
+        first_slide = _starts([len(one.sliding) for one in found])
+        box_reach = np.array([reach for one in found for reach, _ in one.wrapped])
+        frames = int(first_link[-1])
+        holders, arms, ball = np.zeros((frames, 2), np.int64), np.zeros((frames, ARMS)), np.full(frames, -inf)
+        at = list[int]()
+        for b, one in enumerate(found):
+            frame = {link: int(first_link[b]) + k for k, link in enumerate([*one.first, *one.rest])} | {BASE: b}
+            at += [frame[link] for link in one.links]
+            for link, (first, second, numbers) in one.holds.items():
+                holders[frame[link]], arms[frame[link]] = (frame[first], frame[second]), numbers
+        self._at = np.array(at, np.int64)
         np.maximum.at(ball, self._at[is_limb], beyond[is_limb])
-        first_shape, (filled, firsts) = np.zeros(count, np.int64), np.unique(self._at, return_index=True)
+        first_shape, (filled, firsts) = np.zeros(frames, np.int64), np.unique(self._at, return_index=True)
         first_shape[filled] = firsts
         self._shapes = NearShapes(
-            centred, bare, np.array(first_link, np.int64), np.array(first_rest, np.int64),
-            np.array(first_box, np.int64), np.array(first_slide, np.int64), self.lengths[1], 2.0 * shapes.tolerance,
-            np.array(reach), np.array(box_reach), ball, holders, arms_of_link,
+            np.array([one.is_centred for one in found], bool), np.array([one.is_bare for one in found], bool),
+            first_link, first_rest, first_box, first_slide, self.lengths[1], 2.0 * shapes.tolerance,
+            np.array([one.reach for one in found]), box_reach, ball, holders, arms,
             first_shape,
-            np.bincount(self._at, minlength=count),
+            np.bincount(self._at, minlength=frames),
             self._at[~is_limb], scene.frames.take(scene.fixed.of_planes, axis=0).view(np.int64), self._at,
             np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, beyond,
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
             state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
-        known = scene.reading.bodies
+        looked_at = {one.body for one in found if one.is_looked_at}
+        known, count = scene.reading.bodies, (client.api.getNumBodies, (client.number,))
         self._unchanged: list[Callable[[], bool]] = [
-            partial(return_the_same, ((api.getNumBodies, (number,), len(known)),))
+            partial(return_the_same, ((*count, len(known)),))
             if sees_calls
             else Unchanged(client, known, masses, known.keys() - looked_at).holds
             for masses in _masses(scene)
         ]
         """For rays that hit all groups, and for others."""
-        self._of_bases = () if sees_calls or not any(of_bases) else tuple(of_bases)
-        self._packed, self._has_boxes, self._count = pack(self._shapes), bool(box_reach), len(known)
-        self._bodies = partial(api.getNumBodies, number)
+        self._set_calls(found, sees_calls)
+        self._packed, self._has_boxes, self._count = pack(self._shapes), box_reach.size > 0, len(known)
+        self._bodies = partial(count[0], *count[1])
         self._kept = deque[_Kept](maxlen=2)
+
+    def _set_calls(self, found: list[NearBody], sees_calls: bool) -> None:
+        """What reads the bodies: calls, and the rows that they fill; two a body, of which loops choose one or none."""
+        api, number, own = self._client.api, self._client.number, self._shapes
+        first_link, first_rest = own.first_link.tolist(), own.first_rest.tolist()
+        first_box, first_slide = own.first_box.tolist(), own.first_slide.tolist()
+        self._places, self._base_boxes = list[tuple[Call | None, Call | None]](), list[tuple[Call | None, None]]()
+        self._bases, self._links = list[tuple[None, Call | None]](), list[tuple[None, Call | None]]()
+        self._rest, self._slides, self._boxes = list[Call](), list[Call](), list[list[Call]]()
+        of_bases = [(api.getCollisionShapeData, (one.body, BASE, number), one.base) if one.base is not None else None
+                    for one in found]  # fmt: skip
+        self._of_bases = () if sees_calls or not any(of_bases) else tuple(of_bases)
+        for b, one in enumerate(found):
+            base = api.getBasePositionAndOrientation, (one.body, number), b
+            first = (api.getLinkStates, (one.body, one.first, 0, 1, number), first_link[b]) if one.first else None
+            late = one.body, one.rest, 0, int(not one.first), number  # the first read has followed the joints to all
+            self._places.append((None, first if one.is_bare else base) if one.is_centred else (base, base))
+            self._base_boxes.append(((api.getAABB, (one.body, BASE, number), b) if one.is_centred else None, None))
+            self._bases.append((None, base))
+            self._links.append((None, first))
+            self._rest += [(api.getLinkStates, late, first_rest[b])] if one.rest else []
+            self._slides += [(api.getJointStateMultiDof, (one.body, joint, number), k)
+                             for k, joint in enumerate(one.sliding, first_slide[b])]  # fmt: skip
+            self._boxes.append([(api.getAABB, (*link, number), k)
+                                for k, (_, link) in enumerate(one.wrapped, first_box[b])])  # fmt: skip
 
     def suits(self, scene: MirrorScene) -> bool:
         """Whether the scene has these shapes, these filters, and these planes in their places."""
@@ -263,17 +227,9 @@ class NearBodies:
         return found
 
 
-def _is_centred(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool:
-    """Whether a base with these shapes is at the centre of its box in any pose, if these are scaled, too.
-
-    A base at the origin, where PyBullet reports a box for want of one, does not count if the box is a point.
-    """
-    if rows is None or any(row[0] not in SIZES or row[0] == PLANE or any(row[2]) for row in rows):
-        return False
-    low, high = np.array(client.getAABB(body, BASE))
-    place = np.array(client.getBasePositionAndOrientation(body)[0])
-    is_centre = np.abs((low + high) / 2.0 - place) <= SLACK * np.maximum(np.abs(low), np.abs(high))
-    return bool(is_centre.all() and (place.any() or (low < high).all()))
+def _starts(counts: list[int], begin: int = 0) -> Int64Array:
+    """Where each of some ranges of these sizes begins, and the last one ends."""
+    return begin + np.append(0, np.cumsum(counts, dtype=np.int64))
 
 
 def _masses(scene: MirrorScene) -> tuple[list[int], list[int]]:
@@ -296,15 +252,3 @@ def _written(values: Any, array: Float64Array) -> int:
     except ValueError:
         return 0
     return len(found)
-
-
-def _mesh_radius(client: Client, body_link: BodyLink) -> float:
-    """Radius of a ball about the centre of mass of a rigid mesh: its box, in any pose, holds all of it."""
-    place, low, high = np.full((3, 3), nan)
-    for _ in range(READINGS):  # until no other thread has moved it meanwhile
-        before = place
-        low, high = np.array(client.getAABB(*body_link))
-        place = link_frames(client, {body_link.body: [body_link.link]})[0, :3]
-        if np.array_equal(place, before):
-            break
-    return float(np.linalg.norm(np.maximum(high - place, place - low) + PADDING))

@@ -7,7 +7,8 @@ import support.pybullet_chains as chains
 
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near import NearBodies, _is_centred
+from cylcollide.bullet.near import NearBodies
+from cylcollide.bullet.near_bodies import _is_centred
 
 
 def bare_bodies(c, rng):

@@ -12,7 +12,7 @@ from support.two_clients import GRAZE, MISS, THROUGH, ball
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import BodyLink, Client
-from cylcollide.bullet.near import _mesh_radius
+from cylcollide.bullet.near_bodies import _mesh_radius
 
 
 def test_threads_that_ask_while_others_step(clients):

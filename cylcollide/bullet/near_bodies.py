@@ -1,0 +1,119 @@
+"""What is read of a body for a few rays, and how far from its base its shapes may be."""
+
+from collections import defaultdict
+from math import inf, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, BodyLink, Client
+from cylcollide.bullet.near_links import STRETCH, USUAL, arms_of, closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.near_segments import SLACK
+from cylcollide.bullet.passthrough import PADDING
+from cylcollide.bullet.pose_loops import PLANE
+from cylcollide.bullet.poses import link_frames
+from cylcollide.bullet.read_shapes import SIZES, Row
+from cylcollide.bullet.scene import READINGS, MirrorScene
+
+
+class NearBody(NamedTuple):
+    """What is read of a body for a few rays."""
+
+    body: int
+    links: list[int]  # of each shape that is not wrapped
+    first: list[int]  # links that are read where a ray comes near the body,
+    rest: list[int]  # and where one comes near these
+    holds: dict[int, tuple[int, int, list[float]]]  # of the rest, what `closest_hold` returns
+    reach: float  # so near to the base are all shapes
+    wrapped: list[tuple[float, BodyLink]]  # wrapped links by descending reach
+    sliding: list[int]  # joints
+    is_centred: bool  # whether the base is at the centre of its box, which has all of its shapes,
+    is_bare: bool  # and whether it has none
+    is_looked_at: bool  # whether a ray that comes near sees a change of its shapes
+    base: Any  # what PyBullet reports of the base, if that tells of all that may change; else None
+
+
+def near_bodies(
+    client: Client, scene: MirrorScene, beyond: Float64Array, lengths: tuple[float, float], sees_calls: bool
+) -> list[NearBody]:
+    """All bodies of a scene.
+
+    `beyond` (n,): so near to the centre of mass of its link is all of a shape. `lengths`: bounds of squared lengths of
+    the quaternions that bases were reset to.
+    """
+    shapes = scene.shapes
+    shapes_of, wrapped_of = defaultdict[int, list[tuple[int, float]]](list), defaultdict[int, list[BodyLink]](list)
+    for row, reach in zip(shapes.body_link.tolist(), beyond.tolist(), strict=True):
+        shapes_of[shapes.body_links[row].body].append((shapes.body_links[row].link, reach))
+    for row in shapes.wrapped:
+        wrapped_of[shapes.body_links[row].body].append(shapes.body_links[row])
+    return [
+        _near_body(client, scene, body, shapes_of[body], wrapped_of[body], lengths, sees_calls)
+        for body in sorted({*shapes_of, *wrapped_of})
+    ]
+
+
+def _near_body(
+    client: Client,
+    scene: MirrorScene,
+    body: int,
+    shapes: list[tuple[int, float]],
+    wrapped: list[BodyLink],
+    lengths: tuple[float, float],
+    sees_calls: bool,
+) -> NearBody:
+    """One body, with the link and the reach of each shape, and its wrapped links."""
+    joints, read = joints_of(client, body), scene.reading.bodies[body]
+    length, sliding = arms_of(joints, lengths[1])
+    links, base_rows = {link for link, _ in shapes} - {BASE}, read.rows[BASE]
+    is_centred = _is_centred(client, body, base_rows)
+    is_bare = bool(links) and not wrapped and is_centred and not base_rows
+    is_base = [*read.variable] == [BASE]  # no other shape can change
+    first = read_first(joints, links, is_bare) if lengths == USUAL else sorted(links)
+    first = first or sorted(links or ({link.link for link in wrapped} - {BASE}))[: bool(wrapped)]
+    rest = sorted(links - {*first})
+    distances = []
+    for body_link in wrapped:
+        is_own = body_link.link != BASE and client.getBodyInfo(body)[0] != MADE_OF_SHAPES  # no call changes it
+        is_described = (sees_calls or is_own) and read.rows[body_link.link] is not None
+        distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_described else inf)
+    return NearBody(
+        body,
+        [link for link, _ in shapes],
+        first,
+        rest,
+        {link: closest_hold(holds_of(joints, link, first), STRETCH) for link in rest},
+        max([0.0, *(length[link] + reach for link, reach in shapes if reach > 0.0), *distances]),
+        sorted(zip(distances, wrapped, strict=True), key=lambda of_link: -of_link[0]),
+        sliding,
+        is_centred,
+        is_bare,
+        is_base and (is_centred or all(row[0] == PLANE for row in base_rows or ())),
+        read.variable[BASE] if is_base and is_centred else None,
+    )
+
+
+def _is_centred(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool:
+    """Whether a base with these shapes is at the centre of its box in any pose, if these are scaled, too.
+
+    A base at the origin, where PyBullet reports a box for want of one, does not count if the box is a point.
+    """
+    if rows is None or any(row[0] not in SIZES or row[0] == PLANE or any(row[2]) for row in rows):
+        return False
+    low, high = np.array(client.getAABB(body, BASE))
+    place = np.array(client.getBasePositionAndOrientation(body)[0])
+    is_centre = np.abs((low + high) / 2.0 - place) <= SLACK * np.maximum(np.abs(low), np.abs(high))
+    return bool(is_centre.all() and (place.any() or (low < high).all()))
+
+
+def _mesh_radius(client: Client, body_link: BodyLink) -> float:
+    """Radius of a ball about the centre of mass of a rigid mesh: its box, in any pose, holds all of it."""
+    place, low, high = np.full((3, 3), nan)
+    for _ in range(READINGS):  # until no other thread has moved it meanwhile
+        before = place
+        low, high = np.array(client.getAABB(*body_link))
+        place = link_frames(client, {body_link.body: [body_link.link]})[0, :3]
+        if np.array_equal(place, before):
+            break
+    return float(np.linalg.norm(np.maximum(high - place, place - low) + PADDING))
