@@ -11,7 +11,7 @@ import cylcollide as cc
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
-STILL = [0.0, 0.0, 0.0, 1.0]
+STILL, EACH = [0.0, 0.0, 0.0, 1.0], len(every_shape())
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +25,9 @@ def rig() -> cc.Rig:
 def test_placed_limbs_are_where_the_bones_carry_them(rig):
     positions, orientations = random_poses(rig, 11)
     placed = rig.place(positions, orientations)
-    assert len(placed) == 11 * 14
+    assert len(placed) == 11 * EACH
     for row in range(0, len(placed), 5):
-        c, i = divmod(row, 14)
+        c, i = divmod(row, EACH)
         bone = rig.limb_bone[i]
         for got, local in ((placed.p1[row], rig.limbs.p1[i]), (placed.p2[row], rig.limbs.p2[i])):
             want = pose.carried(orientations[c, bone], positions[c, bone], local)
@@ -40,11 +40,11 @@ def test_placed_limbs_are_where_the_bones_carry_them(rig):
 def test_placed_limbs_keep_all_else(rig):
     placed = rig.place(*random_poses(rig, 5))
     for c in range(5):
-        part = placed[14 * c : 14 * c + 14]
+        part = placed[EACH * c : EACH * c + EACH]
         assert part.names == rig.limb_names
         for column in ("kind", "radius", "radius2", "half_extents", "mask", "hit_group", "character"):
             assert np.array_equal(getattr(part, column), getattr(rig.limbs, column)), column
-    assert placed.character.tolist() == [-1] * 70
+    assert placed.character.tolist() == [-1] * 5 * EACH
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_placed_limbs_keep_all_else(rig):
 )
 def test_characters_are_numbered(rig, given, want):
     placed = rig.place(*random_poses(rig, 2), character=given)
-    assert placed.character.tolist() == [number for number in want for _ in range(14)]
+    assert placed.character.tolist() == [number for number in want for _ in range(EACH)]
 
 
 def test_labels_of_the_rig_stay_without_a_number():
@@ -67,7 +67,7 @@ def test_bits_do_not_depend_on_the_batch(rig):
     placed = rig.place(positions, orientations, character=np.arange(21))
     one_by_one = [rig.place(positions[c], orientations[c], character=c) for c in range(21)]
     assert cc.Limbs.concat(one_by_one) == placed
-    assert rig.place(positions[4:15], orientations[4:15], character=np.arange(4, 15)) == placed[4 * 14 : 15 * 14]
+    assert rig.place(positions[4:15], orientations[4:15], character=np.arange(4, 15)) == placed[4 * EACH : 15 * EACH]
     assert rig.place(np.asfortranarray(positions), orientations.tolist(), character=np.arange(21)) == placed
 
 

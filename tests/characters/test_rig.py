@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from support.cases.rigs import BONES, GROUPS, PARENTS, every_shape, mixed_rig, random_poses
+from support.oracle.shapes.table import NAMES
 
 import cylcollide as cc
 
@@ -25,8 +26,8 @@ def test_a_rig_has_what_it_was_given(rig):
     assert rig.limb_names == rig.limbs.names
     assert dict(rig.groups) == GROUPS
     assert repr(rig) == (
-        "Rig(4 bones from hip, sword; 14 limbs: 2 cylinder, 2 tube, 2 tapered, 2 ellipsoid, 2 capsule, 2 sphere, "
-        "2 box; groups: leg 4, weapon -7)"
+        f"Rig(4 bones from hip, sword; {2 * len(NAMES)} limbs: {', '.join(f'2 {name}' for name in NAMES)}; "
+        "groups: leg 4, weapon -7)"
     )
     assert repr(mixed_rig(limbs=every_shape()[[]], limb_bone=[], groups={})).endswith("0 limbs: none; groups: none)")
 
@@ -53,7 +54,7 @@ CHANGES = {
     "rest_positions": np.zeros((4, 3)),
     "rest_orientations": np.ones((4, 4)),
     "limbs": every_shape().inflated(0.01),
-    "limb_bone": np.zeros(14, int),
+    "limb_bone": np.zeros(2 * len(NAMES), int),
     "groups": {"leg": 4},
 }
 
@@ -120,4 +121,4 @@ def test_arguments_may_have_any_form(rig):
         groups={"weapon": np.int64(-7), "leg": np.int8(4)},
     )
     assert same == rig
-    assert mixed_rig(limb_bone=2).limb_bone.tolist() == [2] * 14
+    assert mixed_rig(limb_bone=2).limb_bone.tolist() == [2] * 2 * len(NAMES)

@@ -1,8 +1,16 @@
 """Every engine that is installed here: known shots at every shape it holds, and what it says it cannot do."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from support.cases.one_of_each_shape import ACROSS, AXIS, CENTER, HALF, LIMBS, P1, P2, RADIUS
+from support.cases.one_of_each_shape import LIMBS
+from support.oracle.algebraic import value
+from support.oracle.any_shape import chords, classify
+from support.oracle.cylinder import POINT_OUTSIDE, segment
+from support.oracle.shapes.common import ACROSS, AXIS, CENTER, EVERYDAY, HALF_LENGTH, RADIUS
+from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.spots import Spot
 
 import cylcollide as cc
 from cylcollide import engines
@@ -10,8 +18,8 @@ from cylcollide._types import Shape
 from cylcollide.engines.protocol import MeasuresDistances
 
 AVAILABLE = [name for name, reason in engines.available().items() if reason is None]
-TOP = {Shape.CAPSULE: HALF + RADIUS, Shape.SPHERE: RADIUS}  # how far the solid reaches along its axis, else HALF
-SIDE = {Shape.TAPERED: 0.25}  # its half width across the axis through the centre, else RADIUS
+SOLIDS = {shape: SHAPE_ROWS[shape].everyday.solids()[0] for shape in Shape}
+LONG = [shape for shape in Shape if "p2" in SHAPE_ROWS[shape].takes]
 
 
 @pytest.fixture(params=AVAILABLE)
@@ -27,6 +35,12 @@ def engine(any_engine):
     return any_engine
 
 
+def first_chord(shape, start, end):
+    found = chords(SOLIDS[shape], segment(start, end))
+    assert found, f"the everyday {shape.name} of the tests' table does not lie about `common.CENTER`"
+    return found[0]
+
+
 def held(engine):
     return [shape for shape in Shape if not engine.capabilities.lacks([shape])]
 
@@ -39,14 +53,15 @@ def test_head_on_shots_hit_at_the_known_distance(engine):
     assert held(engine)
     for shape in held(engine):
         engine.build(LIMBS[shape])
-        side, top = SIDE.get(shape, RADIUS), TOP.get(shape, HALF)
-        # Off the axis, where a tube has no bore; across from +x and from -x in the limb's own frame.
-        off = 0.15 * np.array([0.0, 1.0, 0.0]) if shape == Shape.TUBE else 0.0
+        solid, row = SOLIDS[shape], SHAPE_ROWS[shape]
+        # Off the axis where that lies in a bore; across from +x and from -x in the limb's own frame.
+        off = 0.15 * np.array([0.0, 1.0, 0.0]) if classify(solid, CENTER) == POINT_OUTSIDE else 0.0
         outward = np.array([ACROSS, -ACROSS, AXIS, -AXIS])
         start = CENTER + 2.0 * outward + np.array([[0.0], [0.0], [1.0], [1.0]]) * off
         end = start - 4.0 * outward
         hits = engine.cast_segments(start, end)
-        expected = (2.0 - np.array([side, side, top, top])) / 4.0
+        first = [first_chord(shape, *ends) for ends in zip(start, end, strict=True)]
+        expected = np.array([float(value(chord.entry)) for chord in first])
         assert hits.limb.tolist() == [0, 0, 0, 0], shape
         assert hits.limb.dtype == np.int32
         np.testing.assert_allclose(
@@ -55,9 +70,10 @@ def test_head_on_shots_hit_at_the_known_distance(engine):
         place = start + expected[:, None] * (end - start)
         np.testing.assert_allclose(hits.position, place, rtol=0, atol=engine.capabilities.accuracy, err_msg=shape.name)
         if engine.capabilities.normal:
-            slant = {Shape.TAPERED: 0.12}.get(shape, 0.0)
-            room = slant + (0.2 if engine.capabilities.sides else 0.08)  # half a facet's angle; Bullet's rounding
-            np.testing.assert_allclose(hits.normal, outward, rtol=0, atol=room, err_msg=shape.name)
+            spots = (Spot(solid, [Fraction(x) for x in point]) for point in place.tolist())
+            true = [row.normal(spot, chord.entry_face)[0] for spot, chord in zip(spots, first, strict=True)]
+            room = 0.2 if engine.capabilities.sides else 0.08  # half a facet's angle; Bullet's rounding
+            np.testing.assert_allclose(hits.normal, true, rtol=0, atol=room, err_msg=shape.name)
 
 
 def test_a_clear_miss_and_a_segment_that_ends_before_the_limb(engine):
@@ -76,7 +92,7 @@ def test_a_start_inside_does_what_the_engine_declares(engine):
         engine.build(LIMBS[shape])
         start = (CENTER + 0.15 * ACROSS + 0.01 * AXIS)[None]
         hits = engine.cast_segments(start, start + 2.0 * ACROSS)
-        leaves = (SIDE.get(shape, RADIUS) - 0.15) / 2.0
+        leaves = float(value(first_chord(shape, start[0], start[0] + 2.0 * ACROSS).exit))
         match engine.capabilities.inside:
             case "hit":
                 assert hits.fraction.tolist() == [0.0], shape
@@ -100,7 +116,7 @@ def test_moved_limbs_are_hit_where_they_are(engine):
 
 
 def test_longer_limbs_are_hit_over_all_their_length(engine):
-    for shape in set(held(engine)) - {Shape.SPHERE, Shape.BOX}:
+    for shape in set(held(engine)) & set(LONG):
         engine.build(LIMBS[shape])
         engine.set_endpoints(np.array([CENTER - 3 * AXIS]), np.array([CENTER + 3 * AXIS]))
         start = np.array([CENTER + 2 * ACROSS + 2 * AXIS, CENTER + 2 * ACROSS - 4 * AXIS])
@@ -108,12 +124,12 @@ def test_longer_limbs_are_hit_over_all_their_length(engine):
 
 
 def test_a_length_that_creeps_is_followed(engine):
-    shape = next((shape for shape in held(engine) if shape not in (Shape.SPHERE, Shape.BOX)), None)
+    shape = next((shape for shape in held(engine) if shape in LONG), None)
     if shape is None:
         pytest.skip("holds no shape with a length")
     engine.build(LIMBS[shape])
     # No step is more than an engine may take for rounding, all of them together are.
-    halves = HALF + 3e-6 * np.arange(1, 401)
+    halves = HALF_LENGTH + 3e-6 * np.arange(1, 401)
     for half in halves if engine.capabilities.moves else halves[-1:]:
         engine.set_endpoints(np.array([CENTER - half * AXIS]), np.array([CENTER + half * AXIS]))
     off = 0.15 * np.array([0.0, 1.0, 0.0])
@@ -196,7 +212,7 @@ def test_unknown_shapes_are_refused_by_name(engine):
 def test_wrong_number_of_ends_is_refused(engine):
     shape = held(engine)[0]
     with pytest.raises(ValueError, match="build"):
-        engine.set_endpoints(np.array(P1), np.array(P2))
+        engine.set_endpoints(*EVERYDAY)
     engine.build(LIMBS[shape])
     with pytest.raises(ValueError, match="2"):
         engine.set_endpoints(np.zeros((2, 3)), np.ones((2, 3)))

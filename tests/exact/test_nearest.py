@@ -7,8 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.cases.near_points import MAKERS, any_limb, near_points
+from support.cases.near_points import any_limb, near_points
 from support.oracle.nearest import signed_distance
+from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc
 from cylcollide.exact.algebraic import Algebraic, as_algebraic

@@ -6,7 +6,9 @@ from math import inf
 
 import numpy as np
 import pytest
-from support.cases.near_points import MAKERS, any_limb, near_points
+from support.cases.near_points import any_limb, near_points
+from support.cases.thick_rays import BOUNDED
+from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc
 from cylcollide._types import POLICY_CODES, RayNumbers
@@ -22,9 +24,6 @@ from cylcollide.kernels.ray import make_ray
 from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
-
-BOUNDED = ("tapered", "cone", "ellipsoid")
-"""Names of shapes that thick rays meet within bounds alone."""
 
 
 def triple(vector):

@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from support.cases.near_points import MAKERS, any_limb, near_points
+from support.cases.near_points import any_limb, near_points
 from support.oracle.nearest import signed_distance
+from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc
 from cylcollide.constants import ROUNDING_BOUND

@@ -11,10 +11,10 @@ from support.cases.frames import Array
 from support.check_cylinders import IS_COMPILED
 from support.check_shapes import ShapeTally, compare_hits, row_truths
 from support.oracle.any_shape import classify
-from support.oracle.lines import CYLINDER, ELLIPSOID, NAMES, TAPERED
-from support.oracle.shapes import capsule, cylinder, tapered
+from support.oracle.lines import CYLINDER, ELLIPSOID, TAPERED
+from support.oracle.shapes import tapered
 from support.oracle.shapes.rows import Shapes, Shots, shapes, shots
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 
 import cylcollide as cc
 from cylcollide.kernels.curve import near_root
@@ -45,45 +45,22 @@ def swept(point: Array, out: Array, along: Array) -> tuple[Array, Array]:
     return middle - 2.0 * np.asarray(along), middle + 3.0 * np.asarray(along)
 
 
-TANGENTS = {
-    # limb, point of the surface, outward normal, tangent
-    "rod": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 1, 0)),
-    "slanted rod": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 1, 0.25)),
-    "rod's wall": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 0, 2)),
-    "rod's cap": (cylinder.ROD, (0.5, 0, 0), (0, 0, -1), (0, 1, 0)),
-    "pipe's bore": (SHAPE_ROWS[1].chords["a pipe across"][0], (1, 0, 2), (-1, 0, 0), (0, 1, 0)),
-    "cone": (tapered.CONE, (1, 0, 2), (2, 0, 1), (0, 1, 0)),
-    "cone's generator": (tapered.CONE, (1, 0, 2), (2, 0, 1), (-0.5, 0, 1)),
-    "taper": (tapered.TAPER, (3, 0, 2), (1, 0, -1), (0, 1, 0)),
-    "egg": (SHAPE_ROWS[3].chords["an egg's equator"][0], (1, 0, 2), (1, 0, 0), (0, 1, 0)),
-    "egg's pole": (SHAPE_ROWS[3].chords["an egg's pole"][0], (0, 0, 4), (0, 0, 1), (0, 1, 0)),
-    "pill's side": (capsule.PILL, (1, 0, 2), (1, 0, 0), (0, 1, 0.5)),
-    "pill's seam": (capsule.PILL, (1, 0, 4), (1, 0, 0), (0, 1, 0)),
-    "pill's tip": (capsule.PILL, (0, 0, 5), (0, 0, 1), (1, 1, 0)),
-    "ball": (SHAPE_ROWS[5].chords["a ball touched"][0], (3, 0, 4), (0.75, 0, 1), (0, 1, 0)),
-    "brick's face": (SHAPE_ROWS[6].chords["a brick"][0], (1, 0, 0), (1, 0, 0), (0, 1, 0.5)),
-    "brick's edge": (SHAPE_ROWS[6].chords["a brick's edge"][0], (1, 2, 0), (1, 1, 0), (1, -1, 0)),
-    "brick's corner": (SHAPE_ROWS[6].chords["a brick's corner"][0], (1, 2, 3), (1, 1, 1), (1, -1, 0)),
-}
+TANGENTS = {name: tangent for row in SHAPE_ROWS.values() for name, tangent in row.tangents.items()}
 
 
 @pytest.mark.parametrize("name", TANGENTS)
 def test_every_ulp_across_a_tangent(name: str):
-    limb, point, out, along = TANGENTS[name]
+    limb, point, out, along, touched = TANGENTS[name]
     tally = checked(shots(all_of(limb, len(STEPS)), *swept(point, out, along)))
-    assert min(tally.hits, tally.misses) > len(STEPS) // 3 or name in ("pipe's bore", "cone's generator")
-    assert tally.touches > 0 or name in ("rod's wall", "rod's cap", "pipe's bore", "cone's generator", "brick's face")
-
-
-def test_the_table_of_tangents_has_every_shape():
-    assert {int(limb.kind[0]) for limb, *_ in TANGENTS.values()} == set(SHAPE_ROWS)
+    assert min(tally.hits, tally.misses) > len(STEPS) // 3 or touched == "a bore"
+    assert tally.touches > 0 or touched in ("a line", "a bore")
 
 
 @pytest.mark.coverage("ball", "brick's edge", "taper")
 @pytest.mark.parametrize("name", TANGENTS)
 def test_every_ulp_about_an_end(name: str):
     """From within up to the surface, and from without: the last ulp decides whether the limb is left, or reached."""
-    limb, point, out, _ = TANGENTS[name]
+    limb, point, out, *_ = TANGENTS[name]
     last = np.asarray(point) + STEPS[:, None] * 2.0**-52 * np.asarray(out)
     within, without = (
         checked(shots(all_of(limb, len(STEPS)), np.asarray(point) + far * np.asarray(out) + 0 * last, last))
@@ -161,22 +138,6 @@ def test_points_and_rays_beyond_the_trusted_sizes(kind: int):
     assert hits.face[hits.hit].tolist() == [t.found[0][1].entry_face for t in truths if t.found]
 
 
-FLAT = {
-    # limb, where a face of it is, outward normal, along the face
-    "rod's cap": (cylinder.ROD, (0.25, 0.25, 4.0), (0, 0, 1), (1, 0, 0)),
-    "rod's side": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 0, 1)),
-    "pipe's bore": (SHAPE_ROWS[1].chords["a pipe across"][0], (1, 0, 2), (-1, 0, 0), (0, 0, 1)),
-    "cone's base": (tapered.CONE, (0.25, 0.25, 0), (0, 0, -1), (1, 0, 0)),
-    "taper's wall": (tapered.TAPER, (3, 0, 2), (1, 0, -1), (1, 0, 1)),
-    "egg's equator": (SHAPE_ROWS[3].chords["an egg's equator"][0], (1, 0, 2), (1, 0, 0), (0, 1, 0)),
-    "pill's tip": (capsule.PILL, (0, 0, 5), (0, 0, 1), (1, 0, 0)),
-    "pill's side": (capsule.PILL, (1, 0, 2), (1, 0, 0), (0, 0, 1)),
-    "pill's foot": (capsule.PILL, (0, 0, -1), (0, 0, -1), (1, 0, 0)),
-    "ball": (SHAPE_ROWS[5].chords["a ball touched"][0], (3, 0, 4), (0.6, 0, 0.8), (0, 1, 0)),
-    "brick's face": (SHAPE_ROWS[6].chords["a brick"][0], (1, 0.5, 0.5), (1, 0, 0), (0, 1, 0)),
-}
-
-
 def test_a_limb_from_end_to_end_of_space_among_others():
     """In the frame of its box all others are one point."""
     rng = np.random.default_rng(1)
@@ -196,10 +157,10 @@ def test_a_limb_from_end_to_end_of_space_among_others():
 
 
 @pytest.mark.coverage("ball")
-@pytest.mark.parametrize("name", FLAT)
+@pytest.mark.parametrize("name", TANGENTS)
 def test_a_start_next_to_a_face_and_almost_along_it(name: str):
     """The guess is then off by much of the way there: one step is not good enough, the crossing is solved in full."""
-    limb, point, out, along = FLAT[name]
+    limb, point, out, along, touched = TANGENTS[name]
     rng = np.random.default_rng(11)
     n = 120 if IS_COMPILED else 60
     above = 2.0 ** rng.uniform(-46, -30, n)
@@ -208,7 +169,7 @@ def test_a_start_next_to_a_face_and_almost_along_it(name: str):
     start = np.array(point) + above[:, None] * normal
     end = start + rng.uniform(0.1, 0.5, n)[:, None] * (tangent - slope[:, None] * normal)
     tally = checked(shots(all_of(limb, n), start, end))
-    assert tally.hits > n // 3
+    assert tally.hits > n // 3 or touched == "an edge"
 
 
 @pytest.mark.parametrize(("b", "falling", "root"), [(2.0, False, 1.0), (2.0, True, -5.0), (-2.0, True, -1.0)])

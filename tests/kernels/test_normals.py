@@ -20,8 +20,7 @@ pytestmark = pytest.mark.plain_python
 def test_normals_of_limbs_of_any_proportion(kind: int):
     """Needles and sheets of lengths from 1e-148 to 1e148, and places that are as far: at times no digit is left."""
     rng, n = np.random.default_rng([3, kind]), sized(1000)
-    limbs = mixed(7 * n).take(np.arange(kind, 7 * n, 7))
-    assert (limbs.kind == kind).all()
+    limbs = mixed(n, kinds=[kind])
     spread = 10.0 ** rng.uniform(-148, 148, (4, n))
     axis, apart = limbs.p2 - limbs.p1, spread[3][:, None]
     p1 = limbs.p1 * np.where(rng.random(n) < 0.3, spread[0], 0.0)[:, None]
@@ -55,7 +54,7 @@ def test_normals_of_limbs_of_any_proportion(kind: int):
 def test_normals_do_not_depend_on_the_unit(kind: int):
     """In very small and very large units other formulas are used; powers of two change no digit of a limb."""
     rng, n = np.random.default_rng([4, kind]), 20
-    limbs = mixed(7 * n).take(np.arange(kind, 7 * n, 7))
+    limbs = mixed(n, kinds=[kind])
     middle = 0.5 * (limbs.p1 + limbs.p2)
     step = _unit(rng.normal(size=(n, 3))) * (np.linalg.norm(limbs.p2 - limbs.p1, axis=1) + limbs.radius + 1.0)[:, None]
     starts, ends = middle - step, middle + step

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.table import MAKERS
 
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.exact.line import segment_numbers
@@ -17,8 +17,6 @@ from cylcollide.query.exact_fallback import exact_limb
 pytestmark = pytest.mark.plain_python
 
 LEVELS = [0.0, *(2.0**-k for k in range(14, -1, -1))]  # shares of delta that are tried
-
-MAKERS = {name: make for row in SHAPE_ROWS.values() for name, make in row.makers.items()}
 
 
 def draw(shape, rng, far):

@@ -10,9 +10,8 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.cases.frames import matrices
 from support.check_cylinders import same_bits
-from support.oracle.lines import NAMES
 from support.oracle.shapes.common import HALF, HIGH, LOW, ONE, TURN
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 
 import cylcollide as cc
 from cylcollide.shapes import SHAPE_RECORDS, Ends
@@ -33,11 +32,11 @@ def make(maker: str, **changed: object) -> cc.Limbs:
 
 
 def test_every_shape_has_its_row_and_its_record():
-    assert list(SHAPE_ROWS) == sorted(SHAPE_ROWS) == sorted(S) == sorted(SHAPE_RECORDS)
+    assert list(SHAPE_ROWS) == sorted(S) == sorted(SHAPE_RECORDS), "a shape lacks its row or its record"
     for kind, row in SHAPE_ROWS.items():
-        assert kind == row.kind
-        assert min(map(len, (row.makers, row.arguments, row.chords, row.hits, row.explained, row.faces))) > 0
-        assert row.exact is not None or kind == S.CYLINDER
+        for field in ("makers", "arguments", "chords", "hits", "explained", "tangents", "faces"):
+            assert getattr(row, field), f"{NAMES[kind]}: {field} of its row is empty"
+        assert {kind} == {int(limb.kind[0]) for limb in (row.everyday, *(t.limb for t in row.tangents.values()))}
         ends = Ends.FREE if row.ends_may_meet else Ends.APART if "p2" in row.takes else Ends.ONE
         assert SHAPE_RECORDS[kind].ends == ends
 

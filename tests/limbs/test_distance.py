@@ -7,7 +7,7 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.explained import THIN, needles_and_sheets
 from support.oracle import distance as oracle
-from support.oracle.lines import NAMES
+from support.oracle.shapes.table import NAMES
 
 import cylcollide as cc
 from cylcollide.limbs.distance import DISTANCE_BOUND, NearestLimb, nearest_limb

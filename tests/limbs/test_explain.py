@@ -10,8 +10,8 @@ from support.cases.everyday_shape_worlds import mixed
 from support.cases.shape_rays import sample
 from support.check_cylinders import sized
 from support.explained import BY_HAND, THIN, needles_and_sheets, shots_at_own
-from support.oracle.lines import NAMES
 from support.oracle.shapes import cylinder, tube
+from support.oracle.shapes.table import NAMES
 
 import cylcollide as cc
 from cylcollide.kernels.clearance import growths_to_reach

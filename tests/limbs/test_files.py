@@ -20,7 +20,7 @@ from support.package import run_python
 import cylcollide as cc
 from cylcollide.process.files import write_text
 
-N = 24
+N, LAST = 24, int(max(cc.Shape))
 NAMES = ["", "left arm", "ä\u0000", "tail\u0000\u0000", "\ud800", '"quoted"', *(f"limb {i}" for i in range(6, N))]
 
 
@@ -117,7 +117,7 @@ BAD = {
     "one radius for all": ("radius", lambda r: r[0], r"shape \(\) in column radius"),
     "a wall of nothing": (*put("radius2", 4, 10.0), r"column radius2: expected less than .*column radius, got 10.0"),
     "a radius too many": (*put("radius2", 0, 0.5), r"0.5 in column radius2, row 0, where a cylinder has 0"),
-    "an unknown shape": (*put("kind", 1, 7), r"column kind: expected 0 to 6, got 7 in row 1\b"),
+    "an unknown shape": (*put("kind", 1, LAST + 1), rf"column kind: expected 0 to {LAST}, got {LAST + 1} in row 1\b"),
     "shapes in a square": ("kind", lambda kind: kind.reshape(2, -1), r"shape \(2, 12\) in column kind"),
     "a box that is not there": (*put("box", N - 1, 3), r"column box: expected -1 to 2, got 3 in row 23\b"),
     "a cylinder with a box": (*put("box", 0, 0), r"0 in column box, row 0, which is not a box"),

@@ -1,12 +1,13 @@
 """Growth against rational arithmetic, at any size: ends, radii and half extents are right, or the growth is refused."""
 
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.check_cylinders import sized
+from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.spots import square_root
 
 import cylcollide as cc
 
@@ -15,30 +16,15 @@ LARGEST, SMALLEST = 2.0**500, 2.0**-500
 CLOSE = Fraction(1, 2**50)
 
 
-def root(square: Fraction) -> Fraction:
-    """Return the square root, good to 2**-150 of itself."""
-    shift = 4000
-    return Fraction(isqrt((square.numerator << shift) // square.denominator), 1 << shift // 2)
-
-
 def true_growth(limbs: cc.Limbs, i: int, by: float) -> tuple[list[Fraction], list[Fraction], Fraction, Fraction]:
     """Return ends and radii of limb i grown by `by`."""
     p1, p2 = ([Fraction(x) for x in row[i].tolist()] for row in (limbs.p1, limbs.p2))
-    r, r2, g = Fraction(limbs.radius[i].item()), Fraction(limbs.radius2[i].item()), Fraction(by)
-    kind = S(int(limbs.kind[i]))
-    if kind in (S.SPHERE, S.CAPSULE):
-        return p1, p2, r + g, r2
-    if kind == S.BOX:
-        return p1, p2, r, r2
     axis = [b - a for a, b in zip(p1, p2, strict=True)]
-    length = root(sum(x * x for x in axis))
-    first = [a - g * x / length for a, x in zip(p1, axis, strict=True)]
-    last = [b + g * x / length for b, x in zip(p2, axis, strict=True)]
-    if kind == S.TAPERED:
-        slope = (r2 - r) / length
-        wall = g * root(1 + slope * slope)
-        return first, last, r + wall - slope * g, r2 + wall + slope * g
-    return first, last, r + g, r2 - g if kind == S.TUBE else r2
+    length = square_root(Fraction(sum(x * x for x in axis)))
+    numbers = (Fraction(x) for x in (limbs.radius[i].item(), limbs.radius2[i].item(), by))
+    out, r, r2 = SHAPE_ROWS[int(limbs.kind[i])].grown(length, *numbers)
+    step = [out * x / length for x in axis] if length else axis
+    return [a - s for a, s in zip(p1, step, strict=True)], [b + s for b, s in zip(p2, step, strict=True)], r, r2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.limbs.outlines import hull, surface_points, up_axis
 
 
-@pytest.mark.parametrize("i", range(14))
+@pytest.mark.parametrize("i", range(2 * len(Shape)))
 def test_outlines_lie_on_the_surface(i):
     limbs = every_shape()
     limb, points = limbs[i], surface_points(limbs, i)

@@ -12,9 +12,9 @@ from support.oracle.algebraic import value
 from support.oracle.compiled import crowds, enclosures
 from support.oracle.compiled.chords import HIT, MISS
 from support.oracle.compiled.enclosures import OPEN, Enclosure
-from support.oracle.lines import BOX, NAMES
+from support.oracle.lines import BOX
 from support.oracle.shapes.rows import Shots
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 from support.soak.judge import limb_rows, power_below, ray_rows
 from support.soak.questions import ROWS, batches
 

@@ -14,10 +14,10 @@ from support.oracle import cylinder as oracle
 from support.oracle.algebraic import Param, Root, compare, enclosure
 from support.oracle.any_shape import chords, classify
 from support.oracle.cylinder import segment
-from support.oracle.lines import NAMES, TUBE, Solid
+from support.oracle.lines import TUBE, Solid
 from support.oracle.shapes import tube
 from support.oracle.shapes.rows import Shots
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 from support.oracle.spots import Spot
 
 import cylcollide as cc

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.cases.near_points import MAKERS, any_limb, near_points
+from support.cases.near_points import any_limb, near_points
+from support.cases.thick_rays import BOUNDED
+from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc
 from cylcollide._types import RayNumbers, Side
@@ -19,8 +21,6 @@ from cylcollide.query.at_surface import _sides
 from cylcollide.query.exact_fallback import exact_limb
 
 RAYS, RADIUS = 60, 0.05
-BOUNDED = ("tapered", "cone", "ellipsoid")
-"""Names of shapes that thick rays meet within bounds alone."""
 
 
 def limbs_of_every_shape() -> cc.Limbs:

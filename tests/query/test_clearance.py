@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.cases.near_points import MAKERS
 from support.cases.thick_rays import mixed_limbs
 from support.check_cylinders import IS_COMPILED
 from support.mixed_questions import grid_limbs
+from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc
 from cylcollide._types import RayNumbers

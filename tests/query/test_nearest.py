@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.cases.near_points import MAKERS, any_limb, near_points
+from support.cases.near_points import any_limb, near_points
 from support.cases.one_of_each_shape import LIMBS
 from support.check_cylinders import IS_COMPILED
 from support.mixed_questions import grid_limbs, mixed_limbs
 from support.oracle.nearest import signed_distance
+from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc
 from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH

@@ -12,9 +12,9 @@ from support.check_shapes import Asked, ShapeTally, compare_chords, compare_hits
 from support.oracle import any_shape
 from support.oracle import cylinder as oracle
 from support.oracle.cylinder import INSIDE
-from support.oracle.lines import CAPSULE, CYLINDER, NAMES, TAPERED, TUBE, Solid
+from support.oracle.lines import CAPSULE, CYLINDER, TAPERED, TUBE, Solid
 from support.oracle.shapes.rows import Shots, shapes, shots
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 
 import cylcollide as cc
 

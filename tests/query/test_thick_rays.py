@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.cases.thick_rays import BOUNDED, KINDS, limb_of, mixed_limbs
 from support.check_cylinders import same_bits
+from support.oracle.shapes.table import SHAPE_ROWS
 from support.oracle.thick import contacts, distance
 
 import cylcollide as cc
-from cylcollide.kernels import thick
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -18,7 +18,7 @@ FIELDS = (
     "exit_fraction", "exit_face", "exit_position", "exit_normal", "thickness",
 )  # fmt: skip
 same = partial(same_bits, fields=FIELDS)
-EXACT = set(cc.Shape) - set(thick.BOUNDED)
+EXACT = {kind for kind, row in SHAPE_ROWS.items() if not row.is_bounded}
 
 
 def scene(seed, n, limbs=16):

@@ -1,5 +1,7 @@
 """Everyday worlds of all shapes, and shots at them: for tests of everything but exactness."""
 
+from collections.abc import Collection
+
 import numpy as np
 from support.cases.frames import Array
 from support.oracle.cylinder import Ray, segment
@@ -7,11 +9,10 @@ from support.oracle.shapes.rows import Shapes, concat, shapes
 from support.oracle.shapes.table import SHAPE_ROWS
 
 
-def mixed(count: int, seed: int = 5) -> Shapes:
-    """Return limbs of all shapes, one after another, strewn over a box of 6 m; radii 0.2 to 0.6, lengths about 1 m."""
+def mixed(count: int, seed: int = 5, kinds: Collection[int] = SHAPE_ROWS) -> Shapes:
+    """Return limbs of the shapes, one after another, strewn over a box of 6 m; radii 0.2 to 0.6, lengths about 1 m."""
     rng = np.random.default_rng(seed)
-    kinds = list(SHAPE_ROWS)
-    kind = np.resize(kinds, count)
+    kind = np.resize(list(kinds), count)
     p1, radius = rng.uniform(-3, 3, (count, 3)), rng.uniform(0.2, 0.6, count)
     p2, share = p1 + rng.normal(size=(count, 3)), rng.uniform(0.1, 0.9, count)
     pointed = rng.random(count) < 0.4  # where a second radius may vanish

@@ -1,12 +1,9 @@
 """Points where the nearest place of a limb is hard to tell: on surfaces, rims, axes, medial axes, near and far."""
 
 import numpy as np
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc
-
-MAKERS = {name: make for row in SHAPE_ROWS.values() for name, make in row.makers.items()}
-"""By name of a shape: from p1, p2, radius and a generator to one limb."""
 
 
 def any_limb(name: str, rng: np.random.Generator, far: float) -> cc.Limbs:

@@ -31,8 +31,8 @@ def mixed_rig(**changes: Any) -> cc.Rig:
     limbs = every_shape()
     given = {
         "bone_names": BONES, "parents": PARENTS, "rest_positions": REST_POSITIONS,
-        "rest_orientations": REST_ORIENTATIONS, "limbs": limbs, "limb_bone": [3, 0, 1, 1, 2, 0, 0] * 2,
-        "groups": GROUPS,
+        "rest_orientations": REST_ORIENTATIONS, "limbs": limbs, "groups": GROUPS,
+        "limb_bone": np.resize([3, 0, 1, 1, 2, 0, 0], len(limbs)),
     }  # fmt: skip
     return cc.Rig(**{**given, **changes})
 

@@ -15,9 +15,8 @@ from numpy.random import Generator
 from support.cases.frames import QUADRUPLES, Array, _unit, posed
 from support.cases.posed_shapes import Placed
 from support.cases.shape_rays_exact import Exact, Whole
-from support.oracle.lines import BOX, NAMES
-from support.oracle.shapes.rows import Shots, box_axes, joined, named, shapes, shots
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.rows import Shots, joined, named, shots
+from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 
 SHAPES = tuple(SHAPE_ROWS)
 
@@ -191,30 +190,6 @@ EXACT: dict[str, Callable[[Generator, Exact], Shots]] = {
 """Exact families by name."""
 
 
-def turned_box(rng: Generator, n: int) -> Shots:
-    """Boxes turned by any rotation, yet a point lies exactly on a face, an edge or a corner, the ray in that face.
-
-    An axis row (a, b, c) takes 2ᵏ e₁ to 2ᵏ a without rounding, which is made the half extent; (b, -a, 0) is exactly at
-    right angles to the row. The box stands at the world's origin.
-    """
-    turn, rows = _unit(rng.normal(size=(n, 4))), np.arange(n)
-    axes, face = box_axes(turn), rng.integers(0, 3, n)
-    i = np.abs(axes[rows, face]).argmax(axis=1)
-    other = (i + rng.integers(1, 3, n)) % 3
-    scale = 2.0 ** rng.integers(-9, 6, n)
-    point = np.zeros((n, 3))
-    point[rows, i] = scale * rng.choice([-1.0, 1.0], n)
-    # As long as the point's own coordinates along the other axes (an edge, a corner), or longer, or shorter (a miss).
-    half = np.maximum(np.abs(np.einsum("nij,nj->ni", axes, point)), 1e-4 * scale[:, None])
-    factor = rng.choice([0.5, 1.0, 1.0, 2.0], (n, 3))
-    factor[rows, face] = 1.0
-    step, row = np.zeros((n, 3)), axes[rows, face]
-    step[rows, i], step[rows, other] = row[rows, other], -row[rows, i]
-    step *= (scale * 2.0 ** rng.integers(1, 12, n))[:, None]
-    start, end = point - step * rng.integers(0, 2, (n, 1)), point + step * rng.integers(0, 2, (n, 1))
-    return shots(shapes(BOX, np.zeros((n, 3)), orientation=turn, half=half * factor), start, end)
-
-
 def nudged(rng: Generator, e: Exact) -> Shots:
     """Rows of the exact families with one number moved to the next float64."""
     rows = [make(rng, e) for make in EXACT.values()]
@@ -243,7 +218,8 @@ def nudged(rng: Generator, e: Exact) -> Shots:
 def sample(count: int, seed: int) -> Shots:
     """Return at least `count` segments, equally many of every shape and family; the same for the same seed."""
     names = [*FLOAT, *EXACT, "nudged", "nudged again"]
-    share = -(-count // (len(names) * len(SHAPES) + 1))
+    families = [family for row in SHAPE_ROWS.values() for family in row.families]
+    share = -(-count // (len(names) * len(SHAPES) + len(families)))
     parts = []
     for kind in SHAPES:
         for name in names:
@@ -253,7 +229,8 @@ def sample(count: int, seed: int) -> Shots:
             else:
                 rows = EXACT.get(name, nudged)(rng, SHAPE_ROWS[kind].exact(rng, share))
             parts.append(named(rows, f"{NAMES[kind]}: {name}"))
-    parts.append(named(turned_box(np.random.default_rng([seed, BOX]), share), "box: exact turned"))
+        for name, make in SHAPE_ROWS[kind].families.items():
+            parts.append(named(make(np.random.default_rng([seed, kind]), share), f"{NAMES[kind]}: {name}"))
     return joined(parts)
 
 

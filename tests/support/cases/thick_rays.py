@@ -2,34 +2,20 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from support.oracle.shapes.table import MAKERS, SHAPE_ROWS
 
 import cylcollide as cc
 
 Array = NDArray[np.float64]
-KINDS = ("sphere", "capsule", "cylinder", "tube", "box", "tapered", "cone", "ellipsoid")
-BOUNDED = ("tapered", "cone", "ellipsoid")
+KINDS = tuple(MAKERS)
+BOUNDED = tuple(name for row in SHAPE_ROWS.values() if row.is_bounded for name in row.makers)
 """Shapes whose contacts are bounded only."""
 
 
 def limb_of(kind: str, rng: np.random.Generator, spread: float = 1.0) -> cc.Limbs:
     """Return one random limb near the origin."""
-    p1 = spread * rng.uniform(-1.0, 1.0, (1, 3))
-    p2, r, r2 = p1 + rng.uniform(-1.0, 1.0, (1, 3)), rng.uniform(0.05, 0.5), rng.uniform(0.05, 0.5)
-    if kind == "sphere":
-        return cc.Limbs.spheres(p1, r)
-    if kind == "capsule":
-        return cc.Limbs.capsules(p1, p2, r)
-    if kind == "cylinder":
-        return cc.Limbs.cylinders(p1, p2, r)
-    if kind == "tube":
-        return cc.Limbs.tubes(p1, p2, r, r * rng.uniform(0.1, 0.9))
-    if kind == "tapered":
-        return cc.Limbs.tapered_cylinders(p1, p2, r, r2)
-    if kind == "cone":
-        return cc.Limbs.cones(p1, p2, r)
-    if kind == "ellipsoid":
-        return cc.Limbs.ellipsoids(p1, p2, r)
-    return cc.Limbs.boxes(p1, rng.normal(size=4), rng.uniform(0.05, 0.5, (1, 3)))
+    p1 = spread * rng.uniform(-1.0, 1.0, 3)
+    return MAKERS[kind](p1, p1 + rng.uniform(-1.0, 1.0, 3), rng.uniform(0.05, 0.5), rng)
 
 
 def mixed_limbs(n: int, rng: np.random.Generator, spread: float) -> cc.Limbs:

@@ -10,9 +10,7 @@ from support.oracle.algebraic import Param, root
 from support.oracle.cylinder import Point, Ray, integers
 
 CYLINDER, TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE, BOX = range(7)
-"""Codes of the shapes, spelled here again so that a wrong code in the library is seen."""
-
-NAMES = ("cylinder", "tube", "tapered", "ellipsoid", "capsule", "sphere", "box")
+"""Codes of shapes, spelled here again so that a wrong one in the library is seen; a row may state its own."""
 
 BORE, NEG_X = 3, 4
 """Face codes beside those of `support.oracle.cylinder`; a box has six from NEG_X on."""
@@ -41,11 +39,11 @@ class Solid:
 
 @dataclass(frozen=True)
 class Poly:
-    """c0 + c1 t + c2 t² with integer coefficients."""
+    """c0 + c1 t + c2 t², along a line with integer coefficients."""
 
-    c0: int
-    c1: int = 0
-    c2: int = 0
+    c0: int | Fraction
+    c1: int | Fraction = 0
+    c2: int | Fraction = 0
 
     def __add__(self, other: "Poly") -> "Poly":
         return Poly(self.c0 + other.c0, self.c1 + other.c1, self.c2 + other.c2)
@@ -53,9 +51,9 @@ class Poly:
     def __sub__(self, other: "Poly") -> "Poly":
         return self + other * -1
 
-    def __mul__(self, other: "Poly | int") -> "Poly":
-        """Return the product with a whole number, or of two polynomials whose degrees add up to 2 at most."""
-        if isinstance(other, int):
+    def __mul__(self, other: "Poly | int | Fraction") -> "Poly":
+        """Return the product with a number, or of two polynomials whose degrees add up to 2 at most."""
+        if not isinstance(other, Poly):
             return Poly(self.c0 * other, self.c1 * other, self.c2 * other)
         assert self.c2 * other.c1 == self.c1 * other.c2 == self.c2 * other.c2 == 0
         low, mixed = self.c0 * other.c0, self.c0 * other.c1 + self.c1 * other.c0
@@ -69,15 +67,16 @@ class Poly:
 
     def roots(self) -> set[Param]:
         """Return where the polynomial is zero; none if it is zero everywhere."""
-        if self.c2 == 0:
-            return {Fraction(-self.c0, self.c1)} if self.c1 else set()
-        if self.c1 * self.c1 < 4 * self.c2 * self.c0:
+        c0, c1, c2 = int(self.c0), int(self.c1), int(self.c2)
+        if c2 == 0:
+            return {Fraction(-c0, c1)} if c1 else set()
+        if c1 * c1 < 4 * c2 * c0:
             return set()
-        up = 1 if self.c2 > 0 else -1
-        return {root(2 * up * self.c2, up * self.c1, 2 * up * self.c0, upper) for upper in (False, True)}
+        up = 1 if c2 > 0 else -1
+        return {root(2 * up * c2, up * c1, 2 * up * c0, upper) for upper in (False, True)}
 
 
-def dot(x: Iterable[Poly], y: Iterable[Poly | int]) -> Poly:
+def dot(x: Iterable[Poly], y: Iterable[Poly | int | Fraction]) -> Poly:
     """Return the scalar product of two vectors."""
     total = Poly(0)
     for u, v in zip(x, y, strict=True):
@@ -97,8 +96,8 @@ class Seen:
         p1, p2, (self.r, self.r2), self.half, origin, target = split(integers(lengths), (3, 3, 2, 3, 3, 3))
         step = [y - x for x, y in zip(origin, target, strict=True)] if query.segment else target
         self.m, self.n = ([Poly(o - c, d) for o, c, d in zip(origin, p, step, strict=True)] for p in (p1, p2))
-        self.a = [y - x for x, y in zip(p1, p2, strict=True)]
-        self.aa = sum(x * x for x in self.a)
+        self.a: list[int | Fraction] = [y - x for x, y in zip(p1, p2, strict=True)]
+        self.aa: int | Fraction = sum(x * x for x in self.a)
         self.axes = solid.axes
 
     @cached_property

@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import lcm
 
 from support.oracle.cylinder import INSIDE, Point
-from support.oracle.lines import CAPSULE, ELLIPSOID, SPHERE, TAPERED, TUBE, Signs, Solid
+from support.oracle.lines import CAPSULE, SPHERE, Poly, Seen, Signs, Solid
 from support.oracle.shapes.table import SHAPE_ROWS
 from support.oracle.spots import Spot
 from support.oracle.sturm import Coefficients, Curve, Cut, cuts, sign, whole
@@ -36,25 +36,20 @@ def place(motion: Motion, s: Fraction) -> Spot:
     return Spot(Solid(motion.shape, p1, p2, motion.radius, motion.radius2), between((motion.start, motion.end), s))
 
 
+class SeenAt(Seen):
+    """A bullet at one time as the limb sees it: polynomials without a variable."""
+
+    def __init__(self, spot: Spot) -> None:
+        self.a, self.aa, self.r, self.r2 = [*spot.a], spot.aa, spot.r, spot.r2
+        self.m, self.n = ([Poly(x) for x in spot.away(Fraction(end))] for end in (0, 1))
+
+
 def values(motion: Motion, s: Fraction) -> dict[str, Fraction]:
     """Return the quantities at s whose signs decide, those of the limb named as in its row of the table."""
     spot, interval = place(motion, s), motion.interval
     found = {"zero": s, "begin": s - interval.begin, "end": interval.end - s}
-    m, a, aa, r, r2 = spot.m, spot.a, spot.aa, spot.r, spot.r2
-    n = [x - y for x, y in zip(m, a, strict=True)]
-    mm, nn, low, high = dot(m, m), dot(n, n), dot(m, a), -dot(n, a)
-    if motion.shape == SPHERE:
-        return found | {"ball": mm - r * r}
-    turn = (m[1] * a[2] - m[2] * a[1], m[2] * a[0] - m[0] * a[2], m[0] * a[1] - m[1] * a[0])
-    off = dot(turn, turn)
-    found |= {"low": low, "high": high, "axis": aa, "wall": off - r * r * aa}
-    if motion.shape == TUBE:
-        return found | {"bore": off - r2 * r2 * aa}
-    if motion.shape == TAPERED:
-        return found | {"wall": aa * off - (r * high + r2 * low) ** 2}
-    if motion.shape == ELLIPSOID:
-        return found | {"wall": aa * off + r * r * ((low - high) ** 2 - aa * aa)}
-    return found | ({"ball1": mm - r * r, "ball2": nn - r * r} if motion.shape == CAPSULE else {})
+    at = SHAPE_ROWS[motion.shape].polynomials(SeenAt(spot))
+    return found | {"axis": spot.aa} | {name: Fraction(constant.c0) for name, constant in at.items()}
 
 
 def dot(u: Sequence[Fraction | int], v: Sequence[Fraction | int]) -> Fraction | int:

@@ -5,8 +5,12 @@ edges in the half plane of axis and point; an ellipse's arc is searched by its a
 """
 
 from decimal import Context, Decimal, localcontext
+from itertools import pairwise
+from typing import Any
 
-from support.oracle.lines import NAMES
+from support.oracle.lines import BOX, ELLIPSOID
+from support.oracle.shapes.record import Profile
+from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 
 import cylcollide as cc
 
@@ -63,10 +67,10 @@ def signed_distance(limbs: cc.Limbs, row: int, point) -> Decimal:
 
 
 def _signed_distance(limbs: cc.Limbs, row: int, point: Vector) -> Decimal:
-    kind = NAMES[limbs.kind[row]]
+    kind = int(limbs.kind[row])
     p1, p2 = vector(limbs.p1[row]), vector(limbs.p2[row])
     r1, r2 = Decimal(limbs.radius.item(row)), Decimal(limbs.radius2.item(row))
-    if kind == "box":
+    if kind == BOX:
         return _from_box([vector(axis) for axis in limbs.box_axes[row]], vector(limbs.half_extents[row]), p1, point)
     v, axis = subtract(point, p1), subtract(p2, p1)
     square = dot(axis, axis)
@@ -75,19 +79,22 @@ def _signed_distance(limbs: cc.Limbs, row: int, point: Vector) -> Decimal:
     top, height = square.sqrt(), dot(v, axis) / square.sqrt()
     radial = tuple(x - height / top * w for x, w in zip(v, axis, strict=True))
     radius = dot(radial, radial).sqrt()
-    zero = Decimal(0)
-    if kind == "capsule":
-        return _from_edge(height, radius, (zero, zero), (top, zero)) - r1
-    if kind == "ellipsoid":
+    if kind == ELLIPSOID:
         x, a = abs(height - top / 2), top / 2
         distance = _from_arc(x, radius, a, r1)
         return -distance if (x / a) ** 2 + (radius / r1) ** 2 < 1 else distance
-    last, bore = (r2 if kind == "tapered" else r1), (r2 if kind == "tube" else zero)
-    corners = [(zero, bore), (zero, r1), (top, last), (top, bore)]
-    edges = [_from_edge(height, radius, a, b) for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
-    inside = 0 < height < top and bore < radius + (bore == 0) and radius < r1 + (last - r1) * height / top
-    least = min(edges if bore else edges[:3])
-    return -least if inside else least
+    corners, ball = profile_of(kind, top, r1, r2)
+    edges = [(a, b) for a, b in pairwise(corners) if a != b]
+    inside = all((b[0] - a[0]) * (radius - a[1]) < (b[1] - a[1]) * (height - a[0]) for a, b in edges)
+    least = min(_from_edge(height, radius, a, b) for a, b in edges)
+    return -least if inside else least - ball
+
+
+def profile_of(kind: int, *numbers: Any) -> Profile:
+    """Return the profile of a shape of this length and these radii."""
+    make = SHAPE_ROWS[kind].profile
+    assert make, f"the row of a {NAMES[kind]} has no profile, and `oracle/` no distance from it"
+    return make(*numbers)
 
 
 def _from_box(axes: list[Vector], half: Vector, centre: Vector, point: Vector) -> Decimal:

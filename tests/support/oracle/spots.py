@@ -78,3 +78,9 @@ def unit(v: Sequence[Fraction]) -> list[float]:
     """Return an exact vector scaled to length 1, within 3 ulp."""
     size = length(v)
     return [float(x) / size for x in v]
+
+
+def square_root(x: Fraction) -> Fraction:
+    """Return the square root, good to 2**-150 of itself."""
+    shift = 4000
+    return Fraction(math.isqrt((x.numerator << shift) // x.denominator), 1 << shift // 2)

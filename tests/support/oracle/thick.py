@@ -1,16 +1,19 @@
 """Distances of points from limbs in extended precision, and by bisection when a ball that moves touches a limb.
 
-Closed forms of the point's place about the axis, but for an ellipsoid, whose nearest place is found by bisection. On
+The distance from edges of a solid's profile, or from an ellipse, where the nearest place is found by bisection. On
 x86 `longdouble` has 64 bits of mantissa: distances are right to 2⁻⁶⁰ of the coordinates.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
+from support.oracle.lines import BOX, ELLIPSOID
+from support.oracle.nearest import profile_of
 
 import cylcollide as cc
 
 Long = NDArray[np.longdouble]
-Shape = cc.Shape
 
 
 def distance(limb: cc.Limbs, points: Long) -> Long:
@@ -18,34 +21,28 @@ def distance(limb: cc.Limbs, points: Long) -> Long:
     kind, p1, p2 = limb.kind[0], *(ends[0].astype(np.longdouble) for ends in (limb.p1, limb.p2))
     r, r2 = np.longdouble(limb.radius[0]), np.longdouble(limb.radius2[0])
     x = points - p1
-    if kind == Shape.BOX:
+    if kind == BOX:
         beyond = np.abs(x @ limb.box_axes[0].astype(np.longdouble).T) - limb.half_extents[0].astype(np.longdouble)
         return np.asarray(np.sqrt((np.maximum(beyond, 0) ** 2).sum(axis=1)))
     length = np.sqrt(((p2 - p1) ** 2).sum())
-    if kind == Shape.SPHERE or length == 0:
+    if length == 0:
         return np.asarray(np.maximum(np.sqrt((x**2).sum(axis=1)) - r, 0))
     axis = (p2 - p1) / length
     z = x @ axis
     rho = np.sqrt(((x - z[:, None] * axis) ** 2).sum(axis=1))
-    before = np.maximum(np.maximum(-z, z - length), 0)
-    if kind == Shape.CAPSULE:
-        return np.asarray(np.maximum(np.hypot(before, rho) - r, 0))
-    if kind == Shape.CYLINDER:
-        return np.asarray(np.hypot(before, np.maximum(rho - r, 0)))
-    if kind == Shape.TUBE:
-        return np.asarray(np.hypot(before, np.maximum(np.maximum(rho - r, r2 - rho), 0)))
-    if kind == Shape.ELLIPSOID:
+    if kind == ELLIPSOID:
         return _from_ellipse(np.abs(z - length / 2), rho, length / 2, r)
-    corners = [(np.longdouble(0), r), (length, r2), (length, -r2), (np.longdouble(0), -r)]
-    edges = [_from_edge(z, rho, *corners[k], *corners[(k + 1) % 4]) for k in range(4)]
-    inside = (z >= 0) & (z <= length) & (rho <= r + (r2 - r) * z / length)
-    return np.where(inside, 0, np.minimum.reduce(edges))
+    corners, ball = profile_of(int(kind), length, r, r2)
+    edges = [(a, b) for a, b in pairwise(corners) if a != b]
+    sides = [(b[0] - a[0]) * (rho - a[1]) - (b[1] - a[1]) * (z - a[0]) for a, b in edges]
+    least = np.minimum.reduce([_from_edge(z, rho, *a, *b) for a, b in edges])
+    return np.where(np.maximum.reduce(sides) < 0, 0, np.maximum(least - ball, 0))
 
 
 def _from_edge(z: Long, rho: Long, z0: Long, rho0: Long, z1: Long, rho1: Long) -> Long:
     dz, drho = z1 - z0, rho1 - rho0
     square = dz * dz + drho * drho
-    way = np.clip(((z - z0) * dz + (rho - rho0) * drho) / square, 0, 1) if square > 0 else np.zeros_like(z)
+    way = np.clip(((z - z0) * dz + (rho - rho0) * drho) / square, 0, 1)
     return np.asarray(np.hypot(z - z0 - way * dz, rho - rho0 - way * drho))
 
 

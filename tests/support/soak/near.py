@@ -11,14 +11,14 @@ from decimal import Decimal, localcontext
 from typing import NamedTuple
 
 import numpy as np
-from support.cases.near_points import MAKERS, near_points
-from support.oracle.nearest import PRECISE, dot, signed_distance, subtract, vector
+from support.cases.near_points import near_points
+from support.oracle.nearest import PRECISE, dot, profile_of, signed_distance, subtract, vector
+from support.oracle.shapes.table import MAKERS, SHAPE_ROWS
 
 import cylcollide as cc
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.thick import grown_by
-from cylcollide.kernels.thick import BOUNDED
 from cylcollide.query.exact_fallback import exact_limb
 
 LAYERS = 32
@@ -80,14 +80,15 @@ def support(limbs: cc.Limbs, i: int, n: tuple[Decimal, ...]) -> Decimal:
         along = [abs(dot(n, vector(axis))) for axis in limbs.box_axes[i]]
         return dot(n, p1) + dot(tuple(along), vector(limbs.half_extents[i]))
     axis, square = subtract(p2, p1), dot(n, n)
-    if kind in (cc.Shape.SPHERE, cc.Shape.CAPSULE):
-        return max(dot(n, p1), dot(n, p2)) + r1 * square.sqrt()
     along, long = dot(n, axis), dot(axis, axis)
-    across = max(square - along * along / long, Decimal(0))
+    if long == 0:
+        return dot(n, p1) + r1 * square.sqrt()
+    across, length = max(square - along * along / long, Decimal(0)), long.sqrt()
     if kind == cc.Shape.ELLIPSOID:
         return (dot(n, p1) + dot(n, p2)) / 2 + (along * along / 4 + r1 * r1 * across).sqrt()
-    last = r2 if kind == cc.Shape.TAPERED else r1
-    return max(dot(n, p1) + r1 * across.sqrt(), dot(n, p2) + last * across.sqrt())
+    corners, ball = profile_of(kind, length, r1, r2)
+    reach: Decimal = max(z * along / length + rho * across.sqrt() for z, rho in corners) + ball * square.sqrt()
+    return dot(n, p1) + reach
 
 
 def height(limbs: cc.Limbs, i: int, n: np.ndarray, *points: np.ndarray) -> Decimal:
@@ -187,7 +188,7 @@ def thick(g: Group) -> Iterator[Case]:
     hits = g.world.cast_segments(a.start, a.end, radius=a.radius, mask=g.mask)
     size, length = size_of(a.start, a.end) + a.radius, np.linalg.norm(a.end - a.start, axis=1)
     for i in range(LAYERS):
-        if g.limbs.kind[i] in BOUNDED:
+        if SHAPE_ROWS[g.limbs.kind[i]].is_bounded:
             want, _ = within_radius(g, a, i)
             if want is not None:
                 wrong = hits.hit[i] != want and not hits.undecided[i]
@@ -214,7 +215,7 @@ def capsules(g: Group) -> Iterator[Case]:
     a = graze(g)
     found = g.world.overlap_capsules(a.start, a.end, a.radius, mask=g.mask)
     for i in range(LAYERS):
-        is_exact, is_open = g.limbs.kind[i] not in BOUNDED, bool(found[i].undecided.any())
+        is_exact, is_open = not SHAPE_ROWS[g.limbs.kind[i]].is_bounded, bool(found[i].undecided.any())
         want, margin = (len(exact_chords(g, a, i)) > 0, 0.0) if is_exact else within_radius(g, a, i)
         if want is not None:
             wrong = is_exact if is_open else (len(found[i]) > 0) != want

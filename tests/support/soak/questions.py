@@ -13,11 +13,11 @@ import numpy as np
 from numpy.random import Generator
 from support.cases.frames import OFFSETS, Array, Posed, Whole, _unit, framed, posed
 from support.cases.posed_shapes import Placed
-from support.cases.shape_rays import EXACT, FLOAT, at_the_limit, nudged, turned_box
+from support.cases.shape_rays import EXACT, FLOAT, at_the_limit, nudged
 from support.cases.shape_scenes import PLANS, scene
-from support.oracle.lines import NAMES, TAPERED
+from support.oracle.lines import TAPERED
 from support.oracle.shapes.rows import Shapes, Shots, concat, joined, named, shapes, shots
-from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 
 ROWS, BRUTE_FORCE, SINGLE, STREAMS = "row by row", "brute force", "single rays", "streams"
 """How the library answers: by `Limbs`, or by a world, in the loop that its size and the batch's choose."""
@@ -77,7 +77,8 @@ def _exact_rows(rng: Generator, each: int) -> Shots:
     parts = []
     for row in SHAPE_ROWS.values():
         parts += [_named(make(rng, row.exact(rng, each)), name) for name, make in EXACT.items()]
-    return joined([*parts, _named(turned_box(rng, each), "exact turned")])
+        parts += [_named(make(rng, each), name) for name, make in row.families.items()]
+    return joined(parts)
 
 
 def _nudged_rows(rng: Generator, each: int) -> Shots:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import Array, Posed, frames, matrices
+from support.cases.frames import Array, Posed, _unit, frames, matrices
 from support.cases.posed_shapes import Placed, either
 from support.cases.shape_rays_exact import TURNS, Exact, turned_rows
-from support.oracle.lines import BOX, NEG_X, Poly, Seen, Signs, dot, integers, split
-from support.oracle.shapes.common import HALF, LOW, TURN, X, Y, Z
-from support.oracle.shapes.record import ShapeRow
-from support.oracle.shapes.rows import UNTURNED, shapes
+from support.oracle.lines import BOX, NEG_X, Poly, Seen, dot, integers, split
+from support.oracle.shapes.common import CENTER, HALF, HALF_LENGTH, LOW, RADIUS, TURN, X, Y, Z
+from support.oracle.shapes.record import ShapeRow, Tangent
+from support.oracle.shapes.rows import UNTURNED, Shots, box_axes, shapes, shots
 from support.oracle.spots import Spot
 
 import cylcollide as cc
@@ -21,6 +21,8 @@ EXTENTS = np.array([[1.0, 2, 3]])
 BRICK = shapes(BOX, np.zeros((1, 3)), half=EXTENTS)
 TURNED = shapes(BOX, np.zeros((1, 3)), half=EXTENTS, orientation=np.ones((1, 4)))
 """Its x, y, z axes are the world's y, z, x."""
+TURN_TO_AXIS = np.array([[0.0, np.sin(0.5 * np.arctan2(0.6, 0.8)), 0.0, np.cos(0.5 * np.arctan2(0.6, 0.8))]])
+"""Takes z to `AXIS`."""
 S2 = np.sqrt(0.5)
 
 
@@ -29,14 +31,6 @@ def polynomials(s: Seen) -> dict[str, Poly]:
     across = [dot(s.m, row) for row in rows]
     planes = [Poly(h * one) + x * sign for x, h in zip(across, s.half, strict=True) for sign in (1, -1)]
     return dict(zip(PLANES, planes, strict=True))
-
-
-def where(s: Signs) -> int:
-    return min(s.values())
-
-
-def face(s: Signs) -> int:
-    return NEG_X + list(s.values()).index(0)
 
 
 def normal(spot: Spot, face: int) -> tuple[list[float], float]:
@@ -93,6 +87,30 @@ def exact(rng: Generator, n: int) -> Exact:
     return Exact(f, limbs, edge, tangent, corner, along, (free / 2).astype(np.int64), half.sum(axis=1))
 
 
+def turned_box(rng: Generator, n: int) -> Shots:
+    """Boxes turned by any rotation, yet a point lies exactly on a face, an edge or a corner, the ray in that face.
+
+    An axis row (a, b, c) takes 2ᵏ e₁ to 2ᵏ a without rounding, which is made the half extent; (b, -a, 0) is exactly at
+    right angles to the row. The box stands at the world's origin.
+    """
+    turn, rows = _unit(rng.normal(size=(n, 4))), np.arange(n)
+    axes, face = box_axes(turn), rng.integers(0, 3, n)
+    i = np.abs(axes[rows, face]).argmax(axis=1)
+    other = (i + rng.integers(1, 3, n)) % 3
+    scale = 2.0 ** rng.integers(-9, 6, n)
+    point = np.zeros((n, 3))
+    point[rows, i] = scale * rng.choice([-1.0, 1.0], n)
+    # As long as the point's own coordinates along the other axes (an edge, a corner), or longer, or shorter (a miss).
+    half = np.maximum(np.abs(np.einsum("nij,nj->ni", axes, point)), 1e-4 * scale[:, None])
+    factor = rng.choice([0.5, 1.0, 1.0, 2.0], (n, 3))
+    factor[rows, face] = 1.0
+    step, row = np.zeros((n, 3)), axes[rows, face]
+    step[rows, i], step[rows, other] = row[rows, other], -row[rows, i]
+    step *= (scale * 2.0 ** rng.integers(1, 12, n))[:, None]
+    start, end = point - step * rng.integers(0, 2, (n, 1)), point + step * rng.integers(0, 2, (n, 1))
+    return shots(shapes(BOX, np.zeros((n, 3)), orientation=turn, half=half * factor), start, end)
+
+
 ROW = ShapeRow(
     kind=BOX,
     faces=frozenset(range(NEG_X, NEG_X + 6)),
@@ -100,11 +118,15 @@ ROW = ShapeRow(
     grows=("half",),
     make=lambda s: cc.Limbs.boxes(s.p1, s.orientation, s.half),
     makers={"box": lambda p1, p2, r, rng: cc.Limbs.boxes([p1], rng.normal(size=4), rng.uniform(0.1, 1.0, 3))},
+    everyday=shapes(BOX, CENTER[None], orientation=TURN_TO_AXIS, half=np.array([[RADIUS, 0.2, HALF_LENGTH]])),
+    volume=8 * 0.3 * 0.2 * 0.4,
     arguments={"boxes": {"center": LOW, "orientation": TURN, "half_extents": HALF}},
     polynomials=polynomials,
-    where=where,
-    face=face,
+    where=lambda s: min(s.values()),
+    face=lambda s: NEG_X + list(s.values()).index(0),
     holds=lambda spot: all(abs(c) <= h for c, h in zip(spot.across, spot.solid.half, strict=True)),
+    profile=None,
+    grown=lambda length, r, r2, by: (by * 0, r, r2),
     normal=normal,
     placed=placed,
     surface=surface,
@@ -132,4 +154,10 @@ ROW = ShapeRow(
         "edge": (BRICK, (-2, -3, 0), (3, 2, 0), "the slab x and the slab y begin last", F.NEG_X, -1),
         "past a box": (BRICK, (-9, 4, 0), (9, 4, 0), "its line stays outside the slab y", F.NONE, 2),
     },
+    tangents={
+        "brick's face": Tangent(BRICK, (1, 0, 0), (1, 0, 0), (0, 1, 0.5), "a line"),
+        "brick's edge": Tangent(BRICK, (1, 2, 0), (1, 1, 0), (1, -1, 0), "an edge"),
+        "brick's corner": Tangent(BRICK, (1, 2, 3), (1, 1, 1), (1, -1, 0), "an edge"),
+    },
+    families={"exact turned": turned_box},
 )

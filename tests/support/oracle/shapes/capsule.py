@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import Array, Posed
+from support.cases.frames import Posed
 from support.cases.posed_shapes import Placed, ball_surface, frame_of, walled_feature
 from support.cases.shape_rays_exact import (
     Exact,
@@ -17,9 +17,9 @@ from support.cases.shape_rays_exact import (
     xyz,
 )
 from support.oracle.cylinder import CAP1, CAP2, SIDE
-from support.oracle.lines import CAPSULE, Poly, Seen, Signs
-from support.oracle.shapes.common import HIGH, LOW, ONE, UPRIGHT, X, Z, capped_where
-from support.oracle.shapes.record import ShapeRow
+from support.oracle.lines import CAPSULE, Poly, Seen
+from support.oracle.shapes.common import EVERYDAY, HIGH, LOW, ONE, RADIUS, UPRIGHT, X, Z, capped_where
+from support.oracle.shapes.record import Profile, ShapeRow, Tangent
 from support.oracle.shapes.rows import shapes
 from support.oracle.spots import ball_normal
 
@@ -34,14 +34,6 @@ def polynomials(s: Seen) -> dict[str, Poly]:
     return s.capped(s.off - Poly(s.aa * rr)) | {"ball1": s.mm - Poly(rr), "ball2": s.nn - Poly(rr)}
 
 
-def where(s: Signs) -> int:
-    return max(capped_where(s), -s["ball1"], -s["ball2"])
-
-
-def face(s: Signs) -> int:
-    return CAP1 if s["low"] <= 0 else CAP2 if s["high"] <= 0 else SIDE
-
-
 def placed(rng: Generator, p: Posed) -> Placed:
     """One in eight has no length, one in eight hardly any."""
     n = len(p.radius)
@@ -49,14 +41,6 @@ def placed(rng: Generator, p: Posed) -> Placed:
     short = rng.random(n) < 1 / 8
     p2[short] = (p1 + p.z * (p.radius * 10.0 ** rng.uniform(-9, -1, n))[:, None])[short]
     return Placed(shapes(CAPSULE, p1, p2, radius=p.radius), frame_of(p), np.linalg.norm(p2 - p1, axis=1))
-
-
-def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    return ball_surface(p, rng, 0.5)
-
-
-def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    return walled_feature(p, rng, tips=True)
 
 
 def exact(rng: Generator, n: int) -> Exact:
@@ -85,16 +69,20 @@ ROW = ShapeRow(
     grows=("radius",),
     make=lambda s: cc.Limbs.capsules(s.p1, s.p2, s.radius),
     makers={"capsule": lambda p1, p2, r, rng: cc.Limbs.capsules([p1], [p2], r)},
+    everyday=shapes(CAPSULE, *EVERYDAY, radius=np.array([RADIUS])),
+    volume=np.pi * 0.09 * 0.8 + 4 / 3 * np.pi * 0.027,
     arguments={"capsules": {"p1": LOW, "p2": HIGH, "radius": ONE}},
     ends_may_meet=True,
     polynomials=polynomials,
-    where=where,
-    face=face,
+    where=lambda s: max(capped_where(s), -s["ball1"], -s["ball2"]),
+    face=lambda s: CAP1 if s["low"] <= 0 else CAP2 if s["high"] <= 0 else SIDE,
     holds=lambda spot: spot.off(spot.nearest) <= spot.r**2,
+    profile=lambda length, r, _: Profile([(0, 0), (length, 0)], ball=r),
+    grown=lambda length, r, r2, by: (by * 0, r + by, r2),
     normal=lambda spot, face: ball_normal(spot),
     placed=placed,
-    surface=surface,
-    feature=feature,
+    surface=lambda p, rng: ball_surface(p, rng, 0.5),
+    feature=lambda p, rng: walled_feature(p, rng, tips=True),
     exact=exact,
     chords={
         "a pill's tip": (PILL, (-1, 0, 5), (1, 0, 5), [(4, CAP2, 4, CAP2)]),
@@ -121,5 +109,12 @@ ROW = ShapeRow(
             *("its line stays outside the slab, and it misses both balls", F.NONE, 1),
         ),
         "before a capsule": (PILL, (0, 0, 9), (0, 0, 7), "it ends before it reaches the capsule", F.NONE, 2),
+    },
+    tangents={
+        "pill's side": Tangent(PILL, (1, 0, 2), (1, 0, 0), (0, 1, 0.5)),
+        "pill's wall": Tangent(PILL, (1, 0, 2), (1, 0, 0), (0, 0, 1), "a line"),
+        "pill's seam": Tangent(PILL, (1, 0, 4), (1, 0, 0), (0, 1, 0)),
+        "pill's tip": Tangent(PILL, (0, 0, 5), (0, 0, 1), (1, 1, 0)),
+        "pill's foot": Tangent(PILL, (0, 0, -1), (0, 0, -1), (1, 0, 0)),
     },
 )

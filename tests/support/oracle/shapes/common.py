@@ -1,4 +1,4 @@
-"""What several shapes share: four good limbs, one upright pair of ends, and the meaning of caps."""
+"""What several shapes share: four good limbs, an upright pair of ends, an everyday place, and the meaning of caps."""
 
 import numpy as np
 from support.oracle.cylinder import CAP1, CAP2, SIDE
@@ -10,6 +10,11 @@ TURN, HALF, ONE = np.tile([0.0, 0, 0, 1], (4, 1)), np.ones((4, 3)), np.ones(4)
 
 UPRIGHT = np.array([[0.0, 0, 0]]), np.array([[0.0, 0, 4]])
 X, Y, Z = np.eye(3)
+
+CENTER, AXIS, ACROSS = np.array([[0.5, -1.0, 2.0], [0.6, 0.0, 0.8], [-0.8, 0.0, 0.6]])
+HALF_LENGTH, RADIUS = 0.4, 0.3
+EVERYDAY = CENTER[None] - HALF_LENGTH * AXIS, CENTER[None] + HALF_LENGTH * AXIS
+"""Both ends of everyday limbs."""
 
 
 def capped_where(s: Signs) -> int:

@@ -2,13 +2,13 @@
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import Array, Posed, frames
-from support.cases.posed_shapes import Placed, capped_surface, upright, walled_feature
+from support.cases.frames import frames
+from support.cases.posed_shapes import capped_surface, upright, walled_feature
 from support.cases.shape_rays_exact import Exact, multiple, one_of, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
-from support.oracle.lines import CYLINDER, Poly, Seen
-from support.oracle.shapes.common import HIGH, LOW, ONE, UPRIGHT, X, Z, capped_face, capped_where
-from support.oracle.shapes.record import ShapeRow
+from support.oracle.lines import CYLINDER, Poly
+from support.oracle.shapes.common import EVERYDAY, HIGH, LOW, ONE, RADIUS, UPRIGHT, X, Z, capped_face, capped_where
+from support.oracle.shapes.record import Profile, ShapeRow, Tangent
 from support.oracle.shapes.rows import shapes
 from support.oracle.spots import capped_normal
 
@@ -16,18 +16,6 @@ import cylcollide as cc
 
 F = cc.Face
 ROD = shapes(CYLINDER, *UPRIGHT, radius=np.array([1.0]))
-
-
-def polynomials(s: Seen) -> dict[str, Poly]:
-    return s.capped(s.off - Poly(s.aa * s.r * s.r))
-
-
-def placed(_: Generator, p: Posed) -> Placed:
-    return upright(CYLINDER, p, radius=p.radius)
-
-
-def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    return capped_surface(p, rng, p.limbs.radius, 0 * p.height)
 
 
 def exact(rng: Generator, n: int) -> Exact:
@@ -51,14 +39,18 @@ ROW = ShapeRow(
     grows=("radius",),
     make=lambda s: cc.Limbs.cylinders(s.p1, s.p2, s.radius),
     makers={"cylinder": lambda p1, p2, r, rng: cc.Limbs.cylinders([p1], [p2], r)},
+    everyday=shapes(CYLINDER, *EVERYDAY, radius=np.array([RADIUS])),
+    volume=np.pi * 0.09 * 0.8,
     arguments={"cylinders": {"p1": LOW, "p2": HIGH, "radius": ONE}},
-    polynomials=polynomials,
+    polynomials=lambda s: s.capped(s.off - Poly(s.aa * s.r * s.r)),
     where=capped_where,
     face=capped_face,
     holds=lambda spot: spot.within_caps(spot.r),
+    profile=lambda length, r, _: Profile([(0, 0), (0, r), (length, r), (length, 0)]),
+    grown=lambda length, r, r2, by: (by, r + by, r2),
     normal=capped_normal,
-    placed=placed,
-    surface=surface,
+    placed=lambda _, p: upright(CYLINDER, p, radius=p.radius),
+    surface=lambda p, rng: capped_surface(p, rng, p.limbs.radius, 0 * p.height),
     feature=walled_feature,
     exact=exact,
     chords={
@@ -86,5 +78,12 @@ ROW = ShapeRow(
         "short": (ROD, (-5, 0, 1), (-3, 0, 1), "it ends before it reaches the wall", F.NONE, 2),
         "late": (ROD, (3, 0, 1), (5, 0, 1), "it starts after its line has left the wall", F.NONE, 2),
         "over": (ROD, (-1, 0, 10), (9, 0, 0), "it leaves the wall before it reaches the slab", F.NONE, 2),
+    },
+    tangents={
+        "rod": Tangent(ROD, (1, 0, 2), (1, 0, 0), (0, 1, 0)),
+        "slanted rod": Tangent(ROD, (1, 0, 2), (1, 0, 0), (0, 1, 0.25)),
+        "rod's wall": Tangent(ROD, (1, 0, 2), (1, 0, 0), (0, 0, 2), "a line"),
+        "rod's cap": Tangent(ROD, (0.5, 0, 0), (0, 0, -1), (0, 1, 0), "a line"),
+        "rod's upper cap": Tangent(ROD, (0.25, 0.25, 4), (0, 0, 1), (1, 0, 0), "a line"),
     },
 )

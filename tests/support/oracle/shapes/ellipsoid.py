@@ -8,9 +8,9 @@ from support.cases.frames import TRIPLES, Array, Posed, _circle, _unit, frames
 from support.cases.posed_shapes import Placed, at, either, upright
 from support.cases.shape_rays_exact import Exact, finer, multiple, one_of, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import SIDE
-from support.oracle.lines import ELLIPSOID, Poly, Seen
-from support.oracle.shapes.common import HIGH, LOW, ONE, UPRIGHT, X, Z
-from support.oracle.shapes.record import ShapeRow
+from support.oracle.lines import ELLIPSOID
+from support.oracle.shapes.common import EVERYDAY, HIGH, LOW, ONE, RADIUS, UPRIGHT, X, Z
+from support.oracle.shapes.record import ShapeRow, Tangent
 from support.oracle.shapes.rows import shapes
 from support.oracle.spots import Spot, length, unit
 
@@ -18,10 +18,6 @@ import cylcollide as cc
 
 F = cc.Face
 EGG = shapes(ELLIPSOID, *UPRIGHT, radius=np.array([1.0]))
-
-
-def polynomials(s: Seen) -> dict[str, Poly]:
-    return {"wall": s.off * s.aa - s.along * s.beyond * (4 * s.r * s.r)}
 
 
 def normal(spot: Spot, _: int) -> tuple[list[float], float]:
@@ -82,16 +78,21 @@ ROW = ShapeRow(
     grows=("radius",),
     make=lambda s: cc.Limbs.ellipsoids(s.p1, s.p2, s.radius),
     makers={"ellipsoid": lambda p1, p2, r, rng: cc.Limbs.ellipsoids([p1], [p2], r)},
+    everyday=shapes(ELLIPSOID, *EVERYDAY, radius=np.array([RADIUS])),
+    volume=4 / 3 * np.pi * 0.09 * 0.4,
     arguments={"ellipsoids": {"p1": LOW, "p2": HIGH, "radius": ONE}},
-    polynomials=polynomials,
+    polynomials=lambda s: {"wall": s.off * s.aa - s.along * s.beyond * (4 * s.r * s.r)},
     where=lambda s: -s["wall"],
     face=lambda s: SIDE,
     holds=lambda spot: spot.off(spot.u) / spot.r**2 + (2 * spot.u - 1) ** 2 <= 1,
+    profile=None,
+    grown=lambda length, r, r2, by: (by, r + by, r2),
     normal=normal,
     placed=placed,
     surface=surface,
     feature=feature,
     exact=exact,
+    is_bounded=True,
     chords={
         "an egg's pole": (EGG, (-1, 0, 0), (1, 0, 0), [(4, SIDE, 4, SIDE)]),
         "an egg's equator": (EGG, (-2, 0, 2), (2, 0, 2), [(2, SIDE, 6, SIDE)]),
@@ -104,5 +105,9 @@ ROW = ShapeRow(
     explained={
         "egg": (EGG, (-3, 0, 2), (3, 0, 2), "it reaches the wall", F.SIDE, -1),
         "egg's pole": (EGG, (-3, 0, 4.5), (3, 0, 4.5), "its line stays outside the wall", F.NONE, 0.5),
+    },
+    tangents={
+        "egg": Tangent(EGG, (1, 0, 2), (1, 0, 0), (0, 1, 0)),
+        "egg's pole": Tangent(EGG, (0, 0, 4), (0, 0, 1), (0, 1, 0)),
     },
 )

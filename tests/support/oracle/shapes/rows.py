@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from support.cases.frames import Array, Whole
 from support.oracle.cylinder import Ray, ray, segment
-from support.oracle.lines import BOX, Solid
+from support.oracle.lines import Solid
 
 import cylcollide as cc
 
@@ -43,8 +43,10 @@ class Shapes:
 
     def solids(self) -> list[Solid]:
         """Return the limbs for the oracle. Of the library only a box's axes are asked: they define the box."""
+        from support.oracle.shapes.table import SHAPE_ROWS
+
         axes = box_axes(self.orientation)
-        axes[self.kind != BOX] = 0.0
+        axes[["orientation" not in SHAPE_ROWS[kind].takes for kind in self.kind.tolist()]] = 0.0
         return solids_of(self.kind, self.p1, self.p2, self.radius, self.radius2, axes, self.half)
 
 

@@ -1,9 +1,19 @@
-"""The one table of shapes that all tests read from: a shape that is entered here is tested like the others."""
+"""The one table of shapes that all tests read from: a shape whose file is here is tested like the others."""
 
-from support.oracle.shapes import box, capsule, cylinder, ellipsoid, sphere, tapered, tube
+from importlib import import_module
+from pkgutil import iter_modules
+
+from support.oracle import shapes
 from support.oracle.shapes.record import ShapeRow
 
-SHAPE_ROWS: dict[int, ShapeRow] = {
-    module.ROW.kind: module.ROW for module in (cylinder, tube, tapered, ellipsoid, capsule, sphere, box)
-}
+_FILES = {module.name for module in iter_modules(shapes.__path__)} - {"common", "record", "rows", "table"}
+_ROWS = {name: import_module(f"{shapes.__name__}.{name}").ROW for name in sorted(_FILES)}
+
+NAMES = tuple(sorted(_ROWS, key=lambda name: _ROWS[name].kind))
+"""Names of the shapes, those of their files, by code."""
+
+SHAPE_ROWS: dict[int, ShapeRow] = {_ROWS[name].kind: _ROWS[name] for name in NAMES}
 """By code."""
+
+MAKERS = {name: make for row in SHAPE_ROWS.values() for name, make in row.makers.items()}
+"""By name of a shape: from p1, p2, radius and a generator to one limb."""

@@ -1,5 +1,7 @@
 """The tapered cylinder, and the cone, in the tests' table."""
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.random import Generator
 from support.cases.frames import Array, Posed, _circle, frames
@@ -7,10 +9,10 @@ from support.cases.posed_shapes import Placed, at, capped_surface, either, uprig
 from support.cases.shape_rays_exact import Exact, finer, multiple, one_of, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import CAP1, CAP2, SIDE
 from support.oracle.lines import TAPERED, Poly, Seen
-from support.oracle.shapes.common import HIGH, LOW, ONE, UPRIGHT, X, Z, capped_face, capped_where
-from support.oracle.shapes.record import Pick, ShapeRow
+from support.oracle.shapes.common import EVERYDAY, HIGH, LOW, ONE, RADIUS, UPRIGHT, X, Z, capped_face, capped_where
+from support.oracle.shapes.record import Pick, Profile, ShapeRow, Tangent
 from support.oracle.shapes.rows import shapes
-from support.oracle.spots import Spot, capped_normal, length
+from support.oracle.spots import capped_normal, length, square_root
 
 import cylcollide as cc
 
@@ -25,8 +27,11 @@ def polynomials(s: Seen) -> dict[str, Poly]:
     return s.capped(s.off * s.aa - radius * radius)
 
 
-def normal(spot: Spot, face: int) -> tuple[list[float], float]:
-    return capped_normal(spot, face, (spot.solid.radius2 - spot.solid.radius) / length(spot.a))
+def grown(length: Fraction, r: Fraction, r2: Fraction, by: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the solid between planes and a cone that are `by` farther out."""
+    slope = (r2 - r) / length
+    wall = by * square_root(1 + slope * slope)
+    return by, r + wall - slope * by, r2 + wall + slope * by
 
 
 def placed(rng: Generator, p: Posed) -> Placed:
@@ -36,10 +41,6 @@ def placed(rng: Generator, p: Posed) -> Placed:
     choices = [0 * radius, radius * rng.uniform(0, 3, n), beside, radius, radius * 10.0 ** rng.uniform(-9, 0, n)]
     other, swap = np.choose(rng.choice(5, n, p=[0.3, 0.35, 0.15, 0.05, 0.15]), choices), rng.random(n) < 0.5
     return upright(TAPERED, p, radius=np.where(swap, other, radius), radius2=np.where(swap, radius, other))
-
-
-def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    return capped_surface(p, rng, p.limbs.radius2, 0 * p.height)
 
 
 def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
@@ -95,6 +96,8 @@ ROW = ShapeRow(
         "tapered": lambda p1, p2, r, rng: cc.Limbs.tapered_cylinders([p1], [p2], r, r * rng.uniform(0.0, 3.0)),
         "cone": lambda p1, p2, r, rng: cc.Limbs.cones([p1], [p2], r),
     },
+    everyday=shapes(TAPERED, *EVERYDAY, radius=np.array([RADIUS]), radius2=np.array([0.2])),
+    volume=np.pi * 0.8 / 3 * (0.09 + 0.06 + 0.04),
     arguments={
         "tapered_cylinders": {"p1": LOW, "p2": HIGH, "radius1": ONE, "radius2": ONE * 2},
         "cones": {"base": LOW, "apex": HIGH, "radius": ONE},
@@ -103,12 +106,15 @@ ROW = ShapeRow(
     where=capped_where,
     face=capped_face,
     holds=lambda spot: spot.within_caps((1 - spot.u) * spot.r + spot.u * spot.r2),
-    normal=normal,
+    profile=lambda length, r, r2: Profile([(0, 0), (0, r), (length, r2), (length, 0)]),
+    grown=grown,
+    normal=lambda spot, face: capped_normal(spot, face, (spot.solid.radius2 - spot.solid.radius) / length(spot.a)),
     placed=placed,
-    surface=surface,
+    surface=lambda p, rng: capped_surface(p, rng, p.limbs.radius2, 0 * p.height),
     feature=feature,
     exact=exact,
     share=(0.0, 2.0),
+    is_bounded=True,
     radii=radii,
     chords={
         "a cone through its apex": (CONE, (-1, 0, 4), (1, 0, 4), [(4, CAP2, 4, CAP2)]),
@@ -127,5 +133,12 @@ ROW = ShapeRow(
     explained={
         "cone": (CONE, (-3, 0, 2), (3, 0, 2), "the wall begins last", F.SIDE, -2 * S5),
         "second nappe": (CONE, (0, 0, 9), (0, 0, 5), "it ends before it reaches the slab", F.NONE, 1),
+    },
+    tangents={
+        "cone": Tangent(CONE, (1, 0, 2), (2, 0, 1), (0, 1, 0)),
+        "cone's generator": Tangent(CONE, (1, 0, 2), (4, 0, 2), (-0.5, 0, 1), "a line"),
+        "cone's base": Tangent(CONE, (0.25, 0.25, 0), (0, 0, -1), (1, 0, 0), "a line"),
+        "taper": Tangent(TAPER, (3, 0, 2), (1, 0, -1), (0, 1, 0)),
+        "taper's generator": Tangent(TAPER, (3, 0, 2), (1, 0, -1), (1, 0, 1), "a line"),
     },
 )

@@ -6,9 +6,9 @@ from support.cases.frames import Array, Posed, frames
 from support.cases.posed_shapes import Placed, capped_surface, upright, walled_feature
 from support.cases.shape_rays_exact import Exact, multiple, one_of, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
-from support.oracle.lines import BORE, TUBE, Poly, Seen, Signs
-from support.oracle.shapes.common import HIGH, LOW, ONE, UPRIGHT, X, Y, Z, capped_face, capped_where
-from support.oracle.shapes.record import Pick, ShapeRow
+from support.oracle.lines import BORE, TUBE, Poly
+from support.oracle.shapes.common import EVERYDAY, HIGH, LOW, ONE, RADIUS, UPRIGHT, X, Y, Z, capped_face, capped_where
+from support.oracle.shapes.record import Pick, Profile, ShapeRow, Tangent
 from support.oracle.shapes.rows import shapes
 from support.oracle.spots import Spot, capped_normal
 
@@ -16,18 +16,6 @@ import cylcollide as cc
 
 F = cc.Face
 PIPE = shapes(TUBE, *UPRIGHT, radius=np.array([2.0]), radius2=np.array([1.0]))
-
-
-def polynomials(s: Seen) -> dict[str, Poly]:
-    return s.capped(s.off - Poly(s.aa * s.r * s.r)) | {"bore": s.off - Poly(s.aa * s.r2 * s.r2)}
-
-
-def where(s: Signs) -> int:
-    return min(capped_where(s), s["bore"])
-
-
-def face(s: Signs) -> int:
-    return capped_face(s) or (BORE if s["bore"] == 0 else SIDE)
 
 
 def normal(spot: Spot, face: int) -> tuple[list[float], float]:
@@ -41,10 +29,6 @@ def placed(rng: Generator, p: Posed) -> Placed:
     return upright(TUBE, p, radius=p.radius, radius2=p.radius * share)
 
 
-def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    return capped_surface(p, rng, p.limbs.radius, p.limbs.radius2)
-
-
 def interior(surface, p: Placed, rng: Generator) -> Array:
     """Return points in the wall: inwards from its surface."""
     point, normal = surface(p, rng)
@@ -52,10 +36,6 @@ def interior(surface, p: Placed, rng: Generator) -> Array:
     on_cap = normal[:, 2:] != 0
     inward = np.where(on_cap, p.height[:, None], (p.limbs.radius - p.limbs.radius2)[:, None])
     return point - share * inward * normal
-
-
-def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    return walled_feature(p, rng, bore=p.limbs.radius2)
 
 
 def radii(pick: Pick, radius: int) -> tuple[int, int]:
@@ -86,16 +66,20 @@ ROW = ShapeRow(
     grows=("radius",),
     make=lambda s: cc.Limbs.tubes(s.p1, s.p2, s.radius, s.radius2),
     makers={"tube": lambda p1, p2, r, rng: cc.Limbs.tubes([p1], [p2], r, r * rng.uniform(0.1, 0.9))},
+    everyday=shapes(TUBE, *EVERYDAY, radius=np.array([RADIUS]), radius2=np.array([0.1])),
+    volume=np.pi * (0.09 - 0.01) * 0.8,
     arguments={"tubes": {"p1": LOW, "p2": HIGH, "radius": ONE, "inner_radius": ONE / 2}},
-    polynomials=polynomials,
-    where=where,
-    face=face,
+    polynomials=lambda s: s.capped(s.off - Poly(s.aa * s.r * s.r)) | {"bore": s.off - Poly(s.aa * s.r2 * s.r2)},
+    where=lambda s: min(capped_where(s), s["bore"]),
+    face=lambda s: capped_face(s) or (BORE if s["bore"] == 0 else SIDE),
     holds=lambda spot: spot.within_caps(spot.r) and spot.off(spot.u) >= spot.r2**2,
+    profile=lambda length, r, r2: Profile([(0, r2), (0, r), (length, r), (length, r2), (0, r2)]),
+    grown=lambda length, r, r2, by: (by, r + by, r2 - by),
     normal=normal,
     placed=placed,
-    surface=surface,
+    surface=lambda p, rng: capped_surface(p, rng, p.limbs.radius, p.limbs.radius2),
     interior=interior,
-    feature=feature,
+    feature=lambda p, rng: walled_feature(p, rng, bore=p.limbs.radius2),
     exact=exact,
     share=(0.05, 0.95),
     radii=radii,
@@ -119,5 +103,9 @@ ROW = ShapeRow(
         "pipe": (PIPE, (-3, 0, 1), (3, 0, 1), "the wall begins last", F.SIDE, -0.5),
         "from the bore": (PIPE, (0, 0, 1), (3, 0, 1), "the bore ends last", F.BORE, -0.5),
         "in the bore": (PIPE, (0, 0, -1), (0, 0, 9), "it stays in the bore", F.NONE, 1),
+    },
+    tangents={
+        "pipe's bore": Tangent(PIPE, (1, 0, 2), (-1, 0, 0), (0, 1, 0), "a bore"),
+        "along pipe's bore": Tangent(PIPE, (1, 0, 2), (-1, 0, 0), (0, 0, 1), "a line"),
     },
 )
