@@ -14,7 +14,7 @@ from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.exact.line import Triple
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tapered, Tube
-from cylcollide.exact.solid import Solid
+from cylcollide.exact.solid import LimbSolid
 
 
 class Solids(NamedTuple):
@@ -39,7 +39,7 @@ class Ends(Enum):
     ONE = "one point, the centre"
 
 
-ExactSolid: TypeAlias = Callable[[Triple, Triple, float, float, tuple[float, ...]], Solid]
+ExactSolid: TypeAlias = Callable[[Triple, Triple, float, float, tuple[float, ...]], LimbSolid]
 """From p1, p2, radius, radius2 and, of a box, its row of `Solids.boxes`, else (), to a solid."""
 
 SizeCheck: TypeAlias = Callable[[Float64Array, str], Float64Array]
@@ -247,11 +247,11 @@ def first_beyond_range(solids: Solids) -> int | None:
 ONE_RADIUS: Mapping[str, SizeCheck] = {"radius": validate.sizes}
 
 
-def _capsule(p1: Triple, p2: Triple, radius: float, *_: object) -> Solid:
+def _capsule(p1: Triple, p2: Triple, radius: float, *_: object) -> LimbSolid:
     return Capsule(p1, p2, radius) if p1 != p2 else Sphere(p1, radius)
 
 
-def _box(center: Triple, _p2: Triple, _radius: float, _radius2: float, box: tuple[float, ...]) -> Solid:
+def _box(center: Triple, _p2: Triple, _radius: float, _radius2: float, box: tuple[float, ...]) -> LimbSolid:
     a, b, c, d, e, f, g, h, i, x, y, z = box
     return Box(center, ((a, b, c), (d, e, f), (g, h, i)), (x, y, z))
 

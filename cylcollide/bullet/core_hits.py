@@ -6,14 +6,13 @@ x, a segment is hit at fraction 0 if (end - x)·(x - k) < 0, with the normal (x 
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int32Array, Shape
+from cylcollide._types import BoolArray, Float64Array, Int32Array
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import dot, scaled_integers, subtract, vector_of
+from cylcollide.kernels.traits import ROUND
 from cylcollide.world import Snapshot
-
-ROUND = (int(Shape.SPHERE), int(Shape.CAPSULE))
 
 ERROR = 64.0 * UNIT_ROUNDOFF
 """Error of x - k in float64, relative to |x - p1| + |p2 - p1|; twice that of a chain of ten roundings a component."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain, product
 from typing import TypeAlias
 
@@ -10,10 +11,16 @@ from cylcollide._types import Face
 from cylcollide.exact.foot import ONE, Digits, Foot, digits_of, sum_of, unit_of
 from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import QuadraticNumber, Vector, cross, dot, scaled_integers, subtract, vector_of
-from cylcollide.exact.shapes import Box, scaled_axes
 
 Plane: TypeAlias = tuple[int, Vector, Face]
 """Of a face: how far a point is beyond it, times the length of the normal; the normal."""
+
+
+@lru_cache(256)
+def scaled_axes(axes: tuple[Triple, Triple, Triple]) -> tuple[tuple[Vector, Vector, Vector], int]:
+    """The axes of a box as integers, and what is 1 in their unit."""
+    a, b, c, d, e, f, g, h, i, unit = scaled_integers((*axes[0], *axes[1], *axes[2], 1.0))
+    return ((a, b, c), (d, e, f), (g, h, i)), unit
 
 
 def foot_of_ball(point: Triple, center: Triple, radius: float | Fraction) -> Foot:
@@ -30,13 +37,13 @@ def foot_of_ball(point: Triple, center: Triple, radius: float | Fraction) -> Foo
     return Foot(lambda: QuadraticNumber(square + r * r, scale * scale, -1, 4 * r * r * square), Face.SIDE, way)
 
 
-def feet_of_box(point: Triple, box: Box) -> list[Foot]:
+def feet_of_box(point: Triple, center: Triple, axes: tuple[Triple, Triple, Triple], half_extents: Triple) -> list[Foot]:
     """The feet of a box; outside there is one: faces in whose planes it is have multipliers that are not negative.
 
     The axes are the numbers they are, not quite at right angles. Lengths are integers times `scale`.
     """
-    x, y, z, px, py, pz, *halves, scale = scaled_integers((*point, *box.center, *box.half_extents, 1.0))
-    v, (normals, unit) = subtract((x, y, z), (px, py, pz)), scaled_axes(box.axes)
+    x, y, z, px, py, pz, *halves, scale = scaled_integers((*point, *center, *half_extents, 1.0))
+    v, (normals, unit) = subtract((x, y, z), (px, py, pz)), scaled_axes(axes)
     planes: list[Plane] = []
     for k, (n, half) in enumerate(zip(normals, halves, strict=True)):
         along = dot(v, n)

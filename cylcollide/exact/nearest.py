@@ -4,25 +4,23 @@ A place that may be the nearest is a foot. In the half plane of axis and point t
 (p + s √D) / q; that of an ellipsoid is a root of a polynomial (`exact/ellipse.py`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Context, Decimal, localcontext
 
 from cylcollide._types import Face, Side
-from cylcollide.exact.about_axis import AboutAxis
-from cylcollide.exact.ball_and_box import feet_of_box, foot_of_ball
 from cylcollide.exact.ellipse import PRECISE
 from cylcollide.exact.foot import Foot, floats_of, length_of
 from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import Number, QuadraticNumber
-from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tapered, Tube
-from cylcollide.exact.solid import Solid
+from cylcollide.exact.shapes import Ellipsoid
+from cylcollide.exact.solid import LimbSolid
 
 CLEAR, FINER = Decimal("1e-200"), Context(prec=3000, Emax=10**9, Emin=-(10**9))
 """A distance far above the errors of `PRECISE`; and what computes smaller ones, such as those of points 5e-324 off a
 line that touches a wall: they are squares of that."""
 
 
-def nearest(solid: Solid, point: Triple) -> tuple[float, Triple, Triple, Face]:
+def nearest(solid: LimbSolid, point: Triple) -> tuple[float, Triple, Triple, Face]:
     """The place of the surface that is nearest to a point; of equals the lowest face, then the end of p1.
 
     Its distance, negative inside, position and normal, as float64 numbers nearest to the true ones; and the face.
@@ -44,9 +42,9 @@ def nearest(solid: Solid, point: Triple) -> tuple[float, Triple, Triple, Face]:
         return float(outward * distance), floats_of(place), floats_of(direction), foot.face
 
 
-def nearest_foot(solid: Solid, point: Triple) -> Foot:
+def nearest_foot(solid: LimbSolid, point: Triple) -> Foot:
     """The foot of the nearest place; of equals the lowest face."""
-    best, *others = feet(solid, point)
+    best, *others = solid.feet(point)
     if others:
         square = best.square()
         for foot in others:
@@ -55,7 +53,7 @@ def nearest_foot(solid: Solid, point: Triple) -> Foot:
     return best
 
 
-def is_within(solid: Solid, point: Triple, radius: float) -> bool:
+def is_within(solid: LimbSolid, point: Triple, radius: float) -> bool:
     """Whether a point is within a distance of a closed solid, or exactly at it; inf is allowed."""
     if solid.side(point) != Side.OUTSIDE or radius == float("inf"):
         return True
@@ -64,7 +62,7 @@ def is_within(solid: Solid, point: Triple, radius: float) -> bool:
     return square.compare(QuadraticNumber(n * n, d * d)) <= 0
 
 
-def nearest_solid(point: Triple, solids: Iterable[tuple[int, Solid]]) -> int:
+def nearest_solid(point: Triple, solids: Iterable[tuple[int, LimbSolid]]) -> int:
     """The index of the solid of least signed distance from a point, the lowest of equals."""
     best: tuple[int, int, Number] | None = None
     for index, solid in sorted(solids, key=lambda numbered: numbered[0]):
@@ -74,23 +72,3 @@ def nearest_solid(point: Triple, solids: Iterable[tuple[int, Solid]]) -> int:
             if best is None or outward < best[1] or outward * square.compare(best[2]) < 0:
                 best = index, outward, square
     return -1 if best is None else best[0]
-
-
-def feet(solid: Solid, point: Triple) -> Sequence[Foot]:
-    """The feet among which the nearest place is, the lowest faces first."""
-    match solid:
-        case Cylinder(p1, p2, radius):
-            return AboutAxis.of(point, p1, p2, radius, radius, 0.0).feet()
-        case Tube(p1, p2, radius, inner):
-            return AboutAxis.of(point, p1, p2, radius, radius, inner).feet()
-        case Tapered(p1, p2, radius1, radius2):
-            return AboutAxis.of(point, p1, p2, radius1, radius2, 0.0).feet()
-        case Capsule(p1, p2, radius):
-            return [AboutAxis.of(point, p1, p2, radius, radius, 0.0).foot_of_capsule()]
-        case Ellipsoid(p1, p2, radius):
-            return [AboutAxis.of(point, p1, p2, radius, radius, 0.0).foot_of_ellipsoid()]
-        case Sphere(center, radius):
-            return [foot_of_ball(point, center, radius)]
-        case Box():
-            return feet_of_box(point, solid)
-    raise TypeError(f"feet: no solid of type {type(solid).__name__} is known")

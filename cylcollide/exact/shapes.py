@@ -7,12 +7,14 @@ is |(x - p1) × a| / |a|.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from cylcollide._types import Face, RayNumbers
+from cylcollide.exact.about_axis import AboutAxis
+from cylcollide.exact.ball_and_box import feet_of_box, foot_of_ball, scaled_axes
+from cylcollide.exact.foot import Foot
 from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import Vector, cross, dot, scaled_integers, subtract
-from cylcollide.exact.solid import Bound, Solid, bore, slab, wall
+from cylcollide.exact.solid import Bound, LimbSolid, bore, slab, wall
 
 
 def line_from(ray: RayNumbers, place: Triple, *lengths: float | Fraction) -> tuple[Vector, Vector, Vector, list[int]]:
@@ -62,7 +64,7 @@ def axis_frame(ray: RayNumbers, p1: Triple, p2: Triple, *radii: float | Fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Cylinder(Solid):
+class Cylinder(LimbSolid):
     """Closed cylinder with flat caps: 0 <= h <= a², |(x - p1) × a|² <= r² a²."""
 
     p1: Triple
@@ -75,9 +77,13 @@ class Cylinder(Solid):
         (r,) = frame.radii
         return frame.slab(), wall("wall", Face.SIDE, *frame.quadric(r * r * frame.top))
 
+    def feet(self, point: Triple) -> Sequence[Foot]:
+        """On a cap, the wall or a rim."""
+        return AboutAxis.of(point, self.p1, self.p2, self.radius, self.radius, 0.0).feet()
+
 
 @dataclass(frozen=True, slots=True)
-class Tube(Solid):
+class Tube(LimbSolid):
     """Closed cylinder less the open infinite cylinder of `inner_radius`: the bore's wall belongs to it."""
 
     p1: Triple
@@ -91,9 +97,13 @@ class Tube(Solid):
         r, inner = (frame.quadric(radius * radius * frame.top) for radius in frame.radii)
         return frame.slab(), wall("wall", Face.SIDE, *r), bore("bore", Face.BORE, *inner)
 
+    def feet(self, point: Triple) -> Sequence[Foot]:
+        """On a cap, a wall or a rim."""
+        return AboutAxis.of(point, self.p1, self.p2, self.radius, self.radius, self.inner_radius).feet()
+
 
 @dataclass(frozen=True, slots=True)
-class Tapered(Solid):
+class Tapered(LimbSolid):
     """Closed tapered cylinder: 0 <= h <= a², distance from the axis <= r1 + (r2 - r1) h / a²; a cone if r2 = 0."""
 
     p1: Triple
@@ -112,9 +122,13 @@ class Tapered(Solid):
         nappes = frame.quadric(start * start, start * change, change * change, frame.top)
         return frame.slab(), wall("wall", Face.SIDE, *nappes)
 
+    def feet(self, point: Triple) -> Sequence[Foot]:
+        """On a cap, the wall, a rim or the apex."""
+        return AboutAxis.of(point, self.p1, self.p2, self.radius1, self.radius2, 0.0).feet()
+
 
 @dataclass(frozen=True, slots=True)
-class Ellipsoid(Solid):
+class Ellipsoid(LimbSolid):
     """Closed ellipsoid of revolution with poles p1, p2 and equatorial radius r."""
 
     p1: Triple
@@ -127,9 +141,13 @@ class Ellipsoid(Solid):
         (r,) = frame.radii
         return (wall("wall", Face.SIDE, *frame.quadric(0, 2 * r * r * frame.top, -4 * r * r, frame.top)),)
 
+    def feet(self, point: Triple) -> Sequence[Foot]:
+        """The one on the ellipse of the half plane."""
+        return [AboutAxis.of(point, self.p1, self.p2, self.radius, self.radius, 0.0).foot_of_ellipsoid()]
+
 
 @dataclass(frozen=True, slots=True)
-class Capsule(Solid):
+class Capsule(LimbSolid):
     """All points within r of the segment p1 → p2, p1 and p2 different; its balls are its caps, the seams included."""
 
     p1: Triple
@@ -153,9 +171,13 @@ class Capsule(Solid):
         between, body, first, last = self.bounds(ray)
         return (between, body), (first,), (last,)
 
+    def feet(self, point: Triple) -> Sequence[Foot]:
+        """The one on the wall or a ball."""
+        return [AboutAxis.of(point, self.p1, self.p2, self.radius, self.radius, 0.0).foot_of_capsule()]
+
 
 @dataclass(frozen=True, slots=True)
-class Sphere(Solid):
+class Sphere(LimbSolid):
     """Closed ball."""
 
     center: Triple
@@ -166,16 +188,13 @@ class Sphere(Solid):
         offset, step, _, (r,) = line_from(ray, self.center, self.radius)
         return (wall("wall", Face.SIDE, dot(step, step), dot(offset, step), dot(offset, offset) - r * r),)
 
-
-@lru_cache(256)
-def scaled_axes(axes: tuple[Triple, Triple, Triple]) -> tuple[tuple[Vector, Vector, Vector], int]:
-    """The axes of a box as integers, and what is 1 in their unit."""
-    a, b, c, d, e, f, g, h, i, unit = scaled_integers((*axes[0], *axes[1], *axes[2], 1.0))
-    return ((a, b, c), (d, e, f), (g, h, i)), unit
+    def feet(self, point: Triple) -> Sequence[Foot]:
+        """The one on the way from the centre."""
+        return [foot_of_ball(point, self.center, self.radius)]
 
 
 @dataclass(frozen=True, slots=True)
-class Box(Solid):
+class Box(LimbSolid):
     """Closed box: |axis_i · (x - center)| <= half_i for i = 0, 1, 2, with the axes as given in float64."""
 
     center: Triple
@@ -192,3 +211,7 @@ class Box(Solid):
             slab("slab y", dot(y, offset) + b, dot(y, step), 2 * b, Face.NEG_Y, Face.POS_Y),
             slab("slab z", dot(z, offset) + c, dot(z, step), 2 * c, Face.NEG_Z, Face.POS_Z),
         )
+
+    def feet(self, point: Triple) -> Sequence[Foot]:
+        """On each face from inside, else one."""
+        return feet_of_box(point, self.center, self.axes, self.half_extents)

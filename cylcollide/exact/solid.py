@@ -10,6 +10,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from cylcollide._types import Face, RayNumbers, Side
+from cylcollide.exact.foot import Foot
 from cylcollide.exact.line import End, Stretch, Triple, beyond, common, hull, owner, within
 from cylcollide.exact.numbers import QuadraticNumber
 
@@ -70,6 +71,14 @@ class Solid(ABC):
         at_rest = RayNumbers(point, (0.0, 0.0, 0.0), False, 0.0)  # a ray with direction zero
         depth = max([min([bound.depth for bound in part]) for part in self.parts(at_rest)])
         return Side.INSIDE if depth > 0 else Side.SURFACE if depth == 0 else Side.OUTSIDE
+
+
+class LimbSolid(Solid):
+    """The specification of the shape of limbs: which points are in it, and which places are nearest to a point."""
+
+    @abstractmethod
+    def feet(self, point: Triple) -> Sequence[Foot]:
+        """The feet among which the place of the surface that is nearest to a point is, the lowest faces first."""
 
 
 def _owned(stretch: Stretch) -> Stretch:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from cylcollide._types import Face, RayNumbers
 from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.ball_and_box import scaled_axes
 from cylcollide.exact.contacts import Contact, common, contacts_where, united
 from cylcollide.exact.line import End, Stretch, hull, within
 from cylcollide.exact.line import common as common_stretches
@@ -23,7 +24,7 @@ from cylcollide.exact.moving import AxisProducts
 from cylcollide.exact.numbers import ZERO, Number, QuadraticNumber, Vector, dot, sign, subtract
 from cylcollide.exact.order import is_behind
 from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
-from cylcollide.exact.shapes import AxisFrame, Box, Capsule, Cylinder, Sphere, Tube, axis_frame, line_from, scaled_axes
+from cylcollide.exact.shapes import AxisFrame, Box, Capsule, Cylinder, Sphere, Tube, axis_frame, line_from
 from cylcollide.exact.solid import Bound, Solid
 
 Part: TypeAlias = tuple[Polynomial, ...]
@@ -39,8 +40,9 @@ def grown_by(solid: Solid, radius: float) -> Solid:
         return replace(solid, radius=Fraction(solid.radius) + Fraction(radius))
     if isinstance(solid, Box):
         return GrownBox(solid, radius)
-    assert isinstance(solid, Cylinder | Tube)
-    return GrownCylinder(solid, radius)
+    if isinstance(solid, Cylinder | Tube):
+        return GrownCylinder(solid, radius)
+    raise TypeError(f"{type(solid).__name__} has no exact growth: kernels/traits.py must call its shape bounded")
 
 
 # Boxes --------------------------------------------------------------------------------------------------------------

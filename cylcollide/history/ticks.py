@@ -12,11 +12,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import NO_LIMB, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import NO_LIMB, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.refit import Slots, united
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
+from cylcollide.kernels.traits import ROUND
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import HAS_AXIS
 from cylcollide.query.labels import NO_BONE, NO_STATIC
@@ -68,7 +69,7 @@ class Models:
         """Axes and half extents of each box in the frame of its bone."""
         self.local_box[is_box] = t.boxes[t.box[is_box]]
         self.rim[is_box] = np.linalg.norm(self.local_box[is_box, 9:], axis=1)
-        self.rim[np.isin(t.kind, (Shape.CAPSULE, Shape.SPHERE))] = 0.0
+        self.rim[np.isin(t.kind, ROUND)] = 0.0
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
         self.span: Float64Array = ends.max(axis=1, initial=0.0)
         """Largest distance of its axis from the origin of its bone."""

@@ -12,7 +12,7 @@ from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.thick import BOUNDED
+from cylcollide.kernels.traits import BOUNDED
 from cylcollide.runtime.compile import linkonce
 
 FACE_INSIDE = float(Face.INSIDE)

@@ -15,6 +15,7 @@ from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import as_vector, dot, subtract
+from cylcollide.kernels.traits import CORNER_SPEEDS
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 ELLIPSOID, BOX = int(Shape.ELLIPSOID), int(Shape.BOX)
@@ -26,14 +27,11 @@ STEPS = 900
 SLACK = 2.0**-40
 """Of the size of points: far above the rounding of growths there."""
 
-CORNERS = np.array([2.0**0.5, 2.0**0.5, 2.0, 1.0, 1.0, 1.0, 3.0**0.5])
-"""By `Shape`, how fast corners move as a limb grows: a rim √2 as far as the faces; of a taper, times 1 + slope."""
-
 
 @inlined
 def corner_speed(limb: Limb) -> float:
     """No point within growth g is farther from the limb than g times this."""
-    return float(CORNERS[limb.kind]) * (1.0 + steepness(limb))
+    return float(CORNER_SPEEDS[limb.kind]) * (1.0 + steepness(limb))
 
 
 @inlined

@@ -33,8 +33,6 @@ from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like, large
 
 BOX, CAPSULE, SPHERE, ELLIPSOID = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.ELLIPSOID)
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
-BOUNDED = (TAPERED, ELLIPSOID)
-"""Shapes whose contacts are bounded only, not known to the last digit."""
 SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 

@@ -32,7 +32,7 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.near_line import nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import Ray, cross, dot, largest_component
 from cylcollide.kernels.surface import any_perpendicular, point_at, unit
-from cylcollide.kernels.thick import BOUNDED
+from cylcollide.kernels.traits import BOUNDED
 from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real, Truth, absolute, larger, select, square_root
 

@@ -5,7 +5,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Shape
 from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN
 from cylcollide.kernels.limb_table import BOX_AXES, EXTENT, LimbRows, LimbTable
-from cylcollide.kernels.thick import BOUNDED
+from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.at_surface import settle_rows
 from cylcollide.query.loops.columns import CompressedRows, HitColumns, empty_hits, missed_hits, ray_of_each
 from cylcollide.query.loops.inputs import RayBatch

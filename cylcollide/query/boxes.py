@@ -21,6 +21,7 @@ from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.exact.boxes import boxes_touch
 from cylcollide.kernels.limb_table import LimbTable, make_table
+from cylcollide.kernels.traits import ROUND
 from cylcollide.query import exact_fallback
 from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.farthest import any_across, cross, direction, dot, farthest, parts, rows_of
@@ -32,7 +33,7 @@ from cylcollide.query.nearest import candidates
 from cylcollide.query.overlaps import Overlaps
 from cylcollide.query.request import Filters, LabelledLimbs, RayRequest, State, segment_request
 
-BOX, TUBE, ROUND = int(Shape.BOX), int(Shape.TUBE), (int(Shape.CAPSULE), int(Shape.SPHERE))
+BOX, TUBE = int(Shape.BOX), int(Shape.TUBE)
 
 WIDTH = 2.0**-43
 """Of the size of both: how much larger and smaller boxes are that must agree."""

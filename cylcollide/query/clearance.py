@@ -25,9 +25,10 @@ from cylcollide._types import (
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.exact.line import Triple
 from cylcollide.kernels.about_limb import TERMS
-from cylcollide.kernels.clearance import CORNERS, growth_to_touch
+from cylcollide.kernels.clearance import growth_to_touch
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.ray import Rays
+from cylcollide.kernels.traits import CORNER_SPEEDS
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
 from cylcollide.query.loops.clearance import OPEN, Cleared, find_clearances, nothing_cleared, write_growths
@@ -155,14 +156,14 @@ def fastest_corner(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> 
     kinds = np.flatnonzero(np.bincount(kind, minlength=len(Shape)))
     rows = np.flatnonzero(kind == int(Shape.TAPERED))
     speeds = corner_speeds(kind[rows], ends[rows], radii[rows])
-    return float(max(CORNERS[kinds].max(initial=0.0), speeds.max(initial=0.0)))
+    return float(max(CORNER_SPEEDS[kinds].max(initial=0.0), speeds.max(initial=0.0)))
 
 
 def corner_speeds(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> Float64Array:
     """`kernels.clearance.corner_speed` of each limb, not smaller."""
     length = np.linalg.norm(ends[:, 3:] - ends[:, :3], axis=1)
     slope = np.abs(radii[:, 1] - radii[:, 0]) / np.where(length > 0.0, length, 1.0)
-    return CORNERS[kind] * np.where(kind == int(Shape.TAPERED), (1.0 + slope) * (1.0 + CULL_PAD), 1.0)
+    return CORNER_SPEEDS[kind] * np.where(kind == int(Shape.TAPERED), (1.0 + slope) * (1.0 + CULL_PAD), 1.0)
 
 
 def sizes_of(table: LimbTable) -> tuple[Int8Array, Float64Array, Float64Array]:

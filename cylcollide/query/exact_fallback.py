@@ -20,7 +20,7 @@ from cylcollide._types import (
 )
 from cylcollide.bvh.layout import Tree
 from cylcollide.exact import order
-from cylcollide.exact.solid import Solid
+from cylcollide.exact.solid import LimbSolid, Solid
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.ray import Rays, limit_of, radius_of, ray_at
 from cylcollide.query.at_surface import by_entry, cast_alone, settled, write_numbers
@@ -59,7 +59,7 @@ def ray_numbers(rays: Rays, i: int) -> RayNumbers:
     return RayNumbers(origin, second, rays.is_segment, float(limit_of(rays, i)))
 
 
-def exact_limb(table: LimbTable, limb: int) -> Solid:
+def exact_limb(table: LimbTable, limb: int) -> LimbSolid:
     """The exact solid of a limb, in rational numbers."""
     box = table.box.item(limb)
     p1, p2 = (tuple(ends[limb].tolist()) for ends in (table.p1, table.p2))

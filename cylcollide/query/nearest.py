@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cylcollide._types import NO_LIMB, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.exact.nearest import is_within, nearest, nearest_solid
-from cylcollide.exact.solid import Solid
+from cylcollide.exact.solid import LimbSolid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.signatures import Shown
@@ -42,7 +42,7 @@ def places_of(points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> Pl
     return places_on(points, limbs._kernel_rows, row, lambda limb: exact_limb(limbs._table, limb))
 
 
-def places_on(points: Float64Array, rows: LimbRows, row: Int32Array, solid: Callable[[int], Solid]) -> PlaceColumns:
+def places_on(points: Float64Array, rows: LimbRows, row: Int32Array, solid: Callable[[int], LimbSolid]) -> PlaceColumns:
     """`places_of` limbs given by their rows, and exactly, each if it is needed."""
     places, uncertain = empty_places(len(row)), np.empty(len(row), bool)
     if write_places(points, rows, row, scratch_for_surface()[0], places, uncertain):

@@ -21,7 +21,8 @@ from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, nothing_known
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.thick import BOUNDED, thick_span
+from cylcollide.kernels.thick import thick_span
+from cylcollide.kernels.traits import BOUNDED
 
 LARGEST_GROWTH = 1e30
 """Boxes grow by no more, in the frame of the tree: no ray that is trusted starts so far away."""

@@ -14,7 +14,7 @@ from support.oracle.shapes.table import MAKERS
 import cylcollide as cc
 from cylcollide.exact.algebraic import Algebraic, as_algebraic
 from cylcollide.exact.ellipse import Ellipse
-from cylcollide.exact.nearest import feet, is_within, nearest, nearest_foot, nearest_solid
+from cylcollide.exact.nearest import is_within, nearest, nearest_foot, nearest_solid
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Tube
 from cylcollide.query.exact_fallback import exact_limb
@@ -116,8 +116,6 @@ def test_the_nearest_solid_and_what_is_within():
         assert not is_within(solid, (0.0, 0.0, 0.0), np.nextafter(2.0, 0.0))
         assert is_within(solid, (0.0, 0.0, 0.0), np.inf)
     assert is_within(egg, (0.0, 0.0, 2.0), 0.0)
-    with pytest.raises(TypeError, match="no solid of type int"):
-        feet(1, (0.0, 0.0, 0.0))
 
 
 def test_axes_of_boxes_that_are_not_at_right_angles():

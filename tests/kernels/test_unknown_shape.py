@@ -8,6 +8,8 @@ from support.cases.one_of_each_shape import LIMBS
 
 from cylcollide._types import Shape
 from cylcollide.exact.moving import axial_bounds
+from cylcollide.exact.shapes import Ellipsoid
+from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.axis import SurfacePoint
 from cylcollide.kernels.dispatch import distance_to, face_normal, limb_aabb, outside_by, ray_limb
 from cylcollide.kernels.interval import EVERYTHING, NOTHING, UNDECIDED_FACE, Span
@@ -16,6 +18,7 @@ from cylcollide.kernels.nearest_place import UNCERTAIN, nearest_place
 from cylcollide.kernels.ray import make_ray
 from cylcollide.kernels.support import support, way_from
 from cylcollide.kernels.thick import thick_span
+from cylcollide.kernels.traits import TRAITS
 from cylcollide.moving.bounds import near_squared
 from cylcollide.moving.solids import Errors, is_outside, window_crossing
 
@@ -55,3 +58,9 @@ def test_bullets_are_neither_certainly_outside_nor_inside():
 def test_exact_solids_raise():
     with pytest.raises(KeyError):
         axial_bounds(UNKNOWN, nan)
+    with pytest.raises(TypeError, match=r"Ellipsoid has no exact growth: kernels/traits\.py must call its shape bounded"):
+        grown_by(Ellipsoid(POINT, (0.0, 0.0, 0.0), 1.0), 0.1)
+
+
+def test_traits_are_in_the_order_of_codes():
+    assert [*TRAITS] == [*Shape]

@@ -14,8 +14,8 @@ from cylcollide.kernels.dispatch import face_curve
 from cylcollide.kernels.hit_bounds import Closest, is_undecided, limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import Rays, radius_of, ray_at
-from cylcollide.kernels.thick import BOUNDED
 from cylcollide.kernels.thick_surface import thick_curve
+from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.columns import HitColumns, clear_hits
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import (

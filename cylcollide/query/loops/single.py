@@ -15,9 +15,9 @@ from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hi
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
-from cylcollide.kernels.thick import BOUNDED
 from cylcollide.kernels.thick_surface import thick_crossing
 from cylcollide.kernels.ties import closer_or_tied
+from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.columns import HIT_ROWS, HitColumns, hits_in
 from cylcollide.query.loops.inputs import (
     INVALID,

@@ -1,0 +1,36 @@
+"""What is known of each shape beside its kernels: one row a shape."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Shape
+
+
+class Traits(NamedTuple):
+    """Facts about a shape."""
+
+    corner_speed: float
+    """How fast corners move as the limb grows, relative to its faces; of a tapered limb, times 1 + slope."""
+    is_round: bool = False
+    """Whether it consists of all points within a distance of a segment or of a point."""
+    is_bounded: bool = False
+    """Whether contacts of thick rays are bounded only, not known to the last digit."""
+
+
+TRAITS: Mapping[Shape, Traits] = {
+    Shape.CYLINDER: Traits(2.0**0.5),
+    Shape.TUBE: Traits(2.0**0.5),
+    Shape.TAPERED: Traits(2.0, is_bounded=True),
+    Shape.ELLIPSOID: Traits(1.0, is_bounded=True),
+    Shape.CAPSULE: Traits(1.0, is_round=True),
+    Shape.SPHERE: Traits(1.0, is_round=True),
+    Shape.BOX: Traits(3.0**0.5),
+}
+"""By `Shape`, in the order of its codes."""
+
+BOUNDED = tuple(int(shape) for shape, traits in TRAITS.items() if traits.is_bounded)
+ROUND = tuple(int(shape) for shape, traits in TRAITS.items() if traits.is_round)
+CORNER_SPEEDS = np.array([traits.corner_speed for traits in TRAITS.values()])
+"""By code."""
