@@ -43,8 +43,8 @@ class PoseHistory(PastQueries):
     is not hit; its layers, rig and shapes are those of tick k.
 
     Queries share these arguments with each other, besides those of the world: `on_old`, the
-    treatment of times that are not kept ("error": a ValueError that names the rows; "clamp": the
-    nearest kept time, marked in `clamped` of the result; "miss": nothing is hit);
+    treatment of times and ticks that are not kept ("error": a ValueError that names the rows;
+    "clamp": the nearest kept time, marked in `clamped` of the result; "miss": nothing is hit);
     `protected_since`, for each character the time from which on nothing hits it.
 
     Parameters
