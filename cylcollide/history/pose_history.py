@@ -200,7 +200,7 @@ class PoseHistory(PastQueries):
             Without matplotlib: install the extra `plot`.
         """
         ring = self._kept()
-        times = sample_times(ring, 1, (time, None, None, "error"))
+        times = sample_times(ring, 1, (time, None, None, "error"), has_on_old=False)
         now, state = self._world.snapshot()._scene(), all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
         scene, moment = Scene(state.limbs(), state._labels.static, now.groups), f"at time {time:.6g}"
         if shot is None:
