@@ -103,6 +103,11 @@ class MirrorHits(Result):
     def _take(self, rows: Int64Array) -> Self:
         return read_from_file(type(self), {name: getattr(self, name)[rows] for name in self.fields})  # type: ignore[no-any-return]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As its columns: a client can be neither copied nor pickled."""
+        columns = self.to_dict() | {"rechecked": np.array(self.rechecked)}
+        return read_from_file, (type(self), columns), {"_shape_asked": self._shape_asked}
+
     @property
     def rechecked(self) -> int:
         """How often exact arithmetic decided about a ray: among the limbs, and among limbs and planes."""

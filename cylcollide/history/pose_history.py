@@ -43,8 +43,8 @@ class PoseHistory(PastQueries):
     is not hit; its layers, rig and shapes are those of tick k.
 
     Queries share these arguments with each other, besides those of the world: `on_old`, the
-    treatment of times that are not kept ("error": a ValueError that names the rows; "clamp": the
-    nearest kept time, marked in `clamped` of the result; "miss": nothing is hit);
+    treatment of times and ticks that are not kept ("error": a ValueError that names the rows;
+    "clamp": the nearest kept time, marked in `clamped` of the result; "miss": nothing is hit);
     `protected_since`, for each character the time from which on nothing hits it.
 
     Parameters
@@ -200,7 +200,7 @@ class PoseHistory(PastQueries):
             Without matplotlib: install the extra `plot`.
         """
         ring = self._kept()
-        times = sample_times(ring, 1, (time, None, None, "error"))
+        times = sample_times(ring, 1, (time, None, None, "error"), has_on_old=False)
         now, state = self._world.snapshot()._scene(), all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
         scene, moment = Scene(state.limbs(), state._labels.static, now.groups), f"at time {time:.6g}"
         if shot is None:

@@ -12,6 +12,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.judge import Policies, ShotRequest
 from cylcollide.history.sample_times import Asked, OnOld, SampleTimes, count
+from cylcollide.query.near_requests import rows_together
 from cylcollide.query.overlaps import capsule_request
 from cylcollide.query.request import CastOptions, Filters, RayRequest, ray_request, segment_request
 from cylcollide.runtime import memory
@@ -132,9 +133,9 @@ def repeated(
     time_names: tuple[str, ...] = ("time", "tick", "alpha"),
 ) -> ArrayLike:
     """The first of these vectors of rays, points or blades; that of a single one is repeated, once per time."""
-    most = max(map(count, times, time_names))
-    if most > 1 and all(len(validate.as_vectors(*one)) == 1 for one in zip(vectors, names, strict=True)):
-        return memory.copies_of(validate.as_vectors(vectors[0], names[0]), most)
+    given = rows_together(*map(count, times, time_names))
+    if given != 1 and all(len(validate.as_vectors(*one)) == 1 for one in zip(vectors, names, strict=True)):
+        return memory.copies_of(validate.as_vectors(vectors[0], names[0]), given)
     return vectors[0]
 
 

@@ -23,6 +23,8 @@ Asked: TypeAlias = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, O
 
 NO_TICK = -1
 """The tick of a ray whose time is not kept."""
+ANY_TICK = -(2**63), 2**63 - 1
+"""The least and the largest number that may be asked for."""
 FEW = 16
 """Numbers that are checked one by one."""
 
@@ -61,7 +63,7 @@ def placed_times(
     if time is not None and tick is None and alpha is None:
         return _times_at(ring, time, n, on_old, has_on_old, name)
     if time is None and tick is not None:
-        return _times_of_ticks(ring, tick, alpha, n)
+        return _times_of_ticks(ring, tick, alpha, n, on_old)
     given = [key for key, value in (("time", time), ("tick", tick), ("alpha", alpha)) if value is not None]
     raise ValueError(f"{name}: expected either time, or tick and perhaps alpha; got {' and '.join(given) or 'neither'}")
 
@@ -94,24 +96,34 @@ def raise_not_kept(ring: Ring, name: str, asked: Float64Array, outside: BoolArra
     )
 
 
-def _times_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int) -> tuple[SampleTimes, Int32Array]:
-    """The sample times of n ticks and alphas, given as such or as one for all."""
+def _times_of_ticks(
+    ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int, on_old: OnOld
+) -> tuple[SampleTimes, Int32Array]:
+    """The sample times of n ticks and alphas, given as such or as one for all. That of a tick not kept is unknown."""
     first, last = ring.first, ring.last
-    number = validate.integers(tick, "tick", n, first, last)
+    number = validate.integers(tick, "tick", n, *((first, last) if on_old == "error" else ANY_TICK))
     share = np.zeros(n) if alpha is None else one_or_each(alpha, "alpha", n)
     row = validate.first_bad_row(~((share >= 0.0) & (share <= 1.0)))
     if row is not None:
         raise ValueError(f"alpha: expected 0 to 1, got {share[row]} in row {row}")
-    row = validate.first_bad_row((number == last) & (share > 0.0))
+    outside = (number < first) | (number > last) | ((number == last) & (share > 0.0))
+    row = validate.first_bad_row(outside)
     if row is not None:
-        raise ValueError(
-            f"alpha: expected 0 for tick {last}, the last one, got {share[row]} in row {row}; record another one first"
-        )
+        if on_old == "error":
+            raise ValueError(
+                f"alpha: expected 0 for tick {last}, the last one, got {share[row]} in row {row}; "
+                "record another one first"
+            )
+        number, share = np.clip(number, first, last), np.where(outside, 0.0, share)
     begins = ring.times
     index = number - first
     span = begins[np.minimum(index + 1, len(begins) - 1)] - begins[index]
-    judged, clamped = begins[index] + share * span, np.zeros(n, np.bool_)
-    return SampleTimes(frozen(judged), frozen(number), frozen(share), frozen(clamped)), index.astype(np.int32)
+    judged = begins[index] + share * span
+    if on_old == "miss":
+        judged, share = (np.where(outside, np.nan, known) for known in (judged, share))
+        number, index = (np.where(outside, NO_TICK, known) for known in (number, index))
+        outside = np.zeros(n, np.bool_)
+    return SampleTimes(frozen(judged), frozen(number), frozen(share), frozen(outside)), index.astype(np.int32)
 
 
 def count(values: ArrayLike | None, name: str) -> int:

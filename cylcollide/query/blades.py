@@ -12,7 +12,7 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.loops.blades import Swept, missed_strokes, sweep_blades
-from cylcollide.query.near_requests import NearRequest, as_radii, near_request
+from cylcollide.query.near_requests import NearRequest, as_radii, near_request, rows_together
 from cylcollide.query.request import Filters, LabelledLimbs, State
 from cylcollide.query.results import LimbFields, Surface
 from cylcollide.runtime.memory import frozen
@@ -38,7 +38,7 @@ def sweep_request(
     """A request about capsules whose ends go straight from p1 and p2 to `to_p1` and `to_p2`, (n, 3) each."""
     names = ("p1", "p2", "to_p1", "to_p2")
     given = [validate.as_vectors(ends, name) for ends, name in zip((p1, p2, to_p1, to_p2), names, strict=True)]
-    n = max(map(len, given))
+    n = rows_together(*map(len, given))
     ends = [validate.vectors(np.repeat(one, n, axis=0) if len(one) == 1 else one, name, n)
             for one, name in zip(given, names, strict=True)]  # fmt: skip
     share = validate.one_number(resolution)

@@ -16,7 +16,7 @@ from typing import TypeAlias, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cylcollide import shapes
+from cylcollide import shapes, validate
 from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.exact.boxes import boxes_touch
@@ -28,10 +28,11 @@ from cylcollide.query.farthest import any_across, cross, direction, dot, farthes
 from cylcollide.query.hits import named_columns
 from cylcollide.query.loops.columns import CompressedRows, empty_hits, offsets_of, ray_of_each
 from cylcollide.query.loops.single import cast_rows
-from cylcollide.query.near_requests import NearRequest, near_request
+from cylcollide.query.near_requests import NearRequest, near_request, rows_together
 from cylcollide.query.nearest import candidates
 from cylcollide.query.overlaps import Overlaps
 from cylcollide.query.request import Filters, LabelledLimbs, RayRequest, State, segment_request
+from cylcollide.runtime import memory
 
 BOX, TUBE = int(Shape.BOX), int(Shape.TUBE)
 
@@ -49,8 +50,12 @@ BoxRequest: TypeAlias = tuple[NearRequest, Float64Array]
 def box_request(
     center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike, **options: Unpack[Filters]
 ) -> BoxRequest:
-    """A request about boxes as `Limbs.boxes` takes them: center, half_extents (n, 3), orientation (n, 4)."""
-    solids = shapes.boxes(center, orientation, half_extents)
+    """A request about boxes: center, half_extents (n, 3), orientation (n, 4); one of each stands for all."""
+    place, turn = validate.as_vectors(center, "center"), validate.as_numbers(orientation, "orientation", "(n, 4)", 4)
+    half_extents = validate.as_vectors(half_extents, "half_extents")
+    if len(place) == 1:
+        place = memory.copies_of(place, rows_together(len(half_extents), *turn.shape[:-1]))
+    solids = shapes.boxes(place, turn, half_extents)
     half = solids.boxes[:, 9:]
     reach = (1.0 + 2.0**-40) * np.hypot(np.hypot(half[:, 0], half[:, 1]), half[:, 2])
     return near_request(solids.p1, reach, **options), solids.boxes

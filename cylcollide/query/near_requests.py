@@ -27,6 +27,11 @@ class NearRequest(NamedTuple):
         return NearRequest(self.points[rows], reach, filters, self.threads)
 
 
+def rows_together(*counts: int) -> int:
+    """How many rows arguments have together, where one row of any stands for all: none, if any has none."""
+    return next((count for count in counts if count != 1), 1)
+
+
 def near_request(
     points: Float64Array,
     reach: Float64Array,

@@ -58,7 +58,7 @@ class LimbFields(TimedResult):
     @property
     def limb(self) -> Int32Array:
         """Index of the limb, a row of the state, -1 for a miss; int32 (n,)."""
-        return frozen(self._row) if self._limbs._state_row is None else self._state_rows
+        return frozen(self._row if self._limbs._state_row is None else self._state_rows)
 
     @cached_property
     def _state_rows(self) -> Int32Array:

@@ -109,10 +109,10 @@ class Viewer:
                 stop(self._server)
 
     def wait(self) -> None:
-        """Wait until Ctrl-C, then close it."""
+        """Wait until it is closed; Ctrl-C closes it."""
         try:
-            while True:
-                time.sleep(3600.0)
+            while not self._is_closed:
+                time.sleep(0.1)
         except KeyboardInterrupt:
             self.close()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
+from support.copies import COPIES
 
 from cylcollide.bullet import Mirror
 
@@ -94,6 +95,20 @@ def test_chords_are_the_numbered_hits(scene):
         np.testing.assert_allclose(chords.entry_fraction[at], [a[2] for a in theirs], rtol=1e-13, atol=1e-15)
     limbs = chords.limb >= 0
     assert (chords.exit_fraction[limbs] >= chords.entry_fraction[limbs]).all()
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_copies_of_answers(scene, how):
+    """They have all columns, without the client."""
+    starts, ends = (rows[:2000].reshape(40, 50, 3) for rows in segments(np.random.default_rng(4)))
+    mirror = Mirror(scene, mesh="wrap")
+    for answer in (mirror.cast_segments(starts, ends), mirror.chords_segments(starts, ends)):
+        other = COPIES[how](answer)
+        assert other == answer
+        assert (other.shape, len(other), other[3] == answer[3]) == ((40, 50), len(answer), True)
+        assert not other.body.flags.writeable
+        assert COPIES[how](other) == answer
+    assert COPIES[how](mirror.cast_segments(starts, ends)).rechecked == mirror.cast_segments(starts, ends).rechecked
 
 
 def test_points_and_bad_input():

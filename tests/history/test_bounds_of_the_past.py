@@ -178,9 +178,6 @@ NO_MOMENTS = {
     "a truth value": {"time": True},
     "complex": {"time": 1j},
     "rows of unequal length": {"time": [[3.0], [4.0, 5.0]]},
-    "unknown tick": {"tick": 13},
-    "forgotten tick": {"tick": 0},
-    "negative tick": {"tick": -1},
     "a tick that is no integer": {"tick": 3.5},
     "time and tick": {"time": 3.0, "tick": 3},
     "time and alpha": {"time": 3.0, "alpha": 0.5},
@@ -188,7 +185,12 @@ NO_MOMENTS = {
     "alpha below 0": {"tick": 3, "alpha": -5e-324},
     "alpha above 1": {"tick": 3, "alpha": float(np.nextafter(1.0, 2.0))},
     "alpha NaN": {"tick": 3, "alpha": np.nan},
-    "alpha after the last tick": {"tick": 12, "alpha": 5e-324},
+}
+TICKS_NOT_KEPT = {
+    "unknown": {"tick": 13},
+    "forgotten": {"tick": 0},
+    "negative": {"tick": -1},
+    "alpha after the last one": {"tick": 12, "alpha": 5e-324},
 }
 
 
@@ -260,3 +262,19 @@ def test_a_refused_record_changes_nothing(time):
     assert [history.limbs_at(t) for t in (2.0, 2.5, 4.0, 5.0)] == before
     assert history.record(np.nextafter(5.0, 6.0)) == 4
     assert history.limbs_at(tick=4).p1[0, 0] == 100.0
+
+
+@pytest.mark.parametrize("what", TICKS_NOT_KEPT)
+def test_a_tick_that_is_not_kept(story: PoseHistory, what: str):
+    """Is refused unless `on_old` says what it means, as a time is; limbs_at has no such option."""
+    when, shot = TICKS_NOT_KEPT[what], ([0, -1, 0], [0, 1, 0])
+    for ask in (story.cast_segments, lambda *_, **o: story.contains_points(shot[0], **o)):
+        with pytest.raises(ValueError, match=r"^(tick|alpha): "):
+            ask(*shot, **when)
+        clamped, missed = (ask(*shot, on_old=on_old, **when) for on_old in ("clamp", "miss"))
+        nearest = FIRST if when["tick"] < FIRST else LAST
+        assert (clamped.clamped[0], clamped.time[0], clamped.alpha[0]) == (True, nearest, 0.0)
+        assert (missed.tick[0], missed.limb[0], missed.clamped[0]) == (-1, -1, False)
+        assert np.isnan([missed.time[0], missed.alpha[0]]).all()
+    with pytest.raises(ValueError, match=r"^(tick|alpha): "):
+        story.limbs_at(**when)

@@ -23,6 +23,11 @@ def shapes_of(axes) -> list[np.ndarray]:
     return [path.vertices for outlines in axes.collections for path in outlines.get_paths()]
 
 
+def test_a_time_that_is_not_kept_is_refused_without_an_option_that_plots_do_not_have():
+    with pytest.raises(ValueError, match=r"time: expected 0.* which is kept, got 99\.0 in row 0; keep more ticks$"):
+        person_who_walks().plot(99.0)
+
+
 def test_limbs_then_and_now(tmp_path):
     """Dashed those of now, filled those of then, three steps before; from three sides."""
     history = person_who_walks()

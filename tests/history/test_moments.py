@@ -42,6 +42,34 @@ def test_ticks_and_alphas(walk: PoseHistory):
         walk.cast_segments(*shot, when=20.0)
 
 
+def test_ticks_that_are_not_kept(walk: PoseHistory):
+    """As times: a ValueError, the nearest kept time, or nothing is hit; too old, too new, and beyond the last tick."""
+    shot, ticks, alphas = ([2.5, -1, 0], [2.5, 1, 0]), [-1, 1, 2, 4, 5, 6, 2**40], [0.5, 0.5, 0.0, 0.5, 0.5, 0.0, 1.0]
+    for call in (walk.cast_segments, walk.chords_segments, walk.doubt_segments):
+        extra = (0.0,) if call == walk.doubt_segments else ()
+        clamped, missed = (call(*shot, *extra, tick=ticks, alpha=alphas, on_old=on_old) for on_old in ("clamp", "miss"))
+        assert clamped.time.tolist() == [20.0, 20.0, 20.0, 22.5, 23.0, 23.0, 23.0]
+        assert clamped.tick.tolist() == [2, 2, 2, 4, 5, 5, 5]
+        assert clamped.alpha.tolist() == [0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0]
+        assert clamped.clamped.tolist() == [True, True, False, False, True, True, True]
+        assert missed.tick.tolist() == [-1, -1, 2, 4, -1, -1, -1]
+        assert np.array_equal(missed.time, [np.nan, np.nan, 20.0, 22.5, *[np.nan] * 3], equal_nan=True)
+        assert np.array_equal(missed.alpha, [np.nan, np.nan, 0.0, 0.5, *[np.nan] * 3], equal_nan=True)
+        assert not missed.clamped.any()
+    hits = walk.cast_segments(*shot, tick=ticks, alpha=alphas, on_old="clamp")
+    assert hits.hit.tolist() == [True, True, True, False, False, False, False]
+    hits = walk.cast_segments(*shot, tick=ticks, alpha=alphas, on_old="miss")
+    assert hits.hit.tolist() == [False, False, True, False, False, False, False]
+    for bad, match in (
+        ({"tick": 1}, "tick: expected 2 to 5, got 1"),
+        ({"tick": 5, "alpha": 0.5}, "expected 0 for tick 5"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            walk.cast_segments(*shot, **bad)
+    with pytest.raises(ValueError, match=r"alpha: expected 0 to 1, got 1\.5"):
+        walk.cast_segments(*shot, tick=9, alpha=1.5, on_old="miss")
+
+
 def test_parts_of_results_keep_their_moments(walk: PoseHistory):
     hits = walk.cast_segments([[2.5, -1, 0]] * 4, [[2.5, 1, 0]] * 4, [20.0, 20.5, 21.5, 22.0])
     assert hits[1:3].time.tolist() == [20.5, 21.5]

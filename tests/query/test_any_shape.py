@@ -152,6 +152,39 @@ def test_one_vector_of_each_at_many_times():
     assert len(tried) >= 17, tried
 
 
+def test_one_vector_of_any_argument_stands_for_all():
+    tried = set()
+    for call in queries().values():
+        vectors = [name for name in call.arguments if name in VECTORS]
+        for name in vectors[: len(vectors) if len(vectors) > 1 else 0]:
+            alone = call.arguments[name][:1]
+            rows = {name: np.repeat(alone, ROWS, axis=0)}
+            want = arrays_of(call.call(**{**call.arguments, **rows}))
+            for given in (alone, alone[0], alone[0].tolist()):
+                for got, other in zip(arrays_of(call.call(**{**call.arguments, name: given})), want, strict=True):
+                    assert np.array_equal(got, other, equal_nan=got.dtype.kind == "f"), (call.function, name)
+            tried.add(name)
+    assert tried >= {"starts", "directions", "p2", "to_p1", "center", "orientation", "half_extents"}, tried
+
+
+@pytest.mark.parametrize("kind", ["vectors", "times"])
+def test_one_vector_stands_for_none_where_there_are_no_others(kind: str):
+    """Without rows in any other argument there are no rows in the answer, whether these are vectors or times."""
+    tried = set()
+    for call in queries().values():
+        names = [name for name in call.arguments if name in (VECTORS if kind == "vectors" else TIMES)]
+        if call.function.startswith("Limbs.") or not names[kind == "vectors" :]:
+            continue
+        rows = {name: array[: 1 if name in VECTORS else 0] for name, array in call.arguments.items()}
+        for alone in names if kind == "vectors" else [""]:
+            none = {name: array[:0] for name, array in call.arguments.items() if name in names and name != alone}
+            answer = call.call(**{**rows, **none})
+            assert len(answer) == 0, (call.function, alone)
+            assert not isinstance(answer, Result) or answer.shape == (0,)
+            tried.add(call.function)
+    assert len(tried) >= 17, tried
+
+
 def test_a_shape_is_kept_in_a_file(tmp_path):
     hits = world().cast_rays([0, 0, 0], np.ones((2, 2, 3)))
     hits.save(tmp_path / "kept")

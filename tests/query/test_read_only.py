@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.awkward_calls import calls
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.check_cylinders import FIELDS
+from support.copies import COPIES
 from support.labelled import LABEL_FIELDS
 
 import cylcollide as cc
+from cylcollide.query.result import Result
 
 CHORD_FIELDS = (
     *("offsets", "ray", "limb", "character", "entry_fraction", "exit_fraction"),
@@ -87,6 +90,23 @@ def test_columns_of_results_cannot_be_written(world: cc.HitWorld, n: int):
                     change(column)
         for name in reversed(fields):  # those that are computed from others last come first
             assert np.array_equal(getattr(answer, name), want[name], equal_nan=want[name].dtype.kind == "f"), name
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_columns_of_copied_results_cannot_be_written(how: str):
+    """Of results of the present and of the past, whose columns were read before."""
+    kinds = set()
+    for call in calls().values():
+        answer = call.call(**call.arguments)
+        if not isinstance(answer, Result):
+            continue
+        read = answer.to_dict()
+        columns = COPIES[how](answer).to_dict()
+        assert columns.keys() == read.keys()
+        for name, column in columns.items():
+            assert not column.flags.writeable, (call.function, name)
+        kinds.add((type(answer).__name__, "tick" in read))
+    assert kinds >= {(name, past) for name in ("RayHits", "Chords", "Doubts", "Overlaps") for past in (False, True)}
 
 
 def test_any_hit_is_the_callers_own(world: cc.HitWorld):

@@ -1,6 +1,7 @@
 """Views of shots without length, of logs without shots, and arguments that are none: a page, or a ValueError."""
 
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -113,6 +114,21 @@ def test_a_closed_viewer_says_so_and_is_closed_again(viewer_of, tmp_path: Path):
     with pytest.raises(ValueError, match=r"save_png: expected an open viewer, got a closed one; call it before close"):
         viewer.save_png(tmp_path / "out.png")
     assert not (tmp_path / "out.png").exists()
+
+
+def test_who_waits_for_a_viewer_goes_on_when_it_is_closed(viewer_of):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    waiting = Thread(target=viewer.wait, daemon=True)
+    waiting.start()
+    waiting.join(0.2)
+    assert waiting.is_alive()
+    viewer.close()
+    waiting.join(60.0)
+    assert not waiting.is_alive()
+    later = Thread(target=viewer.wait, daemon=True)
+    later.start()
+    later.join(60.0)
+    assert not later.is_alive()
 
 
 def test_behind_the_highest_port_is_none_but_a_page_is_written(viewer_of, tmp_path: Path):
