@@ -311,6 +311,13 @@ def one_of(value: object, name: str, *known: str) -> str:
     raise ValueError(f"{name}: expected {', '.join(most)} or {last}, got {shown(value)}")
 
 
+def flag(value: object, name: str) -> bool:
+    """The value, if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}: expected True or False, got {shown(value)}")
+    return bool(value)
+
+
 def workers(threads: int | None) -> int | None:
     """Number of threads, None for the number of processors."""
     if threads is None:

@@ -85,9 +85,8 @@ class Mirror(MirrorPoints):
         self._client, self.inside = Client(client), inside
         """PyBullet's functions for the client, and what a ray does with a shape that it starts in."""
         self._drawn: list[int] = []
-        self._follower = Follower(
-            self._client, SceneReader(self._client, mesh or "wrap", self.tolerance, warns=mesh is None), inside, follow
-        )
+        reader = SceneReader(self._client, mesh or "wrap", self.tolerance, warns=mesh is None)
+        self._follower = Follower(self._client, reader, inside, validate.flag(follow, "follow"))
 
     @property
     def _scene(self) -> MirrorScene:
@@ -130,7 +129,7 @@ class Mirror(MirrorPoints):
         new, its base becomes fixed or free, or `setCollisionFilterGroupMask` was called; `filters`
         measures all again. A sync that fails, or is interrupted, leaves the mirror as it was.
         """
-        self._follower.sync(filters)
+        self._follower.sync(validate.flag(filters, "filters"))
 
     def watch(self) -> WatchedClient:
         """A client with PyBullet's functions, whose calls the mirror follows: `p = mirror.watch()`.

@@ -265,10 +265,8 @@ class Clip(Immutable):
         """
         numbers = validate.as_numbers(times, "times", "(n,) or one number")
         seconds = validate.per_row(numbers, "times", numbers.size if numbers.ndim else 1)
-        if not isinstance(loop, bool | np.bool_):
-            raise ValueError(f"loop: expected True or False, got {validate.shown(loop)}")
         chosen = self._own if rig is None else self._followers(rig)
-        first, second, share, _ = frames_around(self.times, seconds, loop)
+        first, second, share, _ = frames_around(self.times, seconds, validate.flag(loop, "loop"))
         k = len(seconds)
         positions, roots, joints = np.empty((k, 3)), np.empty((k, 4)), np.empty((k, len(chosen.source), 4))
         frames = self.root_positions, self.orientations

@@ -15,7 +15,7 @@ import numpy as np
 
 from cylcollide.limbs.outlines import up_axis
 from cylcollide.process.files import write_text
-from cylcollide.validate import is_integer, shown
+from cylcollide.validate import flag, is_integer, shown
 from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
@@ -53,10 +53,11 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
     ImportError
         Without viser: install the extra `view`.
     ValueError
-        If the object cannot be shown, or `up` or `port` is none.
+        If the object cannot be shown, or `up`, `port` or `open_browser` is none.
     """
+    opens = flag(open_browser, "open_browser") and has_display() and "ipykernel" not in sys.modules
     viewer = Viewer(seen if isinstance(seen, Subject) else subject_of(seen), up=up, port=port)
-    if open_browser and has_display() and "ipykernel" not in sys.modules:
+    if opens:
         webbrowser.open(viewer.url)
     return viewer
 

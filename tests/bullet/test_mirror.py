@@ -243,6 +243,8 @@ def test_bad_input_is_refused(row):
          lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]], parentObjectUniqueId=99)),
         ("mesh: expected one of", lambda: Mirror(row, mesh="guess")),
         ("inside: expected 'hit', 'exit' or 'ignore'", lambda: Mirror(row, inside="guess")),
+        ("follow: expected True or False, got .no.", lambda: Mirror(row, follow="no")),
+        ("filters: expected True or False, got 1", lambda: Mirror(row).sync(filters=1)),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             ask()

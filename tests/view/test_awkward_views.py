@@ -95,6 +95,8 @@ def test_what_is_no_port_is_refused_at_once(port):
 def test_what_is_no_axis_is_refused(up):
     with pytest.raises(ValueError, match=r"up: expected 'auto', 'y' or 'z', got .+; turn"):
         view(cc.Limbs.spheres([[0, 0, 0]], 1.0), up=up, open_browser=False)
+    with pytest.raises(ValueError, match="open_browser: expected True or False, got"):
+        view(cc.Limbs.spheres([[0, 0, 0]], 1.0), open_browser=up)
 
 
 @pytest.mark.parametrize("number", [99, 1, -1, 0.5, None])
