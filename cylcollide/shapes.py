@@ -154,11 +154,19 @@ def _ends(
     return first, last
 
 
+def short(vectors: Float64Array) -> BoolArray:
+    """Which vectors (n, 3) have no component as large as a size must be; by columns, as rows would be slow."""
+    small: BoolArray = np.abs(vectors[:, 0]) < SMALLEST_SIZE
+    for axis in (1, 2):
+        small &= np.abs(vectors[:, axis]) < SMALLEST_SIZE
+    return small
+
+
 def check_axes(p1: Float64Array, p2: Float64Array, needed: BoolArray, names: tuple[str, str] = ("p1", "p2")) -> None:
     """Raise ValueError where p1 and p2 are too close in a row that needs an axis, or too close and yet not equal."""
     rows = np.flatnonzero(np.abs(p2[:, 0] - p1[:, 0]) < SMALLEST_SIZE)  # few: two coordinates more are not for all
     axis = p2[rows] - p1[rows]
-    bad = rows[validate.short(axis) & (needed[rows] | (axis != 0.0).any(axis=1))]
+    bad = rows[short(axis) & (needed[rows] | (axis != 0.0).any(axis=1))]
     if len(bad):
         row = int(bad[0])
         raise ValueError(

@@ -87,6 +87,7 @@ def shown(value: Any) -> str:
         text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) and value.size < 100 else value)
     except ValueError:
         return "a number too long to print"
+    text = " ".join(text.split())
     return text if len(text) <= 100 else f"{text[:60]}...{text[-20:]}"
 
 
@@ -125,7 +126,7 @@ def in_range(array: Float64Array, name: str, where: Callable[[int], str] = "in r
     if not (array.max(initial=0.0) <= LARGEST_NUMBER and array.min(initial=0.0) >= -LARGEST_NUMBER):  # or NaN
         row = int(first_bad_row(~(np.abs(array) <= LARGEST_NUMBER)) or 0)
         raise ValueError(
-            f"{name}: expected finite numbers of magnitude at most 2**500 (about 3e150), got {array[row].tolist()} "
+            f"{name}: expected finite numbers of magnitude at most 2**500 (about 3e150), got {shown(array[row])} "
             f"{where(row)}; remove or repair such rows, or choose a larger unit"
         )
     return array
@@ -200,14 +201,6 @@ def sizes_or_zero(array: Float64Array, name: str) -> Float64Array:
             f"{name}: expected 0, or at least 2**-500 (about 3e-151), got {array[row].tolist()} in row {row}"
         )
     return array
-
-
-def short(vectors: Float64Array) -> BoolArray:
-    """Which vectors (n, 3) have no component as large as a size must be; by columns, as rows would be slow."""
-    small: BoolArray = np.abs(vectors[:, 0]) < SMALLEST_SIZE
-    for axis in (1, 2):
-        small &= np.abs(vectors[:, axis]) < SMALLEST_SIZE
-    return small
 
 
 def _as_integers(values: object, name: str) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
 
-from cylcollide import validate
+from cylcollide import shapes, validate
 from cylcollide._types import Int64Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.name_patterns import matched
@@ -145,7 +145,7 @@ def _scaled(limbs: Limbs, by: float) -> Limbs:
     half = np.ones((len(limbs), 3))
     half[t.box >= 0] = boxes[t.box[t.box >= 0], 9:]
     sizes = np.column_stack([np.where(t.radius > 0.0, radius, 1.0), np.where(t.radius2 > 0.0, radius2, 1.0), half])
-    small = (sizes < SMALLEST_SIZE).any(axis=1) | (validate.short(p2 - p1) & (t.p1 != t.p2).any(axis=1))
+    small = (sizes < SMALLEST_SIZE).any(axis=1) | (shapes.short(p2 - p1) & (t.p1 != t.p2).any(axis=1))
     large = (np.abs(np.column_stack([p1, p2, sizes])) > LARGEST_NUMBER).any(axis=1)
     closed = (t.kind == int(Shape.TUBE)) & (radius2 >= radius)
     row = validate.first_bad_row(small | large | closed)

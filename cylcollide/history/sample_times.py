@@ -63,7 +63,7 @@ def placed_times(
     if time is not None and tick is None and alpha is None:
         return _times_at(ring, time, n, on_old, has_on_old, name)
     if time is None and tick is not None:
-        return _times_of_ticks(ring, tick, alpha, n, on_old)
+        return _times_of_ticks(ring, tick, alpha, n, on_old, has_on_old)
     given = [key for key, value in (("time", time), ("tick", tick), ("alpha", alpha)) if value is not None]
     raise ValueError(f"{name}: expected either time, or tick and perhaps alpha; got {' and '.join(given) or 'neither'}")
 
@@ -77,7 +77,7 @@ def _times_at(
     judged, alpha = np.empty(n), np.empty(n)
     count = find_moments(asked, begins, judged, index, alpha, outside)
     if on_old == "error" and count:
-        raise_not_kept(ring, name, asked, outside, has_on_old)
+        raise_not_kept((ring.times[0], ring.times[-1]), name, asked, outside, has_on_old)
     number = ring.first + index
     if on_old == "miss" and count:
         judged, number, alpha, index = (np.where(outside, without, known) for without, known in (
@@ -86,27 +86,32 @@ def _times_at(
     return SampleTimes(frozen(judged), frozen(number), frozen(alpha), frozen(outside)), index.astype(np.int32)
 
 
-def raise_not_kept(ring: Ring, name: str, asked: Float64Array, outside: BoolArray, has_on_old: bool = True) -> NoReturn:
-    """Raise the ValueError of times, (n,), some of which are not kept; it names `on_old` if the call has it."""
+def raise_not_kept(
+    kept: tuple[float, float], name: str, asked: Float64Array | Int64Array, outside: BoolArray, has_on_old: bool = True
+) -> NoReturn:
+    """Raise the ValueError of times or ticks (n,), some of which are not kept; it names `on_old` if the call has it."""
     count, row = int(outside.sum()), int(outside.argmax())
-    remedy = "keep more ticks" + ", or say what such a time means by on_old='clamp' or 'miss'" * has_on_old
+    remedy = "keep more ticks" + ", or say what such a row means by on_old='clamp' or 'miss'" * has_on_old
     raise ValueError(
-        f"{name}: expected {ring.times[0]} to {ring.times[-1]}, which is kept, got {asked[row]} in row {row}"
+        f"{name}: expected {kept[0]} to {kept[1]}, which is kept, got {asked[row]} in row {row}"
         f"{f', {count} rows in all' if count > 1 else ''}; {remedy}"
     )
 
 
 def _times_of_ticks(
-    ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int, on_old: OnOld
+    ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int, on_old: OnOld, has_on_old: bool
 ) -> tuple[SampleTimes, Int32Array]:
     """The sample times of n ticks and alphas, given as such or as one for all. That of a tick not kept is unknown."""
     first, last = ring.first, ring.last
-    number = validate.integers(tick, "tick", n, *((first, last) if on_old == "error" else ANY_TICK))
+    number = validate.integers(tick, "tick", n, *ANY_TICK)
+    outside = (number < first) | (number > last)
+    if on_old == "error" and outside.any():
+        raise_not_kept((first, last), "tick", number, outside, has_on_old)
     share = np.zeros(n) if alpha is None else one_or_each(alpha, "alpha", n)
     row = validate.first_bad_row(~((share >= 0.0) & (share <= 1.0)))
     if row is not None:
         raise ValueError(f"alpha: expected 0 to 1, got {share[row]} in row {row}")
-    outside = (number < first) | (number > last) | ((number == last) & (share > 0.0))
+    outside |= (number == last) & (share > 0.0)
     row = validate.first_bad_row(outside)
     if row is not None:
         if on_old == "error":

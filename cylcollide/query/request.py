@@ -12,7 +12,7 @@ from typing import NoReturn, Protocol, TypeAlias, TypedDict, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cylcollide import validate
+from cylcollide import shapes, validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import LARGEST_NUMBER, MANY_RAYS
@@ -311,7 +311,7 @@ def radii_of(request: RayRequest) -> Float64Array:
 def _directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     """Directions (rows, 3) of any length that a size may have."""
     array = validate.vectors(values, name, rows)
-    row = validate.first_bad_row(validate.short(array))
+    row = validate.first_bad_row(shapes.short(array))
     if row is not None:
         raise ValueError(
             f"{name}: expected a direction other than zero, its largest component at least 2**-500 (about 3e-151), "

@@ -225,7 +225,7 @@ def _kept(
     if on_old == "error":
         for name, times, bad in zip(names, (begin, end), outside, strict=True):
             if bad.any():
-                raise_not_kept(ring, name, times, bad)
+                raise_not_kept((ring.times[0], ring.times[-1]), name, times, bad)
     bad = outside[0] | outside[1]
     clamped = bad if on_old == "clamp" else np.zeros(len(bad), np.bool_)
     return clamped, ~bad | clamped
