@@ -53,10 +53,11 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
     past = Past(world, ring, request[0])
     times = past.times
     least = np.where(times.tick == NO_TICK, DEPENDS, EXCLUDED).astype(np.int8)
-    if not time_radius.any():
+    doubted = (time_radius > 0.0) | (times.clamped & (radius > 0.0))
+    if not doubted.any():
         return doubts_of(past.chords(), radius, least)._rewound(times, past.present)
     rays.copy_checked(0, len(radius))
-    spans = Spans(ring, times, time_radius, protected)
+    spans = Spans(ring, times, time_radius, doubted, protected)
     least[spans.is_open] = DEPENDS
     radius = radius[spans.segment]
     most = np.minimum(radius + spans.motion_of_any, LARGEST_NUMBER)
@@ -86,10 +87,12 @@ class Spans:
     """Spans of time around the moments of n segments; in none does a limb come, leave, jump or become protected.
 
     `segment` (spans,): whose they are, ascending. `times`: when each is judged; `is_own`: whether that is the moment of
-    its segment; else it is when the span begins.
+    its segment; else it is when the span begins. `doubted` (n,): what may be open; others are judged at their moment.
     """
 
-    def __init__(self, ring: Ring, times: SampleTimes, radius: Float64Array, protected: Protected) -> None:
+    def __init__(
+        self, ring: Ring, times: SampleTimes, radius: Float64Array, doubted: BoolArray, protected: Protected
+    ) -> None:
         low, high, begins = times.time - radius, times.time + radius, ring.times
         first, end = _ticks_within(begins, low, high)
         ticks = range(int(first.min(initial=len(begins))), int(end.max(initial=0)))
@@ -98,7 +101,7 @@ class Spans:
         is_open |= (times.tick == NO_TICK) | times.clamped | (low < begins[0]) | (high > begins[-1])
         for since in protected[1].tolist():
             is_open |= (low < since) & (since <= high)
-        self.is_open: BoolArray = is_open & (radius > 0.0)
+        self.is_open: BoolArray = is_open & doubted
         """Whether a time is not kept, or some limb comes, leaves, jumps or changes layers or protection meanwhile."""
         whole = np.flatnonzero(~self.is_open & (times.tick != NO_TICK))
         parts, cuts = [np.column_stack([whole, low[whole], high[whole]])], np.append(begins[changes + 1], protected[1])

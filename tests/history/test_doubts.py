@@ -258,6 +258,21 @@ def test_a_certain_time_is_exact_beside_uncertain_ones():
     assert found.verdict.tolist() == [cc.Doubt.CERTAIN, cc.Doubt.DEPENDS, cc.Doubt.CERTAIN]
 
 
+def test_a_time_that_is_not_kept_is_doubted_unless_both_radii_are_0():
+    _, history, _ = two_balls()
+    history.record(0.0)
+    history.record(1.0)
+    for radii, time_radii in (([0.0, 0.1, 0.0, 0.1], 0.0), ([0.0, 0.1, 0.0, 0.0], [0.0, 0.0, 0.1, 0.0])):
+        found = history.doubt_segments(
+            [-3, 0, 0], [3, 0, 0], radii, [1.5, 1.5, 1.5, 1.0], time_radius=time_radii, on_old="clamp"
+        )
+        thick = [radius > 0.0 for radius in np.maximum(radii, time_radii)]
+        expected = [cc.Doubt.DEPENDS if one else cc.Doubt.CERTAIN for one in thick[:3]] + [cc.Doubt.CERTAIN]
+        assert found.verdict.tolist() == expected
+        assert found.limb.tolist() == [0, 0, 0, 0]
+        assert found.limb_verdict.tolist() == expected
+
+
 @pytest.mark.parametrize("far", [1e150, 2.0**499])
 def test_what_moves_farther_than_numbers_reach_depends(far: float):
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [5, 0, 0]], 1.0))
