@@ -15,6 +15,7 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bones.frames import Followers, pose_frames
 from cylcollide.characters import bvh_file, deepmimic, followers, quaternions
 from cylcollide.characters.skeleton import Immutable, Skeleton, checked_names
+from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.process import files
 
 Up = Literal["y", "z"]
@@ -124,7 +125,9 @@ class Clip(Immutable):
             another `up`, or a bad `scale`.
         """
         validate.one_of(up, "up", "y", "z")
-        factor = validate.sizes(validate.per_row(scale, "scale", 1), "scale")[0]
+        factor = validate.one_number(scale)
+        if not 0.0 < factor <= LARGEST_NUMBER:
+            raise ValueError(f"scale: expected a number > 0 and at most 2**500, got {validate.shown(scale)}")
         names, parents, offsets, times, positions, turns, tips = bvh_file.read(path)
         if up == "z":
             turns = turns[..., [0, 2, 1, 3]] * np.array([1.0, -1.0, 1.0, 1.0])

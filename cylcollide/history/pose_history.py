@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from contextlib import nullcontext
 from copy import copy
 from os import PathLike
@@ -70,9 +71,9 @@ class PoseHistory(PastQueries):
         validate.one_of(interpolate, "interpolate", "bones", "ends")
         self._world, self._interpolate = world, interpolate
         self._distance = validate.from_zero(teleport_distance, "teleport_distance")
-        self._most = validate.index(ticks, "ticks", 2**31)
-        if self._most == 0:
-            raise ValueError("ticks: expected 1 or more, got 0")
+        if not validate.is_integer(ticks) or not 1 <= operator.index(ticks) < 2**31:
+            raise ValueError(f"ticks: expected an integer from 1 to 2147483647, got {validate.shown(ticks)}")
+        self._most = operator.index(ticks)
         self._ring: Ring | None = None
         self._recorded_layout: WorldLayout | None = None
         self._recording = ChangeLock()
