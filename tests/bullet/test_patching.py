@@ -119,17 +119,20 @@ def test_bad_input_is_what_it_is_for_pybullet(given, named):
         lambda row: row + row,
     ],
 )
-def test_what_is_no_list_of_vectors_is_pybullets_error(made):
+def test_what_is_no_list_of_vectors_has_pybullets_answer(made):
     """Also after a ray test near few bodies, by which the next one is tried first."""
+
+    def outcome(function):
+        try:
+            return [found[:2] for found in function(*map(made, THROUGH))]  # a PyBullet without numpy takes an array
+        except (p.error, SystemError) as error:
+            return type(error), str(error)
+
     with patched():
         for _ in range(2):
             p.stepSimulation()
             assert p.rayTest(*THROUGH)[0][0] == 0
-            with pytest.raises((p.error, SystemError)) as ours:
-                p.rayTestBatch(*map(made, THROUGH))
-            with pytest.raises((p.error, SystemError)) as theirs:
-                OWN.rayTestBatch(*map(made, THROUGH))
-            assert (type(ours.value), str(ours.value)) == (type(theirs.value), str(theirs.value))
+            assert outcome(p.rayTestBatch) == outcome(OWN.rayTestBatch)
 
 
 @pytest.mark.usefixtures("clients")
