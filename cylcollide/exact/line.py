@@ -11,9 +11,12 @@ Triple = tuple[float, float, float]
 
 OWNERS = (
     *(Face.CAP1, Face.CAP2, Face.BORE, Face.SIDE),
-    *(Face.NEG_X, Face.POS_X, Face.NEG_Y, Face.POS_Y, Face.NEG_Z, Face.POS_Z),
+    *(Face.NEG_X, Face.POS_X, Face.NEG_Y, Face.POS_Y, Face.NEG_Z, Face.POS_Z, Face.INSIDE),
 )
-"""Where faces meet, the point belongs to the first of these: a rim to the cap, an edge of a box to the lowest code."""
+"""Where faces meet, the point belongs to the first of these: a rim to the cap, an edge of a box to the lowest code.
+
+The ends of a segment, of the code INSIDE, come last.
+"""
 
 
 def segment_numbers(start: Sequence[float] | Float64Array, end: Sequence[float] | Float64Array) -> RayNumbers:

@@ -101,6 +101,20 @@ def test_clearance_is_the_growth_that_flips_the_verdict():
     assert min(seen.values()) > len(world) // 10
 
 
+def test_a_segment_may_begin_or_end_on_the_surface_behind_an_apex():
+    """The wall's equation holds there, too: (4, 1) and (4, -1) are on the second nappe, whose apex is at 2."""
+    limbs = cc.Limbs.tapered_cylinders([[0, 0, 0]], [[-4, 0, 0]], 1, 3)
+    for here, there, words in (
+        ((4, 1, 0), (5, 1, 0), "it starts after its line has left the slab"),
+        ((5, 1, 0), (4, 1, 0), "it ends before it reaches the slab"),
+        ((4, 1, 0), (4, -1, 0), "its line stays outside the slab"),
+    ):
+        why = limbs.explain_segment(here, there)
+        assert not why.hit
+        assert why.clearance > 0.0
+        assert words in str(why), str(why)
+
+
 @pytest.mark.coverage
 def test_the_growth_of_a_point_is_that_of_the_limb_on_whose_surface_it_lies():
     """It is in the limb inflated by a little more, and outside of one inflated by a little less."""
