@@ -60,6 +60,13 @@ def piece_span(ray: Ray, table: LimbRows, code: int) -> Span:
     return span_of(ray, limb_at(table.rows, table.kernel_shape, code // 2), code % 2)
 
 
+@compiled_loop
+def write_span(rays: Rays, i: int, table: LimbRows, limb: int, span: Column[np.float64]) -> None:
+    """Write bounds of when ray i is in a limb of one piece, whole: outer and inner interval, and both faces."""
+    outer, inner, first, last = span_of(ray_at(rays, i), limb_at(table.rows, table.kernel_shape, limb), 0)
+    span[0], span[1], span[2], span[3], span[4], span[5] = outer[0], outer[1], inner[0], inner[1], first, last
+
+
 def complete_chords(
     batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
 ) -> int:
