@@ -58,7 +58,9 @@ def test_bullets_are_neither_certainly_outside_nor_inside():
 def test_exact_solids_raise():
     with pytest.raises(KeyError):
         axial_bounds(UNKNOWN, nan)
-    with pytest.raises(TypeError, match=r"Ellipsoid has no exact growth: kernels/traits\.py must call its shape bounded"):
+    with pytest.raises(
+        TypeError, match=r"Ellipsoid has no exact growth: kernels/traits\.py must call its shape bounded"
+    ):
         grown_by(Ellipsoid(POINT, (0.0, 0.0, 0.0), 1.0), 0.1)
 
 

@@ -18,7 +18,7 @@ from cylcollide.kernels.hit_bounds import span_of
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
 from cylcollide.kernels.ties import are_met_at_once
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
@@ -121,7 +121,7 @@ def write_own_chords(
             undecided[i] = False
             continue
         ray, limb = ray_at(rays, i), limb_at(table.rows, table.kernel_shape, k)
-        undecided[i] = ray.extent == inf
+        undecided[i] = not is_trusted(ray)
         if not undecided[i]:
             span = span_of(ray, limb, 0)
             if pieces(limb.kind) == 2:
@@ -172,7 +172,7 @@ def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index
     if is_considered(table.character[index], table.mask[index], mask, ignored):
         limb = limb_at(table.rows, table.kernel_shape, index)
         for piece in range(pieces(limb.kind)):
-            if ray.extent == inf or ray_hit_bounds(ray, span_of(ray, limb, piece), POLICY_HIT).possible:
+            if not is_trusted(ray) or ray_hit_bounds(ray, span_of(ray, limb, piece), POLICY_HIT).possible:
                 if used < codes.size:
                     codes[used] = 2 * index + piece
                 used += 1
@@ -260,7 +260,7 @@ def write_listed_chords(
             code = codes[position]  # insertion sort
             limb = limb_at(table.rows, table.kernel_shape, code // 2)
             bounds = ray_hit_bounds(ray, span_of(ray, limb, code % 2), POLICY_HIT)
-            undecided[k] |= ray.extent == inf or not bounds.certain
+            undecided[k] |= not is_trusted(ray) or not bounds.certain
             times, j = (bounds.lower, bounds.upper), position
             while j > first and precedes(ray, table, code, times, codes[j - 1], (entry[j - 1, 0], entry[j - 1, 1])):
                 codes[j], entry[j, 0], entry[j, 1] = codes[j - 1], entry[j - 1, 0], entry[j - 1, 1]
