@@ -38,6 +38,13 @@ SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
 What lies outside (a direction of length 1e-40, a limb at 1e100 m) is left to exact arithmetic alone.
 """
 
+SMALLEST_WAY, LARGEST_WAY = 1e-150, 1e150
+"""Range of displacements whose squares float64 holds: the tree finds the boxes that such a ray meets, whatever kernels
+leave to exact arithmetic."""
+
+UNTRUSTED = 1e100
+"""Extent of a ray with a displacement in this range but not in that of kernels: their bounds of errors are infinite."""
+
 SMALLEST_SQUARE = 1e-240
 """Least square of an outward direction that is normalised directly: the sum of squares of a shorter one may have lost
 digits to underflow (significant ones are above 1e-308 u). Safe limbs stay above 1e-150 but within 1e-45 of an apex."""

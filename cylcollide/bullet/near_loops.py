@@ -18,7 +18,7 @@ from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import fill_sheets, first_sheets
 from cylcollide.kernels.hit_bounds import is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.limb_table import EXTENT, LimbRows, LimbTable, fill_row, is_considered, limb_at
-from cylcollide.kernels.ray import Rays
+from cylcollide.kernels.ray import Rays, is_trusted
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch, copy_checked
@@ -228,6 +228,6 @@ def _cast_one(
                 fit = fit and _place(shapes, memory, s)
                 bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
                 best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True)
-    undecided = is_undecided(best) or ray.extent == inf or not fit
+    undecided = is_undecided(best) or not is_trusted(ray) or not fit
     write_hit(hits, i, ray, best, undecided, batch, rows)
     return undecided

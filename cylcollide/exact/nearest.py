@@ -57,18 +57,26 @@ def is_within(solid: LimbSolid, point: Triple, radius: float) -> bool:
     """Whether a point is within a distance of a closed solid, or exactly at it; inf is allowed."""
     if solid.side(point) != Side.OUTSIDE or radius == float("inf"):
         return True
+    if radius == 0.0:
+        return False
     square = nearest_foot(solid, point).square()
     n, d = radius.as_integer_ratio()
     return square.compare(QuadraticNumber(n * n, d * d)) <= 0
 
 
 def nearest_solid(point: Triple, solids: Iterable[tuple[int, LimbSolid]]) -> int:
-    """The index of the solid of least signed distance from a point, the lowest of equals."""
-    best: tuple[int, int, Number] | None = None
+    """The index of the solid of least signed distance from a point, the lowest of equals.
+
+    Distances are computed where two solids are on the same side of the point, not on a surface.
+    """
+    best: tuple[int, int, LimbSolid] | None = None
+    least: Number | None = None  # of the best one, squared, once it is asked for
     for index, solid in sorted(solids, key=lambda numbered: numbered[0]):
         outward = {Side.INSIDE: -1, Side.SURFACE: 0, Side.OUTSIDE: 1}[solid.side(point)]
-        if best is None or outward <= best[1]:
-            square = nearest_foot(solid, point).square()
-            if best is None or outward < best[1] or outward * square.compare(best[2]) < 0:
-                best = index, outward, square
+        if best is None or outward < best[1]:
+            best, least = (index, outward, solid), None
+        elif outward == best[1] != 0:
+            least, square = least or nearest_foot(best[2], point).square(), nearest_foot(solid, point).square()
+            if outward * square.compare(least) < 0:
+                best, least = (index, outward, solid), square
     return -1 if best is None else best[0]

@@ -18,11 +18,11 @@ from cylcollide._types import Face, RayNumbers
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.ball_and_box import scaled_axes
 from cylcollide.exact.contacts import Contact, common, contacts_where, united
-from cylcollide.exact.line import End, Stretch, hull, within
+from cylcollide.exact.line import End, Stretch, beyond, hull, within
 from cylcollide.exact.line import common as common_stretches
 from cylcollide.exact.moving import AxisProducts
 from cylcollide.exact.numbers import ZERO, Number, QuadraticNumber, Vector, dot, sign, subtract
-from cylcollide.exact.order import is_behind
+from cylcollide.exact.order import is_behind, is_on_ray
 from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
 from cylcollide.exact.shapes import AxisFrame, Box, Capsule, Cylinder, Sphere, Tube, axis_frame, line_from
 from cylcollide.exact.solid import Bound, Solid
@@ -132,8 +132,8 @@ class GrownCylinder(Solid):
 
     def crossing(self, ray: RayNumbers) -> list[Stretch]:
         """Where the ray is inside, in order; ends that are not on the ray may be left out."""
-        if isinstance(self.solid, Cylinder) and (between := self._between_faces(ray)) is not None:
-            return [between]
+        if (between := self._between_faces(ray)) is not None:
+            return between
         frame = _grown_frame(ray, self)
         return [
             Stretch(
@@ -143,18 +143,26 @@ class GrownCylinder(Solid):
             for one in united(frame.contacts())
         ]
 
-    def _between_faces(self, ray: RayNumbers) -> Stretch | None:
-        """The stretch in a cylinder, if about its ends the wall or a cap is nearest, not a rim; None if that is open.
+    def _between_faces(self, ray: RayNumbers) -> list[Stretch] | None:
+        """The stretches, if about their ends a wall or a cap is nearest, not a rim; None if that is open.
 
-        There the body and the discs are the grown cylinder, which is convex.
+        There the body and the discs are the grown cylinder, which is convex, less the bore.
         """
-        frame = axis_frame(ray, self.solid.p1, self.solid.p2, self.solid.radius, self.radius)
-        (r, growth), height, rate, top = frame.radii, frame.height, frame.rate, frame.top
+        inner_radius = self.solid.inner_radius if isinstance(self.solid, Tube) else 0.0
+        frame = axis_frame(ray, self.solid.p1, self.solid.p2, self.solid.radius, inner_radius, self.radius)
+        (r, bore, growth), height, rate, top = frame.radii, frame.height, frame.rate, frame.top
         slab, inner = frame.slab().stretches, within(*frame.quadric(r * r * top), Face.SIDE)
-        parts = common_stretches(slab, within(*frame.quadric((r + growth) ** 2 * top), Face.SIDE))
-        for over in (height, height - top):
-            thick = within(rate * rate, rate * over, over * over - growth * growth * top, Face.SIDE)
-            parts += common_stretches(thick, inner)
+        wall = within(*frame.quadric((r + growth) ** 2 * top), Face.SIDE)
+        about_caps = [
+            within(rate * rate, rate * over, over * over - growth * growth * top, Face.SIDE)
+            for over in (height, height - top)
+        ]
+        around = common_stretches(wall, hull([*slab, *about_caps[0], *about_caps[1]]))
+        if not any(is_on_ray(ray, one) for one in around):
+            return []
+        parts = common_stretches(slab, wall)
+        for near_cap in about_caps:
+            parts += common_stretches(near_cap, inner)
         if not parts:
             return None
         near, far, _ = hull(parts)[0]
@@ -163,7 +171,42 @@ class GrownCylinder(Solid):
         if far is not None and not is_behind(ray, far.time):
             far = _with_smooth_face(frame, inner, far)
         is_open = any(end is not None and end.face == Face.NONE for end in (near, far))
-        return None if is_open else Stretch(near, far)
+        if is_open:
+            return None
+        return _beside_bore(frame, Stretch(near, far), bore, growth) if bore else [Stretch(near, far)]
+
+
+def _beside_bore(frame: AxisFrame, filled: Stretch, bore: int, growth: int) -> list[Stretch] | None:
+    """What the bore leaves of a stretch in the grown cylinder; None if a rim of it may be nearest.
+
+    At least as far from the axis as the bore's wall, the cylinder and the tube are equally near. Between the caps the
+    bore's wall is nearest in the bore.
+    """
+    hollow = within(*frame.quadric(bore * bore * frame.top), Face.BORE)
+    if not common_stretches([filled], hollow):
+        return [filled]
+    near, far, _ = hollow[0]
+    if near is None or far is None or not all(_is_between_caps(frame, end.time) for end in (near, far)):
+        return None
+    if bore <= growth:
+        return [filled]
+    left = common_stretches([filled], beyond(*frame.quadric((bore - growth) ** 2 * frame.top), Face.BORE))
+    return [Stretch(_with_cap(frame, one.near), _with_cap(frame, one.far)) for one in left]
+
+
+def _is_between_caps(frame: AxisFrame, time: Number) -> bool:
+    """Whether a point of the line is between the caps' planes or in one of them."""
+    return _sign_at(time, frame.height, frame.rate) >= 0 >= _sign_at(time, frame.height - frame.top, frame.rate)
+
+
+def _with_cap(frame: AxisFrame, end: End | None) -> End | None:
+    """The end of a stretch between the caps; in a cap's plane it is the cap's, which owns its rims."""
+    if end is None:
+        return None
+    if _sign_at(end.time, frame.height, frame.rate) <= 0:
+        return End(end.time, Face.CAP1)
+    is_in_second = _sign_at(end.time, frame.height - frame.top, frame.rate) >= 0
+    return End(end.time, Face.CAP2) if is_in_second else end
 
 
 def _with_smooth_face(frame: AxisFrame, inner: list[Stretch], end: End) -> End:

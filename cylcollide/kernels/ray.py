@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int64Array, Uint32Array, Vectors
-from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
+from cylcollide.constants import LARGEST_SAFE, LARGEST_WAY, SMALLEST_SAFE, SMALLEST_WAY, UNTRUSTED
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
 from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.simd import Real, absolute, fused_multiply_add, larger, select, square_root
+from cylcollide.runtime.simd import Real, Truth, absolute, fused_multiply_add, larger, select, square_root
 
 
 class Rays(NamedTuple):
@@ -30,7 +30,7 @@ class Ray(NamedTuple):
     length: Real  # metres of one unit of fraction
     per_length: Real  # its reciprocal
     limit: Real  # metres
-    extent: Real  # largest |coordinate| of the origin; inf if the ray is beyond what the kernels trust
+    extent: Real  # largest |coordinate| of the origin; `UNTRUSTED` if kernels do not trust the ray, inf if trees do not
     radius: Real  # of a thick ray, metres; 0 for a line. Kernels of lines do not read it
 
 
@@ -68,17 +68,26 @@ def cross(a: Vector, b: Vector) -> Vector:
 def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: Real, radius: Real) -> Ray:
     """Prepare a ray, whose limit is the length of a segment's displacement, or `distance` metres.
 
-    A ray whose numbers are too large or too small for float64 products has an infinite extent: every limb is undecided.
+    If its numbers are too large or too small for the products of kernels, all limbs whose boxes it meets are undecided;
+    if they are for squares, all limbs.
     """
     extent = largest_component(origin)
     size = largest_component(displacement)
     still = size == 0.0
     trusted = still | ((size >= SMALLEST_SAFE) & (size <= LARGEST_SAFE) & (extent <= LARGEST_SAFE))
+    placed = trusted | ((size >= SMALLEST_WAY) & (size <= LARGEST_WAY) & (extent <= LARGEST_SAFE))
     length = square_root(dot(displacement, displacement))
     per_length = 1.0 / select(still, 1.0, length)
     direction = (displacement[0] * per_length, displacement[1] * per_length, displacement[2] * per_length)
     reach = length if is_segment else distance
-    return Ray(origin, direction, length, per_length, select(trusted, reach, inf), select(trusted, extent, inf), radius)
+    extent = select(trusted, extent, select(placed, UNTRUSTED, inf))
+    return Ray(origin, direction, length, per_length, select(placed, reach, inf), extent, radius)
+
+
+@inlined
+def is_trusted(ray: Ray) -> Truth:
+    """Whether products of kernels hold its numbers."""
+    return ray.extent <= LARGEST_SAFE
 
 
 @compiled

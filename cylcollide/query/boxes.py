@@ -86,7 +86,8 @@ def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tup
         some, own = rows_of(table, rows), boxes[rows]
         with np.errstate(all="ignore"):
             pairs = BoxPairs.of(centre[rows], own, some)
-            touch[rows], certain = pairs.meet(True), pairs.meet(False)
+            spans = pairs.spans()
+            touch[rows], certain = pairs.meet(True, spans), pairs.meet(False, spans)
         undecided[rows] = touch[rows] & ~certain
         for k in rows[undecided[rows] & (some.kind == BOX)].tolist():
             other = tuple(table.p1[k].tolist()), tuple(table.boxes[table.box[k]].tolist())
@@ -121,7 +122,15 @@ class BoxPairs:
         )  # fmt: skip
         return cls(boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:] * unit[:, None], moved, WIDTH * size * unit)
 
-    def meet(self, grown: bool) -> BoolArray:
+    def spans(self) -> tuple[Float64Array, Float64Array]:
+        """The farthest points of limbs backwards and forwards along the axes of their boxes; (3 k, 3) each, by axis."""
+        n = len(self.half)
+        ways = np.concatenate([sign * self.axes[:, k] for sign in (-1.0, 1.0) for k in range(3)])
+        every = rows_of(self.table, np.tile(np.arange(n), 6))._replace(boxes=np.tile(self.table.boxes, (6, 1)))
+        both = farthest(ways, every)
+        return both[: 3 * n], both[3 * n :]
+
+    def meet(self, grown: bool, spans: tuple[Float64Array, Float64Array]) -> BoolArray:
         """Whether limbs may touch their boxes, which are a little larger; or certainly do, these being smaller."""
         width = self.width[:, None]
         half = self.half + width if grown else np.maximum(self.half - width, 0.5 * self.half)
@@ -132,10 +141,8 @@ class BoxPairs:
         first, last = (corners[:, EDGES[:, k]].reshape(-1, 3) for k in range(2))
         met = _exact_hits(segment_request(first, last), rows_of(self.table, rows)).reshape(n, -1).any(axis=1)
         tube = self.table.kind == TUBE
-        for k in range(3):
-            low, high = (farthest(sign * self.axes[:, k], self.table) for sign in (-1.0, 1.0))
-            boxes = _box_table(np.zeros((n, 3)), np.hstack([self.axes.reshape(-1, 9), half]))
-            met |= ~tube & _exact_hits(segment_request(low, high), boxes)
+        boxes = _box_table(np.zeros((3 * n, 3)), np.tile(np.hstack([self.axes.reshape(-1, 9), half]), (3, 1)))
+        met |= ~tube & _exact_hits(segment_request(*spans), boxes).reshape(3, n).any(axis=0)
         for point in _points_of_tubes(self.axes, half, self.table) if tube.any() else ():
             beyond = np.abs((self.axes * point[:, None]).sum(axis=2)) - half
             met |= tube & (beyond <= 0.5 * width).all(axis=1)
@@ -155,8 +162,9 @@ def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:
     hits = empty_hits(len(request.first))
     request.copy_checked(0, len(hits.limb))
     cast_rows(request.batch, table.kernel_rows, hits)
-    read = named_columns(request.batch, hits)
-    exact_fallback.resolve_hits(read, table, "hit", partial(own_pieces, table))
+    if hits.undecided.any():
+        read = named_columns(request.batch, hits)
+        exact_fallback.resolve_hits(read, table, "hit", partial(own_pieces, table))
     return np.asarray(hits.limb >= 0)
 
 

@@ -22,7 +22,7 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.exact import order
 from cylcollide.exact.solid import LimbSolid, Solid
 from cylcollide.kernels.limb_table import LimbTable
-from cylcollide.kernels.ray import Rays, limit_of, radius_of, ray_at
+from cylcollide.kernels.ray import Rays, limit_of, radius_of
 from cylcollide.query.at_surface import by_entry, cast_alone, settled, write_numbers
 from cylcollide.query.loops.chords import cast_chords, complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
@@ -80,11 +80,7 @@ def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> Itera
 
 def _grown(rays: Rays, i: int, table: LimbTable, limb: int, solid: Solid) -> Solid:
     """The exact solid of a limb, grown by the radius of ray i."""
-    if radius_of(rays, i) == 0.0:
-        return solid
-    with np.errstate(all="ignore"):
-        ray = ray_at(rays, i)
-    return grown_solid(ray, table, limb, solid)
+    return solid if radius_of(rays, i) == 0.0 else grown_solid(rays, i, table, limb, solid)
 
 
 def _limbs_of(codes: Int32Array) -> list[int]:

@@ -18,11 +18,11 @@ from cylcollide.exact.solid import Bound, Solid, slab
 from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.inside_policy import ray_hit_bounds
-from cylcollide.kernels.interval import UNDECIDED_FACE, nothing_known
+from cylcollide.kernels.interval import UNDECIDED_FACE, Span, nothing_known
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
-from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.thick import thick_span
+from cylcollide.kernels.ray import Rays, radius_of, ray_at
 from cylcollide.kernels.traits import BOUNDED
+from cylcollide.query.loops.chords import write_span
 
 LARGEST_GROWTH = 1e30
 """Boxes grow by no more, in the frame of the tree: no ray that is trusted starts so far away."""
@@ -51,11 +51,14 @@ class Bounded(Solid):
     the ray may hit the limb if it meets its box.
     """
 
-    def __init__(self, ray: Ray, table: LimbTable, limb: int) -> None:
-        one, span = plain_limb(table, limb), nothing_known(0.0)
+    def __init__(self, rays: Rays, i: int, table: LimbTable, limb: int) -> None:
+        one, span, numbers = plain_limb(table, limb), nothing_known(0.0), np.empty(6)
         with np.errstate(all="ignore"):
+            ray = ray_at(rays, i)
             if max(ray.extent, one.extent, ray.radius) <= LARGEST_SAFE:
-                span = thick_span(ray, one, 0, True)
+                write_span(rays, i, table.kernel_rows, limb, numbers)
+                begin, end, sooner, later, first, last = numbers.tolist()
+                span = Span((begin, end), (sooner, later), first, last)
             bounds = ray_hit_bounds(ray, span, POLICY_HIT)
             self.box = padded_box(one)
         self.ray, self.span = ray, span
@@ -85,9 +88,11 @@ class Bounded(Solid):
         return End(QuadraticNumber.of_float(float(metres * self.ray.per_length)), known)
 
 
-def grown_solid(ray: Ray, table: LimbTable, limb: int, solid: Solid) -> Solid:
-    """The exact solid of a limb, grown by the radius of a ray."""
-    return Bounded(ray, table, limb) if table.kind.item(limb) in BOUNDED else grown_by(solid, ray.radius)
+def grown_solid(rays: Rays, i: int, table: LimbTable, limb: int, solid: Solid) -> Solid:
+    """The exact solid of a limb, grown by the radius of ray i."""
+    if table.kind.item(limb) in BOUNDED:
+        return Bounded(rays, i, table, limb)
+    return grown_by(solid, float(radius_of(rays, i)))
 
 
 def is_open(

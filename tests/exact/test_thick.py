@@ -16,7 +16,7 @@ from cylcollide.exact.nearest import nearest
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import Chord, limb_chords
 from cylcollide.exact.shapes import Box, Capsule, Cylinder, Sphere, Tube
-from cylcollide.exact.thick import grown_by
+from cylcollide.exact.thick import GrownCylinder, grown_by
 from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = pytest.mark.plain_python
@@ -163,3 +163,26 @@ def test_beside_bisection(kind):
                 place = (start + float(time) * (end - start)).tolist()
                 assert face in (Face.INSIDE, nearest(exact_limb(limb._table, 0), tuple(place))[3])
     assert 4 < hits < 25
+
+
+def test_between_the_caps_no_polynomials_of_rims_are_needed(monkeypatch):
+    """Tubes on whole numbers, and rays along the axes or through points; the same chords as with rims."""
+    rng, across = np.random.default_rng(4), 0
+    for k in range(120):
+        p1 = rng.integers(-2, 3, 3) / 2.0
+        tube = Tube(tuple(p1.tolist()), tuple((p1 + np.roll([0.0, 0.0, 2.0], k)).tolist()), 1.0, 0.5)
+        start = rng.integers(-6, 7, 3) / 2.0
+        end = 2.0 * p1 + rng.integers(0, 3, 3) - start if k % 2 else start + np.roll([8.0, 0.0, 0.0], k // 2)
+        ray, grown = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0), grown_by(tube, k % 3 / 4 + 0.25)
+        between = grown._between_faces(ray)
+        with monkeypatch.context() as patch:
+            patch.setattr(GrownCylinder, "_between_faces", lambda *_: None)
+            slow = [(numbers_of(one), one.entry_face, one.exit_face) for one in limb_chords(ray, grown)]
+        assert [(numbers_of(one), one.entry_face, one.exit_face) for one in limb_chords(ray, grown)] == slow
+        across += between is not None and len(slow) > 0
+    assert across > 20
+
+
+def numbers_of(chord: Chord) -> tuple[object, object]:
+    """Both ends, to 106 bits."""
+    return chord.entry.double_double(), chord.exit.double_double()

@@ -1,14 +1,12 @@
 """The loop over rows that bounds leave undecided, with the sides of starts and ends next to surfaces."""
 
-from math import inf
-
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Column, Rows
 from cylcollide.kernels.at_surface import settled_bounds
 from cylcollide.kernels.hit_bounds import is_undecided, no_hit
 from cylcollide.kernels.limb_table import LimbRows, limb_at
-from cylcollide.kernels.ray import exact_displacement, ray_at
+from cylcollide.kernels.ray import exact_displacement, is_trusted, ray_at
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
@@ -36,16 +34,16 @@ def settle_rows(
     """
     for k in range(hits.limb.size):
         previous, ray = NO_LIMB, ray_at(batch.rays, k)
-        best, is_trusted, displacement = no_hit(ray.limit), ray.extent < inf, exact_displacement(batch.rays, k)
+        best, trusted, displacement = no_hit(ray.limit), is_trusted(ray), exact_displacement(batch.rays, k)
         for position in range(offsets[k], offsets[k + 1]):
             limb = codes[position] // 2
             one = limb_at(table.rows, table.kernel_shape, limb)
             bounds = settled_bounds(ray, displacement, one, batch.policy, sides[position, 0], sides[position, 1])
-            missed[position] = is_trusted and not (bounds.possible or bounds.inside)
-            is_later = is_trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
+            missed[position] = trusted and not (bounds.possible or bounds.inside)
+            is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
             earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0
             if limb != previous:
                 best = closer_or_tied(best, limb, bounds, table.rows, table.kernel_shape, ray.radius == 0.0)
             previous = limb
-        hits.undecided[k], hits.inside[k] = not is_trusted or is_undecided(best), best[2].inside
+        hits.undecided[k], hits.inside[k] = not trusted or is_undecided(best), best[2].inside
         hits.limb[k] = NO_LIMB if hits.undecided[k] else int(best[0])

@@ -4,8 +4,6 @@ The same kernels as in `single` and `stream`, side by side, with bit-equal resul
 in registers. A block of rays is copied, tested, and its fractions are refined while it is in the cache.
 """
 
-from math import inf
-
 import numpy as np
 
 from cylcollide._types import Aim, Column, Int32Array, Shape, Vectors
@@ -13,7 +11,7 @@ from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.dispatch import faces
 from cylcollide.kernels.hit_bounds import closer, is_undecided, no_hit, two_hit_bounds
 from cylcollide.kernels.limb_table import LimbRows, is_considered
-from cylcollide.kernels.ray import Rays
+from cylcollide.kernels.ray import Rays, is_trusted
 from cylcollide.query.loops.columns import HitColumns, count_undecided, hits_in
 from cylcollide.query.loops.inputs import INVALID, RayBatch, RayOptions, batch_in, raw_rays
 from cylcollide.query.loops.leaf import StreamScratch
@@ -22,7 +20,18 @@ from cylcollide.query.loops.packets import FACES, PairQueue, copy_rays, one_limb
 from cylcollide.query.loops.ray_sort import number_rows
 from cylcollide.query.loops.single import cast_among
 from cylcollide.runtime.compile import compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Real, Truth, append_where, broadcast, load, lowest_bit, movemask, store
+from cylcollide.runtime.simd import (
+    LANES,
+    Real,
+    Truth,
+    append_where,
+    broadcast,
+    load,
+    logical_not,
+    lowest_bit,
+    movemask,
+    store,
+)
 
 CYLINDER, CLOSEST = int(Shape.CYLINDER), int(Aim.CLOSEST)
 PREFETCHED = 128  # rays ahead of those that are tested
@@ -90,8 +99,8 @@ def cast_sixteen(
                 bounds, other_bounds = two_hit_bounds(ray, other, limb, limb, batch.policy)
             best, other_best = closer(best, index, bounds), closer(other_best, index, other_bounds)
     undecided, other_undecided = (
-        is_undecided(best) | (ray.extent == inf),
-        is_undecided(other_best) | (other.extent == inf),
+        is_undecided(best) | logical_not(is_trusted(ray)),
+        is_undecided(other_best) | logical_not(is_trusted(other)),
     )
     entered = write_eight(best, undecided, ray.per_length, one, hits)
     other_entered = write_eight(other_best, other_undecided, other.per_length, two, hits)

@@ -18,7 +18,7 @@ from cylcollide.kernels.hit_bounds import span_of
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
 from cylcollide.kernels.ties import are_met_at_once
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
@@ -58,6 +58,13 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
 def piece_span(ray: Ray, table: LimbRows, code: int) -> Span:
     """Bounds of when a ray is in a piece of a limb; a call, where this is asked seldom."""
     return span_of(ray, limb_at(table.rows, table.kernel_shape, code // 2), code % 2)
+
+
+@compiled_loop
+def write_span(rays: Rays, i: int, table: LimbRows, limb: int, span: Column[np.float64]) -> None:
+    """Write bounds of when ray i is in a limb of one piece, whole: outer and inner interval, and both faces."""
+    outer, inner, first, last = span_of(ray_at(rays, i), limb_at(table.rows, table.kernel_shape, limb), 0)
+    span[0], span[1], span[2], span[3], span[4], span[5] = outer[0], outer[1], inner[0], inner[1], first, last
 
 
 def complete_chords(
@@ -114,7 +121,7 @@ def write_own_chords(
             undecided[i] = False
             continue
         ray, limb = ray_at(rays, i), limb_at(table.rows, table.kernel_shape, k)
-        undecided[i] = ray.extent == inf
+        undecided[i] = not is_trusted(ray)
         if not undecided[i]:
             span = span_of(ray, limb, 0)
             if pieces(limb.kind) == 2:
@@ -165,7 +172,7 @@ def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index
     if is_considered(table.character[index], table.mask[index], mask, ignored):
         limb = limb_at(table.rows, table.kernel_shape, index)
         for piece in range(pieces(limb.kind)):
-            if ray.extent == inf or ray_hit_bounds(ray, span_of(ray, limb, piece), POLICY_HIT).possible:
+            if not is_trusted(ray) or ray_hit_bounds(ray, span_of(ray, limb, piece), POLICY_HIT).possible:
                 if used < codes.size:
                     codes[used] = 2 * index + piece
                 used += 1
@@ -253,7 +260,7 @@ def write_listed_chords(
             code = codes[position]  # insertion sort
             limb = limb_at(table.rows, table.kernel_shape, code // 2)
             bounds = ray_hit_bounds(ray, span_of(ray, limb, code % 2), POLICY_HIT)
-            undecided[k] |= ray.extent == inf or not bounds.certain
+            undecided[k] |= not is_trusted(ray) or not bounds.certain
             times, j = (bounds.lower, bounds.upper), position
             while j > first and precedes(ray, table, code, times, codes[j - 1], (entry[j - 1, 0], entry[j - 1, 1])):
                 codes[j], entry[j, 0], entry[j, 1] = codes[j - 1], entry[j - 1, 0], entry[j - 1, 1]

@@ -14,7 +14,7 @@ from cylcollide.kernels.chord import face_crossing
 from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, ray_at
 from cylcollide.kernels.thick_surface import thick_crossing
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.kernels.traits import BOUNDED
@@ -56,7 +56,7 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
         k = i if len(rows) > 1 else 0
         ray, limb = ray_at(rays, i), limb_at(rows, shapes, k)
         best = no_hit(ray.limit)
-        undecided = ray.extent == inf
+        undecided = not is_trusted(ray)
         if not undecided:
             best = closer(best, float(k), limb_hit_bounds(ray, limb, policy))
             undecided = is_undecided(best)
@@ -79,7 +79,7 @@ def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> No
         if is_considered(table.character[k], table.mask[k], query[0], query[1]):
             bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), batch.policy)
             best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, True)
-    write_hit(hits, i, ray, best, is_undecided(best) | (ray.extent == inf), batch, table)
+    write_hit(hits, i, ray, best, is_undecided(best) | (not is_trusted(ray)), batch, table)
 
 
 @inlined

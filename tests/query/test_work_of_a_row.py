@@ -1,0 +1,103 @@
+"""What a row costs where float64 is not trusted or things touch: counted, not timed: the same on any machine."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases.one_of_each_shape import LIMBS
+from support.check_cylinders import IS_COMPILED
+
+import cylcollide as cc
+from cylcollide.exact import ellipse, order
+from cylcollide.history.moving.request import moving_request
+
+RNG = np.random.default_rng(3)
+PLACES = np.stack(np.meshgrid(*[np.arange(6.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+WORLD = cc.HitWorld(cc.Limbs.capsules(PLACES, PLACES + np.array([0.0, 0.0, 0.3]), 0.2))
+BETWEEN = PLACES[:20] + 0.5
+WAYS = [1e-16, 1e-30, 1e-140, 1e21, 1e30, 1e140]
+QUERIES = {
+    "closest": WORLD.cast_segments,
+    "any": WORLD.occluded_segments,
+    "chords": WORLD.chords_segments,
+    "thick": lambda start, end: WORLD.cast_segments(start, end, radius=0.05),
+    "capsules": lambda start, end: WORLD.overlap_capsules(start, end, 0.05),
+    "rays": lambda start, end: WORLD.cast_rays(start, np.where(end > start, end - start, 1e-16), max_distance=0.1),
+}
+
+
+@pytest.fixture
+def tested(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return the solids whose chords are computed exactly."""
+    found: list[Any] = []
+    limb_chords = order.limb_chords
+    monkeypatch.setattr(order, "limb_chords", lambda ray, limb: found.append(limb) or limb_chords(ray, limb))
+    return found
+
+
+@pytest.mark.parametrize("n", [1, 20])
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_way_of_one_ulp_meets_few_boxes(query: str, n: int, tested: list[Any]):
+    """Such as of a bullet that rests, up to rounding: every limb was tested exactly, half a second a row of 20,000."""
+    start = BETWEEN[:n]
+    QUERIES[query](start, np.nextafter(start, 9.0))
+    assert not tested
+    start = PLACES[:n] + 0.1
+    QUERIES[query](start, np.nextafter(start, 9.0))
+    assert 0 < len(tested) <= 3 * n
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("n", [1, 20])
+def test_directions_of_any_size_meet_the_boxes_on_their_way(way: float, n: int, tested: list[Any]):
+    origins, ahead = np.tile([-1.0, 0.0, 0.1], (n, 1)), np.array([way, 0.0, 0.0])
+    hits = WORLD.cast_rays(origins, ahead)
+    plain = WORLD.cast_rays(origins, [1.0, 0.0, 0.0])
+    assert (hits.limb == plain.limb).all()
+    assert hits.position == pytest.approx(plain.position, rel=1e-15)
+    assert len(tested) <= 12 * n
+    assert not WORLD.cast_rays(origins + np.array([0.0, 0.5, 0.0]), ahead).hit.any()
+    assert len(tested) <= 12 * n
+
+
+@pytest.mark.parametrize("step", [1 / 60, 1 / 30, 1 / 64])
+def test_pieces_that_end_at_ticks_have_few_candidates(step: float):
+    """What is left of such a piece in the next tick is as long as rounding: each limb was a candidate there."""
+    world, rig = cc.HitWorld(), cc.Rig.humanoid()
+    ids, history = world.spawn(rig, 8), cc.PoseHistory(world, 40)
+    for tick in range(40):
+        roots = np.column_stack([np.arange(8.0), np.full(8, 0.02 * tick), np.ones(8)])
+        world.set_poses(ids, *rig.forward(roots, [0, 0, 0, 1], rig.rest_orientations))
+        history.record(tick / 60)
+    start = RNG.uniform([0.0, -9.0, 1.0], [8.0, -8.0, 1.5], (200, 3))
+    path = cc.flight(start, [0.3, 30.0, 0.1], 0.6, gravity=[0, 0, -9.8], step=step)
+    request = moving_request(path)(history._kept())
+    assert history.cast_moving(path).hit.sum() > 20
+    assert len(request.query.limb) < 2 * len(request.intervals.tick)
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
+@pytest.mark.parametrize("shape", ["ELLIPSOID", "TAPERED"])
+def test_bounds_of_thick_rays_are_machine_code_in_exact_arithmetic_too(shape: str):
+    """Where two balls are touched at once, bounds took a millisecond a limb."""
+    limb = LIMBS[cc.Shape[shape]]
+    world, called = cc.HitWorld(cc.Limbs.concat([limb, limb.inflated(1e-13)])), set()
+    middle = 0.5 * (limb.p1 + limb.p2)
+    sys.setprofile(lambda frame, event, _: called.add((frame.f_code.co_filename, frame.f_code.co_name)))
+    hits = world.cast_segments(middle - 9.0, middle + 9.0, radius=0.1)
+    sys.setprofile(None)
+    assert hits.rechecked == len(hits)
+    assert any("exact" in file for file, _ in called)
+    assert not any("first_contact" in file for file, _ in called)
+
+
+def test_a_place_on_an_ellipsoid_needs_no_distance(monkeypatch: pytest.MonkeyPatch):
+    """Within 0 of a limb are its points alone, and of one limb there is no other to compare with."""
+    world = cc.HitWorld(cc.Limbs.ellipsoids([[0, 0, 0], [9, 0, 0]], [[0, 1, 2], [9, 1, 2]], 0.4))
+    away = np.array([0, 0.5, 1]) + 3 * RNG.normal(size=(40, 3))
+    places = world.cast_segments([0, 0.5, 1], away, inside="exit").position
+    monkeypatch.setattr(ellipse.Ellipse, "squared_distance", None)
+    closest = world.closest_points(places, max_distance=0.0)
+    assert 0 < closest.hit.sum() < 40
+    assert (np.diff(world.points_within(places, 0.0).offsets) == closest.hit).all()
