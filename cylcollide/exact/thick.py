@@ -191,7 +191,7 @@ def _beside_bore(frame: AxisFrame, filled: Stretch, bore: int, growth: int) -> l
     if bore <= growth:
         return [filled]
     left = common_stretches([filled], beyond(*frame.quadric((bore - growth) ** 2 * frame.top), Face.BORE))
-    return [Stretch(_with_cap(frame, one.near), _with_cap(frame, one.far)) for one in left]
+    return [Stretch(_with_cap(frame, one.near), _with_cap(frame, one.far)) for one in left if one.near and one.far]
 
 
 def _is_between_caps(frame: AxisFrame, time: Number) -> bool:
@@ -199,10 +199,8 @@ def _is_between_caps(frame: AxisFrame, time: Number) -> bool:
     return _sign_at(time, frame.height, frame.rate) >= 0 >= _sign_at(time, frame.height - frame.top, frame.rate)
 
 
-def _with_cap(frame: AxisFrame, end: End | None) -> End | None:
+def _with_cap(frame: AxisFrame, end: End) -> End:
     """The end of a stretch between the caps; in a cap's plane it is the cap's, which owns its rims."""
-    if end is None:
-        return None
     if _sign_at(end.time, frame.height, frame.rate) <= 0:
         return End(end.time, Face.CAP1)
     is_in_second = _sign_at(end.time, frame.height - frame.top, frame.rate) >= 0

@@ -116,6 +116,7 @@ def test_the_nearest_solid_and_what_is_within():
         assert not is_within(solid, (0.0, 0.0, 0.0), np.nextafter(2.0, 0.0))
         assert is_within(solid, (0.0, 0.0, 0.0), np.inf)
     assert is_within(egg, (0.0, 0.0, 2.0), 0.0)
+    assert not is_within(egg, (0.0, 0.0, np.nextafter(2.0, 0.0)), 0.0)
 
 
 def test_axes_of_boxes_that_are_not_at_right_angles():

@@ -165,6 +165,7 @@ def test_beside_bisection(kind):
     assert 4 < hits < 25
 
 
+@pytest.mark.coverage
 def test_between_the_caps_no_polynomials_of_rims_are_needed(monkeypatch):
     """Tubes on whole numbers, and rays along the axes or through points; the same chords as with rims."""
     rng, across = np.random.default_rng(4), 0
