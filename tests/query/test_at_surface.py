@@ -70,14 +70,10 @@ SEGMENTS = {
 }
 
 
-@pytest.fixture
-def exactly(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the solids that are asked exactly."""
-    asked: list[Any] = []
-    limb_chords = order.limb_chords
-    monkeypatch.setattr(order, "limb_chords", lambda ray, limb: asked.append(limb) or limb_chords(ray, limb))
-    monkeypatch.setattr(point_hits, "exact_limb", lambda *which: asked.append(which) or exact_limb(*which))
-    return asked
+@pytest.fixture(autouse=True)
+def _points_exactly(exactly: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count limbs that are asked about points, too."""
+    monkeypatch.setattr(point_hits, "exact_limb", lambda *which: exactly.append(which) or exact_limb(*which))
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.3])
