@@ -18,6 +18,8 @@ DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, 
 MEASUREMENTS = 16  # so often at most, while other threads move what is measured
 START = 1.5  # where a probe starts and ends, in radii of a ball around the shape
 
+CROWDED = 4  # with so many hits on a probe, other probes of that place are not sent yet
+
 
 Probes: TypeAlias = tuple[Int64Array, Float64Array, Float64Array]
 """Segments that must hit a link unless it is filtered out: rows of `Shapes.body_links` (n,), starts and ends (n, 3)."""
@@ -90,18 +92,24 @@ def _some(probes: Probes, rows: Int64Array | BoolArray) -> Probes:
 
 
 def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
-    """Which probes hit their link, be it first or behind other hits."""
-    body_link, start, end = probes
-    hit_own = np.zeros(len(body_link), bool)
-    open_rows, number = np.arange(len(hit_own)), 0
-    while len(open_rows):
-        keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
-        hits = client.ray_hits(start[open_rows], end[open_rows], **keywords)
-        own = [hit[:2] == shapes.body_links[body_link[i]] for i, hit in zip(open_rows, hits, strict=True)]
-        hit_own[open_rows[own]] = True
-        missed = np.array([hit == MISS for hit in hits])
-        open_rows, number = open_rows[~(missed | own)], number + 1
-    return hit_own
+    """Which of these links some probe hits, be it first or behind other hits. Equal probes are one ray."""
+    body_links, start, end = probes
+    segments, of_link = np.unique(np.hstack([start, end]), axis=0, return_inverse=True)
+    links = {shapes.body_links[k]: i for i, k in enumerate(body_links.tolist())}
+    is_hit, left = np.zeros(len(body_links), np.bool_), [(np.arange(len(segments)), 0)]
+    while left:
+        rays, number = left.pop()
+        unresolved = np.bincount(of_link.reshape(-1)[~is_hit], minlength=len(segments))
+        rays = rays[unresolved[rays] > 0]
+        if number == CROWDED:  # the hits of one ray may resolve all others
+            left += [(rays[1:], number)] * (len(rays) > 1)
+            rays = rays[:1]
+        if len(rays):
+            keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
+            hits = client.ray_hits(*np.hsplit(segments[rays], 2), **keywords)
+            is_hit[[links[hit[:2]] for hit in hits if hit[:2] in links]] = True
+            left.append((rays[[hit != MISS for hit in hits]], number + 1))
+    return is_hit
 
 
 def signed(mask: int) -> int:

@@ -47,7 +47,7 @@ TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
 
 HALVINGS = 120
 """From the size of a limb to below its last digit, with as many again for a growth near zero."""
-SECULAR_STEPS = 5
+SECULAR_STEPS = 8
 """Steps to the place of an ellipsoid that is nearest to a point. They double the digits; if they do not suffice, the
 bounds stay apart."""
 SMALLEST_SHIFT, FLATTEST = 2.0**-100, 1e-300

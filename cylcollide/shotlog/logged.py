@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
-from typing import Any, Self
+from threading import Lock
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from cylcollide.shotlog.source import Source
 from cylcollide.shotlog.states import Values
 from cylcollide.world.snapshot import Snapshot
 
+Used = TypeVar("Used")
 Progress = Callable[[int, int], None]
 RunSpans = Callable[[Any, list[PageSpan]], Iterable[SpanResult]]
 """Applies a function to all spans, in whatever processes, and gives the results in their order."""
@@ -64,6 +66,31 @@ class LoggedShot(metaclass=Shown):
         return self.limb >= 0
 
 
+class _Calls:
+    """The calls of a span, one after another, each in the state that it was in then."""
+
+    def __init__(self, span: PageSpan, calls: Iterator[tuple[int, int, Values, Any]], objects: KnownContents) -> None:
+        self.span = span
+        self._calls, self._objects = calls, objects
+        self._next_call()
+
+    def _next_call(self) -> None:
+        call = next(self._calls, None)
+        if call is None:
+            raise ValueError("shot: expected a call in each tick that counts one, got a log with fewer")
+        self.first, _, self._call, self._asked = call
+        self._judged: Judged | None = None
+
+    def judged(self, shot: int) -> tuple[Judged, Any, Values, int]:
+        """A shot of this call or of a later one, judged again; what it asked, its call, and its row."""
+        while shot >= self.first + len(self._call["first"]):
+            self._next_call()
+        if self._judged is None:
+            self._judged = judged_again(self._call, self._asked, self._objects)
+        row, again = shot - self.first, self._judged
+        return again[row : row + 1], self._asked, self._call, row
+
+
 class LoggedShots(metaclass=Shown):
     """The shots of a log, read-only: `len(log)`, `log[i]`; `log.judged(i)`, `log.rejudge()`.
 
@@ -85,6 +112,9 @@ class LoggedShots(metaclass=Shown):
         self._ticks: Int64Array = np.array([page.tick for page in whole], np.int64)
         self._times: Float64Array = np.array([page.time for page in whole], np.float64)
         self._objects = KnownContents(self._source.content_of)
+        self._calls: _Calls | None = None
+        """Where the last shot was judged again."""
+        self._lock = Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -170,18 +200,12 @@ class LoggedShots(metaclass=Shown):
 
     def judged(self, number: int) -> Judged:
         """A shot judged again, in the state at its time: one row; see `judged.explain(0)`."""
-        return self._again(number)[0]
+        judged: Judged = self._again(number, lambda judged, *_: judged)
+        return judged
 
     def explain(self, number: int) -> ShotExplanation:
         """Why a shot was judged so; `print` or `plot` it."""
-        return explanation_of(*self._again(number))
-
-    def _all_again(self) -> Iterator[tuple[Judged, Any, Values, int]]:
-        """One shot after another, as `_again`; what one asked changes when the next one is taken."""
-        for span in self._spans:
-            for _, _, call, asked in calls_of(self._source, self._objects, span):
-                judged = judged_again(call, asked, self._objects)
-                yield from ((judged[row : row + 1], asked, call, row) for row in range(len(judged)))
+        return self._again(number, explanation_of)
 
     def _states(self, first: int = 0) -> Iterator[Snapshot]:
         """The world as it was at each of `ticks`, from the one with this index on."""
@@ -194,15 +218,20 @@ class LoggedShots(metaclass=Shown):
             if place >= wanted[0] and self._pages[place].tick is not None:
                 yield replay.world.snapshot()
 
-    def _again(self, number: int) -> tuple[Judged, Any, Values, int]:
-        """A shot judged again, what it asked, its call, and its row."""
+    def _again(self, number: int, use: Callable[[Judged, Any, Values, int], Used]) -> Used:
+        """Apply a function to a shot judged again, what it asked, its call, and its row.
+
+        A later shot of the same span is reached from the last one: a loop over all shots replays the log once.
+        """
         place, shot = self._place_of(number)
         span = [one for one in self._spans if one.begin <= place][-1]
-        for first, _, call, asked in calls_of(self._source, self._objects, span):
-            row = shot - first
-            if row < len(call["first"]):
-                return judged_again(call, asked, self._objects)[row : row + 1], asked, call, row
-        raise ValueError(f"shot: expected shot {shot} in page {place}, got none")
+        with self._lock:
+            calls, self._calls = self._calls, None  # what is interrupted is begun again
+            if calls is None or calls.span is not span or shot < calls.first:
+                calls = _Calls(span, calls_of(self._source, self._objects, span), self._objects)
+            used = use(*calls.judged(shot))
+            self._calls = calls
+        return used
 
     def _judged_calls(self) -> Iterator[tuple[list[LoggedShot], Judged]]:
         """The shots of one call after another, and the call judged again."""

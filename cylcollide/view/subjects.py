@@ -3,13 +3,13 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import singledispatch
+from functools import partial, singledispatch
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.judged_shot import ends_of
 from cylcollide.characters.rig import Rig
@@ -17,7 +17,7 @@ from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.explained import explanation_of
-from cylcollide.shotlog.logged import LoggedShots
+from cylcollide.shotlog.logged import LoggedShot, LoggedShots
 from cylcollide.shotlog.states import Values
 from cylcollide.view.frames import Frame, frame_at, frame_of_limbs, frame_of_rig, frame_of_state, frame_of_tick
 from cylcollide.view.marks import Marks, marks_of_shot
@@ -108,12 +108,12 @@ def _(seen: LoggedShots) -> Subject:
     states = _States(seen)
     groups = states[0]._group_names
 
-    def tell_all() -> Iterable[Told]:
-        return (_told(seen, number, *again) for number, again in enumerate(seen._all_again()))
+    def tell(number: int) -> Told:
+        return seen._again(number, partial(_told, seen[number], seen.ticks))
 
     return Subject(
         f"{len(seen)} shots, {len(seen.ticks)} ticks", groups, lambda i: frame_of_state(states[i]), seen.times,
-        _ShotLines(seen), lambda number: _told(seen, number, *seen._again(number)), tell_all,
+        _ShotLines(seen), tell, lambda: map(tell, range(len(seen))),
     )  # fmt: skip
 
 
@@ -154,9 +154,9 @@ class _ShotLines(Sequence[str]):
         return f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}{note}"
 
 
-def _told(log: LoggedShots, number: int, judged: Judged, asked: Any, call: Values, row: int) -> Told:
-    """A shot judged again, what it asked, its call, and its row."""
-    shot, why = log[number], explanation_of(judged, asked, call, row)
+def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> Told:
+    """A shot of a log, the log's ticks; the shot judged again, what it asked, its call, and its row."""
+    why = explanation_of(judged, asked, call, row)
     if isinstance(asked, PoseHistory):
         then = frame_at(asked, float(judged.time[0]))
         now: Frame | None = frame_of_state(asked.world.snapshot())
@@ -169,7 +169,7 @@ def _told(log: LoggedShots, number: int, judged: Judged, asked: Any, call: Value
     differs = "" if again == shot.limb else f"\nLogged: row {shot.limb}; judged again: row {again}."
     at = f" at time {float(judged.time[0]):.9g}" if isinstance(asked, PoseHistory) else ""
     words = f"shot {shot.number}, after tick {shot.tick}{note}, judged{at}\n{why}{differs}"
-    frame = int(np.clip(np.searchsorted(log.ticks, shot.tick), 0, len(log.ticks) - 1))
+    frame = int(np.clip(np.searchsorted(ticks, shot.tick), 0, len(ticks) - 1))
     return Told(then, now, marks, words, frame)
 
 

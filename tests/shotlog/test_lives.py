@@ -1,6 +1,7 @@
 """What was logged, of random lives and of calls whose arguments change later, is judged again identically."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from support.awkward_calls import END, PLACE, POLICY, ROWS, calls, history, worl
 from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import sized
 from support.logged_life import LoggedLife
-from support.logging_server import Match
+from support.logging_server import Match, logged
 
 import cylcollide as cc
+from cylcollide.shotlog import logged as logged_shots
 from cylcollide.shotlog import shot_log
 from cylcollide.shotlog.rejudged import PageSpan, SpanResult
 
@@ -46,6 +48,33 @@ def test_a_life_is_judged_again_identically(seed: int, tmp_path: Path, monkeypat
             assert str(log.judged(i).explain(0)).partition(", ")[2] == life.answers[i][1]
             assert log[i].number == i
     assert sum(limb >= 0 for limb, _ in life.answers) > 20
+
+
+def test_shots_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A loop over all shots reads each page once; any other order, threads and an interrupt have the same answers."""
+    monkeypatch.setattr(shot_log, "STATE_EACH", 40)
+    logged(tmp_path / "log", 100, 2)
+    with cc.ShotLog.open(tmp_path / "log") as log:
+        pages = list[int]()
+        page_of = log._source.page
+        monkeypatch.setattr(log._source, "page", lambda place: pages.append(place) or page_of(place))
+        forward = [log.judged(i).limb.item() for i in range(len(log))]
+        assert len(pages) <= len(log._pages) + sum(span.begin - span.first for span in log._spans)
+        assert forward == [shot.limb for shot in log]
+        assert len(log._spans) > 1
+        some = np.random.default_rng(2).permutation(len(log))[:40].tolist()
+        assert [log.judged(i).limb.item() for i in some] == [forward[i] for i in some]
+        with ThreadPoolExecutor(4) as threads:
+            assert list(threads.map(lambda i: log.explain(i).judged.limb.item(), some)) == [forward[i] for i in some]
+        with monkeypatch.context() as patch:
+            patch.setattr(logged_shots, "judged_again", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                log.judged(some[0])
+        assert log.judged(some[0]).limb.item() == forward[some[0]]
+
+
+def _interrupted(*_: Any) -> Any:
+    raise KeyboardInterrupt
 
 
 def test_spans_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
