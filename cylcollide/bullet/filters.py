@@ -106,7 +106,7 @@ def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray
             rays = rays[:1]
         if len(rays):
             keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
-            hits = client.ray_hits(*np.hsplit(segments[rays], 2), **keywords)
+            hits = client.ray_hits(segments[rays, :3], segments[rays, 3:], **keywords)
             is_hit[[links[hit[:2]] for hit in hits if hit[:2] in links]] = True
             left.append((rays[[hit != MISS for hit in hits]], number + 1))
     return is_hit

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import NO_LIMB, Int64Array
+from cylcollide._types import NO_LIMB
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.history.motion import MARGIN, motion
 from cylcollide.history.requests import Protected, ProtectedSince, protected_by, repeated
 from cylcollide.history.rewound import RewoundLimbs, present_positions
 from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, sample_times
@@ -105,14 +104,7 @@ def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: Sam
     blade, tick = table[:, 0].astype(np.int64), table[:, 1].astype(np.int32)
     mask, ignored = blades.filters
     filters = PointFilters(some_rows(mask, blade), some_rows(ignored, blade))
-    rates = [np.zeros(one.structure.rows) for one in ring.ticks]
-    for k in np.unique(tick).tolist():
-        if k + 1 < len(ring.ticks):
-            moved = motion(ring.ticks[k], ring.ticks[k + 1])  # boxes jump as the next tick begins, in pieces of that
-            rates[k] = (moved.straight + moved.turning) * MARGIN
-    sizes: Int64Array = np.cumsum([0, *map(len, rates)])
     return StrokePieces(
         offsets_of(blade, len(first.time)), tick, np.ascontiguousarray(table[:, 2:5]), table[:, 5].copy(),
         filters, Protection(ids, since, table[:, 6].copy()), ring.recorded,
-        np.concatenate([*rates, np.empty(0)]), sizes,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.history.motion import MARGIN, Motion, is_settled, motion
+from cylcollide.history.motion import Motion, is_settled, motion
 from cylcollide.history.past import Past
 from cylcollide.history.requests import PastOptions, PastRequest, Protected, past_segments
 from cylcollide.history.rewound import RewoundLimbs
@@ -23,6 +23,7 @@ from cylcollide.query.doubts import DEPENDS, EXCLUDED, Doubts, are_certain, doub
 from cylcollide.query.loops.columns import ray_of_each
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.request import radii_of
+from cylcollide.recorded.motion import MARGIN
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
 
@@ -118,7 +119,7 @@ class Spans:
         others = sample_times(ring, len(rows), (np.where(self.is_own, own.time, self._low), None, None, "clamp"))
         self.times = SampleTimes._make(np.where(self.is_own, *both) for both in zip(own, others, strict=True))
         self._begins, (self._first, self._end) = begins, _ticks_within(begins, self._low, self._high)
-        self._motions = {k: motion(ring.ticks[k], ring.ticks[k + 1]) for k in ticks}
+        self._motions = {k: motion(ring, k) for k in ticks}
         longest, extent = np.zeros((2, len(begins) + 1))
         for k, one in self._motions.items():
             longest[k + 1] = (_share(one, slice(None), 1.0) + one.jump).max(initial=0.0)

@@ -38,6 +38,8 @@ from cylcollide.runtime.simd import Real, Truth, absolute, larger, select, squar
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 TUBE, ELLIPSOID = int(Shape.TUBE), int(Shape.ELLIPSOID)
+SHORTER = 2.0**-8
+"""Of two of Newton's steps: the second one over the first one, at most."""
 SIDE, CAP2, BORE, INSIDE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE), float(Face.INSIDE)
 
 
@@ -134,13 +136,32 @@ def slab_distance(x: DoubleDoubleVector, d: Vector, axis: Vector, half: Real) ->
 
 
 @inlined
+def second_step(
+    origin: Vector, displacement: DoubleDoubleVector, guess: Real, first: Curve, limb: Limb, face: float, radius: Real
+) -> tuple[Real, Real, Truth]:
+    """A better guess than `guess`, about which the curve is `first`; the step from there, and whether it is enough.
+
+    The step must be much shorter than the one before, and the curve fall or rise as it did: it leads to the same end of
+    a chord. Far from the origin, where the bounds of a contact are wide, one step is too few.
+    """
+    nearer = guess - 0.5 * first.value / first.half_slope
+    second = thick_curve(origin, displacement, nearer, limb, face, radius)
+    step, short = short_step(second, nearer)
+    is_same = (second.half_slope * first.half_slope > 0.0) & (absolute(step) <= absolute(nearer - guess) * SHORTER)
+    return nearer, step, short & is_same
+
+
+@inlined
 def thick_crossing(
     ray: Ray, displacement: DoubleDoubleVector, guess: float, limb: Limb, face: float
 ) -> tuple[DoubleDouble, bool]:
-    """The fraction at which a thick ray touches a face, near a guess; and whether one step leads there."""
+    """The fraction at which a thick ray touches a face, near a guess; and whether one or two steps lead there."""
     if limb.kind in BOUNDED:
         return (guess, 0.0), True
-    step, short = short_step(thick_curve(ray.origin, displacement, guess, limb, face, ray.radius), guess)
+    curve = thick_curve(ray.origin, displacement, guess, limb, face, ray.radius)
+    step, short = short_step(curve, guess)
+    if not short:
+        guess, step, short = second_step(ray.origin, displacement, guess, curve, limb, face, ray.radius)
     return two_sum(guess, step), short
 
 

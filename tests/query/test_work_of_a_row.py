@@ -52,6 +52,24 @@ def test_directions_of_any_size_meet_the_boxes_on_their_way(way: float, n: int, 
     assert len(exactly) <= 12 * n
 
 
+@pytest.mark.parametrize("far", [0.0, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("shape", ["cylinders", "capsules", "boxes"])
+def test_thick_rays_far_from_the_origin_are_decided_by_float64(shape: str, far: float, exactly: list[Any]):
+    """One step from the middle of wide bounds is too short there: exact arithmetic decided, 20 µs a ray."""
+    rng, n = np.random.default_rng(8), 60
+    place, way, half = rng.uniform(0, 9, (n, 3)) + far, rng.normal(size=(n, 3)), np.full((n, 3), 0.3)
+    given = {"cylinders": (place, place + way, 0.2), "capsules": (place, place + way, 0.2)}
+    world = cc.HitWorld(getattr(cc.Limbs, shape)(*given.get(shape, (place, rng.normal(size=(n, 4)), half))))
+    start, end = rng.uniform(-3, 12, (2, 400, 3)) + far
+    hits = world.cast_segments(start, end, radius=0.05)
+    assert len(exactly) <= 0.01 * hits.hit.sum() + 2
+    chords = world.chords_segments(start, end, radius=0.05)
+    assert len(exactly) <= 0.02 * len(chords.limb) + 2
+    assert hits.hit.sum() > 60
+    alone = [world.cast_segments(start[i], end[i], radius=0.05) for i in range(40)]
+    assert [one.fraction.tobytes() for one in alone] == [hits[i : i + 1].fraction.tobytes() for i in range(40)]
+
+
 @pytest.mark.parametrize("step", [1 / 60, 1 / 30, 1 / 64])
 def test_pieces_that_end_at_ticks_have_few_candidates(step: float):
     """What is left of such a piece in the next tick is as long as rounding: each limb was a candidate there."""

@@ -14,7 +14,7 @@ from cylcollide.kernels.dispatch import face_curve
 from cylcollide.kernels.hit_bounds import Closest, is_undecided, limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import Rays, radius_of, ray_at
-from cylcollide.kernels.thick_surface import thick_curve
+from cylcollide.kernels.thick_surface import second_step, thick_curve
 from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.columns import HitColumns, clear_hits
 from cylcollide.query.loops.inputs import RayBatch
@@ -211,9 +211,14 @@ def refine_thick(
         origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)
         displacement = exact_displacements(origin, second, rays.is_segment)
         radius = load_at(rays.radius, number, first, 1, 0) if rays.radius.size > 1 else broadcast(rays.radius[0])
-        step, solved = short_step(thick_curve(origin, displacement, guess, limb, float(face), radius), guess)
+        curve = thick_curve(origin, displacement, guess, limb, float(face), radius)
+        step, solved = short_step(curve, guess)
         store(queue.found, 0, guess + step)
         decided = movemask(solved)
+        if ~decided & ((1 << end) - 1):
+            nearer, more, near = second_step(origin, displacement, guess, curve, limb, float(face), radius)
+            store(queue.found, 0, select(solved, guess + step, nearer + more))
+            decided |= movemask(near)
         for k in range(end):
             i = number[first + k]
             if radius_of(rays, i) == 0.0:

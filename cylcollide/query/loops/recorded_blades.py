@@ -1,6 +1,6 @@
 """The loop over blades that are swept in the past: as `blades`, each limb placed whenever it is looked at.
 
-A stroke is cut into pieces at ticks. In a piece no point of a limb is faster than its rate, which is known before.
+A stroke is cut into pieces at ticks. In a piece no point of a limb is faster than `recorded.motion` says.
 """
 
 from math import inf
@@ -17,6 +17,7 @@ from cylcollide.query.loops.blades import Stroke, Swept, Touched, earlier, may_t
 from cylcollide.query.loops.inputs import PointFilters
 from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
 from cylcollide.recorded.limbs import Recorded, TickRows, place_one, ticks_around
+from cylcollide.recorded.motion import MARGIN, motion_of
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
@@ -30,8 +31,6 @@ class StrokePieces(NamedTuple):
     filters: PointFilters
     protection: Protection
     recorded: Recorded
-    rate: Column[np.float64]  # of all limbs of all ticks, metres a tick
-    first_rate: Column[np.int64]  # (ticks,): the first of each tick
 
 
 InPiece: TypeAlias = tuple[StrokePieces, int, TickRows, TickRows, LimbRows]
@@ -96,11 +95,11 @@ def sweep_recorded(
 def test_moving(query: tuple[InPiece, Stroke], row: int, found: Touched) -> tuple[Touched, float]:
     """The first contact with a row of the tick, too; and how far away another one may be."""
     at, stroke = query
-    pieces, j, here, _, _ = at
+    pieces, j, here, there, _ = at
     if may_be_hit(here, row, pieces.filters, pieces.protection, False, j):
         begin, end, per_share = pieces.times[j, 0], pieces.times[j, 1], pieces.times[j, 2]
-        rate = pieces.rate[pieces.first_rate[pieces.tick[j]] + row]
-        sway = rate * per_share if per_share > 0.0 else 0.0
+        motion = motion_of(here, there, row)  # boxes jump as the next tick begins, in pieces of that
+        sway = (motion.straight + motion.turning) * MARGIN * per_share if per_share > 0.0 else 0.0
         if may_touch(stroke, place_at((at, row), begin), sway * (end - begin) if end > begin else 0.0):
             course, until = (begin, end, sway), min(found[0], end)
             touch = first_touch(stroke.blade, course, place_at, (at, row), stroke.resolution, until)
