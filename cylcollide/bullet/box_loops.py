@@ -34,7 +34,7 @@ def entering_rows(
         origin, end = as_vector(starts, i), as_vector(ends, i)
         ray = make_ray(origin, subtract(end, origin), True, 0.0, 0.0)
         limit = ray.limit * min(until[i], 1.0)
-        local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, limit)
+        local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, limit, 0.0)
         if local.untrusted or visit_on_ray(tree, stack, local, _stop, None, False):
             rows[count] = i
             count += 1

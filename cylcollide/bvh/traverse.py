@@ -26,6 +26,7 @@ from cylcollide.runtime.simd import (
     logical_not,
     lowest_bit,
     movemask,
+    select,
     smaller,
     store,
     with_sign,
@@ -40,6 +41,9 @@ NO_FURTHER = -inf
 
 REACH_PAD = 2.0**-50
 """Share of a ray's way to its middle by which reaches are larger: more than float64 rounds."""
+
+LARGEST_GROWTH = 4.0 * FARTHEST_BOX
+"""Boxes grow by no more, in the frame of the tree: no ray that is trusted starts so far away."""
 
 STACK_NUMBERS = 2
 """Numbers of the memory of a stack for each of its entries."""
@@ -56,6 +60,7 @@ class LocalRay(NamedTuple):
     middle: Real  # distance from the origin to the middle, in units of the tree
     reciprocal: Vector  # of the direction, finite
     product: Vector  # coordinates of the middle times reciprocal
+    growth: Real  # by how much all boxes are larger, in units of the tree: 0 for a line
     reach: Real  # length from the middle, rounded up, in units of the tree; may be negative
     earliest: Real  # where the origin is, likewise, rounded down
 
@@ -82,18 +87,21 @@ def stack_in(memory: Float64Array, size: int) -> Stack:
 
 
 @inlined
-def local_ray(frame: TreeFrame, origin: Vector, direction: Vector, extent: Real, limit: Real) -> LocalRay:
-    """A ray with a unit direction and a limit in metres, transformed to the frame of the tree; `extent` as in `Ray`."""
-    scale = frame.scale
+def local_ray(frame: TreeFrame, origin: Vector, direction: Vector, extent: Real, limit: Real, radius: Real) -> LocalRay:
+    """A ray with a unit direction, a limit and a radius in metres, transformed to the frame of the tree.
+
+    `extent` as in `Ray`. Boxes grow by the radius.
+    """
+    scale, growth = frame.scale, local_growth(frame, radius)
     o = (
         (origin[0] - frame.centre[0]) * scale,
         (origin[1] - frame.centre[1]) * scale,
         (origin[2] - frame.centre[2]) * scale,
     )
     r = (bounded_reciprocal(direction[0]), bounded_reciprocal(direction[1]), bounded_reciprocal(direction[2]))
-    x = slab_times(o[0], r[0], frame.low[0], frame.high[0])
-    y = slab_times(o[1], r[1], frame.low[1], frame.high[1])
-    z = slab_times(o[2], r[2], frame.low[2], frame.high[2])
+    x = slab_times(o[0], r[0], frame.low[0] - growth, frame.high[0] + growth)
+    y = slab_times(o[1], r[1], frame.low[1] - growth, frame.high[1] + growth)
+    z = slab_times(o[2], r[2], frame.low[2] - growth, frame.high[2] + growth)
     enter, leave = larger(larger(x[0], y[0]), larger(z[0], 0.0)), smaller(smaller(x[1], y[1]), z[1])
     d = direction
     middle = smaller(larger(-(o[0] * d[0] + o[1] * d[1] + o[2] * d[2]), 0.0), limit * scale)
@@ -103,7 +111,17 @@ def local_ray(frame: TreeFrame, origin: Vector, direction: Vector, extent: Real,
     near = larger(farthest - middle, 1.0)  # the middle is at least as far from the centre, if farther than 1
     untrusted = logical_not((farthest <= smaller(FARTHEST_START * near, FARTHEST_BOX)) & (extent < inf))
     earliest = middle * -(1.0 + BOX_PAD) - BOX_PAD
-    return LocalRay(untrusted, enter > leave, middle, r, product, local_reach(limit, scale, middle), earliest)
+    return LocalRay(untrusted, enter > leave, middle, r, product, growth, local_reach(limit, scale, middle), earliest)
+
+
+@inlined
+def local_growth(frame: TreeFrame, radius: Real) -> Real:
+    """By how much boxes are larger for rays of a radius, in units of the tree.
+
+    The tree's pad is added once more, times the present size of its frame, since rounding grows with that.
+    """
+    growth = smaller(radius * frame.scale, LARGEST_GROWTH)
+    return select(radius > 0.0, growth + BOX_PAD * (1.0 + growth), 0.0)
 
 
 @inlined
@@ -130,6 +148,13 @@ def local_reach(limit: Real, scale: float, middle: Real) -> Real:
 def broadcast_float32(v: Vector) -> Any:
     """Each component of a vector, rounded to float32, in eight lanes."""
     return broadcast(np.float32(v[0])), broadcast(np.float32(v[1])), broadcast(np.float32(v[2]))
+
+
+@inlined
+def grown_product(ray: LocalRay, growth: float) -> Vector:
+    """`LocalRay.product` for planes that are nearer by a growth."""
+    r, p = ray.reciprocal, ray.product
+    return p[0] + growth * abs(r[0]), p[1] + growth * abs(r[1]), p[2] + growth * abs(r[2])
 
 
 @inlined
@@ -187,7 +212,8 @@ def visit_on_ray(
     far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
     bounds, codes, nears = tree.bounds, stack.code, stack.near
     rx, ry, rz = broadcast_float32(ray.reciprocal)
-    px, py, pz = broadcast_float32(ray.product)
+    nx, ny, nz = broadcast_float32(grown_product(ray, ray.growth))
+    px, py, pz = broadcast_float32(grown_product(ray, -ray.growth))
     codes[0], nears[0] = 0, -inf
     height, limit, earliest = 0 if ray.misses_root else 1, np.float32(ray.reach), np.float32(ray.earliest)
     while height > 0:
@@ -201,8 +227,8 @@ def visit_on_ray(
             continue
         # slab test of all eight boxes
         base = code * 6 * TREE_WIDTH
-        entry = larger(plane_times(bounds, base + near_x, rx, px), plane_times(bounds, base + near_y, ry, py))
-        entry = larger(entry, larger(plane_times(bounds, base + near_z, rz, pz), earliest))
+        entry = larger(plane_times(bounds, base + near_x, rx, nx), plane_times(bounds, base + near_y, ry, ny))
+        entry = larger(entry, larger(plane_times(bounds, base + near_z, rz, nz), earliest))
         leave = smaller(plane_times(bounds, base + far_x, rx, px), plane_times(bounds, base + far_y, ry, py))
         leave = smaller(leave, smaller(plane_times(bounds, base + far_z, rz, pz), limit))
         store(stack.entry, 0, entry)

@@ -211,8 +211,10 @@ class Chords(LimbFields):
 
 def chords(state: State, request: RayRequest) -> Chords:
     """Every limb along each ray, sorted by entry."""
-    tree = grown_tree(state._tree, request.radius.max()) if len(request.radius) else state._tree
-    pieces = partial(possible_pieces, state, tree, request)
+    grown = state._tree
+    if len(request.radius) and not use_single_rays(state, len(request.first), True):
+        grown = grown_tree(grown, request.radius.max())
+    pieces = partial(possible_pieces, state, grown, request)
     return Chords(request.batch, state, chord_rows(state, request, pieces))
 
 
@@ -238,25 +240,26 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, pieces: Pieces) -> Cho
     return rows
 
 
-def possible_pieces(state: State, tree: Tree, request: RayRequest, begin: int, end: int) -> CompressedRows:
+def possible_pieces(state: State, grown: Tree, request: RayRequest, begin: int, end: int) -> CompressedRows:
     """Every piece of a limb that each of these rays may cross, as `pieces_of_rays` returns it.
 
-    Found by a stream, unless the rays are few or cross more limbs than its buffer holds.
+    Found by a stream, unless the rays are few or cross more limbs than its buffer holds. Boxes of `grown` are larger
+    by the radius of the thickest ray.
     """
     batch = request.batch
-    if not use_single_rays(state, end - begin):
+    if not use_single_rays(state, end - begin, len(request.radius) > 0):
         # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
         crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
-        scratch = scratch_for_streams(tree, end - begin)._replace(crossed=crossed, crossings=crossings)
+        scratch = scratch_for_streams(grown, end - begin)._replace(crossed=crossed, crossings=crossings)
         options = (*request.options[:-1], POLICY_HIT)
         rays = request.first, request.second, options, request.radius, request.copies, request.copies  # no hits
-        request.checked(cast_stream(state._kernel_rows, tree, scratch, *rays, begin, end, int(Aim.ALL)))
+        request.checked(cast_stream(state._kernel_rows, grown, scratch, *rays, begin, end, int(Aim.ALL)))
         recorded = crossings.item()
         if recorded <= len(crossed):
             lists = rows_of_pairs(crossed[:recorded], begin, end - begin, False)
             return chord_loops.pieces_of_lists(batch, state._kernel_rows, begin, lists, True)
     request.copy_checked(begin, end)
-    return chord_loops.pieces_of_rays(batch, state._kernel_rows, tree, np.arange(begin, end))
+    return chord_loops.pieces_of_rays(batch, state._kernel_rows, state._tree, np.arange(begin, end))
 
 
 def _counts_as_hit(ray: Int64Array, found: ChordColumns, inside: InsidePolicy) -> BoolArray:

@@ -30,50 +30,51 @@ from cylcollide.runtime.simd import LANES
 
 MANY_LIMBS = 4096
 """With so many limbs a stream is faster from 12 rays on."""
+THICK_STREAM, LIMBS_GROWN = 32, 128
+"""Fewer thick rays go one by one; and one ray more for so many limbs, whose boxes grow meanwhile."""
 
 
 def closest(state: State, request: RayRequest) -> RayHits:
     """The closest limb along each ray."""
-    record, tree, undecided = cast_all(state, request, Aim.CLOSEST)
+    record, undecided = cast_all(state, request, Aim.CLOSEST)
     read = partial(read_column, record, len(request.first), request.options, request.radius)
-    near = partial(pieces_of_rays, read("batch"), state._kernel_rows, tree) if undecided else None
+    near = partial(pieces_of_rays, read("batch"), state._kernel_rows, state._tree) if undecided else None
     return RayHits(read, state, request.inside, near)
 
 
 def occluded(state: State, request: RayRequest) -> BoolArray:
     """Whether each ray hits any limb; bool (n,)."""
     n = len(request.first)
-    if use_single_rays(state, n) or len(request.radius):
+    if len(request.radius) or use_single_rays(state, n, False):
         return closest(state, request).limb >= 0  # the closest costs no more than any
-    record, tree, undecided = cast_all(state, request, Aim.ANY)
+    record, undecided = cast_all(state, request, Aim.ANY)
     hits = hits_in(record[0], n)
     blocked = hits.limb >= 0
     if undecided:
         rows = np.flatnonzero(hits.undecided)
-        exact_fallback.resolve_any(request.batch, state._table, tree, request.inside, rows, blocked)
+        exact_fallback.resolve_any(request.batch, state._table, state._tree, request.inside, rows, blocked)
     return blocked
 
 
-def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Record, Tree, int]:
-    """The record that the fastest loop fills, the tree it used, and how many rows are undecided.
+def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Record, int]:
+    """The record that the fastest loop fills, and how many rows are undecided.
 
     All loops agree bit by bit; how many rows are undecided may differ.
     """
     tree, (rows, packed), radius = state._tree, state._packed, request.radius
-    if radius.size:
-        tree = packed = grown_tree(tree, radius.max())
-    if use_single_rays(state, len(request.first)):
+    if use_single_rays(state, len(request.first), radius.size > 0):
         record = request.new_record(STACK_NUMBERS * tree.stack_size)
         status = cast_single_rays(rows, packed, request.first, request.second, request.options, radius, record[0])
-        return record, tree, request.checked(status)
+        return record, request.checked(status)
     if radius.size:
-        return cast_in_chunks(request, partial(cast_stream, rows, packed), tree, aim)
+        grown = grown_tree(tree, radius.max())
+        return cast_in_chunks(request, partial(cast_stream, rows, grown), grown, aim)
     if tree.items <= FEW_LIMBS and request.has_one_filter:
         return cast_in_chunks(request, partial(cast_brute_force, rows), tree, aim)
     return cast_in_chunks(request, partial(cast_stream, *state._packed_firsts), tree, aim)
 
 
-def cast_in_chunks(request: RayRequest, loop: Callable[..., int], tree: Tree, aim: Aim) -> tuple[Record, Tree, int]:
+def cast_in_chunks(request: RayRequest, loop: Callable[..., int], tree: Tree, aim: Aim) -> tuple[Record, int]:
     """As `cast_all`, by a loop for many rays, with buffers of each thread."""
     record = request.new_record()
     rays = request.first, request.second, request.options, request.radius, *record
@@ -81,12 +82,15 @@ def cast_in_chunks(request: RayRequest, loop: Callable[..., int], tree: Tree, ai
     def task(begin: int, end: int) -> int:
         return request.checked(loop(packed_for_streams(tree, end - begin), *rays, begin, end, int(aim)))
 
-    return record, tree, sum(in_chunks(len(request.first), request.threads, task))
+    return record, sum(in_chunks(len(request.first), request.threads, task))
 
 
-def use_single_rays(state: State, rays: int) -> bool:
-    """Whether so many rays are too few for a stream, or for brute force."""
-    return rays < (SMALLEST_STREAM if state._tree.items < MANY_LIMBS else max(LANES, SMALLEST_STREAM * 3 // 8))
+def use_single_rays(state: State, rays: int, are_thick: bool) -> bool:
+    """Whether so many rays are too few for a stream, or for brute force. Streams of thick rays need a grown tree."""
+    items = state._tree.items
+    if are_thick:
+        return rays < THICK_STREAM + items // LIMBS_GROWN
+    return rays < (SMALLEST_STREAM if items < MANY_LIMBS else max(LANES, SMALLEST_STREAM * 3 // 8))
 
 
 def read_column(record: Record, n: int, options: RayOptions, radius: Float64Array, name: str) -> Any:

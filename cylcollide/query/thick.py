@@ -9,7 +9,8 @@ import numpy as np
 
 from cylcollide._types import POLICY_HIT, Face, InsidePolicy, RayNumbers
 from cylcollide.bvh.layout import HIGH, Tree
-from cylcollide.constants import BOX_PAD, LARGEST_SAFE
+from cylcollide.bvh.traverse import local_growth
+from cylcollide.constants import LARGEST_SAFE
 from cylcollide.exact import order
 from cylcollide.exact.line import End, Stretch
 from cylcollide.exact.numbers import QuadraticNumber
@@ -24,18 +25,10 @@ from cylcollide.kernels.ray import Rays, radius_of, ray_at
 from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.chords import write_span
 
-LARGEST_GROWTH = 1e30
-"""Boxes grow by no more, in the frame of the tree: no ray that is trusted starts so far away."""
-
 
 def grown_tree(tree: Tree, radius: float) -> Tree:
-    """The tree with all boxes larger by a radius, for rays up to this thick.
-
-    The tree's pad is added once more, times the present size of its frame, since rounding grows
-    with that.
-    """
-    growth = min(radius * tree.frame.scale, LARGEST_GROWTH)
-    growth += BOX_PAD * (1.0 + growth)
+    """The tree with all boxes larger by a radius, for rays up to this thick."""
+    growth = float(local_growth(tree.frame, radius))
     bounds, frame = tree.bounds.copy(), tree.frame
     bounds[:, :HIGH] -= np.float32(growth)
     bounds[:, HIGH:] += np.float32(growth)

@@ -19,6 +19,7 @@ from cylcollide.bvh.stream import MIXED, make_stream, no_flush, no_list, visit_o
 from cylcollide.bvh.traverse import LocalRay, local_ray, make_stack, visit_on_ray
 from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
 from cylcollide.kernels.ray import make_ray
+from cylcollide.query.thick import grown_tree
 
 pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
 
@@ -135,14 +136,21 @@ FAMILIES = [
 ]
 
 
-def meets(start: Float64Array, end: Float64Array, low: Float64Array, high: Float64Array, room: float = 0.0) -> bool:
-    """Whether the segment, as rational numbers, meets the closed box; both longer by `room`."""
-    more = Fraction(room)
+def meets(
+    start: Float64Array,
+    end: Float64Array,
+    low: Float64Array,
+    high: Float64Array,
+    room: float = 0.0,
+    radius: float = 0.0,
+) -> bool:
+    """Whether the segment, as rational numbers, meets the closed box grown by a radius; both longer by `room`."""
+    more, growth = Fraction(room), Fraction(room) + Fraction(radius)
     size = max(abs(Fraction(e) - Fraction(s)) for s, e in zip(start.tolist(), end.tolist(), strict=True))
     first, last = Fraction(0), 1 + (more / size + 4 * Fraction(BOX_PAD) if room and size else 0)
     for s, e, a, b in zip(start.tolist(), end.tolist(), low.tolist(), high.tolist(), strict=True):
         step = Fraction(e) - Fraction(s)
-        below, above = Fraction(a) - more - Fraction(s), Fraction(b) + more - Fraction(s)
+        below, above = Fraction(a) - growth - Fraction(s), Fraction(b) + growth - Fraction(s)
         if step == 0:
             if below > 0 or above < 0:
                 return False
@@ -164,10 +172,10 @@ def nearly_met(start: Float64Array, end: Float64Array, boxes: Places) -> list[in
     return np.flatnonzero((first <= last) & (last >= -1e-3) & (first <= 1.001 + 1e300 * (step == 0.0).all())).tolist()
 
 
-def seen_from(tree: Tree, start: Float64Array, end: Float64Array) -> LocalRay:
-    """Return the segment in the frame of the tree."""
+def seen_from(tree: Tree, start: Float64Array, end: Float64Array, radius: float = 0.0) -> LocalRay:
+    """Return the segment in the frame of the tree; boxes grow by a radius."""
     ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, 1.0, 0.0)
-    return local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
+    return local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit, radius)
 
 
 def met_alone(tree: Tree, ray: LocalRay) -> set[int]:
@@ -225,6 +233,34 @@ def test_no_box_is_lost_and_none_is_loose(world: str):
             seen.update(truly=len(truly), met=len(met), lines=1)
     assert seen["truly"] > seen["lines"] / 2
     assert seen["met"] < 1.6 * seen["truly"], seen
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("share", [2.0**-60, 2.0**-9, 0.25, 2.0**10])
+def test_no_box_that_grows_by_a_radius_is_lost_and_none_is_loose(world: str, share: float):
+    """Thick rays: alone they count boxes as larger, in streams the tree is."""
+    rng = np.random.default_rng(20261127)
+    seen: Counter[str] = Counter()
+    for _ in range(sized(600) // 60):
+        boxes = places(rng, *WORLDS[world])
+        radius = boxes.size * share
+        tree = build(boxes.low, boxes.high)
+        grown = grown_tree(tree, radius)
+        drawn = [family(rng, boxes) for family in FAMILIES for _ in range(10)]
+        moves = radius * rng.integers(-1, 2, (len(drawn), 3))  # to the faces of the larger boxes
+        drawn = [(start + move, end + move) for (start, end), move in zip(drawn, moves, strict=True)]
+        segments = [(start, end) for start, end in drawn if not 0.0 < np.abs(end - start).max() < SMALLEST_SAFE]
+        together = met_together(grown, [seen_from(grown, *segment) for segment in segments], True)
+        room = 2.0 * BOX_PAD * (1.0 / tree.frame.scale + 2.0 * radius)
+        for (start, end), met_in_stream in zip(segments, together, strict=True):
+            met = met_alone(tree, seen_from(tree, start, end, radius))
+            truly = {k for k in range(BOXES) if meets(start, end, boxes.low[k], boxes.high[k], 0.0, radius)}
+            for found in (met, met_in_stream):
+                assert truly <= found, (start, end, boxes.low[min(truly - found)], boxes.high[min(truly - found)])
+                assert all(meets(start, end, boxes.low[k], boxes.high[k], room, radius) for k in found - truly)
+            seen.update(truly=len(truly), met=len(met), lines=1)
+    assert seen["truly"] > seen["lines"] / 2
+    assert seen["met"] < 1.7 * seen["truly"], seen
 
 
 def test_ordinary_rays_meet_little_beside_what_is_there():

@@ -24,7 +24,7 @@ def crowd(rng: np.random.Generator) -> Float64Array:
 def met(tree: Tree, start: Float64Array, end: Float64Array) -> int:
     """Return how many boxes a segment is led to."""
     ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, 1.0, 0.0)
-    local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
+    local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit, ray.radius)
     assert not local.untrusted
 
     def visit(_query: None, _item: int, found: int) -> tuple[int, float]:

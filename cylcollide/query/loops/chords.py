@@ -158,7 +158,7 @@ def find_pieces(
     used = 0
     for k in range(rows.size):
         ray = ray_at(batch.rays, rows[k])
-        local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
+        local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit, ray.radius)
         query = ray, table, *filter_of(batch, rows[k]), codes, local.reach
         used = visit_on_ray(tree, stack, local, write_pieces, query, used)
         offsets[k + 1] = used

@@ -116,7 +116,7 @@ def find_recorded(
         t, first = tick[i], used
         if t >= 0:
             ray, here, tree = ray_at(batch.rays, i), tick_rows(recorded, t), tree_at(recorded, t, stack.code.size)
-            local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
+            local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit, 0.0)
             query = here, batch, protection, all_layers, i, found, local.reach
             used = visit_on_ray(tree, stack, local, write_row, query, used)
             sort_part(found, first, min(used, found.size))

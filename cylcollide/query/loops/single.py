@@ -145,10 +145,11 @@ def cast_single_rays(
         return INVALID
     for i in range(n):
         ray = ray_at(batch.rays, i)
-        best, local = no_hit(ray.limit), local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit)
+        best, frame = no_hit(ray.limit), tree.frame
+        local = local_ray(frame, ray.origin, ray.direction, ray.extent, ray.limit, ray.radius)
         is_open = local.untrusted
         if not (local.untrusted or local.misses_root):
-            query = ray, batch.policy, table, *filter_of(batch, i), tree.frame.scale, local.middle
+            query = ray, batch.policy, table, *filter_of(batch, i), frame.scale, local.middle
             best = visit_on_ray(tree, stack, local, test_limb, query, best)
             is_open = is_undecided(best)
         write_hit(hits, i, ray, best, is_open, batch, table)

@@ -122,8 +122,8 @@ def activate_rays(state: StreamScratch, row: int, count: int, active: int, local
 
 @inlined
 def to_tree_frame(frame: TreeFrame, ray: Ray) -> LocalRay:
-    """Eight rays in the frame of the tree."""
-    return local_ray(frame, ray.origin, ray.direction, ray.extent, ray.limit)
+    """Eight rays in the frame of the tree, whose boxes have grown by the radius of thick rays."""
+    return local_ray(frame, ray.origin, ray.direction, ray.extent, ray.limit, 0.0)
 
 
 @inlined
