@@ -30,7 +30,7 @@ from cylcollide.runtime.simd import LANES
 
 MANY_LIMBS = 4096
 """With so many limbs a stream is faster from 12 rays on."""
-THICK_STREAM, LIMBS_GROWN = 32, 128
+THICK_STREAM, LIMBS_GROWN = 256, 12
 """Fewer thick rays go one by one; and one ray more for so many limbs, whose boxes grow meanwhile."""
 
 

@@ -11,6 +11,8 @@ from support.check_cylinders import IS_COMPILED
 import cylcollide as cc
 from cylcollide.exact import ellipse
 from cylcollide.history.moving.request import moving_request
+from cylcollide.query import chords, closest
+from cylcollide.query.thick import grown_tree
 
 RNG = np.random.default_rng(3)
 PLACES = np.stack(np.meshgrid(*[np.arange(6.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -68,6 +70,27 @@ def test_thick_rays_far_from_the_origin_are_decided_by_float64(shape: str, far: 
     assert hits.hit.sum() > 60
     alone = [world.cast_segments(start[i], end[i], radius=0.05) for i in range(40)]
     assert [one.fraction.tobytes() for one in alone] == [hits[i : i + 1].fraction.tobytes() for i in range(40)]
+
+
+@pytest.mark.parametrize("n", [1, 12, 200])
+def test_few_thick_rays_make_no_larger_tree(n: int, monkeypatch: pytest.MonkeyPatch):
+    """That costs as much as a thousand rays among 100,000 limbs; and one thick ray of many is no burden to others."""
+    way = np.random.default_rng(6).normal(size=(2, n, 3))
+    radius = np.r_[2.0, np.full(n - 1, 0.05)]
+    grown: list[float] = []
+    for module in (closest, chords):
+        monkeypatch.setattr(module, "grown_tree", lambda tree, radius: grown.append(radius) or grown_tree(tree, radius))
+
+    def answers() -> list[bytes]:
+        hits, crossed = (cast(*way, radius=radius) for cast in (WORLD.cast_segments, WORLD.chords_segments))
+        columns = hits.limb, hits.fraction, crossed.limb, crossed.entry_fraction, crossed.exit_fraction
+        return [column.tobytes() for column in columns]
+
+    alone = answers()
+    assert not grown
+    monkeypatch.setattr(closest, "THICK_STREAM", -len(WORLD))
+    assert answers() == alone
+    assert grown == [2.0, 2.0]
 
 
 @pytest.mark.parametrize("step", [1 / 60, 1 / 30, 1 / 64])
