@@ -19,6 +19,7 @@ from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, absolute, larger, select, smaller, square_root
 
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
+NONE = float(Face.NONE)
 
 
 @inlined
@@ -78,12 +79,29 @@ def parallel_slab(
 ) -> Bracket:
     """Everything or nothing, if the axis is one of space, at right angles to the displacement; else the given slab."""
     for k in range(3):
-        along_others = abs(axis[(k + 1) % 3]) + abs(axis[(k + 2) % 3])
-        if abs(axis[k]) == 1.0 and along_others == 0.0 and displacement[k][0] == 0.0:
+        if displacement[k][0] == 0.0 and is_level(axis, k):
             high, low = two_difference(ray.origin[k], limb.centre[k])
             is_beyond = abs(high) > half or (abs(high) == half and low != 0.0 and (low > 0.0) == (high > 0.0))
             return Bracket(NOTHING, NOTHING) if is_beyond else Bracket(EVERYTHING, EVERYTHING)
     return slab
+
+
+@inlined
+def level_face(height: float, limb: Limb, k: int) -> float:
+    """The face across x, y or z on which a coordinate is exactly, if an axis of the box is one of these; else NONE."""
+    axes, half = box_axes(limb)
+    for axis in range(3):
+        if is_level(axes[axis], k):
+            high, low = two_difference(height, limb.centre[k])
+            if abs(high) == half[axis] and low == 0.0:
+                return NEG_X + 2.0 * axis + (1.0 if (high > 0.0) == (axes[axis][k] > 0.0) else 0.0)
+    return NONE
+
+
+@inlined
+def is_level(axis: Vector, k: int) -> bool:
+    """Whether an axis of a box is exactly x, y or z, in either direction."""
+    return bool(abs(axis[k]) == 1.0 and abs(axis[(k + 1) % 3]) + abs(axis[(k + 2) % 3]) == 0.0)
 
 
 @inlined

@@ -140,11 +140,12 @@ def resolve_hits(
     write_numbers(part, table, inside, hits)
     for name, column in hits._asdict().items():
         read(name)[rows] = column
-    rows = rows[hits.undecided]
-    found = missed_chords(len(rows))
-    for k, i in enumerate(np.flatnonzero(hits.undecided).tolist()):
-        is_known = hits.limb[i] >= 0
-        limbs, earliest = ([hits.limb.item(i)], [0.0]) if is_known else by_entry(lists, missed, entries, i)
+    of, rows = np.flatnonzero(hits.undecided), rows[hits.undecided]
+    found, is_open = missed_chords(len(rows)), np.empty(len(rows), bool)
+    complete_chords(take_rays(part, of), table.kernel_rows, hits.limb[of], False, found, is_open)
+    for k in np.flatnonzero(is_open | (hits.limb[of] < 0)).tolist():
+        i, limb = of.item(k), hits.limb.item(of[k])
+        limbs, earliest = ([limb], [0.0]) if limb >= 0 else by_entry(lists, missed, entries, i)
         started_inside[rows[k]] |= _write_first(found, k, part.rays, i, table, limbs, inside, earliest)
     hit = np.flatnonzero(found.limb >= 0)
     chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])

@@ -1,5 +1,7 @@
 """Boxes side by side on whole numbers, and rays, balls and boxes on the same numbers: everything touches."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from support.check_cylinders import sized
@@ -12,7 +14,8 @@ from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = pytest.mark.plain_python
 
-UP = np.array([0.0, 0.0, 0.5])
+HALVES = 0.5 * np.eye(3)
+UP = HALVES[2]
 TILES = np.stack(np.meshgrid(range(3), range(3), range(2), indexing="ij"), axis=-1).reshape(-1, 3).astype(float)
 FLOOR = cc.Limbs.boxes(TILES, [0.0, 0.0, 0.0, 1.0], [0.5, 0.5, 0.5])
 KINDS = {
@@ -49,6 +52,52 @@ def test_closest_is_that_of_all_limbs_in_exact_arithmetic(kind, inside, radius):
     for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
         first, started_inside = order.closest(segment_numbers(start, end), solids, inside)
         assert (hits.limb[i], hits.started_inside[i]) == (-1 if first is None else first[0], started_inside)
+
+
+WIDE = 2 * TILES
+APART = {
+    "boxes": (cc.Limbs.boxes(WIDE, [0.0, 0.0, 0.0, 1.0], [0.5, 0.5, 0.5]), (0, 1, 2)),
+    "turned boxes": (cc.Limbs.boxes(WIDE, [0.5, 0.5, 0.5, 0.5], [0.5, 0.25, 0.5]), (0, 1, 2)),
+    **{f"cylinders {k}": (cc.Limbs.cylinders(WIDE - e, WIDE + e, 0.5), (k,)) for k, e in enumerate(HALVES)},
+    **{f"tubes {k}": (cc.Limbs.tubes(WIDE + e, WIDE - e, 0.5, 0.25), (k,)) for k, e in enumerate(HALVES)},
+}
+"""Limbs, and the axes across which they have level faces."""
+
+
+@pytest.mark.coverage("hit-boxes", "ignore-turned boxes", "hit-cylinders 2", "hit-tubes 0")
+@pytest.mark.parametrize("kind", APART)
+@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+def test_rays_along_level_faces_need_no_exact_arithmetic(kind: str, inside: Any, exactly: list[Any]):
+    """Such as a lidar as high as crates, or the next number above or below them: verdicts, ends and faces are exact."""
+    (limbs, axes), rng, n = APART[kind], np.random.default_rng(9), sized(60, 20)
+    starts, ends = rng.uniform(-1.0, 5.0, (2, n, 3))
+    axis, height = np.resize(axes, n), rng.choice([-0.5, 0.5, 1.5], n)
+    height = np.where(np.arange(n) % 4 == 3, np.nextafter(height, rng.choice([-9, 9], n)), height)
+    starts[np.arange(n), axis] = ends[np.arange(n), axis] = height
+    world = cc.HitWorld(limbs)
+    hits, chords = world.cast_segments(starts, ends, inside=inside), world.chords_segments(starts, ends)
+    few = [world.cast_segments(starts[i], ends[i], inside=inside) for i in range(6)]
+    assert not exactly
+    assert [one.fraction.tobytes() for one in few] == [hits.fraction[i : i + 1].tobytes() for i in range(6)]
+    solids, seen = [(k, exact_limb(limbs._table, k)) for k in range(len(limbs))], 0
+    for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        ray = segment_numbers(start, end)
+        first, started_inside = order.closest(ray, solids, inside)
+        assert (hits.limb[i], hits.started_inside[i]) == (-1 if first is None else first[0], started_inside)
+        if first is not None:
+            assert hits.fraction[i] == pytest.approx(order.hit_time(first[1], inside).double_double()[0], rel=1e-15)
+            leaves = first[1].entry_face == cc.Face.INSIDE and inside == "exit"
+            assert hits.face[i] == (first[1].exit_face if leaves else first[1].entry_face)
+            seen += 1
+        rows = slice(chords.offsets[i], chords.offsets[i + 1])
+        true = order.sorted_chords(ray, solids)
+        assert chords.limb[rows].tolist() == [limb for limb, _ in true]
+        assert chords.entry_face[rows].tolist() == [chord.entry_face for _, chord in true]
+        assert chords.exit_face[rows].tolist() == [chord.exit_face for _, chord in true]
+        for name, found in (("entry", chords.entry_fraction), ("exit", chords.exit_fraction)):
+            times = [getattr(chord, name).double_double()[0] for _, chord in true]
+            assert found[rows] == pytest.approx(times, rel=1e-15, abs=1e-300)
+    assert seen > n / 4
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.5])

@@ -12,6 +12,7 @@ import numpy as np
 from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
+from cylcollide.kernels.at_surface import level_plane, level_span, owner
 from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.dispatch import pieces
 from cylcollide.kernels.hit_bounds import span_of
@@ -58,6 +59,29 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
 def piece_span(ray: Ray, table: LimbRows, code: int) -> Span:
     """Bounds of when a ray is in a piece of a limb; a call, where this is asked seldom."""
     return span_of(ray, limb_at(table.rows, table.kernel_shape, code // 2), code % 2)
+
+
+@noinline
+def level_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> Span:
+    """`level_span` of ray i."""
+    return level_span(ray, exact_displacement(rays, i), limb, piece)
+
+
+@noinline
+def write_level_chord(
+    chords: ChordColumns, row: int, rays: Rays, i: int, ray: Ray, limb: Limb, number: int, piece: int
+) -> bool:
+    """Write the chord of ray i along a level face of a limb, if float64 decides it; returns whether it does."""
+    if ray.radius > 0.0:
+        return False
+    displacement = exact_displacement(rays, i)
+    decided, (entry, leave, first, last) = chord_at(rays, i, ray, limb, level_span(ray, displacement, limb, piece))
+    if not decided:
+        return False
+    plane = level_plane(ray, displacement, limb)
+    write_chord(chords, row, number, (entry, leave, owner(first, plane), owner(last, plane)))
+    chords.exact_hit[row] = chords.exact_chord[row] = True  # other kernels would look for ends in the plane
+    return True
 
 
 @compiled_loop
@@ -123,15 +147,15 @@ def write_own_chords(
         ray, limb = ray_at(rays, i), limb_at(table.rows, table.kernel_shape, k)
         undecided[i] = not is_trusted(ray)
         if not undecided[i]:
-            span = span_of(ray, limb, 0)
+            span, piece = span_of(ray, limb, 0), 0
             if pieces(limb.kind) == 2:
                 bounds = ray_hit_bounds(ray, span, batch.policy)
                 if last or not (bounds.possible or bounds.inside):
-                    span = piece_span(ray, table, 2 * k + 1)
+                    span, piece = piece_span(ray, table, 2 * k + 1), 1
             decided, ends = chord_at(rays, i, ray, limb, span)
-            undecided[i] = not decided
             if decided:
                 write_chord(chords, i, k, ends)
+            undecided[i] = not decided and not write_level_chord(chords, i, rays, i, ray, limb, k, piece)
         count += undecided[i]
     return count
 
@@ -260,6 +284,8 @@ def write_listed_chords(
             code = codes[position]  # insertion sort
             limb = limb_at(table.rows, table.kernel_shape, code // 2)
             bounds = ray_hit_bounds(ray, span_of(ray, limb, code % 2), POLICY_HIT)
+            if not bounds.certain:
+                bounds = ray_hit_bounds(ray, level_span_at(batch.rays, begin + k, ray, limb, code % 2), POLICY_HIT)
             undecided[k] |= not is_trusted(ray) or not bounds.certain
             times, j = (bounds.lower, bounds.upper), position
             while j > first and precedes(ray, table, code, times, codes[j - 1], (entry[j - 1, 0], entry[j - 1, 1])):
@@ -273,10 +299,11 @@ def write_listed_chords(
             if not undecided[k]:
                 index = codes[position] // 2
                 limb = limb_at(table.rows, table.kernel_shape, index)
-                span = span_of(ray, limb, codes[position] % 2)
-                decided, ends = chord_at(batch.rays, begin + k, ray, limb, span)
-                undecided[k] = not decided
+                i, piece = begin + k, codes[position] % 2
+                decided, ends = chord_at(batch.rays, i, ray, limb, span_of(ray, limb, piece))
                 if decided:
                     write_chord(chords, position, index, ends)
+                elif not write_level_chord(chords, position, batch.rays, i, ray, limb, index, piece):
+                    undecided[k] = True
         count += undecided[k]
     return count
