@@ -87,7 +87,7 @@ def _labels(rig: RigData) -> tuple[str, ...]:
 def _outline(rig: RigData, row: int) -> Outline:
     limbs, bone = rig.limbs, int(rig.limb_bone[row])
     t, shape = limbs._table, Shape(int(limbs.kind[row]))
-    if shape == Shape.BOX:
+    if t.box[row] >= 0:
         axes, half = limbs.box_axes[row], limbs.half_extents[row]
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         return from_bone(rig, bone, t.p1[row] + signs * half @ axes), np.zeros((2, 2))

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int64Array, Shape
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.history.ticks import STAYS, Tick
-
-BOX = int(Shape.BOX)
 
 MARGIN = 1.0 + 2.0**-40
 """Far above the rounding of these bounds."""
@@ -53,7 +51,7 @@ def _by_ends(here: Tick, there: Tick, rows: Int64Array, next_row: Int64Array, fo
     found.extent[rows] = largest + models.rim[model]
     goes = next_row != STAYS
     rows, next_row, model = rows[goes], next_row[goes], model[goes]
-    rim, is_box = models.rim[model], models.codes["kind"][model] == BOX
+    rim, is_box = models.rim[model], models.codes["box"][model] >= 0
     (p1, far_p1), (p2, far_p2) = ((one[rows], far[next_row]) for one, far in zip(here.ends, there.ends, strict=True))
     axis, change = p2 - p1, (far_p2 - far_p1) - (p2 - p1)
     square = (change * change).sum(axis=1)

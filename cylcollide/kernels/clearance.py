@@ -10,15 +10,14 @@ import numpy as np
 
 from cylcollide._types import Column, Shape, Vectors
 from cylcollide.kernels.about_limb import steepness
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.ray import as_vector, dot, subtract
-from cylcollide.kernels.traits import CORNER_SPEEDS
+from cylcollide.kernels.traits import CORNER_SPEEDS, WITH_AXES
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
-ELLIPSOID, BOX = int(Shape.ELLIPSOID), int(Shape.BOX)
+ELLIPSOID = int(Shape.ELLIPSOID)
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 900
@@ -37,7 +36,7 @@ def corner_speed(limb: Limb) -> float:
 @inlined
 def ball_radius(limb: Limb) -> float:
     """Of a ball about the limb's centre that holds it."""
-    if limb.kind == BOX:
+    if limb.kind in WITH_AXES:
         x, y, z = box_axes(limb)[1]
         return sqrt(x * x + y * y + z * z)
     return limb.half_length + max(limb.radius, limb.radius2)

@@ -21,9 +21,10 @@ from cylcollide.kernels.double_double import (
     vector_difference,
 )
 from cylcollide.kernels.interval import Interval, Span, nothing_known, undecided_where
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import compiled, inlined, linkonce
 from cylcollide.runtime.simd import Real, broadcast_like
 
@@ -246,12 +247,12 @@ def limb_aabb(limb: Limb) -> tuple[Vector, Vector]:
 @inlined
 def axis_point(limb: Limb) -> Vector:
     """A point of the axis that `axis_distance_squared` is measured from."""
-    return limb.centre if limb.kind == BOX else limb.p1
+    return limb.centre if limb.kind in WITH_AXES else limb.p1
 
 
 @inlined
 def main_axis(limb: Limb) -> DoubleDoubleVector:
-    """The direction of that axis, of any length: the third axis of a box, zero for a sphere."""
-    if limb.kind == BOX:
-        return as_double_double(box.box_axes(limb)[0][2])
+    """The direction of that axis, of any length: the third axis of a shape that has axes, zero for a sphere."""
+    if limb.kind in WITH_AXES:
+        return as_double_double(box_axes(limb)[0][2])
     return vector_difference(limb.p2, limb.p1)

@@ -1,7 +1,7 @@
 """The place of a limb that is nearest to a point of a line, for each shape: what thick rays are bounded by.
 
-A `Line` is here in coordinates about the axis, or of a box along its three axes. Points are at t metres from the line's
-closest approach to the limb's centre.
+A `Line` is here in coordinates about the axis, or along the axes of a limb that has three. Points are at t metres from
+the line's closest approach to the limb's centre.
 """
 
 from typing import NamedTuple
@@ -9,10 +9,10 @@ from typing import NamedTuple
 from cylcollide._types import Shape
 from cylcollide.constants import SLOPE_FLOOR
 from cylcollide.kernels.axis import on_slope, slope_of
-from cylcollide.kernels.box import box_axes
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.line import Line, along, closest_approach, line_about
 from cylcollide.kernels.ray import Ray, dot
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     Real,
@@ -58,8 +58,8 @@ class Spot(NamedTuple):
 
 @inlined
 def thick_line(ray: Ray, limb: Limb, delta: Real) -> Line:
-    """The ray's line about the limb's axis; of a box, its closest approach and direction (q, p) along the axes."""
-    if limb.kind == BOX:
+    """The ray's line about the limb's axis; or its closest approach and direction (q, p) along the limb's axes."""
+    if limb.kind in WITH_AXES:
         shift, x = closest_approach(ray, limb.centre)
         (a, b, c), _ = box_axes(limb)
         d = ray.direction

@@ -10,7 +10,6 @@ from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
 from cylcollide.kernels.axis import on_slope, slope_of
 from cylcollide.kernels.bore import gap_in_bore, past_bore
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
 from cylcollide.kernels.first_contact import MOST_STEPS, first_contact
 from cylcollide.kernels.interval import (
@@ -24,10 +23,11 @@ from cylcollide.kernels.interval import (
     select_interval,
     undecided_where,
 )
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.line import Line, along, axis_approach, slab, slab_about, within
 from cylcollide.kernels.near_line import backwards, spot_at, thick_line
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like, larger, logical_not, select, smaller
 
@@ -131,7 +131,7 @@ def first_step_span(ray: Ray, limb: Limb) -> tuple[Span, Truth]:
 @inlined
 def interval_around(line: Line, limb: Limb, radius: Real) -> Interval:
     """An interval of the ray's line that contains all contacts: that of the box or cylinder around the grown limb."""
-    if limb.kind == BOX:
+    if limb.kind in WITH_AXES:
         _, half = box_axes(limb)
         x = slab_about(line.q[0], line.p[0], half[0] + radius, line.shift, line.delta)
         y = slab_about(line.q[1], line.p[1], half[1] + radius, line.shift, line.delta)

@@ -7,7 +7,6 @@ the bound itself, and the place is computed in float64.
 
 from cylcollide._types import Face, Shape
 from cylcollide.kernels.axis import dd_from_base
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.chord import ChordEnds, unrefined_chord
 from cylcollide.kernels.curve import Curve, difference, end_of, relative_to, short_step, wall_curve
 from cylcollide.kernels.double_double import (
@@ -28,7 +27,7 @@ from cylcollide.kernels.double_double import (
     vector_difference,
 )
 from cylcollide.kernels.interval import Span
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.near_line import nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import Ray, cross, dot, largest_component
 from cylcollide.kernels.surface import any_perpendicular, point_at, unit
