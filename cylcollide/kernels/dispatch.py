@@ -1,6 +1,6 @@
 """Dispatch by shape: each operation on a limb and the kernel of its shape. A new shape is entered here.
 
-Until then spans, distances and boxes of it say nothing, exact arithmetic decides, and normals are NaN.
+Until then spans, distances and boxes of it say nothing, exact arithmetic decides, and faces and normals are NaN.
 
 A line crosses a limb in one piece, but a tube in two: before and behind its bore. Eight limbs at once are of one shape.
 The cylinder's kernels are inlined into every loop; those of other shapes stay behind a call.
@@ -12,7 +12,7 @@ from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE
 from cylcollide.kernels import box, capsule, cylinder, revolution
 from cylcollide.kernels.axis import SurfacePoint, height_and_distance
-from cylcollide.kernels.curve import Curve
+from cylcollide.kernels.curve import Curve, unknown_curve
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -117,7 +117,9 @@ def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real
         return capsule.sphere_curve(origin, displacement, fraction, limb)
     if limb.kind == CAPSULE:
         return capsule.capsule_curve(origin, displacement, fraction, limb, face)
-    return revolution.sloping_curve(origin, displacement, fraction, limb, face)
+    if limb.kind == TAPERED or limb.kind == ELLIPSOID:
+        return revolution.sloping_curve(origin, displacement, fraction, limb, face)
+    return unknown_curve(fraction)
 
 
 @linkonce
@@ -133,7 +135,9 @@ def graze_step(
         return capsule.capsule_step(origin, displacement, fraction, limb, face, entering)
     if limb.kind == ELLIPSOID or limb.kind == TAPERED:
         return revolution.sloping_step(origin, displacement, fraction, limb, face, entering)
-    return cylinder.cylinder_step(origin, displacement, fraction, limb, face, entering)
+    if limb.kind == CYLINDER or limb.kind == TUBE:
+        return cylinder.cylinder_step(origin, displacement, fraction, limb, face, entering)
+    return nan, nan
 
 
 @inlined
@@ -226,6 +230,12 @@ def growth_to_reach(point: Vector, limb: Limb) -> float:
     if limb.kind == ELLIPSOID:
         return revolution.ellipsoid_growth_to_reach(point, limb)
     return outside_by(point, limb)
+
+
+@inlined
+def steepest_growth(limb: Limb) -> float:
+    """No growth outside the limb changes faster than this with the way of a point; `outside_by` no faster than 1."""
+    return revolution.ellipsoid_steepest_growth(limb) if limb.kind == ELLIPSOID else 1.0
 
 
 @compiled

@@ -37,7 +37,10 @@ class LimbRows(NamedTuple):
 
 
 class LimbTable(NamedTuple):
-    """Limbs as columns, n rows, lengths in the unit of the input. Never changed once in use."""
+    """Limbs as columns, n rows, lengths in the unit of the input. Never changed once in use.
+
+    Each limb, whatever its shape, lies in its box or, if it has none, within its larger radius of its axis.
+    """
 
     kind: Column[np.int8]  # Shape
     p1: Vectors  # the centre of a sphere, or of a shape with axes

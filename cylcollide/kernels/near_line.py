@@ -4,6 +4,7 @@ A `Line` is here in coordinates about the axis, or along the axes of a limb that
 the line's closest approach to the limb's centre.
 """
 
+from math import inf
 from typing import NamedTuple
 
 from cylcollide._types import Shape
@@ -26,7 +27,8 @@ from cylcollide.runtime.simd import (
     with_sign,
 )
 
-BOX, TAPERED, ELLIPSOID = int(Shape.BOX), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+BOX, ELLIPSOID = int(Shape.BOX), int(Shape.ELLIPSOID)
 
 NEWTON_STEPS = 8
 """Steps to the place of an ellipse: what is left of the error only widens the bounds."""
@@ -89,14 +91,20 @@ def spot_at(line: Line, t: Real) -> Spot:
 
 @inlined
 def near_limb(line: Line, limb: Limb, t: Real) -> Near:
-    """The nearest place of a limb, which is neither sphere nor capsule. A tube counts as the cylinder around it."""
+    """The nearest place of a limb, which is neither sphere nor capsule. A tube counts as the cylinder around it.
+
+    Of a shape that is not entered here the place is infinitely far, and no plane has it behind.
+    """
     if limb.kind == BOX:
         return near_box(line, limb, t)
     if limb.kind == TAPERED:
         return near_tapered(spot_at(line, t), limb)
     if limb.kind == ELLIPSOID:
         return near_ellipsoid(spot_at(line, t), limb)
-    return near_cylinder(spot_at(line, t), limb)
+    if limb.kind == CYLINDER or limb.kind == TUBE:
+        return near_cylinder(spot_at(line, t), limb)
+    zero = broadcast_like(0.0, t)
+    return Near(zero + inf, zero, zero, zero - inf, zero, zero + 1.0)
 
 
 @inlined

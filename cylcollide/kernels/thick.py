@@ -19,7 +19,6 @@ from cylcollide.kernels.interval import (
     Interval,
     Span,
     intersection,
-    nothing_known,
     select_interval,
     undecided_where,
 )
@@ -53,10 +52,8 @@ def thick_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
         span = ray_sphere(ray, grown_ball(ray, limb))
     elif limb.kind == CAPSULE:
         span = ray_capsule(ray, grown_ball(ray, limb))
-    elif limb.kind in (CYLINDER, TUBE, TAPERED, ELLIPSOID, BOX):
-        span = contact_span(ray, limb, piece, whole)
     else:
-        span = nothing_known(ray.limit)
+        span = contact_span(ray, limb, piece, whole)
     return undecided_where(logical_not(thick_delta(ray, limb) <= LARGEST_SAFE * ROUNDING_BOUND), span)
 
 
@@ -157,10 +154,12 @@ def contact_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
         face = select(one == other, one, UNDECIDED_FACE)
     elif limb.kind == ELLIPSOID:
         face = broadcast_like(SIDE, first)
-    else:
+    elif limb.kind == CYLINDER or limb.kind == TUBE:
         face = zone(line, limb.half_length, (first + line.shift, last + line.shift))
         if limb.kind == TUBE:
             face = select(face == SIDE, wall_face(line, limb, first, last), face)
+    else:
+        face = broadcast_like(UNDECIDED_FACE, first)
     return select(undecided, UNDECIDED_FACE, face)
 
 
