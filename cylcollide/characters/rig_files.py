@@ -30,17 +30,14 @@ Fields: TypeAlias = Mapping[str, tuple[str, tuple[int, ...]]]
 BOTH_ENDS: Fields = {"p1": ("p1", (3,)), "p2": ("p2", (3,))}
 CENTER: Fields = {"center": ("p1", (3,))}
 AXES: Fields = {"axes": ("axes", (3, 3)), "half_extents": ("half_extents", (3,))}
-RADII = ("radius", ()), ("radius2", ())
-
 SIZES: Mapping[Shape, Fields] = {
-    Shape(shape): {
-        **(CENTER if record.ends == Ends.ONE else BOTH_ENDS),
-        **dict(zip(record.sizes, RADII, strict=False)),
-        **(AXES if TRAITS[Shape(shape)].has_axes else {}),
+    shape: {
+        **(CENTER if SHAPE_RECORDS[shape].ends == Ends.ONE else BOTH_ENDS),
+        **dict(zip(SHAPE_RECORDS[shape].sizes, (("radius", ()), ("radius2", ())), strict=False)),
+        **(AXES if TRAITS[shape].has_axes else {}),
     }
-    for shape, record in SHAPE_RECORDS.items()
+    for shape in Shape
 }
-"""The fields of each shape."""
 
 SHAPES = {shape.name.lower(): shape for shape in SIZES}
 BONE = ("name", "parent", "position", "orientation")

@@ -6,7 +6,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.limbs.meshes import profile
+from cylcollide.limbs.meshes import BOX_CORNERS, profile
 from cylcollide.limbs.wireframe import across, direction
 
 AROUND, ALONG = 32, 13
@@ -35,8 +35,7 @@ def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
 def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
     """Points (n, 3) on the surface of limb i, so many around its axis, whose convex hull is nearly the limb."""
     if limbs.kind[i] == Shape.BOX:
-        corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
-        return np.asarray(limbs.p1[i] + (corners * limbs.half_extents[i]) @ limbs.box_axes[i])
+        return np.asarray(limbs.p1[i] + (BOX_CORNERS * limbs.half_extents[i]) @ limbs.box_axes[i])
     p1, p2, row = limbs.p1[i], limbs.p2[i], slice(i, i + 1)
     half = np.array([0.5 * np.linalg.norm(p2 - p1)])
     sizes = limbs.radius[row], limbs.radius2[row]

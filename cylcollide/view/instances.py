@@ -110,9 +110,8 @@ SOLIDS: Mapping[str, Callable[[float, float], Limbs]] = {
     "tapered": lambda r1, r2: Limbs.tapered_cylinders(LOW, HIGH, r1, r2),
     "tube": lambda _, r2: Limbs.tubes(LOW, HIGH, 1.0, r2),
     "cylinder": lambda *_: Limbs.cylinders(LOW, HIGH, 1.0),
-    "wall": lambda *_: Limbs.cylinders(LOW, HIGH, 1.0),
 }
-"""By the name of a mesh, the solid: see `unit_mesh`."""
+"""By the name of a mesh."""
 
 
 @cache
@@ -121,7 +120,7 @@ def unit_mesh(name: str, sides: int, r1: float = 1.0, r2: float = 1.0) -> Mesh:
 
     `r1`, `r2`: radii of a tapered one at both ends; `r2`: of a tube's bore; `r1`: the height of a capsule's caps.
     """
-    apart, corners, _ = tessellate(SOLIDS[name](r1, r2)._table, sides)
+    apart, corners, _ = tessellate(SOLIDS["cylinder" if name == "wall" else name](r1, r2)._table, sides)
     vertices, number = np.unique(apart, axis=0, return_inverse=True)  # a pole is one
     triangles = number.reshape(-1)[corners].astype(np.int32)
     if name in ("ball", "capsule"):
