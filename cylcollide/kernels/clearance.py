@@ -8,14 +8,16 @@ from math import inf, sqrt
 
 import numpy as np
 
-from cylcollide._types import Column, Vectors
+from cylcollide._types import Column, Shape, Vectors
 from cylcollide.kernels.about_limb import steepness
-from cylcollide.kernels.dispatch import growth_to_reach, steepest_growth
+from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.ray import as_vector, dot, subtract
 from cylcollide.kernels.traits import CORNER_SPEEDS, WITH_AXES
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+
+ELLIPSOID = int(Shape.ELLIPSOID)
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 900
@@ -114,6 +116,19 @@ def touching_growth(
     before, before_s = least_growth(place, direction, first, middle, limb, beyond, slope)
     behind, behind_s = least_growth(place, direction, middle, last, limb, beyond, slope)
     return (before, before_s) if before <= behind else (behind, behind_s)
+
+
+@inlined
+def steepest_growth(limb: Limb) -> float:
+    """No growth outside the limb changes faster than this with the way of a point: 1 where it is `outside_by`.
+
+    The plane that touches an ellipsoid, half axes h and r, across a unit vector whose square of the part along the axis
+    is p, moves by (r + (h - r) p) / √(r² + (h² - r²) p) as the half axes grow: that is least for p = r / (h + r).
+    """
+    if limb.kind != ELLIPSOID:
+        return 1.0
+    h, r = limb.half_length, limb.radius
+    return 0.5 * (h + r) / sqrt(h * r)
 
 
 @compiled_loop

@@ -232,12 +232,6 @@ def growth_to_reach(point: Vector, limb: Limb) -> float:
     return outside_by(point, limb)
 
 
-@inlined
-def steepest_growth(limb: Limb) -> float:
-    """No growth outside the limb changes faster than this with the way of a point; `outside_by` no faster than 1."""
-    return revolution.ellipsoid_steepest_growth(limb) if limb.kind == ELLIPSOID else 1.0
-
-
 @compiled
 def limb_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner of the axis-aligned box around the limb, not yet rounded outward."""

@@ -299,17 +299,6 @@ def ellipsoid_growth_to_reach(point: Vector, limb: Limb) -> float:
 
 
 @inlined
-def ellipsoid_steepest_growth(limb: Limb) -> float:
-    """`dispatch.steepest_growth` of an ellipsoid.
-
-    The plane that touches an ellipsoid, half axes h and r, across a unit vector whose square of the part along the axis
-    is p, moves by (r + (h - r) p) / √(r² + (h² - r²) p) as the half axes grow: that is least for p = r / (h + r).
-    """
-    h, r = limb.half_length, limb.radius
-    return 0.5 * (h + r) / sqrt(h * r)
-
-
-@inlined
 def tapered_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner around both discs."""
     return ends_aabb(limb, limb.radius, limb.radius2, disc_half_widths(limb))

@@ -13,7 +13,7 @@ from cylcollide.exact.shapes import Ellipsoid
 from cylcollide.exact.thick import grown_by
 from cylcollide.kernels import thick_surface
 from cylcollide.kernels.axis import SurfacePoint
-from cylcollide.kernels.clearance import ball_radius
+from cylcollide.kernels.clearance import ball_radius, steepest_growth
 from cylcollide.kernels.dispatch import (
     distance_to,
     face_curve,
@@ -22,7 +22,6 @@ from cylcollide.kernels.dispatch import (
     limb_aabb,
     outside_by,
     ray_limb,
-    steepest_growth,
 )
 from cylcollide.kernels.double_double import as_double_double, vector_difference
 from cylcollide.kernels.interval import EVERYTHING, NOTHING, UNDECIDED_FACE, Span

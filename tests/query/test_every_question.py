@@ -12,8 +12,8 @@ from support.oracle.cylinder import POINT_INSIDE, POINT_OUTSIDE
 import cylcollide as cc
 from cylcollide._types import Shape
 from cylcollide.kernels.aabb import limb_boxes
-from cylcollide.kernels.clearance import ball_radius, corner_speed
-from cylcollide.kernels.dispatch import distance_to, growth_to_reach, outside_by, steepest_growth
+from cylcollide.kernels.clearance import ball_radius, corner_speed, steepest_growth
+from cylcollide.kernels.dispatch import distance_to, growth_to_reach, outside_by
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.support import support, way_from
 from cylcollide.limbs.distance import nearest_limb
