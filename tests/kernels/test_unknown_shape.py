@@ -127,5 +127,7 @@ def test_exact_solids_clearances_and_pictures_raise():
         grown_by(Ellipsoid(POINT, (0.0, 0.0, 0.0), 1.0), 0.1)
 
 
-def test_traits_are_in_the_order_of_codes():
+def test_traits_are_in_the_order_of_codes_and_tell_the_layout():
     assert [*TRAITS] == [*Shape]
+    for shape, limbs in LIMBS.items():
+        assert TRAITS[shape].has_axes == (len(limbs._table.boxes) > 0), shape
