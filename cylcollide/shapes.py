@@ -1,4 +1,4 @@
-"""One record a shape: its constructor's checks, its growth, its exact solid; and checked limbs from user arrays."""
+"""One record a shape: its checks, growth, exact solid and volume; and checked limbs from user arrays."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Solids(NamedTuple):
     p2: Float64Array  # (n, 3)
     radius: Float64Array  # (n,)
     radius2: Float64Array  # (n,)
-    boxes: Float64Array  # (n, 12) for boxes, three axes and three half extents; else (0, 12)
+    boxes: Float64Array  # (n, 12): three axes and half extents of a shape that has axes; else (0, 12)
 
 
 NO_BOXES = np.empty((0, 12))
@@ -40,7 +40,7 @@ class Ends(Enum):
 
 
 ExactSolid: TypeAlias = Callable[[Triple, Triple, float, float, tuple[float, ...]], LimbSolid]
-"""From p1, p2, radius, radius2 and, of a box, its row of `Solids.boxes`, else (), to a solid."""
+"""From p1, p2, radius, radius2 and its row of `Solids.boxes`, if it has axes, else (), to a solid."""
 
 SizeCheck: TypeAlias = Callable[[Float64Array, str], Float64Array]
 
@@ -62,6 +62,8 @@ class ShapeRecord:
     """The limbs grown by lengths (n,) on every side."""
     exact_solid: ExactSolid
     """The solid in exact arithmetic, which is the specification."""
+    volume: Callable[[Solids], Float64Array]
+    """The volume of each, (n,)."""
     sizes: Mapping[str, SizeCheck]
     """The constructor's radii by name, and the check of each."""
     check_together: Callable[[Solids, tuple[str, ...]], None] = _no_check
@@ -255,6 +257,18 @@ def first_beyond_range(solids: Solids) -> int | None:
 ONE_RADIUS: Mapping[str, SizeCheck] = {"radius": validate.sizes}
 
 
+def _length(solids: Solids) -> Float64Array:
+    return np.asarray(np.linalg.norm(solids.p2 - solids.p1, axis=1))
+
+
+def _bar(solids: Solids) -> Float64Array:
+    return np.pi * solids.radius**2 * _length(solids)
+
+
+def _ball(solids: Solids) -> Float64Array:
+    return 4.0 / 3.0 * np.pi * solids.radius**3
+
+
 def _capsule(p1: Triple, p2: Triple, radius: float, *_: object) -> LimbSolid:
     return Capsule(p1, p2, radius) if p1 != p2 else Sphere(p1, radius)
 
@@ -265,11 +279,12 @@ def _box(center: Triple, _p2: Triple, _radius: float, _radius2: float, box: tupl
 
 
 SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
-    Shape.CYLINDER: ShapeRecord(Ends.APART, _lengthened, lambda p1, p2, r, *_: Cylinder(p1, p2, r), ONE_RADIUS),
+    Shape.CYLINDER: ShapeRecord(Ends.APART, _lengthened, lambda p1, p2, r, *_: Cylinder(p1, p2, r), _bar, ONE_RADIUS),
     Shape.TUBE: ShapeRecord(
         Ends.APART,
         _thickened,
         lambda p1, p2, radius, inner, _: Tube(p1, p2, radius, inner),
+        lambda s: np.pi * (s.radius**2 - s.radius2**2) * _length(s),
         {"radius": validate.sizes, "inner_radius": validate.sizes},
         _leaves_a_wall,
         lambda tubes: tubes.radius2,
@@ -278,12 +293,21 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
         Ends.APART,
         _flared,
         lambda p1, p2, radius1, radius2, _: Tapered(p1, p2, radius1, radius2),
+        lambda s: np.pi / 3.0 * (s.radius**2 + s.radius * s.radius2 + s.radius2**2) * _length(s),
         {"radius1": validate.sizes_or_zero, "radius2": validate.sizes_or_zero},
         _is_thick_somewhere,
     ),
-    Shape.ELLIPSOID: ShapeRecord(Ends.APART, _lengthened, lambda p1, p2, r, *_: Ellipsoid(p1, p2, r), ONE_RADIUS),
-    Shape.CAPSULE: ShapeRecord(Ends.FREE, _fattened, _capsule, ONE_RADIUS),
-    Shape.SPHERE: ShapeRecord(Ends.ONE, _fattened, lambda center, _, radius, *__: Sphere(center, radius), ONE_RADIUS),
-    Shape.BOX: ShapeRecord(Ends.ONE, _widened, _box, {}),  # its sizes are half extents, checked by `boxes`
+    Shape.ELLIPSOID: ShapeRecord(
+        Ends.APART,
+        _lengthened,
+        lambda p1, p2, r, *_: Ellipsoid(p1, p2, r),
+        lambda s: 2.0 / 3.0 * np.pi * s.radius**2 * _length(s),
+        ONE_RADIUS,
+    ),
+    Shape.CAPSULE: ShapeRecord(Ends.FREE, _fattened, _capsule, lambda s: _bar(s) + _ball(s), ONE_RADIUS),
+    Shape.SPHERE: ShapeRecord(Ends.ONE, _fattened, lambda center, _, r, *__: Sphere(center, r), _ball, ONE_RADIUS),
+    Shape.BOX: ShapeRecord(  # its sizes are half extents, checked by `boxes`
+        Ends.ONE, _widened, _box, lambda s: 8.0 * s.boxes[:, 9:].prod(axis=1), {}
+    ),
 }
 """Every shape, by its code."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +13,31 @@ from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Shape
 from cylcollide.characters import json_text
 from cylcollide.characters.json_text import check_fields, refuse, shown
 from cylcollide.characters.rig_data import RigData
+from cylcollide.kernels.traits import TRAITS
 from cylcollide.limbs import files
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.process.files import write_text
+from cylcollide.shapes import SHAPE_RECORDS, Ends
 
 FORMAT = "cylcollide rig"
 
 LABELS: Mapping[str, Any] = {"name": "", "hit_group": 0, "mask": ALL_LAYERS, "character": NO_CHARACTER}
 """The fields of a limb that may be left out, with what they are then."""
 
-SIZES: Mapping[Shape, Mapping[str, tuple[str, tuple[int, ...]]]] = {
-    Shape.CYLINDER: {"p1": ("p1", (3,)), "p2": ("p2", (3,)), "radius": ("radius", ())},
-    Shape.TUBE: {"p1": ("p1", (3,)), "p2": ("p2", (3,)), "radius": ("radius", ()), "inner_radius": ("radius2", ())},
-    Shape.TAPERED: {"p1": ("p1", (3,)), "p2": ("p2", (3,)), "radius1": ("radius", ()), "radius2": ("radius2", ())},
-    Shape.ELLIPSOID: {"p1": ("p1", (3,)), "p2": ("p2", (3,)), "radius": ("radius", ())},
-    Shape.CAPSULE: {"p1": ("p1", (3,)), "p2": ("p2", (3,)), "radius": ("radius", ())},
-    Shape.SPHERE: {"center": ("p1", (3,)), "radius": ("radius", ())},
-    Shape.BOX: {"center": ("p1", (3,)), "axes": ("axes", (3, 3)), "half_extents": ("half_extents", (3,))},
+Fields: TypeAlias = Mapping[str, tuple[str, tuple[int, ...]]]
+"""Fields of a file: the column that each one becomes, and its shape."""
+
+BOTH_ENDS: Fields = {"p1": ("p1", (3,)), "p2": ("p2", (3,))}
+CENTER: Fields = {"center": ("p1", (3,))}
+AXES: Fields = {"axes": ("axes", (3, 3)), "half_extents": ("half_extents", (3,))}
+SIZES: Mapping[Shape, Fields] = {
+    shape: {
+        **(CENTER if SHAPE_RECORDS[shape].ends == Ends.ONE else BOTH_ENDS),
+        **dict(zip(SHAPE_RECORDS[shape].sizes, (("radius", ()), ("radius2", ())), strict=False)),
+        **(AXES if TRAITS[shape].has_axes else {}),
+    }
+    for shape in Shape
 }
-"""The fields of each shape: the column that each one becomes, and its shape."""
 
 SHAPES = {shape.name.lower(): shape for shape in SIZES}
 BONE = ("name", "parent", "position", "orientation")
@@ -61,7 +67,7 @@ def _limb(limbs: Limbs, i: int, bone: str) -> dict[str, Any]:
     """One limb as it is written; labels that a limb may do without are left out."""
     shape, table = Shape(limbs.kind[i]), limbs._table
     columns = {"p1": table.p1[i], "p2": table.p2[i], "radius": table.radius[i], "radius2": table.radius2[i]}
-    if shape == Shape.BOX:
+    if table.box[i] >= 0:
         box = table.boxes[table.box[i]]
         columns |= {"axes": box[:9].reshape(3, 3), "half_extents": box[9:]}
     labels = {
@@ -115,7 +121,7 @@ def _limbs(rows: list[Any]) -> Limbs:
             column: _numbers(f"limbs[{i}].{field}", row[field], form) for field, (column, form) in SIZES[shape].items()
         }
         columns["kind"][i] = int(shape)
-        if shape == Shape.BOX:
+        if "axes" in sizes:
             columns["box"][i] = len(boxes)
             boxes.append(np.append(sizes.pop("axes"), sizes.pop("half_extents")))
             if files.first_no_box(boxes[-1][None]) is not None:

@@ -13,6 +13,7 @@ from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.sides import Plane, named_pairs, plane_between, without_side
 from cylcollide.characters.skeleton import from_bone
+from cylcollide.limbs.meshes import BOX_CORNERS
 from cylcollide.runtime.memory import frozen
 
 Outline: TypeAlias = tuple[Float64Array, Float64Array]
@@ -87,10 +88,9 @@ def _labels(rig: RigData) -> tuple[str, ...]:
 def _outline(rig: RigData, row: int) -> Outline:
     limbs, bone = rig.limbs, int(rig.limb_bone[row])
     t, shape = limbs._table, Shape(int(limbs.kind[row]))
-    if shape == Shape.BOX:
+    if t.box[row] >= 0:
         axes, half = limbs.box_axes[row], limbs.half_extents[row]
-        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return from_bone(rig, bone, t.p1[row] + signs * half @ axes), np.zeros((2, 2))
+        return from_bone(rig, bone, t.p1[row] + BOX_CORNERS * half @ axes), np.zeros((2, 2))
     radius, second = float(t.radius[row]), float(t.radius2[row])
     radii = [[radius, 0.0], [second, 0.0]] if shape == Shape.TAPERED else [[radius, second]] * 2
     return from_bone(rig, bone, np.array([t.p1[row], t.p2[row]])), np.array(radii)

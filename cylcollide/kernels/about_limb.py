@@ -23,9 +23,10 @@ from cylcollide.kernels.double_double import (
 )
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import largest_component
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import compiled, inlined
 
-BOX, TAPERED = int(Shape.BOX), int(Shape.TAPERED)
+TAPERED = int(Shape.TAPERED)
 
 LEAST_EXACT, MOST_EXACT = 2.0**-300, 2.0**200
 """Coordinates between these, and 0, have differences and products of three with exact low words."""
@@ -64,8 +65,8 @@ class AboutLimb(NamedTuple):
 def line_about_limb(ray: RayNumbers, limb: Limb, memory: Column[np.float64]) -> AboutLimb:
     """A ray about one limb; `memory` holds TERMS numbers."""
     zero = (0.0, 0.0, 0.0)
-    is_box = limb.kind == BOX
-    p1, p2 = (limb.centre, limb.centre) if is_box else (limb.p1, limb.p2)
+    has_axes = limb.kind in WITH_AXES
+    p1, p2 = (limb.centre, limb.centre) if has_axes else (limb.p1, limb.p2)
     unknown = AboutLimb(False, zero, zero, 0.0, 0.0, limb, 1.0)
     if not (are_exact(ray.origin) and are_exact(ray.second) and are_exact(p1) and are_exact(p2) and limb.extent < inf):
         return unknown
@@ -99,7 +100,7 @@ def line_about_limb(ray: RayNumbers, limb: Limb, memory: Column[np.float64]) -> 
     )
     to_p1 = 0.5 * (p1[0] - p2[0]), 0.5 * (p1[1] - p2[1]), 0.5 * (p1[2] - p2[2])
     size = largest_component(limb.p2)
-    if not is_box:
+    if not has_axes:
         size = max(largest_component(to_p1), limb.half_length, limb.radius, limb.radius2)
     unit = np.ldexp(1.0, -frexp(max(size, largest_component(place)))[1])
     farthest = min(FARTHEST_TOUCH * (1.0 + steepness(limb)), FARTHEST_TOUCH_OF_ALL)
@@ -125,10 +126,10 @@ def scaled(v: Vector, by: float) -> Vector:
 
 @inlined
 def scaled_about(limb: Limb, to_p1: Vector, unit: float) -> Limb:
-    """The limb about its centre, its lengths times a power of two; of a box, `p2` holds the half extents."""
+    """The limb about its centre, its lengths times a power of two; with axes, `p2` holds the half extents."""
     kind, _, axis, half, radius, radius2, p1, p2, extent = limb
     zero = (0.0, 0.0, 0.0)
-    if kind == BOX:
+    if kind in WITH_AXES:
         return Limb(kind, zero, axis, half, radius, radius2, p1, scaled(p2, unit), extent)
     ends = scaled(to_p1, unit), scaled(to_p1, -unit)
     return Limb(kind, zero, axis, half * unit, radius * unit, radius2 * unit, ends[0], ends[1], extent)

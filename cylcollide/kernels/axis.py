@@ -86,7 +86,7 @@ class SurfacePoint(NamedTuple):
     those along it.
     """
 
-    from_end: Vector  # from the end of the axis that the face belongs to
+    from_end: Vector  # from the end of the axis that the face belongs to; from the centre of a shape with axes
     radial: Vector  # from the axis to the point, at right angles to the axis, times axis_squared
     axis: Vector  # from p1 to p2
     axis_squared: Real

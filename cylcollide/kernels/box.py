@@ -12,7 +12,7 @@ from cylcollide.kernels.double_double import (
     two_difference,
 )
 from cylcollide.kernels.interval import EVERYTHING, NOTHING, UNDECIDED_FACE, Bracket, Span, intersect_brackets
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
 from cylcollide.runtime.compile import inlined
@@ -20,12 +20,6 @@ from cylcollide.runtime.simd import Real, absolute, larger, select, smaller, squ
 
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 NONE = float(Face.NONE)
-
-
-@inlined
-def box_axes(limb: Limb) -> tuple[tuple[Vector, Vector, Vector], Vector]:
-    """The axes of a limb of kind BOX, unit vectors, and its half extents along them."""
-    return (limb.axis, (limb.half_length, limb.radius, limb.radius2), limb.p1), limb.p2
 
 
 @inlined

@@ -10,15 +10,14 @@ import numpy as np
 
 from cylcollide._types import Column, Shape, Vectors
 from cylcollide.kernels.about_limb import steepness
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.ray import as_vector, dot, subtract
-from cylcollide.kernels.traits import CORNER_SPEEDS
+from cylcollide.kernels.traits import CORNER_SPEEDS, WITH_AXES
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
-ELLIPSOID, BOX = int(Shape.ELLIPSOID), int(Shape.BOX)
+ELLIPSOID = int(Shape.ELLIPSOID)
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 900
@@ -36,8 +35,8 @@ def corner_speed(limb: Limb) -> float:
 
 @inlined
 def ball_radius(limb: Limb) -> float:
-    """Of a ball about the limb's centre that holds it."""
-    if limb.kind == BOX:
+    """Of a ball about the limb's centre that holds it: see `LimbTable`."""
+    if limb.kind in WITH_AXES:
         x, y, z = box_axes(limb)[1]
         return sqrt(x * x + y * y + z * z)
     return limb.half_length + max(limb.radius, limb.radius2)
@@ -121,7 +120,7 @@ def touching_growth(
 
 @inlined
 def steepest_growth(limb: Limb) -> float:
-    """No growth outside the limb changes faster than this with the way of a point.
+    """No growth outside the limb changes faster than this with the way of a point: 1 where it is `outside_by`.
 
     The plane that touches an ellipsoid, half axes h and r, across a unit vector whose square of the part along the axis
     is p, moves by (r + (h - r) p) / √(r² + (h² - r²) p) as the half axes grow: that is least for p = r / (h + r).

@@ -5,6 +5,7 @@ A face is a surface f = 0 with f a polynomial of degree two along the ray, expan
 step is not small against the chord, at a graze, f is solved in double-double throughout.
 """
 
+from math import nan
 from typing import NamedTuple
 
 from cylcollide._types import Face
@@ -29,6 +30,7 @@ from cylcollide.kernels.double_double import (
 )
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import cross, dot
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import inlined, linkonce
 from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like
 
@@ -42,6 +44,13 @@ class Curve(NamedTuple):
     half_slope: Real  # its error is at most 8.5 u √size
     curvature: Real
     size: Real  # square of the magnitude of the terms of half_slope
+
+
+@inlined
+def unknown_curve(like: Real) -> Curve:
+    """The curve of a face that kernels do not know: NaN."""
+    number = broadcast_like(nan, like)
+    return Curve(number, number, number, number)
 
 
 @inlined
@@ -121,7 +130,9 @@ def cap_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, 
 
 @inlined
 def end_of(limb: Limb, face: float) -> Vector:
-    """The end of the axis that a face is computed from: p2 for CAP2, else p1."""
+    """The end of the axis that a face is computed from: p2 for CAP2, else p1; of a shape with axes the centre."""
+    if limb.kind in WITH_AXES:
+        return limb.centre
     if face == CAP2:
         return limb.p2
     return limb.p1

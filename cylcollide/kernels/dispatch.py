@@ -1,6 +1,6 @@
 """Dispatch by shape: each operation on a limb and the kernel of its shape. A new shape is entered here.
 
-Until then spans, distances and boxes of it say nothing, exact arithmetic decides, and normals are NaN.
+Until then spans, distances and boxes of it say nothing, exact arithmetic decides, and faces and normals are NaN.
 
 A line crosses a limb in one piece, but a tube in two: before and behind its bore. Eight limbs at once are of one shape.
 The cylinder's kernels are inlined into every loop; those of other shapes stay behind a call.
@@ -12,7 +12,7 @@ from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE
 from cylcollide.kernels import box, capsule, cylinder, revolution
 from cylcollide.kernels.axis import SurfacePoint, height_and_distance
-from cylcollide.kernels.curve import Curve
+from cylcollide.kernels.curve import Curve, unknown_curve
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -21,9 +21,10 @@ from cylcollide.kernels.double_double import (
     vector_difference,
 )
 from cylcollide.kernels.interval import Interval, Span, nothing_known, undecided_where
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import compiled, inlined, linkonce
 from cylcollide.runtime.simd import Real, broadcast_like
 
@@ -116,7 +117,9 @@ def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real
         return capsule.sphere_curve(origin, displacement, fraction, limb)
     if limb.kind == CAPSULE:
         return capsule.capsule_curve(origin, displacement, fraction, limb, face)
-    return revolution.sloping_curve(origin, displacement, fraction, limb, face)
+    if limb.kind == TAPERED or limb.kind == ELLIPSOID:
+        return revolution.sloping_curve(origin, displacement, fraction, limb, face)
+    return unknown_curve(fraction)
 
 
 @linkonce
@@ -132,7 +135,9 @@ def graze_step(
         return capsule.capsule_step(origin, displacement, fraction, limb, face, entering)
     if limb.kind == ELLIPSOID or limb.kind == TAPERED:
         return revolution.sloping_step(origin, displacement, fraction, limb, face, entering)
-    return cylinder.cylinder_step(origin, displacement, fraction, limb, face, entering)
+    if limb.kind == CYLINDER or limb.kind == TUBE:
+        return cylinder.cylinder_step(origin, displacement, fraction, limb, face, entering)
+    return nan, nan
 
 
 @inlined
@@ -246,12 +251,12 @@ def limb_aabb(limb: Limb) -> tuple[Vector, Vector]:
 @inlined
 def axis_point(limb: Limb) -> Vector:
     """A point of the axis that `axis_distance_squared` is measured from."""
-    return limb.centre if limb.kind == BOX else limb.p1
+    return limb.centre if limb.kind in WITH_AXES else limb.p1
 
 
 @inlined
 def main_axis(limb: Limb) -> DoubleDoubleVector:
-    """The direction of that axis, of any length: the third axis of a box, zero for a sphere."""
-    if limb.kind == BOX:
-        return as_double_double(box.box_axes(limb)[0][2])
+    """The direction of that axis, of any length: the third axis of a shape that has axes, zero for a sphere."""
+    if limb.kind in WITH_AXES:
+        return as_double_double(box_axes(limb)[0][2])
     return vector_difference(limb.p2, limb.p1)

@@ -9,11 +9,12 @@ from cylcollide._types import Column, Float64Array, Int8Array, Int32Array, Layer
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector, dot, largest_component, subtract
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import Real, larger, select, square_root
 
-BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
+CAPSULE, SPHERE = int(Shape.CAPSULE), int(Shape.SPHERE)
 
 ROW = 16
 """Numbers in the row of a limb: two registers of eight."""
@@ -22,7 +23,7 @@ CENTRE, AXIS, HALF_LENGTH, RADIUS, RADIUS2, P1, P2, EXTENT = 0, 3, 6, 7, 8, 9, 1
 """Columns of a row, vectors by their first: `Limb` says what they hold."""
 
 BOX_AXES = AXIS
-"""First of the twelve columns of a box's row that hold its three axes and its half extents, in place of AXIS to P2."""
+"""First of the twelve columns of a limb's box, three axes and half extents, in place of AXIS to P2: see `box_axes`."""
 
 
 class LimbRows(NamedTuple):
@@ -36,14 +37,17 @@ class LimbRows(NamedTuple):
 
 
 class LimbTable(NamedTuple):
-    """Limbs as columns, n rows, lengths in the unit of the input. Never changed once in use."""
+    """Limbs as columns, n rows, lengths in the unit of the input. Never changed once in use.
+
+    Each limb, whatever its shape, lies in its box or, if it has none, within its larger radius of its axis.
+    """
 
     kind: Column[np.int8]  # Shape
-    p1: Vectors  # the centre of a sphere or box
+    p1: Vectors  # the centre of a sphere, or of a shape with axes
     p2: Vectors
-    radius: Column[np.float64]  # 0 for a box
+    radius: Column[np.float64]  # 0 for a shape with axes
     radius2: Column[np.float64]  # a tube's inner radius, a tapered cylinder's radius at p2, else 0
-    box: Column[np.int32]  # row of `boxes`, -1 for other shapes
+    box: Column[np.int32]  # row of `boxes`, -1 for a shape between two ends
     boxes: Rows[np.float64]  # (boxes, 12): three axes, three half extents
     character: Column[np.int32]
     mask: LayerMasks
@@ -59,7 +63,7 @@ class LimbTable(NamedTuple):
 class Limb(NamedTuple):
     """One limb prepared for the kernels, or eight of one shape; lengths in metres, good to a few units of roundoff.
 
-    A box has its axes and half extents in place of axis, radii and ends: see `box.box_axes`.
+    A shape with axes has these and half extents in place of axis, radii and ends: see `box_axes`.
     """
 
     kind: int  # Shape
@@ -71,6 +75,12 @@ class Limb(NamedTuple):
     p1: Vector
     p2: Vector
     extent: Real  # largest |coordinate| of any point of it; inf if beyond what the kernels trust
+
+
+@inlined
+def box_axes(limb: Limb) -> tuple[tuple[Vector, Vector, Vector], Vector]:
+    """Axes, unit vectors, and half extents along them of a limb of a shape that has axes."""
+    return (limb.axis, (limb.half_length, limb.radius, limb.radius2), limb.p1), limb.p2
 
 
 def make_table(
@@ -113,10 +123,10 @@ def write_row(
 ) -> int:
     """Write the row of one limb; the Shape whose kernels apply: SPHERE for a capsule without length.
 
-    `box` holds the axes and half extents of a box, and is not read for other shapes. A limb whose sizes float64
+    `box` holds axes and half extents, and is read for a shape that has axes only. A limb whose sizes float64
     products cannot hold gets an infinite extent, so that every ray is undecided.
     """
-    if shape == BOX:
+    if shape in WITH_AXES:
         smallest, size = min(box[9], box[10], box[11]), box[9] + box[10] + box[11]
         extent = largest_component(a) + size
         for k in range(3):
@@ -134,7 +144,7 @@ def write_row(
 
 @inlined
 def limb_between(shape: int, a: Vector, b: Vector, radius: Real, radius2: Real) -> Limb:
-    """The limb with these ends, which is no box; or eight limbs."""
+    """The limb with these ends, of a shape without axes; or eight limbs."""
     axis = subtract(b, a)
     longest, size = largest_component(axis), larger(radius, radius2)
     is_point = longest == 0.0

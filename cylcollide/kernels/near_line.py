@@ -1,18 +1,19 @@
 """The place of a limb that is nearest to a point of a line, for each shape: what thick rays are bounded by.
 
-A `Line` is here in coordinates about the axis, or of a box along its three axes. Points are at t metres from the line's
-closest approach to the limb's centre.
+A `Line` is here in coordinates about the axis, or along the axes of a limb that has three. Points are at t metres from
+the line's closest approach to the limb's centre.
 """
 
+from math import inf
 from typing import NamedTuple
 
 from cylcollide._types import Shape
 from cylcollide.constants import SLOPE_FLOOR
 from cylcollide.kernels.axis import on_slope, slope_of
-from cylcollide.kernels.box import box_axes
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.line import Line, along, closest_approach, line_about
 from cylcollide.kernels.ray import Ray, dot
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     Real,
@@ -26,7 +27,8 @@ from cylcollide.runtime.simd import (
     with_sign,
 )
 
-BOX, TAPERED, ELLIPSOID = int(Shape.BOX), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+BOX, ELLIPSOID = int(Shape.BOX), int(Shape.ELLIPSOID)
 
 NEWTON_STEPS = 8
 """Steps to the place of an ellipse: what is left of the error only widens the bounds."""
@@ -58,8 +60,8 @@ class Spot(NamedTuple):
 
 @inlined
 def thick_line(ray: Ray, limb: Limb, delta: Real) -> Line:
-    """The ray's line about the limb's axis; of a box, its closest approach and direction (q, p) along the axes."""
-    if limb.kind == BOX:
+    """The ray's line about the limb's axis; or its closest approach and direction (q, p) along the limb's axes."""
+    if limb.kind in WITH_AXES:
         shift, x = closest_approach(ray, limb.centre)
         (a, b, c), _ = box_axes(limb)
         d = ray.direction
@@ -89,14 +91,20 @@ def spot_at(line: Line, t: Real) -> Spot:
 
 @inlined
 def near_limb(line: Line, limb: Limb, t: Real) -> Near:
-    """The nearest place of a limb, which is neither sphere nor capsule. A tube counts as the cylinder around it."""
+    """The nearest place of a limb, which is neither sphere nor capsule. A tube counts as the cylinder around it.
+
+    Of a shape that is not entered here the place is infinitely far, and no plane has it behind.
+    """
     if limb.kind == BOX:
         return near_box(line, limb, t)
     if limb.kind == TAPERED:
         return near_tapered(spot_at(line, t), limb)
     if limb.kind == ELLIPSOID:
         return near_ellipsoid(spot_at(line, t), limb)
-    return near_cylinder(spot_at(line, t), limb)
+    if limb.kind == CYLINDER or limb.kind == TUBE:
+        return near_cylinder(spot_at(line, t), limb)
+    zero = broadcast_like(0.0, t)
+    return Near(zero + inf, zero, zero, zero - inf, zero, zero + 1.0)
 
 
 @inlined

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -24,7 +23,7 @@ from cylcollide.kernels.double_double import (
     high_words,
     vector_difference,
 )
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.profile import UNKNOWN, ZERO, AboutAxis, Foot, foot_on_ellipse, foot_on_walls, sign_beyond
 from cylcollide.kernels.ray import largest_component
 from cylcollide.runtime.compile import compiled, inlined, linkonce

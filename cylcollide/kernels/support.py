@@ -9,9 +9,8 @@ from math import inf
 from cylcollide._types import Shape
 from cylcollide.constants import SLOPE_FLOOR
 from cylcollide.kernels.axis import from_centre
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.near_line import beyond_face, nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import dot
 from cylcollide.runtime.compile import compiled

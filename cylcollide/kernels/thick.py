@@ -10,7 +10,6 @@ from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
 from cylcollide.kernels.axis import on_slope, slope_of
 from cylcollide.kernels.bore import gap_in_bore, past_bore
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
 from cylcollide.kernels.first_contact import MOST_STEPS, first_contact
 from cylcollide.kernels.interval import (
@@ -20,14 +19,14 @@ from cylcollide.kernels.interval import (
     Interval,
     Span,
     intersection,
-    nothing_known,
     select_interval,
     undecided_where,
 )
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.line import Line, along, axis_approach, slab, slab_about, within
 from cylcollide.kernels.near_line import backwards, spot_at, thick_line
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like, larger, logical_not, select, smaller
 
@@ -53,10 +52,8 @@ def thick_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
         span = ray_sphere(ray, grown_ball(ray, limb))
     elif limb.kind == CAPSULE:
         span = ray_capsule(ray, grown_ball(ray, limb))
-    elif limb.kind in (CYLINDER, TUBE, TAPERED, ELLIPSOID, BOX):
-        span = contact_span(ray, limb, piece, whole)
     else:
-        span = nothing_known(ray.limit)
+        span = contact_span(ray, limb, piece, whole)
     return undecided_where(logical_not(thick_delta(ray, limb) <= LARGEST_SAFE * ROUNDING_BOUND), span)
 
 
@@ -131,7 +128,7 @@ def first_step_span(ray: Ray, limb: Limb) -> tuple[Span, Truth]:
 @inlined
 def interval_around(line: Line, limb: Limb, radius: Real) -> Interval:
     """An interval of the ray's line that contains all contacts: that of the box or cylinder around the grown limb."""
-    if limb.kind == BOX:
+    if limb.kind in WITH_AXES:
         _, half = box_axes(limb)
         x = slab_about(line.q[0], line.p[0], half[0] + radius, line.shift, line.delta)
         y = slab_about(line.q[1], line.p[1], half[1] + radius, line.shift, line.delta)
@@ -157,10 +154,12 @@ def contact_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
         face = select(one == other, one, UNDECIDED_FACE)
     elif limb.kind == ELLIPSOID:
         face = broadcast_like(SIDE, first)
-    else:
+    elif limb.kind == CYLINDER or limb.kind == TUBE:
         face = zone(line, limb.half_length, (first + line.shift, last + line.shift))
         if limb.kind == TUBE:
             face = select(face == SIDE, wall_face(line, limb, first, last), face)
+    else:
+        face = broadcast_like(UNDECIDED_FACE, first)
     return select(undecided, UNDECIDED_FACE, face)
 
 

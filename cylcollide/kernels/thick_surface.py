@@ -5,11 +5,12 @@ distance from the nearest place, less the squared radius of the ray. Of tapered 
 the bound itself, and the place is computed in float64.
 """
 
+from math import nan
+
 from cylcollide._types import Face, Shape
 from cylcollide.kernels.axis import dd_from_base
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.chord import ChordEnds, unrefined_chord
-from cylcollide.kernels.curve import Curve, difference, end_of, relative_to, short_step, wall_curve
+from cylcollide.kernels.curve import Curve, difference, end_of, relative_to, short_step, unknown_curve, wall_curve
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -28,7 +29,7 @@ from cylcollide.kernels.double_double import (
     vector_difference,
 )
 from cylcollide.kernels.interval import Span
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.near_line import nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import Ray, cross, dot, largest_component
 from cylcollide.kernels.surface import any_perpendicular, point_at, unit
@@ -37,10 +38,13 @@ from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real, Truth, absolute, larger, select, square_root
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
-TUBE, ELLIPSOID = int(Shape.TUBE), int(Shape.ELLIPSOID)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+ELLIPSOID = int(Shape.ELLIPSOID)
 SHORTER = 2.0**-8
 """Of two of Newton's steps: the second one over the first one, at most."""
 SIDE, CAP2, BORE, INSIDE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE), float(Face.INSIDE)
+
+NOWHERE = (nan, nan), (nan, nan), (nan, nan)
 
 
 # Fractions ------------------------------------------------------------------------------------------------------------
@@ -71,6 +75,8 @@ def thick_curve(
         value = difference(dd_dot(x, x), squared_sum(limb.radius, radius))
         v = high_words(x)
         return Curve(value, dot(v, d), dot(d, d), dot(v, v) * dot(d, d))
+    if limb.kind not in (CYLINDER, TUBE, CAPSULE):
+        return unknown_curve(fraction)
     if face in (SIDE, BORE):
         own = squared_sum(limb.radius2 if face == BORE else limb.radius, radius if face == SIDE else -radius)
         return wall_curve(origin, displacement, fraction, limb, own)
@@ -210,7 +216,7 @@ def vector_between(a: DoubleDoubleVector, b: DoubleDoubleVector) -> Vector:
 
 @noinline
 def nearest_place(point: DoubleDoubleVector, limb: Limb) -> DoubleDoubleVector:
-    """The place of a limb that is nearest to a point; the point itself inside."""
+    """The place of a limb that is nearest to a point; the point itself inside; NaN if the shape is not entered here."""
     if limb.kind == BOX:
         return nearest_in_box(point, limb)
     x, axis = dd_from_base(point, limb.p1), vector_difference(limb.p2, limb.p1)
@@ -223,6 +229,8 @@ def nearest_place(point: DoubleDoubleVector, limb: Limb) -> DoubleDoubleVector:
     across = dd_from_place(point, limb.p1, scaled_vector(axis, share))
     if limb.kind in BOUNDED:
         return nearest_in_profile(point, across, axis, share[0], limb)
+    if limb.kind != CYLINDER and limb.kind != TUBE:
+        return NOWHERE
     shift = scaled_vector(axis, dd_subtract(within, share))  # to the nearer cap, or nothing
     moved = (dd_add(point[0], shift[0]), dd_add(point[1], shift[1]), dd_add(point[2], shift[2]))
     if limb.kind == TUBE and largest_component(high_words(across)) == 0.0:
@@ -285,8 +293,10 @@ def nearest_in_profile(
     z = (share - 0.5) * length
     if limb.kind == ELLIPSOID:
         along, out = nearest_on_ellipse(z, distance, limb)
-    else:
+    elif limb.kind == TAPERED:
         along, out = nearest_on_tapered(z, distance, limb)
+    else:
+        along, out = nan, nan
     shift, less = along / length, 0.0 if distance == 0.0 else out / distance
     return (
         dd_add(point[0], (-(shift * a[0] + less * v[0]), 0.0)),

@@ -17,6 +17,8 @@ class Traits(NamedTuple):
     """Whether it consists of all points within a distance of a segment or of a point."""
     is_bounded: bool = False
     """Whether contacts of thick rays are bounded only, not known to the last digit."""
+    has_axes: bool = False
+    """Whether its row holds a centre, three axes and half extents, those of a box around it, not ends and radii."""
 
 
 TRAITS: Mapping[Shape, Traits] = {
@@ -26,11 +28,12 @@ TRAITS: Mapping[Shape, Traits] = {
     Shape.ELLIPSOID: Traits(1.0, is_bounded=True),
     Shape.CAPSULE: Traits(1.0, is_round=True),
     Shape.SPHERE: Traits(1.0, is_round=True),
-    Shape.BOX: Traits(3.0**0.5),
+    Shape.BOX: Traits(3.0**0.5, has_axes=True),
 }
 """By `Shape`, in the order of its codes."""
 
 BOUNDED = tuple(int(shape) for shape, traits in TRAITS.items() if traits.is_bounded)
 ROUND = tuple(int(shape) for shape, traits in TRAITS.items() if traits.is_round)
+WITH_AXES = tuple(int(shape) for shape, traits in TRAITS.items() if traits.has_axes)
 CORNER_SPEEDS = np.array([traits.corner_speed for traits in TRAITS.values()])
 """By code."""

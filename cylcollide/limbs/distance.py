@@ -14,9 +14,8 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.exact.line import segment_numbers
 from cylcollide.kernels.axis import from_centre
-from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import Limb, LimbTable
+from cylcollide.kernels.limb_table import Limb, LimbTable, box_axes
 from cylcollide.kernels.near_line import nearest_on_tapered
 from cylcollide.kernels.ray import dot
 from cylcollide.query.clearance import least_distances

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Shape
-from cylcollide.kernels.box import box_axes
+from cylcollide._types import Float64Array
 from cylcollide.kernels.clearance import growths_to_reach
-from cylcollide.kernels.limb_table import Limb
+from cylcollide.kernels.limb_table import Limb, box_axes
+from cylcollide.kernels.traits import ROUND, WITH_AXES
 from cylcollide.limbs.figures import new_figure
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def draw(
 def cut_axes(limb: Limb, start: Float64Array, end: Float64Array) -> Float64Array:
     """Two unit vectors, rows of (2, 3), along and across the cut: the plane of the segment and the limb's axis.
 
-    A ball has its centre for an axis, a box its third axis.
+    A ball has its centre for an axis, a limb with three axes the third one.
     """
-    axis = np.array(box_axes(limb)[0][2] if limb.kind == Shape.BOX else limb.axis)
+    axis = np.array(box_axes(limb)[0][2] if limb.kind in WITH_AXES else limb.axis)
     candidates = [axis, end - start, start - np.array(limb.centre), *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
     across = next(unit for v in candidates if (unit := _unit(v, [along])) is not None)
@@ -103,11 +103,10 @@ def _growths(x: Float64Array, y: Float64Array, in_cut: Float64Array, origin: Flo
 
 def _window(limb: Limb, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Corners of the section drawn: the limb, the nearest point, and the part of the segment that is not far away."""
-    if limb.kind == Shape.BOX:
+    if limb.kind in WITH_AXES:
         reach = np.full(2, float(np.linalg.norm(box_axes(limb)[1])))
     else:
-        balls = limb.kind in (Shape.CAPSULE, Shape.SPHERE)
-        reach = np.array([limb.half_length + balls * limb.radius, limb.radius])
+        reach = np.array([limb.half_length + (limb.kind in ROUND) * limb.radius, limb.radius])
     low, high = np.minimum(-reach, near), np.maximum(reach, near)
     far = 1.5 * float((high - low).max())
     low = np.minimum(low, np.maximum(ends.min(axis=0), low - 0.5 * far))

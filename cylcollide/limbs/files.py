@@ -11,6 +11,7 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Shape
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, UNIT_ROUNDOFF
 from cylcollide.kernels.limb_table import LimbTable, make_table
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.limbs import tables
 from cylcollide.process.files import (
     Columns,
@@ -80,7 +81,7 @@ def checked_columns(columns: Columns, names: Any) -> tuple[LimbTable, Int32Array
     p1, p2 = tables.checked_ends(kind, columns["p1"], columns["p2"], None, ("column p1", "column p2"))
     radius, radius2 = (validate.per_row(columns[name], f"column {name}", n) for name in ("radius", "radius2"))
     _check_sizes(kind, p1, p2, radius, radius2)
-    box, boxes = _checked_boxes(columns["box"], columns["boxes"], kind == int(Shape.BOX))
+    box, boxes = _checked_boxes(columns["box"], columns["boxes"], np.isin(kind, WITH_AXES))
     if not (isinstance(names, list) and len(names) == n and all(isinstance(name, str) for name in names)):
         _refuse(f"a column names that does not hold {n} strings")
     labels = tables.Labels(name=names, **{name: columns[name] for name in LABELS})  # type: ignore[typeddict-item]
@@ -107,7 +108,7 @@ def _check_sizes(
 
 
 def _checked_boxes(box: NDArray[Any], boxes: NDArray[Any], is_box: BoolArray) -> tuple[Int32Array, Float64Array]:
-    """The row of each box in `boxes`, -1 for other shapes, and axes and half extents (boxes, 12)."""
+    """The row of each box in `boxes`, -1 for shapes without axes, and axes and half extents (boxes, 12)."""
     if boxes.ndim != 2 or boxes.shape[1] != 12 or boxes.dtype.kind not in "fiu":
         _refuse(f"shape {boxes.shape} of {boxes.dtype} in column boxes instead of (boxes, 12)")
     given = validate.integers(box, "column box", len(is_box), -1, len(boxes) - 1)

@@ -82,7 +82,7 @@ def _boxes(limbs: LimbTable) -> tuple[Float64Array, Int64Array]:
 def _revolved(limbs: LimbTable, kind: Shape, sides: int) -> tuple[Float64Array, Int64Array]:
     """Revolve a profile about the axis of each limb of one kind; points (n, rings * sides, 3) and triangles (t, 3)."""
     axis = limbs.p2 - limbs.p1
-    height, radius = _profile(kind, 0.5 * np.linalg.norm(axis, axis=1), limbs.radius, limbs.radius2, sides)
+    height, radius = profile(kind, 0.5 * np.linalg.norm(axis, axis=1), limbs.radius, limbs.radius2, sides)
     angle = 2 * np.pi * np.arange(sides) / sides
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1) * (2 / (1 + np.cos(np.pi / sides)))
     across, up = _frames(axis)
@@ -93,7 +93,7 @@ def _revolved(limbs: LimbTable, kind: Shape, sides: int) -> tuple[Float64Array, 
     return points.reshape(n, rings * sides, 3), _bands((radius == 0).all(axis=0), sides)
 
 
-def _profile(
+def profile(
     kind: Shape, half: Float64Array, radius: Float64Array, radius2: Float64Array, sides: int
 ) -> tuple[Float64Array, Float64Array]:
     """Heights above the centre and radii of the rings, from the pole at p1 along the surface to p2; each (n, rings)."""
@@ -117,6 +117,8 @@ def _profile(
             along, around = np.insert(along, k, 0.0), np.insert(around, k, 1.0)  # the equator twice: a wall between
             lift = np.where(np.arange(len(along)) < k, -1.0, 1.0)
             return np.outer(radius, along) + np.outer(half, lift), np.outer(radius, around)
+        case _:
+            raise KeyError(kind)
     return np.stack(columns[0], axis=1), np.stack(columns[1], axis=1)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.meshes import BOX_CORNERS, profile
 from cylcollide.limbs.wireframe import across, direction
 
 AROUND, ALONG = 32, 13
@@ -33,25 +34,16 @@ def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
 
 def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
     """Points (n, 3) on the surface of limb i, so many around its axis, whose convex hull is nearly the limb."""
-    p1, p2, shape = limbs.p1[i], limbs.p2[i], Shape(limbs.kind[i])
-    r1, r2 = float(limbs.radius[i]), float(limbs.radius2[i])
-    if shape == Shape.BOX:
-        corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
-        return np.asarray(p1 + (corners * limbs.half_extents[i]) @ limbs.box_axes[i])
-    rings = 2 if shape in (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED) else max(ALONG, around // 2)
-    axis, angle = p2 - p1, np.linspace(-0.5 * np.pi, 0.5 * np.pi, rings)
-    u = 0.5 + 0.5 * np.sin(angle)
-    way, length = direction(p1, p2), float(np.linalg.norm(axis))
-    height, radius = u * length, np.full(rings, r1)
-    if shape == Shape.TAPERED:
-        radius = r1 + (r2 - r1) * u
-    elif shape == Shape.ELLIPSOID:
-        radius = r1 * np.cos(angle)
-    elif shape in (Shape.CAPSULE, Shape.SPHERE):
-        height, radius = np.where(angle > 0.0, length, 0.0) + r1 * np.sin(angle), r1 * np.cos(angle)
-    turn = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
+    if limbs.kind[i] == Shape.BOX:
+        return np.asarray(limbs.p1[i] + (BOX_CORNERS * limbs.half_extents[i]) @ limbs.box_axes[i])
+    p1, p2, row = limbs.p1[i], limbs.p2[i], slice(i, i + 1)
+    half = np.array([0.5 * np.linalg.norm(p2 - p1)])
+    sizes = limbs.radius[row], limbs.radius2[row]
+    (height,), (radius,) = profile(Shape(limbs.kind[i]), half, *sizes, max(around, 2 * ALONG))
+    way, turn = direction(p1, p2), np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
     ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) @ across(way)
-    return np.asarray(p1 + height[:, None, None] * way + radius[:, None, None] * ring).reshape(-1, 3)
+    points = 0.5 * p1 + 0.5 * p2 + height[:, None, None] * way + radius[:, None, None] * ring
+    return np.asarray(points).reshape(-1, 3)
 
 
 def hull(points: Float64Array, around: int = AROUND) -> Float64Array:

@@ -35,7 +35,7 @@ class Labels(TypedDict, total=False):
 def solid_table(solids: Solids, character: Int32Array, mask: Uint32Array) -> LimbTable:
     """The table of limbs of one shape, with character and mask (n,)."""
     n = len(solids.p1)
-    box = np.arange(n, dtype=np.int32) if solids.kind == Shape.BOX else np.full(n, -1, np.int32)
+    box = np.arange(n, dtype=np.int32) if len(solids.boxes) else np.full(n, -1, np.int32)
     kind = np.full(n, int(solids.kind), np.int8)
     return make_table(
         kind, solids.p1, solids.p2, solids.radius, solids.radius2, box, solids.boxes.copy(), character, mask
@@ -93,12 +93,12 @@ def chosen_rows(table: LimbTable, rows: Int64Array) -> LimbTable:
 
 
 def _with_boxes(table: LimbTable, box: Int64Array, boxes: Float64Array) -> LimbTable:
-    """The table with its boxes renumbered: `box` (n,) the row of each limb in `boxes`, -1 for other shapes."""
+    """The table with its boxes renumbered: `box` (n,) the row of each limb in `boxes`, -1 for those without."""
     return table._replace(box=box.astype(np.int32), boxes=boxes)
 
 
 def box_columns(table: LimbTable) -> Float64Array:
-    """Axes and half extents of every limb, zero for shapes other than boxes; (n, 12)."""
+    """Axes and half extents of every limb, zero for shapes without axes; (n, 12)."""
     columns = np.zeros((len(table.box), 12))
     columns[table.box >= 0] = table.boxes[table.box[table.box >= 0]]
     return columns
@@ -134,6 +134,13 @@ HAS_AXIS, HAS_CENTRE = (
 """Of each shape, by its code: whether its ends must differ, and whether they must coincide."""
 
 
+def of_shape(table: LimbTable, shape: int) -> tuple[Int64Array, Int32Array, Solids]:
+    """The rows of the limbs of a shape, the rows of their boxes, and the limbs."""
+    t, rows = table, np.flatnonzero(table.kind == shape)
+    box = t.box[rows[t.box[rows] >= 0]]
+    return rows, box, Solids(Shape(shape), t.p1[rows], t.p2[rows], t.radius[rows], t.radius2[rows], t.boxes[box])
+
+
 def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
     """The same limbs, grown by a length >= 0 on every side, (n,) or one for all; see `ShapeRecord.grown`."""
     more = validate.sizes_or_zero(validate.per_row(by, "by", len(table.radius)), "by")
@@ -141,9 +148,7 @@ def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
         column.copy() for column in (table.p1, table.p2, table.radius, table.radius2, table.boxes)
     )
     for kind, record in SHAPE_RECORDS.items():
-        rows = np.flatnonzero(table.kind == int(kind))
-        box = table.box[rows[table.box[rows] >= 0]]
-        solids = Solids(Shape(kind), first[rows], last[rows], radius[rows], radius2[rows], boxes[box])
+        rows, box, solids = of_shape(table, kind)
         bad = validate.first_bad_row(more[rows] >= record.growth_limit(solids))
         if bad is not None:
             raise ValueError(

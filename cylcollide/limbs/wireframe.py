@@ -26,6 +26,8 @@ def outlines(limbs: Limbs) -> Float64Array:
             (x, y), z = radius * across(direction(p1, p2)), 0.5 * (p2 - p1)
             middle = p1 + z
             lines += [_arc(middle, x, y), _arc(middle, y, z), _arc(middle, z, x)]
+        elif kind not in (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.CAPSULE):
+            raise KeyError(Shape(kind))
         else:
             lines += _wall(p1, p2, radius, radius2 if kind == Shape.TAPERED else radius)
             lines += _wall(p1, p2, radius2, radius2) if kind == Shape.TUBE else []

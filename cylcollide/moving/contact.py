@@ -6,6 +6,7 @@ falls all the way, so that its value at a guess, over its slope, bounds how far 
 `docs/moving.md`, "Accuracy of a contact".
 """
 
+from math import nan
 from typing import TypeAlias
 
 from cylcollide._types import Face, Shape
@@ -28,10 +29,11 @@ from cylcollide.kernels.ray import dot
 from cylcollide.moving.bounds import RelativeMotion, contact_errors, longest_half_squared, near_squared
 from cylcollide.moving.solids import Errors
 from cylcollide.runtime.compile import compiled, inlined, noinline
-from cylcollide.runtime.simd import Real, Truth, absolute, larger, smaller, square_root
+from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like, larger, smaller, square_root
 
 SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
-TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+ELLIPSOID = int(Shape.ELLIPSOID)
 CAPSULE, SPHERE = int(Shape.CAPSULE), int(Shape.SPHERE)
 
 MOST_STEPS = 4
@@ -97,7 +99,7 @@ def dd_along(start: DoubleDoubleVector, change: DoubleDoubleVector, u: float) ->
 
 @noinline
 def face_value(motion: AccurateMotion, u: float, kind: int, radius: float, radius2: float, face: float) -> DoubleDouble:
-    """The polynomial of a face at u, positive outside."""
+    """The polynomial of a face at u, positive outside; NaN for the wall of a shape that is not entered here."""
     y, h = dd_along(motion.y, motion.dy, u), dd_along(motion.h, motion.dh, u)
     square = dd_dot(y, y)
     allowed = two_product(radius, radius)
@@ -119,7 +121,10 @@ def face_value(motion: AccurateMotion, u: float, kind: int, radius: float, radiu
         return dd_subtract(dd_multiply(a, distance), dd_multiply(allowed, room))
     if face == BORE:
         return dd_subtract(dd_multiply(two_product(radius2, radius2), a), distance)
-    return dd_subtract(distance, dd_multiply(allowed, a))
+    if kind in (CYLINDER, TUBE, CAPSULE):
+        return dd_subtract(distance, dd_multiply(allowed, a))
+    unknown = broadcast_like(nan, allowed[0])
+    return unknown, unknown
 
 
 @inlined

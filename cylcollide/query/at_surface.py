@@ -14,7 +14,7 @@ from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import take_rays
 from cylcollide.query.scratch import scratch_for_surface
 
-BOX, TUBE, SIDE = int(Shape.BOX), int(Shape.TUBE), int(Face.SIDE)
+TUBE, SIDE = int(Shape.TUBE), int(Face.SIDE)
 
 SIDE_ERROR = 2.0**-70
 """Least distance from a surface at which the side is told, relative to the coordinates: 2²⁰ times the error of the
@@ -60,8 +60,8 @@ def _sides(
     places, uncertain = empty_places(len(limb)), np.empty(len(limb), bool)
     write_places(points, table.kernel_rows, limb, scratch_for_surface()[0], places, uncertain)
     off, is_convex = places.distance - radius, (table.kind[limb] != TUBE) | (places.face == SIDE)
-    axes, is_box = table.rows[limb, BOX_AXES : BOX_AXES + 9], table.kind[limb] == BOX
-    is_turned = is_box & (axes != np.rint(axes)).any(axis=1)
+    axes = table.rows[limb, BOX_AXES : BOX_AXES + 9]
+    is_turned = (table.box[limb] >= 0) & (axes != np.rint(axes)).any(axis=1)
     least = SIDE_ERROR * (np.abs(points).max(axis=1) + table.rows[limb, EXTENT] + radius)
     least += np.where(is_turned, SKEW_ERROR, GROWTH_ERROR) * radius
     cosine = np.einsum("ij,ij->i", places.normal, way) / np.sqrt(np.einsum("ij,ij->i", way, way)).clip(1e-300)

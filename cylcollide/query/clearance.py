@@ -5,7 +5,7 @@ open.
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isnan
 from typing import Protocol
 
 import numpy as np
@@ -82,9 +82,14 @@ class ConsideredNow:
 
 
 def clearance_of(ray: RayNumbers, table: LimbTable, limb: int) -> tuple[float, float]:
-    """The growth at which a limb touches a ray, negative for a hit, in the unit of the input; the fraction there."""
+    """The growth at which a limb touches a ray, negative for a hit, in the unit of the input; the fraction there.
+
+    KeyError for a shape whose growth is not known.
+    """
     about = segment_about_limb(ray, table, limb)
     growth, s = growth_to_touch(about.place, about.direction, -about.before, about.behind, about.limb)
+    if isnan(growth):
+        raise KeyError(Shape(about.limb.kind))
     return growth / about.unit, about.fraction(s)
 
 

@@ -6,6 +6,8 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.kernels.limb_table import LimbTable
 
 BOX, TAPERED, ELLIPSOID, CAPSULE = int(Shape.BOX), int(Shape.TAPERED), int(Shape.ELLIPSOID), int(Shape.CAPSULE)
+BETWEEN_RIMS = int(Shape.CYLINDER), int(Shape.TUBE), TAPERED, CAPSULE, int(Shape.SPHERE)
+"""Shapes whose farthest point is on the rim of an end, or of its ball."""
 
 
 def rows_of(table: LimbTable, row: Int32Array | Int64Array) -> LimbTable:
@@ -48,7 +50,7 @@ def direction(across: Float64Array, w: Float64Array) -> Float64Array:
 def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
     """The point of limb i that is farthest along unit vector i, up to rounding; a tube counts as a cylinder.
 
-    The table's `boxes` have a row a limb.
+    NaN for a shape that is not entered here. The table's `boxes` have a row a limb.
     """
     along, across, w, h, middle = parts(n, table)
     kind, r = table.kind[:, None], table.radius[:, None]
@@ -63,6 +65,7 @@ def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
     for k in range(3):
         axis, half = table.boxes[:, 3 * k : 3 * k + 3], table.boxes[:, 9 + k, None]
         corner += np.where(dot(n, axis) > 0.0, half, -half) * axis
+    end[~np.isin(table.kind, BETWEEN_RIMS)] = np.nan
     return np.asarray(np.where(kind == BOX, corner, np.where(kind == ELLIPSOID, pole, end)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, hypot, inf
 
-from cylcollide._types import RayNumbers, Shape
+from cylcollide._types import RayNumbers
 from cylcollide.kernels.about_limb import FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL, steepness
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, EXTENT, HALF_LENGTH, P1, P2, Limb, LimbTable, plain_limb
@@ -71,7 +71,7 @@ def segment_about_limb(ray: RayNumbers, table: LimbTable, index: int) -> Segment
     place = [float(o + closest * d) for o, d in zip(origin, step, strict=True)]
     row = table.rows[index].copy()
     row[CENTRE : CENTRE + 3] = 0.0
-    if table.kind.item(index) == int(Shape.BOX):
+    if table.box.item(index) >= 0:
         lengths = slice(BOX_AXES + 9, BOX_AXES + 12)
     else:
         lengths = slice(HALF_LENGTH, EXTENT)

@@ -10,7 +10,8 @@ import numpy as np
 from cylcollide._types import Column
 from cylcollide.bones.bone import carried, rotation_of, turn_between, vector_between
 from cylcollide.kernels.limb_table import Limb, limb_between
-from cylcollide.recorded.limbs import BONE_SIZE, BOX, TickRows, is_by_ends, model_of
+from cylcollide.kernels.traits import WITH_AXES
+from cylcollide.recorded.limbs import BONE_SIZE, TickRows, is_by_ends, model_of
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import load, load_rows, prefetch
 
@@ -34,8 +35,8 @@ def make_lane_rows(count: int) -> LaneRows:
 
 @inlined
 def goes_in_lanes(here: TickRows, row: int) -> bool:
-    """Whether the limb is not a box, and a bone of an ordinary character, or of a static, carries it."""
-    if is_by_ends(here, row) or model_of(here, row)["kind"] == BOX:
+    """Whether the limb has no axes of its own, and a bone of an ordinary character, or of a static, carries it."""
+    if is_by_ends(here, row) or model_of(here, row)["kind"] in WITH_AXES:
         return False
     return bool(here.character[here.limb[row]["owner"]]["is_ordinary"] != 0)
 

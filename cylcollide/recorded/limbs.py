@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Column, Float64Array, Int8Array, Quaternions, Rows, Shape, Vectors
+from cylcollide._types import Column, Float64Array, Int8Array, Quaternions, Rows, Vectors
 from cylcollide.bones.bone import Quaternion, carried, rotation_of, turn_between, vector_between
 from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, LimbRows, write_row
 from cylcollide.kernels.ray import largest_component, subtract
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import Records, entries_at
-
-BOX = int(Shape.BOX)
 
 (
     ROWS, ENDS, BOXES, CHARACTERS, BONES, MODELS, MODEL_BOXES, NODES, SHARED_LAYERS,
@@ -200,7 +199,7 @@ def place_by_ends(
     has_axis = axis >= SMALLEST_SIZE or (axis == 0.0 and model["needs_axis"] == 0)
     if not has_axis:
         a, b = triple(here.p1, row), triple(here.p2, row)
-    if model["kind"] == BOX:
+    if model["kind"] in WITH_AXES:
         box = 12 * box_of(here, row)
         for j in range(12):
             numbers[BOX_AXES + j] = here.axes[box + j]
@@ -217,7 +216,7 @@ def place_by_bone(
     bone, following, valid = bones_of(here, there, row, alpha)
     origin, turn = bone_between(here, bone, there, following, alpha)
     rotation, (local1, local2) = rotation_of(turn), local_ends(here, here.limb[row]["model"])
-    if model["kind"] == BOX:
+    if model["kind"] in WITH_AXES:
         box = 12 * model["box"]
         for i in range(0, 9, 3):
             side = carried(rotation, ORIGIN, (here.boxes[box + i], here.boxes[box + i + 1], here.boxes[box + i + 2]))
@@ -230,7 +229,7 @@ def place_by_bone(
 
 @inlined
 def write_placed(here: TickRows, row: int, a: Vector, b: Vector, numbers: Float64Array) -> int:
-    """Write the row of kernels of a limb from a to b, in which a box's axes are already; the kernels' shape."""
+    """Write the row of kernels of a limb from a to b, in which its axes, if any, are already; the kernels' shape."""
     model, axes = here.limb[row]["model"], numbers[BOX_AXES : BOX_AXES + 12]
     kind, radius, radius2 = here.model[model]["kind"], here.numbers[model, 6], here.numbers[model, 7]
     return write_row(numbers, kind, a, b, radius, radius2, axes)

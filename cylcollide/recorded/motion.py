@@ -6,9 +6,8 @@ import numpy as np
 
 from cylcollide._types import Column
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import BOX
 from cylcollide.kernels.ray import dot, largest_component, subtract
-from cylcollide.kernels.traits import ROUND
+from cylcollide.kernels.traits import ROUND, WITH_AXES
 from cylcollide.recorded.limbs import (
     PER_LENGTH,
     Recorded,
@@ -56,14 +55,14 @@ def motion_of(here: TickRows, there: TickRows, row: int) -> LimbMotion:
 def motion_by_ends(here: TickRows, there: TickRows, row: int) -> LimbMotion:
     """The motion of a limb whose ends were recorded."""
     model, far = here.limb[row]["model"], next_row(here, row)
-    rim, is_box = rim_of(here, model), here.model[model]["kind"] == BOX
+    rim, has_axes = rim_of(here, model), here.model[model]["kind"] in WITH_AXES
     p1, p2 = triple(here.p1, row), triple(here.p2, row)
     extent = max(largest_component(p1), largest_component(p2)) + rim
     if far < 0:
         return LimbMotion(0.0, 0.0, 0.0, 0.0, extent)
     way1, way2 = subtract(triple(there.p1, far), p1), subtract(triple(there.p2, far), p2)
     straight = max(length_of(way1), length_of(way2))
-    if is_box:
+    if has_axes:
         return LimbMotion(straight, 0.0, 2.0 * rim, axes_jump(here, row, there, far), extent)
     axis, change = subtract(p2, p1), subtract(way2, way1)
     square = dot(change, change)
@@ -114,7 +113,7 @@ def rim_of(here: TickRows, model: int) -> float:
     kind = here.model[model]["kind"]
     if kind in ROUND:
         return 0.0
-    if kind == BOX:
+    if kind in WITH_AXES:
         return length_of(triple(here.boxes[12 * here.model[model]["box"] + 9 :], 0))
     return float(max(here.numbers[model, 6], here.numbers[model, 7]))
 

@@ -12,8 +12,8 @@ import numpy as np
 from cylcollide._types import Column, Quaternions, Rows, Vectors
 from cylcollide.bones.bone import per_length
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import BOX
 from cylcollide.kernels.ray import dot, subtract
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.recorded.limbs import (
     PER_LENGTH,
     Recorded,
@@ -88,8 +88,8 @@ def cosine_of_half(here: TickRows, there: TickRows, owner: int, bone: int) -> fl
 
 @inlined
 def axes_apart(here: TickRows, a: int, there: TickRows, b: int) -> float:
-    """The distance between the unit axes of a limb at two ticks; of a box, the root of the sum over all three."""
-    if model_of(here, a)["kind"] == BOX:
+    """The distance between the unit axes of a limb at two ticks; of three axes, the root of the sum over all."""
+    if model_of(here, a)["kind"] in WITH_AXES:
         i, j, square = 12 * box_of(here, a), 12 * box_of(there, b), 0.0
         for k in range(9):
             square += (here.axes[i + k] - there.axes[j + k]) * (here.axes[i + k] - there.axes[j + k])

@@ -1,5 +1,6 @@
 """Limbs as instances of a few unit meshes: what a browser draws, and how each is placed, turned and scaled."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -101,24 +102,25 @@ def turns_to(axis: Float64Array) -> Float64Array:
     return np.asarray(turn / np.linalg.norm(turn, axis=1, keepdims=True))
 
 
+LOW, HIGH = [0.0, 0.0, -1.0], [0.0, 0.0, 1.0]
+SOLIDS: Mapping[str, Callable[[float, float], Limbs]] = {
+    "box": lambda *_: Limbs.boxes([0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0]),
+    "ball": lambda *_: Limbs.spheres([0.0, 0.0, 0.0], 1.0),
+    "capsule": lambda r1, _: Limbs.capsules([0.0, 0.0, r1 - 1.0], [0.0, 0.0, 1.0 - r1], r1),
+    "tapered": lambda r1, r2: Limbs.tapered_cylinders(LOW, HIGH, r1, r2),
+    "tube": lambda _, r2: Limbs.tubes(LOW, HIGH, 1.0, r2),
+    "cylinder": lambda *_: Limbs.cylinders(LOW, HIGH, 1.0),
+}
+"""By the name of a mesh."""
+
+
 @cache
 def unit_mesh(name: str, sides: int, r1: float = 1.0, r2: float = 1.0) -> Mesh:
     """The mesh of a solid of radius 1 from z = -1 to 1, by its name.
 
     `r1`, `r2`: radii of a tapered one at both ends; `r2`: of a tube's bore; `r1`: the height of a capsule's caps.
     """
-    low, high = [[0.0, 0.0, -1.0]], [[0.0, 0.0, 1.0]]
-    if name == "box":
-        solid = Limbs.boxes([[0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0, 1.0]], [[1.0, 1.0, 1.0]])
-    elif name == "ball":
-        solid = Limbs.spheres([[0.0, 0.0, 0.0]], 1.0)
-    elif name == "capsule":
-        solid = Limbs.capsules([[0.0, 0.0, r1 - 1.0]], [[0.0, 0.0, 1.0 - r1]], r1)
-    elif name == "tapered":
-        solid = Limbs.tapered_cylinders(low, high, r1, r2)
-    else:
-        solid = Limbs.tubes(low, high, 1.0, r2) if name == "tube" else Limbs.cylinders(low, high, 1.0)
-    apart, corners, _ = tessellate(solid._table, sides)
+    apart, corners, _ = tessellate(SOLIDS["cylinder" if name == "wall" else name](r1, r2)._table, sides)
     vertices, number = np.unique(apart, axis=0, return_inverse=True)  # a pole is one
     triangles = number.reshape(-1)[corners].astype(np.int32)
     if name in ("ball", "capsule"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float64Array, Shape
+from cylcollide._types import Float64Array
 from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
 from cylcollide.view.instances import FEW, Instances, instances_of
@@ -133,7 +133,7 @@ def rgb(color: str) -> Rgb:
 def usual_size(frame: Frame) -> float:
     """The size by which lines and points are drawn: the median radius, or half extent, of limbs that are no statics."""
     limbs = frame.limbs
-    sizes = np.where(limbs.kind == Shape.BOX, limbs.half_extents.min(axis=1), limbs.radius)
+    sizes = limbs.radius + limbs.half_extents.min(axis=1)  # one of them is 0
     chosen = sizes[~frame.is_static] if (~frame.is_static).any() else sizes
     return float(np.median(chosen)) if len(chosen) else 1.0
 
@@ -211,7 +211,7 @@ def ground_of(frame: Frame, up: int) -> tuple[Float64Array, float]:
     limbs, cell = frame.limbs, float(10.0 ** np.round(np.log10(10.0 * usual_size(frame))))
     if not len(limbs):
         return np.zeros(3), cell
-    reach = np.where(limbs.kind == Shape.BOX, limbs.half_extents[:, up], limbs.radius)
+    reach = limbs.radius + limbs.half_extents[:, up]  # one of them is 0
     place = np.round(np.concatenate([limbs.p1, limbs.p2]).mean(axis=0) / cell) * cell
     place[up] = float((np.minimum(limbs.p1[:, up], limbs.p2[:, up]) - reach).min())
     return place, cell

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from support.cases.rigs import mixed_rig
 
 import cylcollide as cc
+from cylcollide._types import Shape
 from cylcollide.characters import rig_files
 
 SCHEMA = json.loads(Path(rig_files.__file__).with_name("rig.schema.json").read_text())
@@ -77,6 +79,18 @@ def test_what_may_be_left_out_may_be_left_out(tmp_path: Path):
     rig = load(tmp_path / "rig.json", content)
     assert rig == cc.Rig(["hip"], [-1], [[0, 0, 1]], [[0, 0, 0, 1]], cc.Limbs.spheres([0, 0, 0], 1), 0)
     assert load(tmp_path / "rig.json", {**content, "limbs": []}).limb_names == ()
+
+
+@pytest.mark.parametrize("shape", rig_files.SIZES, ids=lambda shape: shape.name.lower())
+def test_the_schema_has_exactly_the_fields_of_each_shape(shape: Shape):
+    fields = {field: np.ones(form).tolist() for one in rig_files.SIZES.values() for field, (_, form) in one.items()}
+    limb = {"bone": "hip", "shape": shape.name.lower(), **{field: fields[field] for field in rig_files.SIZES[shape]}}
+    bone = {"name": "hip", "parent": None, "position": [0, 0, 1], "orientation": [0, 0, 0, 1]}
+    content = {"format": "cylcollide rig", "version": 1, "bones": [bone], "limbs": [limb]}
+    assert schema_accepts(content)
+    for field, value in fields.items():
+        other = {name: limb[name] for name in limb if name != field} if field in limb else {**limb, field: value}
+        assert not schema_accepts({**content, "limbs": [other]})
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

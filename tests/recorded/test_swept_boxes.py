@@ -42,7 +42,7 @@ def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, plain: bool, 
         low, high = boxes_of(history._ring.ticks[0].tree)
         least, most = np.full_like(low, np.inf), np.full_like(low, -np.inf)
         here, there = history.limbs_at(tick=0), history.limbs_at(tick=0, alpha=1.0)
-        round_limb = here.kind != cc.Shape.BOX
+        round_limb = here._table.box < 0
         for alpha in np.linspace(0, 1, 18):
             boxes = [limb_boxes(history.limbs_at(tick=0, alpha=alpha)._table)]
             p1, p2 = ((1 - alpha) * p + alpha * q for p, q in ((here.p1, there.p1), (here.p2, there.p2)))

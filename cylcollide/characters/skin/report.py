@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int64Array, Shape
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import in_bone
 from cylcollide.characters.skin import symmetry
@@ -12,6 +12,8 @@ from cylcollide.characters.skin.samples import SkinPieces, centroids, divided, s
 from cylcollide.characters.skin.search import quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.tables import of_shape
+from cylcollide.shapes import SHAPE_RECORDS
 
 
 @dataclass(frozen=True)
@@ -164,16 +166,8 @@ def _part_volume(skin: Skin, pieces: SkinPieces, bone: int) -> float:
 
 def volumes(limbs: Limbs) -> Float64Array:
     """The volume of each limb, (m,)."""
-    length = np.linalg.norm(limbs.p2 - limbs.p1, axis=1)
-    r, r2 = limbs.radius, limbs.radius2
-    ball = 4.0 / 3.0 * np.pi * r**3
-    formulas = {
-        Shape.CYLINDER: np.pi * r**2 * length,
-        Shape.TUBE: np.pi * (r**2 - r2**2) * length,
-        Shape.TAPERED: np.pi / 3.0 * (r**2 + r * r2 + r2**2) * length,
-        Shape.ELLIPSOID: 2.0 / 3.0 * np.pi * r**2 * length,
-        Shape.CAPSULE: np.pi * r**2 * length + ball,
-        Shape.SPHERE: ball,
-        Shape.BOX: 8.0 * limbs.half_extents.prod(axis=1),
-    }
-    return np.select([limbs.kind == int(kind) for kind in formulas], list(formulas.values()))
+    found = np.empty(len(limbs))
+    for shape, record in SHAPE_RECORDS.items():
+        rows, _, solids = of_shape(limbs._table, shape)
+        found[rows] = record.volume(solids)
+    return found

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
@@ -96,7 +96,7 @@ class HitLimbs:
     def _table(self) -> LimbTable:
         """The columns of the limbs."""
         t, rows, share = self._rewound._table, self._rows, self._alpha[:, None]
-        straight = ((self._all.table.next_row[rows] != STAYS) & (t.kind != int(Shape.BOX)))[:, None]
+        straight = ((self._all.table.next_row[rows] != STAYS) & (t.box < 0))[:, None]
         p1, p2 = (
             np.where(straight, (1.0 - share) * self._all.here[rows, k] + share * self._all.there[rows, k], placed)
             for k, placed in enumerate((t.p1, t.p2))

@@ -72,6 +72,8 @@ def less_growth(line: RayNumbers, limb: Limb, k: int, skips: bool, memory: Colum
         return best
     growth, _ = touching_growth(about.place, about.direction, -about.before, about.behind, about.limb, beyond)
     growth /= about.unit
+    if not growth > -inf:  # its shape is not known here
+        return -1.0, OPEN
     if growth <= 0.0 and skips:
         lower, upper = distance_bounds(line.origin, limb)
         if upper <= 0.0:

@@ -19,6 +19,7 @@ from cylcollide.kernels.double_double import (
     two_difference,
 )
 from cylcollide.kernels.ray import as_vector, largest_component, subtract
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.recorded.limbs import (
     Recorded,
     TickRows,
@@ -86,7 +87,7 @@ class IntervalRows(NamedTuple):
 class MovingRows(NamedTuple):
     """The columns of n limbs between two ticks."""
 
-    rows: Rows[np.float64]  # (n, MOVING_ROW): ends at both ticks, of a box its centre twice, radii and extent
+    rows: Rows[np.float64]  # (n, MOVING_ROW): ends at both ticks, or its centre twice, radii and extent
     paths: Rows[np.float64]  # (boxes, PATH_ROW)
     row: Column[np.int32]  # of the state of the tick
     kind: Column[np.int8]  # Shape
@@ -94,7 +95,7 @@ class MovingRows(NamedTuple):
     next_row: Column[np.int32]  # of the state of the next tick, `STAYS` for one that stays until then
     character: Column[np.int32]
     mask: LayerMasks
-    box: Column[np.int32]  # row of `paths`, -1 for other shapes
+    box: Column[np.int32]  # row of `paths`, -1 for a shape without axes
 
 
 Ends: TypeAlias = tuple[DoubleDouble, DoubleDouble]
@@ -203,10 +204,11 @@ def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRo
         p, q = recorded_ends(here, row)
         u, v = recorded_ends(there, following) if following >= 0 else (p, q)
         kind = here.model[model]["kind"]
-        if kind == BOX:
+        has_axes = kind in WITH_AXES
+        if has_axes:
             q, v = p, u
-        table.kind[i], table.next_row[i], table.box[i] = kind, following, boxes if kind == BOX else NO_BOX
-        boxes += kind == BOX
+        table.kind[i], table.next_row[i], table.box[i] = kind, following, boxes if has_axes else NO_BOX
+        boxes += has_axes
         table.character[i], table.mask[i] = character_of(here, row), layers_of(here, row)
         numbers = table.rows[i]
         numbers[RADIUS], numbers[RADIUS2] = here.numbers[model, 6], here.numbers[model, 7]
@@ -216,13 +218,13 @@ def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRo
         length, longest = axis_length(p, q), max(axis_length(p, q), axis_length(u, v))
         table.kernel_shape[i] = SPHERE if kind == CAPSULE and longest == 0.0 else kind
         numbers[EXTENT] = moving_extent(numbers, length, axis_length(u, v))
-        if kind == BOX:
-            numbers[EXTENT] = 0.0  # the kernel of boxes knows its own
+        if has_axes:
+            numbers[EXTENT] = 0.0 if kind == BOX else inf  # the kernel of boxes knows its own
 
 
 @inlined
 def recorded_ends(here: TickRows, row: int) -> tuple[Vector, Vector]:
-    """The ends of a limb at its tick, as recorded or carried by its bone; of a box, its centre comes first."""
+    """The ends of a limb at its tick, as recorded or carried by its bone; if it has axes, its centre comes first."""
     if is_by_ends(here, row):
         return triple(here.p1, row), triple(here.p2, row)
     bone = here.character[here.limb[row]["owner"]]["first_bone"] + model_of(here, row)["bone"]

@@ -10,8 +10,9 @@ from support.hypothesis.shapes import TRIPLES
 from cylcollide._types import Shape
 from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion, TickInterval, contact_intervals, tick_interval
+from cylcollide.kernels.traits import TRAITS
 
-SHAPES = tuple(shape for shape in Shape if shape != Shape.BOX)
+SHAPES = tuple(shape for shape, traits in TRAITS.items() if not traits.has_axes)
 WHOLE_FLIGHT = TickInterval(Fraction(0), Fraction(1), True, Fraction(0), Fraction(1))
 
 
