@@ -31,7 +31,14 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.traits import CORNER_SPEEDS
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
-from cylcollide.query.loops.clearance import OPEN, Cleared, find_clearances, nothing_cleared, write_growths
+from cylcollide.query.loops.clearance import (
+    OPEN,
+    Cleared,
+    fastest_of,
+    find_clearances,
+    nothing_cleared,
+    write_growths,
+)
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.query.request import LabelledLimbs, State, take_rays
 from cylcollide.query.results import gather
@@ -71,7 +78,7 @@ class ConsideredNow:
 
     def nearest(self, rows: Int64Array) -> Cleared:
         """The limb that needs the least growth to touch each of these rays, or OPEN."""
-        state, cleared, fastest = self.state, nothing_cleared(len(rows)), fastest_corner(*sizes_of(self.state._table))
+        state, cleared, fastest = self.state, nothing_cleared(len(rows)), fastest_of(self.state._kernel_rows)
 
         def task(begin: int, end: int) -> None:
             memory = make_stack(state._tree), np.empty(TERMS)

@@ -232,7 +232,7 @@ class Life:
             lambda: self.world.add_static(level(self.rng, 1.0), mask=-1),
             lambda: self.world.move_static(self.handles, np.zeros(3), np.ones(4)),
             lambda: self.world.move_static(min(self.standing, default=-1), np.zeros(3), np.zeros(4)),
-            lambda: self.world.move_static(min(self.standing, default=-1), np.full(3, 2.0**500), np.ones(4)),
+            lambda: self.world.move_static(min(self.standing, default=-1), np.full(3, 2.0**501), np.ones(4)),
             lambda: self.world.remove_static(-1),
         ]
         calls += of_statics if "add_static" in self.names else []

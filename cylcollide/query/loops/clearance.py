@@ -91,6 +91,15 @@ def reach_of(best: Best, fastest: float) -> float:
 
 
 @compiled_loop
+def fastest_of(table: LimbRows) -> float:
+    """No corner of the limbs goes farther than this as they grow by 1."""
+    fastest = 0.0
+    for k in range(table.kernel_shape.size):
+        fastest = max(fastest, corner_speed(limb_at(table.rows, table.kernel_shape, k)))
+    return fastest * (1.0 + SLACK)
+
+
+@compiled_loop
 def find_clearances(
     table: LimbRows,
     tree: Tree,
