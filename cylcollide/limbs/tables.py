@@ -136,7 +136,7 @@ HAS_AXIS, HAS_CENTRE = (
 
 def of_shape(table: LimbTable, shape: int) -> tuple[Int64Array, Int32Array, Solids]:
     """The rows of the limbs of a shape, the rows of their boxes, and the limbs."""
-    t, rows = table, np.flatnonzero(table.kind == shape)
+    t, rows = table, np.flatnonzero(table.kind == int(shape))
     box = t.box[rows[t.box[rows] >= 0]]
     return rows, box, Solids(Shape(shape), t.p1[rows], t.p2[rows], t.radius[rows], t.radius2[rows], t.boxes[box])
 
