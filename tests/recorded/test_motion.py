@@ -36,6 +36,7 @@ def bound_of(found: Motion, share: float) -> np.ndarray:
     return (found.straight * share + np.minimum(found.turning * share, found.most_turning)) * MARGIN
 
 
+@pytest.mark.coverage("plate-ends-loop", "disc-ends-loop", "capsule-ends-loop", "plate-bones-loop")
 @pytest.mark.parametrize("plain", [False, True], ids=["loop", "plain"])
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("limb", LIMBS)
@@ -64,9 +65,11 @@ def test_no_limb_gets_farther_than_its_bound(monkeypatch, plain: bool, interpola
     assert (jump > 0.3 * found.jump).any() == (limb == "plate" and interpolate == "ends")
 
 
-def test_what_stays_or_jumps_does_not_move():
-    """Statics and characters that leave, and everything at the last tick."""
-    history = recorded_world("bones", 1).history
+@pytest.mark.coverage
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_what_stays_or_jumps_does_not_move(interpolate: str):
+    """Characters that jump or leave, and everything at the last tick."""
+    history = recorded_world(interpolate, 1).history
     first, last = motion(history._ring, 0), motion(history._ring, len(history.ticks) - 1)
     assert 0 < (first.straight == 0.0).sum() < (first.straight > 0.0).sum()
     for found in (first, last):
