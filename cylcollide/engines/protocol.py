@@ -91,13 +91,19 @@ class Engine(Protocol, metaclass=_ShownProtocol):
     capabilities: Capabilities
 
     def build(self, limbs: Limbs) -> None:
-        """Replace all limbs by these; ValueError, with shape and row, for a shape that the engine does not support."""
+        """Replace all limbs by these.
+
+        ValueError, with shape and row, for a shape that the engine does not support.
+        """
 
     def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
-        """Move every limb to the axis from ``p1`` to ``p2``, both (m, 3) in metres; ValueError for another m."""
+        """Move every limb to the axis from ``p1`` to ``p2``, both (m, 3) in metres.
+
+        ValueError for another number of rows.
+        """
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """The closest hit of each closed segment; ``starts`` and ``ends`` (n, 3) in metres, n >= 0."""
+        """The closest hit of each closed segment; ``starts``, ``ends`` (n, 3) in metres, n >= 0."""
 
     def close(self) -> None:
         """Release the engine's resources; closing twice is harmless."""
