@@ -2,6 +2,9 @@
 
 Run: python benchmarks/soak.py   (needs pip install '.[test]'; five minutes on two processors)
 
+Rays go at faces and edges of all shapes, beside or short of them by 10⁻¹ to 10⁻¹⁶ of the size, in units from 2⁻⁴⁵⁰ to
+2⁴⁵⁰: at single limbs, and at crowds of 3 to 420 limbs by each of the three loops.
+
 The oracle (`tests/support/oracle/compiled`) computes with 106 bits and a bound on its own error, in formulas that the
 library has not; what it leaves open is decided in rational arithmetic (`tests/support/oracle/any_shape.py`). What is
 asked is in `tests/support/soak/questions.py`, how it is judged in `tests/support/soak/judge.py`.

@@ -92,13 +92,13 @@ def measure(program: Path, steps: int) -> dict[str, Any]:
 def page_table(rows: list[dict[str, Any]]) -> str:
     """The table of the page."""
     lines = [
-        "| program | rays a call | rays | differ | PyBullet, µs a call | exact, µs | ratio |",
-        "|---|" + "---|" * 6,
+        "| program | rays a call | rays | differ | PyBullet, µs a call | exact, µs |",
+        "|---|" + "---|" * 5,
     ]
     for row in rows:
         rays, calls = int(row["rays"]), int(row["calls"])
         differ = row["causes"].replace(", ", "; ") or "0"
-        times = " | ".join(str(row[name]) for name in ("bullet_us", "exact_us", "ratio"))
+        times = " | ".join(str(row[name]) for name in ("bullet_us", "exact_us"))
         lines.append(f"| `{row['program']}` | {rays // calls:,} | {rays:,} | {differ} | {times} |")
     return "\n".join(lines)
 

@@ -126,8 +126,9 @@ class Mirror(MirrorPoints):
         """Update the mirror: all poses, and bodies that were added, removed or changed.
 
         PyBullet does not report collision filters. They are measured with its rays when a body is
-        new, its base becomes fixed or free, or `setCollisionFilterGroupMask` was called; `filters`
-        measures all again. A sync that fails, or is interrupted, leaves the mirror as it was.
+        new, its base becomes fixed or free, or this process has called
+        `setCollisionFilterGroupMask` or `loadBullet`; `filters` measures all again. A sync that
+        fails, or is interrupted, leaves the mirror as it was.
         """
         self._follower.sync(validate.flag(filters, "filters"))
 

@@ -17,7 +17,7 @@ from cylcollide.process.signatures import Shown
 class EngineHits(metaclass=Shown):
     """The closest hit of n segments as the engine reports it; a miss has limb -1, else nan."""
 
-    limb: Int32Array  # row of the limbs the engine was built from, (n,)
+    limb: Int32Array  # row of the limbs given to `build`, (n,)
     fraction: Float64Array  # 0 at the start, 1 at the end of the segment, (n,)
     position: Float64Array  # metres, (n, 3)
     normal: Float64Array  # outward, unit length, (n, 3); nan where the engine reports none
@@ -86,18 +86,24 @@ class _ShownProtocol(Shown, type(Protocol)):  # type: ignore[misc]
 class Engine(Protocol, metaclass=_ShownProtocol):
     """An engine with its own solids for the limbs. Use it as a context manager: it owns resources."""
 
-    name: str
-    versions: dict[str, str]
+    name: str  # as tables show it
+    versions: dict[str, str]  # of its packages
     capabilities: Capabilities
 
     def build(self, limbs: Limbs) -> None:
-        """Replace all limbs by these; ValueError for a shape that the engine does not support."""
+        """Replace all limbs by these.
+
+        ValueError, with shape and row, for a shape that the engine does not support.
+        """
 
     def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
-        """Move every limb to the axis from ``p1`` to ``p2``, both (m, 3) in metres."""
+        """Move every limb to the axis from ``p1`` to ``p2``, both (m, 3) in metres.
+
+        ValueError for another number of rows.
+        """
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """The closest hit of each segment; ``starts`` and ``ends`` (n, 3) in metres."""
+        """The closest hit of each closed segment; ``starts``, ``ends`` (n, 3) in metres, n >= 0."""
 
     def close(self) -> None:
         """Release the engine's resources; closing twice is harmless."""

@@ -27,7 +27,7 @@ RESOLUTION = 2.0**-10
 """Of a tick: parts of an interval are halved down to this where nothing else is said."""
 
 PASSAGE_ROUNDING = 256.0 * UNIT_ROUNDOFF
-"""All rounding of a bullet's place in the frame of a box, relative to the largest coordinates: 182 u are derived."""
+"""All rounding of a bullet's place in the frame of a box, relative to the largest coordinates: 185 u are derived."""
 
 MARGIN = 1.0 + 2.0**-10
 """Pays for the rounding of bounds themselves."""
