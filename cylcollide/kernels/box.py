@@ -9,9 +9,8 @@ from cylcollide.kernels.double_double import (
     Vector,
     as_double_double,
     high_words,
-    two_difference,
 )
-from cylcollide.kernels.interval import EVERYTHING, NOTHING, UNDECIDED_FACE, Bracket, Span, intersect_brackets
+from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Span, intersect_brackets
 from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
@@ -19,7 +18,6 @@ from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, absolute, larger, select, smaller, square_root
 
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
-NONE = float(Face.NONE)
 
 
 @inlined
@@ -28,12 +26,6 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
 
     The face of entry is certain if its slab, even grown, is entered after the shrunk slabs of both other axes.
     """
-    return span_between(*box_slabs(ray, limb))
-
-
-@inlined
-def box_slabs(ray: Ray, limb: Limb) -> tuple[Bracket, Bracket, Bracket, Vector]:
-    """Bounds of when the line is inside each of the three slabs, metres; and its rates along their axes."""
     delta, (axes, half) = rounding_bound(ray, limb.extent), box_axes(limb)
     shift, point = closest_approach(ray, limb.centre)
     d = ray.direction
@@ -41,61 +33,9 @@ def box_slabs(ray: Ray, limb: Limb) -> tuple[Bracket, Bracket, Bracket, Vector]:
     x = slab_about(dot(point, axes[0]), rate_x, half[0], shift, delta)
     y = slab_about(dot(point, axes[1]), rate_y, half[1], shift, delta)
     z = slab_about(dot(point, axes[2]), rate_z, half[2], shift, delta)
-    return x, y, z, (rate_x, rate_y, rate_z)
-
-
-@inlined
-def span_between(x: Bracket, y: Bracket, z: Bracket, rates: Vector) -> Span:
-    """Bounds of when the line is inside all three slabs, and the faces."""
     inside = intersect_brackets(intersect_brackets(x, y), z)
-    first, last = faces_through(x, y, z, rates)
+    first, last = faces_through(x, y, z, (rate_x, rate_y, rate_z))
     return Span(inside.outer, inside.inner, first, last)
-
-
-@inlined
-def parallel_box_span(ray: Ray, displacement: DoubleDoubleVector, limb: Limb) -> Span:
-    """`ray_box` of one ray, without error for slabs across x, y or z that it is parallel to.
-
-    Faces are those that are crossed; an edge belongs to the lowest one.
-    """
-    (axes, half), (x, y, z, rates) = box_axes(limb), box_slabs(ray, limb)
-    return span_between(
-        parallel_slab(ray, displacement, limb, axes[0], half[0], x),
-        parallel_slab(ray, displacement, limb, axes[1], half[1], y),
-        parallel_slab(ray, displacement, limb, axes[2], half[2], z),
-        rates,
-    )
-
-
-@inlined
-def parallel_slab(
-    ray: Ray, displacement: DoubleDoubleVector, limb: Limb, axis: Vector, half: float, slab: Bracket
-) -> Bracket:
-    """Everything or nothing, if the axis is one of space, at right angles to the displacement; else the given slab."""
-    for k in range(3):
-        if displacement[k][0] == 0.0 and is_level(axis, k):
-            high, low = two_difference(ray.origin[k], limb.centre[k])
-            is_beyond = abs(high) > half or (abs(high) == half and low != 0.0 and (low > 0.0) == (high > 0.0))
-            return Bracket(NOTHING, NOTHING) if is_beyond else Bracket(EVERYTHING, EVERYTHING)
-    return slab
-
-
-@inlined
-def level_face(height: float, limb: Limb, k: int) -> float:
-    """The face across x, y or z on which a coordinate is exactly, if an axis of the box is one of these; else NONE."""
-    axes, half = box_axes(limb)
-    for axis in range(3):
-        if is_level(axes[axis], k):
-            high, low = two_difference(height, limb.centre[k])
-            if abs(high) == half[axis] and low == 0.0:
-                return NEG_X + 2.0 * axis + (1.0 if (high > 0.0) == (axes[axis][k] > 0.0) else 0.0)
-    return NONE
-
-
-@inlined
-def is_level(axis: Vector, k: int) -> bool:
-    """Whether an axis of a box is exactly x, y or z, in either direction."""
-    return bool(abs(axis[k]) == 1.0 and abs(axis[(k + 1) % 3]) + abs(axis[(k + 2) % 3]) == 0.0)
 
 
 @inlined

@@ -12,12 +12,12 @@ import numpy as np
 from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
-from cylcollide.kernels.at_surface import level_plane, level_span, owner
 from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.dispatch import pieces
 from cylcollide.kernels.hit_bounds import span_of
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import Span
+from cylcollide.kernels.level import level_ray, level_span, owner
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
@@ -71,14 +71,18 @@ def level_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> Span:
 def write_level_chord(
     chords: ChordColumns, row: int, rays: Rays, i: int, ray: Ray, limb: Limb, number: int, piece: int
 ) -> bool:
-    """Write the chord of ray i along a level face of a limb, if float64 decides it; returns whether it does."""
-    if ray.radius > 0.0:
+    """Write the chord of ray i along level faces of a limb, if float64 decides it; returns whether it does."""
+    displacement, limit = exact_displacement(rays, i), limit_of(rays, i)
+    moved, is_beyond, plane = level_ray(ray, displacement, limb)
+    if is_beyond:
         return False
-    displacement = exact_displacement(rays, i)
-    decided, (entry, leave, first, last) = chord_at(rays, i, ray, limb, level_span(ray, displacement, limb, piece))
+    span = span_of(moved, limb, piece)
+    if moved.radius > 0.0:
+        decided, (entry, leave, first, last) = thick_chord(displacement, moved, limit, limb, span)
+    else:
+        decided, (entry, leave, first, last) = certain_chord(displacement, moved, limit, limb, span)
     if not decided:
         return False
-    plane = level_plane(ray, displacement, limb)
     write_chord(chords, row, number, (entry, leave, owner(first, plane), owner(last, plane)))
     chords.exact_hit[row] = chords.exact_chord[row] = True  # other kernels would look for ends in the plane
     return True
