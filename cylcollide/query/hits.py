@@ -48,6 +48,7 @@ class RayHit(metaclass=Shown):
     exit_normal: Float64Array
     exit_face: int
     thickness: float
+    undecided: bool
 
 
 class RayHits(HitFields):

@@ -65,6 +65,7 @@ class ClosestPoint(metaclass=Shown):
     limb_name: str | None
     hit_group: int
     character: int
+    static: int
     bone: int
     rig_limb: int
     local_position: Float64Array

@@ -12,7 +12,7 @@ from support.mixed_questions import grid_limbs, whole_segments
 
 import cylcollide as cc
 
-HIT_FIELDS = (*FIELDS, *LABEL_FIELDS)
+HIT_FIELDS = (*FIELDS, *LABEL_FIELDS, "undecided")
 CHORD_FIELDS = (
     *("limb", "character", "entry_fraction", "exit_fraction", "entry_face", "exit_face", "thickness"),
     *("entry_position", "exit_position", "entry_normal", "exit_normal", "entry_distance", "exit_distance"),
