@@ -295,7 +295,8 @@ class Mirror(MirrorPoints):
 
         `print` it, or `save` it. The search casts some hundred segments beside it in PyBullet.
         """
-        return explain_ray(self, vectors(start, "start", 1)[0], vectors(end, "end", 1)[0])
+        first, last = vectors(start, "start", 1), vectors(end, "end", 1)
+        return explain_ray(self, validate.in_range(first, "start")[0], validate.in_range(last, "end")[0])
 
     def debug_draw(
         self,

@@ -123,7 +123,8 @@ def raise_misplaced(
         if not is_placed(local1, local2, p1, p2):
             _refuse(
                 "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
-                [list(p1), list(p2)], f"{whose}, so far out that the limb leaves the range or loses its axis",
+                [[*map(float, p1)], [*map(float, p2)]],
+                f"{whose}, so far out that the limb leaves the range or loses its axis",
             )  # fmt: skip
     raise_changed("positions", "orientations")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.sides import Plane, named_pairs, plane_between, without_side
 from cylcollide.characters.skeleton import from_bone
 from cylcollide.limbs.meshes import BOX_CORNERS
+from cylcollide.query.record import remade
 from cylcollide.runtime.memory import frozen
 
 Outline: TypeAlias = tuple[Float64Array, Float64Array]
@@ -29,6 +30,10 @@ class RigSymmetry(NamedTuple):
     difference: Float64Array  # (k,): largest distance of ends or corners, or difference of radii, from the mirror image
     alone: Int64Array  # rows of limbs whose counterpart is missing
     names: tuple[str, ...]  # of all limbs
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by `remade`, which makes arrays read-only."""
+        return remade, (type(self), *self)
 
     def __str__(self) -> str:
         plane = f"plane: x @ {[round(c, 6) for c in self.normal.tolist()]} = {self.offset:.6g}"

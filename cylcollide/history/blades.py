@@ -13,7 +13,7 @@ from cylcollide._types import NO_LIMB
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.requests import Protected, ProtectedSince, protected_by, repeated
 from cylcollide.history.rewound import RewoundLimbs, present_positions
-from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, sample_times
+from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, one_or_each, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_request
@@ -27,8 +27,8 @@ from cylcollide.query.request import Filters, some_rows
 from cylcollide.runtime.memory import frozen
 from cylcollide.world.hit_world import HitWorld
 
-PastSweepRequest: TypeAlias = tuple[SweepRequest, tuple[Asked, Asked], Protected]
-"""Blades, the times of their beginning and end, and the protected characters."""
+PastSweepRequest: TypeAlias = tuple[SweepRequest, tuple[ArrayLike, ArrayLike, OnOld], Protected]
+"""Blades, the times of their beginning and end and what times mean that are not kept, and the protected characters."""
 
 
 def past_sweeps(
@@ -46,20 +46,21 @@ def past_sweeps(
     **options: Unpack[Filters],
 ) -> PastSweepRequest:
     """A request about capsules whose ends go straight while limbs move from t0 to t1; without t1 limbs stand still."""
-    first, last = (t0, None, None, on_old), (t0 if t1 is None else t1, None, None, on_old)
     begins = repeated((p1, p2, to_p1, to_p2), ("p1", "p2", "to_p1", "to_p2"), (t0, t1), ("t0", "t1"))
     blades = sweep_request(begins, p2, to_p1, to_p2, radius, resolution=resolution, **options)
-    return blades, (first, last), protected_by(protected_since)
+    return blades, (t0, t0 if t1 is None else t1, on_old), protected_by(protected_since)
 
 
 def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptHits:
     """What each blade touches first."""
-    (ends, blades, resolution), (begin, end), _ = request
+    (ends, blades, resolution), (begin, end, on_old), _ = request
     n = len(blades.reach)
-    first, last = (sample_times(ring, n, asked, name=name) for asked, name in ((begin, "t0"), (end, "t1")))
-    row = validate.first_bad_row(last.time < first.time)
+    t0, t1 = one_or_each(begin, "t0", n), one_or_each(end, "t1", n)
+    row = validate.first_bad_row(t1 < t0)
     if row is not None:
-        raise ValueError(f"t1: expected t1 >= t0, got {last.time[row]} after {first.time[row]} in row {row}")
+        raise ValueError(f"t1: expected t1 >= t0, got {t1[row]} < {t0[row]} in row {row}; time does not run backwards")
+    asked: list[tuple[Asked, str]] = [((t0, None, None, on_old), "t0"), ((t1, None, None, on_old), "t1")]
+    first, last = (sample_times(ring, n, times, name=name) for times, name in asked)
     pieces = _pieces(ring, request, first, last)
     swept, piece = missed_strokes(n), np.full(n, -1, np.int64)
 

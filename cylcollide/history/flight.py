@@ -12,8 +12,8 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, fly_bullets
-from cylcollide.process.signatures import Shown
 from cylcollide.query.arguments import VECTORS, dimensions, flattened
+from cylcollide.query.record import Record
 from cylcollide.query.request import as_pairs
 from cylcollide.runtime.memory import frozen
 
@@ -25,7 +25,7 @@ MOST_PIECES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class FlightPath(metaclass=Shown):
+class FlightPath(Record):
     """Flights as p straight pieces: bullet by bullet, in the order of time. No array can be written."""
 
     starts: Float64Array

@@ -16,8 +16,8 @@ from cylcollide.limbs.explain import remarks_on_end
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import GAP, HIT, NOW, Scene
 from cylcollide.limbs.shot_figure import DrawnShot, shot_figure
-from cylcollide.process.signatures import Shown
 from cylcollide.query.hits import RayHit
+from cylcollide.query.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +27,7 @@ INTERVALS_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
-class MissExplanation(metaclass=Shown):
+class MissExplanation(Record):
     """Why a segment missed at its time, and when it would have hit.
 
     `print` it, or `plot` it. Arrays are read-only. It considers all limbs, or only those of one hit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.history.sample_times import count, one_or_each
 from cylcollide.process.signatures import Shown
+from cylcollide.query.record import remade
 from cylcollide.runtime.memory import frozen
 
 
@@ -35,6 +36,10 @@ class Admitted(NamedTuple):
     times: Float64Array
     reasons: NDArray[np.int8]
     """`Admission` of each."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by `remade`, which makes arrays read-only."""
+        return remade, (type(self), *self)
 
 
 @dataclass(frozen=True)

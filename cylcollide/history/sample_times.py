@@ -122,8 +122,8 @@ def _times_of_ticks(
         number, share = np.clip(number, first, last), np.where(outside, 0.0, share)
     begins = ring.times
     index = number - first
-    span = begins[np.minimum(index + 1, len(begins) - 1)] - begins[index]
-    judged = begins[index] + share * span
+    end = begins[np.minimum(index + 1, len(begins) - 1)]
+    judged = np.where(share == 1.0, end, np.minimum(begins[index] + share * (end - begins[index]), end))
     if on_old == "miss":
         judged, share = (np.where(outside, np.nan, known) for known in (judged, share))
         number, index = (np.where(outside, NO_TICK, known) for known in (number, index))

@@ -39,6 +39,7 @@ from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.overlaps import capsule_request, settled
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.query.result import chosen_rows
+from cylcollide.runtime.memory import frozen
 from cylcollide.shapes import Solids
 
 if TYPE_CHECKING:
@@ -180,12 +181,12 @@ class Limbs(Constructors, PointQueries):
     @property
     def box_axes(self) -> Float64Array:
         """Unit axes of the boxes, one per row, zero for other shapes; (n, 3, 3)."""
-        return tables.box_columns(self._table)[:, :9].reshape(-1, 3, 3)
+        return frozen(tables.box_columns(self._table)[:, :9].reshape(-1, 3, 3))
 
     @property
     def half_extents(self) -> Float64Array:
         """Half extents of the boxes along their axes, zero for other shapes; (n, 3)."""
-        return tables.box_columns(self._table)[:, 9:]
+        return frozen(tables.box_columns(self._table)[:, 9:])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write all limbs to an .npz file; the suffix is added if it is missing.

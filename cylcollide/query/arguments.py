@@ -49,7 +49,7 @@ def arguments_of(
     vectors = [name for name in names if name in VECTORS]
     pairs = [(vectors[k], vectors[min(k + 1, len(vectors) - 1)]) for k in range(0, len(vectors), 2)]
     are_rows = [f"ARE_VECTORS({one}, {other})" for one, other in pairs]
-    are_rows += [f"getattr({name}, 'ndim', 0) < 2" for name in names if name in TIMES]
+    are_rows += [f"are_flat({name})" for name in names if name in TIMES]
     every = ", ".join(f"'{name}': {name}" for name in names)
     by_row = [one.name for one in given if "ArrayLike" in str(one.annotation)]
     text = (
@@ -57,7 +57,7 @@ def arguments_of(
         f"if {' and '.join(are_rows)} else of_any_shape(answer, {owner}, make, {{{every}}}, by_row)"
     )
     known = {"make": make, "defaults": {one.name: one.default for one in given}, "by_row": by_row}
-    known |= {"ARE_VECTORS": ARE_VECTORS, "of_any_shape": of_any_shape}
+    known |= {"ARE_VECTORS": ARE_VECTORS, "of_any_shape": of_any_shape, "are_flat": are_flat}
 
     def decorate(answer: Callable[[Owner, Request], Answer]) -> Callable[Concatenate[Owner, P], Answer]:
         method: Any = wraps(answer)(eval(text, {"answer": answer, **known}))
@@ -92,6 +92,12 @@ def of_any_shape(
     if shape is not None and isinstance(found, Result):
         found._reshaped(shape)
     return found
+
+
+def are_flat(values: Any) -> bool:
+    """Whether times are one for each row, or one for all; nested lists are not."""
+    ndim: int | None = getattr(values, "ndim", None)
+    return dimensions(values) < 2 if ndim is None and values is not None else (ndim or 0) < 2
 
 
 def dimensions(values: Any) -> int:

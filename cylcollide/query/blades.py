@@ -60,7 +60,7 @@ class SweptHits(LimbFields):
     _what = "blades"
     fields: ClassVar[tuple[str, ...]] = (
         *("hit", "fraction", "position", "undecided", "limb", "character", "static", "limb_name", "hit_group"),
-        *("bone", "rig_limb"),
+        *("bone", "rig_limb", "local_position"),
     )
 
     def __init__(self, limbs: LabelledLimbs, swept: Swept) -> None:

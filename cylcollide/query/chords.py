@@ -68,6 +68,7 @@ class Chords(LimbFields):
     """
 
     _what = "chords"
+    _of_queries = ("undecided",)
     fields: ClassVar[tuple[str, ...]] = (
         *("ray", "limb", "limb_name", "hit_group", "character", "static", "bone", "rig_limb"),
         *("entry_fraction", "entry_distance", "entry_position", "entry_normal", "entry_face"),

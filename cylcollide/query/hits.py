@@ -11,19 +11,19 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array
 from cylcollide.process.files import Columns
-from cylcollide.process.signatures import Shown
 from cylcollide.query import exact_fallback
 from cylcollide.query.clearance import Considered, ConsideredNow, clearances
 from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.record import Record
 from cylcollide.query.request import LabelledLimbs, State, take_rays
 from cylcollide.query.result import Computed, Field
 from cylcollide.query.results import HitFields, Surface, distances, ray_lengths, surface_at
 from cylcollide.runtime.memory import frozen
 
 
-@dataclass(frozen=True)
-class RayHit(metaclass=Shown):
+@dataclass(frozen=True, eq=False)
+class RayHit(Record):
     """One row of `RayHits`, as plain Python values and small arrays."""
 
     hit: bool
@@ -48,6 +48,7 @@ class RayHit(metaclass=Shown):
     exit_normal: Float64Array
     exit_face: int
     thickness: float
+    undecided: bool
 
 
 class RayHits(HitFields):

@@ -18,7 +18,6 @@ from cylcollide.exact.nearest import is_within, nearest, nearest_solid
 from cylcollide.exact.solid import LimbSolid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
-from cylcollide.process.signatures import Shown
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each
@@ -26,6 +25,7 @@ from cylcollide.query.loops.nearest import find_nearest, missed_nearest
 from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places
 from cylcollide.query.loops.within import find_within
 from cylcollide.query.near_requests import NearRequest
+from cylcollide.query.record import Record
 from cylcollide.query.request import LabelledLimbs, State
 from cylcollide.query.result import Computed, Field
 from cylcollide.query.results import HitFields, LimbFields, Surface
@@ -52,8 +52,8 @@ def places_on(points: Float64Array, rows: LimbRows, row: Int32Array, solid: Call
     return places
 
 
-@dataclass(frozen=True)
-class ClosestPoint(metaclass=Shown):
+@dataclass(frozen=True, eq=False)
+class ClosestPoint(Record):
     """One row of `ClosestPoints`, as plain Python values and small arrays."""
 
     hit: bool
@@ -65,6 +65,7 @@ class ClosestPoint(metaclass=Shown):
     limb_name: str | None
     hit_group: int
     character: int
+    static: int
     bone: int
     rig_limb: int
     local_position: Float64Array

@@ -153,10 +153,16 @@ class HitFields(LimbFields):
     def __getitem__(self, rows: Any) -> Any:
         """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
         kind = getattr(self, "_kind_of_row", None)
-        if kind is None or not isinstance(rows, SupportsIndex) or getattr(rows, "ndim", 0) != 0:
+        if kind is None or not is_index(rows):
             return super().__getitem__(rows)
         row = [getattr(self, name)[index(rows)] for name in kind.__annotations__]
         return kind(*(value.item() if isinstance(value, np.generic) else value for value in row))
+
+
+def is_index(rows: Any) -> bool:
+    """Whether it is an integer of any kind, or an array of one without dimensions; a bool is a mask of wrong shape."""
+    is_one = isinstance(rows, SupportsIndex) and not isinstance(rows, bool) and getattr(rows, "ndim", 0) == 0
+    return is_one and getattr(getattr(rows, "dtype", None), "kind", "i") in "iu"
 
 
 def gather(column: NDArray[Any], index: Int32Array | Int64Array, missing: Any) -> NDArray[Any]:

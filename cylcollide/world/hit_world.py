@@ -135,13 +135,13 @@ class HitWorld(StaticCalls):
         self._pose(ids, lambda roster, index: Poses(roster, index, positions, orientations), teleport)
 
     def set_pose_matrices(
-        self, ids: ArrayLike, matrices: ArrayLike, *, order: MatrixOrder, teleport: Flags = False
+        self, ids: ArrayLike, matrices: ArrayLike, order: MatrixOrder = "row", *, teleport: Flags = False
     ) -> None:
         """`set_poses` of bones given as matrices from bone to world: rotation and translation.
 
-        `order="row"`: matrix times column vector, the translation in the last column, (k, b, 4, 4)
-        or (k, b, 3, 4). "column": its transpose, the translation in the last row, (k, b, 4, 4) or
-        (k, b, 4, 3).
+        `order`: "row" is matrix times column vector, the translation in the last column,
+        (k, b, 4, 4) or (k, b, 3, 4); "column" is its transpose, the translation in the last row,
+        (k, b, 4, 4) or (k, b, 4, 3).
 
         Raises
         ------

@@ -130,10 +130,13 @@ class Roster:
             row = int(known.argmin())
             self._raise_unknown(int(given[row]), row)
         if len(given) > 1 and (given[1:] <= given[:-1]).any():
-            ordered = np.sort(given)
-            twice = ordered[1:][ordered[1:] == ordered[:-1]]
-            if len(twice):
-                raise ValueError(f"ids: expected each character once, got {twice[0]} twice")
+            order = np.argsort(given, kind="stable")
+            again = order[1:][given[order[1:]] == given[order[:-1]]]
+            if len(again):
+                row = int(again.min())
+                raise ValueError(
+                    f"ids: expected each character once, got {given[row]} again in row {row}; leave out such rows"
+                )
         return index
 
     def index_of_living(self, ids: Int32Array) -> Int64Array:

@@ -27,6 +27,7 @@ def check_refused(call: Call, name: str, value: float, column: Any = slice(None)
     given.reshape(len(given) if given.ndim else 1, -1)[row, column] = value
     with pytest.raises(ValueError, match=rf"^{name}: expected ") as refused:
         call.call(**{**call.arguments, name: given})
+    assert "[np." not in str(refused.value)  # how numpy shows its own numbers
     flat = {("Clip", "orientations"): [k + ROW * ROWS for k in range(ROWS)]}.get((call.function, name), [ROW])
     if row == ROW:
         assert re.search(rf"\b(row|bone) ({'|'.join(map(str, flat))})\b", str(refused.value)), (

@@ -68,6 +68,14 @@ def test_a_ray_that_both_answer_alike(c):
     assert "dumpUrdf 5/right_elbow, fraction 0." in str(found)
 
 
+def test_bad_ends_are_named(c):
+    mirror = Mirror(c, mesh="skip")
+    for bad in (np.nan, np.inf, 2.0**501):
+        for name, ends in (("start", ([0, bad, 0], [0, 0, 1])), ("end", ([0, 0, 0], [0, 0, bad]))):
+            with pytest.raises(ValueError, match=f"^{name}: expected finite numbers"):
+                mirror.explain(*ends)
+
+
 def test_a_phantom(c):
     mirror = Mirror(c, mesh="wrap")
     found = mirror.explain(*BESIDE)

@@ -220,6 +220,10 @@ def test_moving_limbs_are_touched_when_it_says_and_not_before(interpolate: str):
             assert hits.tick[i] <= hits.time[i] <= hits.tick[i] + 1
     with pytest.raises(ValueError, match="t1: expected t1 >= t0"):
         history.sweep_capsules(p[0], q[0], u[0], v[0], 0.1, 1.0, 0.5)
+    for on_old in ("error", "clamp", "miss"):  # time does not run backwards where it is not kept, either
+        for first, last in ((-1.0, -2.0), (99.0, 98.0), (99.0, -1.0)):
+            with pytest.raises(ValueError, match="t1: expected t1 >= t0"):
+                history.sweep_capsules(p[0], q[0], u[0], v[0], 0.1, first, last, on_old=on_old)
     for times in ((np.nan, 1.0), (-9.0, 1.0), (0.5, 99.0), (0.5, "late"), ([0.1, 0.2], 0.5)):
         name = "t1" if times[0] == 0.5 else "t0"
         with pytest.raises(ValueError, match=f"^{name}: expected"):

@@ -70,6 +70,22 @@ def test_ticks_that_are_not_kept(walk: PoseHistory):
         walk.cast_segments(*shot, tick=9, alpha=1.5, on_old="miss")
 
 
+def test_alpha_1_is_the_time_of_the_next_tick():
+    """And what is protected from that time on is not hit then; begin + (end - begin) may be less, or more."""
+    rng, below, above = np.random.default_rng(1), 0, 0
+    for begin, end in np.sort(rng.normal(size=(40, 2)), axis=1).tolist():
+        history = PoseHistory(cc.HitWorld(cc.Limbs.spheres([0, 0, 0], 1.0, character=3)))
+        history.record(begin)
+        history.record(end)
+        hits = history.cast_segments(
+            [-2, 0, 0], [2, 0, 0], tick=0, alpha=[1.0, np.nextafter(1.0, 0.0)], protected_since={3: end}
+        )
+        assert (hits.time[0], hits.hit[0]) == (end, False)
+        assert begin < hits.time[1] <= end
+        below, above = below + (begin + (end - begin) < end), above + (begin + (end - begin) > end)
+    assert min(below, above) > 1
+
+
 def test_parts_of_results_keep_their_moments(walk: PoseHistory):
     hits = walk.cast_segments([[2.5, -1, 0]] * 4, [[2.5, 1, 0]] * 4, [20.0, 20.5, 21.5, 22.0])
     assert hits[1:3].time.tolist() == [20.5, 21.5]

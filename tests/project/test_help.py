@@ -3,8 +3,11 @@
 import inspect
 import pydoc
 import re
+from functools import reduce
 from importlib import import_module
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 WIDTH, HEIGHT = 100, 50
@@ -108,3 +111,45 @@ def test_shared_options_have_their_defaults(kind, method, expected):
     defaults = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
     assert defaults == {name: expected[name] for name in defaults}
     assert len(defaults) > 3
+
+
+# The page of the contract ------------------------------------------------------------------------------------------
+
+OWNERS = {"world": "HitWorld", "history": "PoseHistory", "limbs": "Limbs", "rig": "Rig", "clip": "Clip"}
+OWNERS |= {"clock": "ViewClock", "log": "ShotLog LoggedShots", "judged": "Judged"}
+CALL = re.compile(rf"\b(cc|{'|'.join(OWNERS)})((?:\.\w+)+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+
+
+def written_calls():
+    """Return owner, name and arguments of each call in the contract's list of the public interface."""
+    page = (Path(__file__).parents[2] / "docs" / "design.md").read_text()
+    (block,) = re.findall(r"## 4\..*?```python\n(.*?)```", page, re.DOTALL)
+    return CALL.findall(block)
+
+
+@pytest.mark.parametrize(("owner", "path", "arguments"), written_calls())
+def test_signatures_are_those_of_the_contract(owner, path, arguments):
+    """Names, defaults, and which arguments are keywords alone; others may stand in their place without a name."""
+    package, names = import_module("cylcollide"), path[1:].split(".")
+    owners = [getattr(package, name) for name in OWNERS[owner].split()] if owner in OWNERS else [package]
+    thing = reduce(getattr, names, next(one for one in owners if hasattr(one, names[0])))
+    parameters = {name: one for name, one in inspect.signature(thing).parameters.items() if name != "self"}
+    names, by_keyword = list(parameters), False
+    for place, argument in enumerate(re.split(r",\s*(?![^(\[{]*[)\]}])", arguments) if arguments else []):
+        name, has_default, default = argument.partition("=")
+        if argument == "*":
+            by_keyword = True
+        elif has_default:
+            one = parameters[name]
+            try:
+                value = eval(default, {"np": np, **vars(package.Shape)})
+            except NameError:  # of a call with this argument
+                continue
+            assert one.default == value or value is ... or tuple(one.default) == value, argument
+            assert (one.kind is one.KEYWORD_ONLY) == by_keyword, argument
+        elif argument != "...":
+            assert parameters[names[place]].kind is not inspect.Parameter.KEYWORD_ONLY, argument
+
+
+def test_the_contract_writes_many_calls():
+    assert len(written_calls()) > 50

@@ -148,6 +148,11 @@ def test_one_vector_of_each_at_many_times():
         for got, want in zip(arrays_of(answer), arrays_of(call.call(**{**given, **rows})), strict=True):
             assert np.array_equal(got, want, equal_nan=got.dtype.kind == "f"), call.function
         assert not isinstance(answer, Result) or answer.shape == (ROWS,)
+        image = {name: array.reshape(SHAPE) for name, array in given.items() if name in times}
+        arrays = {name: np.array([one[name]]) for name in given if name in VECTORS}
+        for images in (image, {name: array.tolist() for name, array in image.items()}):
+            found = call.call(**{**given, **arrays, **images})
+            assert not isinstance(found, Result) or (found.shape, found == answer) == (SHAPE, True), call.function
         tried.add(call.function)
     assert len(tried) >= 17, tried
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.awkward_calls import calls
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.shape_rays import sample
 from support.check_cylinders import FIELDS, sized
@@ -11,8 +12,9 @@ from support.labelled import LABEL_FIELDS, carried
 from support.mixed_questions import grid_limbs, whole_segments
 
 import cylcollide as cc
+from cylcollide.query.result import Result
 
-HIT_FIELDS = (*FIELDS, *LABEL_FIELDS)
+HIT_FIELDS = (*FIELDS, *LABEL_FIELDS, "undecided")
 CHORD_FIELDS = (
     *("limb", "character", "entry_fraction", "exit_fraction", "entry_face", "exit_face", "thickness"),
     *("entry_position", "exit_position", "entry_normal", "exit_normal", "entry_distance", "exit_distance"),
@@ -170,3 +172,17 @@ def test_rows_that_are_not_there_are_refused(rows: Any):
     for found in (*casts, state.limbs, state.contains_points(start), judged, judged.impacts):
         with pytest.raises(LookupError):  # a KeyError for a name that no limb has
             found[rows]
+
+
+def test_a_bool_is_no_index():
+    """Of any kind of result: neither row 1, nor an error that does not say what indices are."""
+    kinds = set()
+    for call in calls().values():
+        answer = call.call(**call.arguments)
+        if isinstance(answer, Result) and answer._count > 1:
+            for index in (True, False, np.True_, np.array(True), 1.0, np.float64(1), None, "1"):
+                with pytest.raises(IndexError):
+                    _ = answer[index]
+            assert type(answer[np.array(1)]) is type(answer[1])
+            kinds.add(type(answer).__name__)
+    assert kinds >= {"RayHits", "Chords", "Judged", "ClosestPoints", "NearLimbs", "MovingHits", "SweptHits", "Doubts"}

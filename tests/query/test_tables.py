@@ -99,6 +99,33 @@ def test_a_dictionary_has_every_column(result):
         assert np.array_equal(columns[name], getattr(result, name), equal_nan=columns[name].dtype.kind == "f"), name
 
 
+def test_a_file_has_every_column(result, tmp_path):
+    """All that a result tells of its rows or queries, but what is said to be computed when it is read."""
+    result.save(tmp_path / "kept")
+    again = type(result).load(tmp_path / "kept")
+    public = [name for name in dir(result) if not name.startswith("_")]
+    columns = {name for name in public if isinstance(getattr(result, name, None), np.ndarray)}
+    missing = {name for name in columns if not hasattr(again, name)} - {"clearance", "clearance_limb"}
+    assert missing <= ({"local_normal"} if isinstance(result, cc.SweptHits) else set())
+    assert columns > {"limb"}
+    if isinstance(result, cc.RayHits | cc.ClosestPoints):
+        assert result[0].static == result.static[0]
+
+
+def test_answers_that_are_open_differ_from_others(tmp_path):
+    """What bounds leave open stays open in a file, in rows, and when answers are compared."""
+    world = cc.HitWorld(cc.Limbs.ellipsoids([[0, 0, 0.0]], [[0, 0, 2.0]], 0.5))
+    radius = np.nextafter(0.25, np.arange(0, 5)[:, None]).ravel()
+    starts, ends = [[-3, 0.75, 1.0]] * 5, [[3, 0.75, 1.0]] * 5
+    for ask in (world.cast_segments, world.chords_segments):
+        answer = ask(starts, ends, radius=radius)
+        assert answer.undecided.any()
+        answer.save(tmp_path / "open")
+        again = type(answer).load(tmp_path / "open")
+        assert again.undecided.tolist() == answer.undecided.tolist()
+        assert again[1:3].undecided.tolist() == answer[1:3].undecided.tolist()
+
+
 def test_frames_and_arrow_tables_have_the_numbers_of_the_columns(result):
     frame, table, columns = result.to_pandas(), result.to_arrow(), result.to_dict()
     assert list(frame.columns) == table.column_names

@@ -24,7 +24,7 @@ def test_ids_begin_above_labels(pair):
     [
         (6, r"ids: expected characters of this world \(2 characters live, 4 to 5\), got 6 in row 0: unknown"),
         ([4, 3], r"got 3 in row 1: unknown"),
-        ([5, 4, 5], r"ids: expected each character once, got 5 twice"),
+        ([5, 4, 5], r"ids: expected each character once, got 5 again in row 2"),
         (-1, r"ids: expected 0 to"),
     ],
 )
@@ -65,6 +65,10 @@ def test_bad_numbers_name_character_bone_and_row(pair):
     turn[1, 2] = 0.0
     with pytest.raises(ValueError, match=rf"quaternion.*{rig.bone_names[2]}.*in row 0 \(character 5\)"):
         world.set_poses([5, 4], at[::-1], turn[::-1])
+    at, turn = life.pose(rig, 2)
+    with pytest.raises(ValueError, match="limb ends within") as refused:
+        world.set_poses(ids, at + 2.0**500, turn)
+    assert "np." not in str(refused.value)  # how numpy shows its own numbers
     assert world.limbs == limbs
     check_equal(answers(world, rays, {}), before)
 

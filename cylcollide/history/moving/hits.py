@@ -15,14 +15,15 @@ from cylcollide.process.files import Columns
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving_rows import FlightRows
 from cylcollide.query.loops.surface import write_exactly
+from cylcollide.query.record import Record
 from cylcollide.query.request import LabelledLimbs
 from cylcollide.query.result import Field
 from cylcollide.query.results import HitFields
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
 
-@dataclass(frozen=True)
-class MovingHit:
+@dataclass(frozen=True, eq=False)
+class MovingHit(Record):
     """One row of `MovingHits`, as plain Python values and small arrays."""
 
     hit: bool

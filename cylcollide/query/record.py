@@ -1,0 +1,53 @@
+"""Records with arrays: answers about one row, and what is told once. Their copies and pickles are read-only, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isnan
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cylcollide.process.signatures import Shown
+from cylcollide.runtime.memory import frozen
+
+T = TypeVar("T")
+
+
+class Record(metaclass=Shown):
+    """What a frozen dataclass with arrays inherits; it says `eq=False`, as arrays are not compared as a whole."""
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Copied and unpickled arrays can be written, so they are frozen."""
+        vars(self).update(state)
+        _freeze(state.values())
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are of one kind with equal fields; NaN equals NaN."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_are_same(value, vars(other)[name]) for name, value in vars(self).items())
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+
+def remade(kind: type[T], *values: Any) -> T:
+    """A named tuple of copied values, whose arrays cannot be written; for its `__reduce__`."""
+    _freeze(values)
+    return kind(*values)
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    """Whether two values of a field are equal, or both NaN."""
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other or (isnan(one) and isnan(other))
+    return bool(one == other)
+
+
+def _freeze(values: Iterable[Any]) -> None:
+    """Make arrays read-only."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            frozen(value)
