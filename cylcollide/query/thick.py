@@ -40,8 +40,8 @@ def grown_tree(tree: Tree, radius: float) -> Tree:
 class Bounded(Solid):
     """A tapered cylinder or an ellipsoid grown by the radius of one ray, as far as float64 bounds its contact.
 
-    Its crossing is that of the larger bounds: it begins at the earliest possible contact. Where float64 is not trusted,
-    the ray may hit the limb if it meets its box.
+    Its crossing is that of the larger bounds: it begins at the earliest possible contact. A ray that misses the limb's
+    box, grown as well, misses the limb, whatever bounds leave open: so no answer depends on the boxes of a tree.
     """
 
     def __init__(self, rays: Rays, i: int, table: LimbTable, limb: int) -> None:
@@ -71,7 +71,7 @@ class Bounded(Solid):
         (first, last), limit = self.span.outer, self.ray.limit
         if not (first <= last and last >= 0.0 and first <= limit and first < inf):
             return []
-        if first == -inf and not any(order.is_on_ray(ray, stretch) for stretch in super().crossing(ray)):
+        if not self.is_certain and not any(order.is_on_ray(ray, stretch) for stretch in super().crossing(ray)):
             return []
         near = None if first <= 0.0 else self._end(first, self.span.first_face)
         return [Stretch(near, None if last > limit or last == inf else self._end(last, self.span.last_face))]

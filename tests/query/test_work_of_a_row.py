@@ -93,6 +93,24 @@ def test_few_thick_rays_make_no_larger_tree(n: int, monkeypatch: pytest.MonkeyPa
     assert grown == [2.0, 2.0]
 
 
+@pytest.mark.machine_code
+@pytest.mark.parametrize("seed", range(3))
+def test_what_bounds_leave_open_does_not_depend_on_other_rays(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """Ellipsoids of some hundred ulp: the tree of a stream grows by the largest radius of its rays."""
+    rng, size, n = np.random.default_rng(seed), 1e-4, 64
+    place, half = rng.uniform(-size, size, (n, 3)) + 1e8, rng.normal(size=(n, 3)) * size / 9
+    world = cc.HitWorld(cc.Limbs.ellipsoids(place - half, place + half, rng.uniform(0.01, 0.2, n) * size))
+    start, end = rng.uniform(-1.5 * size, 1.5 * size, (2, n, 3)) + 1e8
+    radius = rng.uniform(0.0, 0.3, n) * size
+    few = world.chords_segments(start, end, radius=radius)
+    monkeypatch.setattr(closest, "THICK_STREAM", -len(world))
+    assert few.undecided.any()
+    assert few == world.chords_segments(start, end, radius=radius)
+    for i in range(0, n, 8):
+        alone = world.chords_segments(start[i], end[i], radius=radius[i])
+        assert alone.limb.tolist() == few.limb[few.offsets[i] : few.offsets[i + 1]].tolist()
+
+
 @pytest.mark.parametrize("step", [1 / 60, 1 / 30, 1 / 64])
 def test_pieces_that_end_at_ticks_have_few_candidates(step: float):
     """What is left of such a piece in the next tick is as long as rounding: each limb was a candidate there."""
