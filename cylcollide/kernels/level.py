@@ -46,7 +46,7 @@ def level_ray(ray: Ray, displacement: DoubleDoubleVector, limb: Limb) -> tuple[R
             under, over = beyond(-origin[k], low, ray.radius), beyond(origin[k], (-high[0], -high[1]), ray.radius)
             if under > 0.0 or over > 0.0:
                 return ray, True, NONE
-            if ray.radius > 0.0 and (under == 0.0 or over == 0.0):
+            if radius > 0.0 and (under == 0.0 or over == 0.0):
                 origin, radius = moved_to(origin, k, middle), 0.0
                 plane = min(plane, low_face if under == 0.0 else high_face)
     for k in range(3):

@@ -1,10 +1,11 @@
 """Boxes side by side on whole numbers, and rays, balls and boxes on the same numbers: everything touches."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from support.check_cylinders import sized
+from support.check_cylinders import IS_COMPILED, sized
 
 import cylcollide as cc
 from cylcollide.exact import order
@@ -102,6 +103,29 @@ def test_rays_along_level_faces_need_no_exact_arithmetic(kind, radius, inside, e
             times = [getattr(chord, name).double_double()[0] for _, chord in true]
             assert found[rows] == pytest.approx(times, rel=1e-15, abs=1e-300)
     assert seen > n / 5
+
+
+@pytest.mark.coverage
+@pytest.mark.parametrize("kind", ["boxes", "turned boxes"])
+def test_balls_that_roll_along_an_edge(kind: str):
+    """Along one axis, at heights over both others: on a face, in its plane, a radius away, between and beyond."""
+    limbs = APART[kind][0][:1]
+    solid, halves = grown_by(exact_limb(limbs._table, 0), 0.25), (0.5, 0.5, 0.5 if kind == "boxes" else 0.25)
+    sides = [[-s - 0.25, -s, 0.0, s - 0.125, s, np.nextafter(s, 9), s + 0.125, s + 0.25, s + 0.375] for s in halves]
+    starts = np.array(list(product(*sides)))[:: 1 if IS_COMPILED else 5].repeat(3, axis=0)
+    ends, way = starts.copy(), np.arange(len(starts)) % 3
+    starts[np.arange(len(starts)), way], ends[np.arange(len(starts)), way] = -2.0, 2.0
+    world = cc.HitWorld(limbs)
+    hits, chords = (cast(starts, ends, radius=0.25) for cast in (world.cast_segments, world.chords_segments))
+    counts = np.diff(chords.offsets)
+    for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        true = order.limb_chords(segment_numbers(start, end), solid)
+        assert hits.hit[i] == bool(true) == counts[i], (start, end)
+        if true:
+            faces = hits.face[i], chords.entry_face[chords.offsets[i]], chords.exit_face[chords.offsets[i]]
+            assert faces == (true[0].entry_face, true[0].entry_face, true[0].exit_face), (start, end)
+            assert hits.fraction[i] == pytest.approx(true[0].entry.double_double()[0], rel=1e-15)
+    assert 0.2 < hits.hit.mean() < 0.8
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.5])
