@@ -12,6 +12,7 @@ from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, U
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.read_shapes import Shapes, ball_radii
 from cylcollide.bullet.tuples import MISS
+from cylcollide.runtime.distinct import distinct_rows
 
 DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
 DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)
@@ -94,19 +95,20 @@ def _some(probes: Probes, rows: Int64Array | BoolArray) -> Probes:
 def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
     """Which of these links some probe hits, be it first or behind other hits. Equal probes are one ray."""
     body_links, start, end = probes
-    segments, of_link = np.unique(np.hstack([start, end]), axis=0, return_inverse=True)
+    first, of_link = distinct_rows(np.hstack([start, end]))
+    start, end = start[first], end[first]
     links = {shapes.body_links[k]: i for i, k in enumerate(body_links.tolist())}
-    is_hit, left = np.zeros(len(body_links), np.bool_), [(np.arange(len(segments)), 0)]
+    is_hit, left = np.zeros(len(body_links), np.bool_), [(np.arange(len(first)), 0)]
     while left:
         rays, number = left.pop()
-        unresolved = np.bincount(of_link.reshape(-1)[~is_hit], minlength=len(segments))
+        unresolved = np.bincount(of_link[~is_hit], minlength=len(first))
         rays = rays[unresolved[rays] > 0]
         if number == CROWDED:  # the hits of one ray may resolve all others
             left += [(rays[1:], number)] * (len(rays) > 1)
             rays = rays[:1]
         if len(rays):
             keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
-            hits = client.ray_hits(segments[rays, :3], segments[rays, 3:], **keywords)
+            hits = client.ray_hits(start[rays], end[rays], **keywords)
             is_hit[[links[hit[:2]] for hit in hits if hit[:2] in links]] = True
             left.append((rays[[hit != MISS for hit in hits]], number + 1))
     return is_hit

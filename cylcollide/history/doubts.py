@@ -24,6 +24,7 @@ from cylcollide.query.loops.columns import ray_of_each
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.request import radii_of
 from cylcollide.recorded.motion import MARGIN
+from cylcollide.runtime.distinct import distinct_rows
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
 
@@ -80,7 +81,7 @@ def limbs_once(segment: Int64Array, limbs: RewoundLimbs, row: Int32Array, is_own
     """Of pairs of a segment and a limb, one of each limb, if possible of the segment's own moment; in order."""
     first = np.argsort(~is_own, kind="stable")
     pairs = np.column_stack([segment, limbs.identity[row]])[first]
-    once = first[np.unique(pairs, axis=0, return_index=True)[1]]
+    once = first[distinct_rows(pairs)[0]]
     return once[np.lexsort((limbs._state_row[row[once]], segment[once]))]
 
 

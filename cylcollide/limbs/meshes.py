@@ -15,6 +15,7 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide._version import to_install
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.limbs import tables
+from cylcollide.runtime.distinct import distinct_rows
 
 if TYPE_CHECKING:
     import trimesh
@@ -48,11 +49,11 @@ def closed_mesh(limbs: LimbTable, sides: int) -> trimesh.Trimesh:
     vertices, triangles, owner = _triangulated(limbs, sides)
     limb_of_vertex = np.zeros(len(vertices))
     limb_of_vertex[triangles] = owner[:, None]
-    distinct, row = np.unique(np.column_stack([limb_of_vertex, vertices]), axis=0, return_inverse=True)
-    corners = row.reshape(-1)[triangles]
+    first, number = distinct_rows(np.column_stack([limb_of_vertex, vertices]))
+    corners = number[triangles]
     whole = (corners != np.roll(corners, 1, axis=1)).all(axis=1)  # none at the apex of a cone
     mesh: trimesh.Trimesh = package.Trimesh(
-        distinct[:, 1:], corners[whole], face_attributes={"limb": owner[whole]}, process=False
+        vertices[first], corners[whole], face_attributes={"limb": owner[whole]}, process=False
     )
     return mesh
 

@@ -20,6 +20,7 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
+from cylcollide.runtime.distinct import distinct_rows
 from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres, first_beyond_range
 
 
@@ -185,6 +186,6 @@ def firsts_of_equals(rows: LimbRows) -> LimbRows:
     if (keys[1:] != keys[:-1]).all():
         return rows
     columns = np.column_stack([bits, rows.kernel_shape, rows.character, rows.mask])
-    first, mask = np.unique(columns, axis=0, return_index=True)[1], np.zeros_like(rows.mask)
+    first, mask = distinct_rows(columns)[0], np.zeros_like(rows.mask)
     mask[first] = rows.mask[first]
     return rows._replace(mask=mask, shared_mask=0)

@@ -11,6 +11,7 @@ from cylcollide import quaternions
 from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.meshes import tessellate
+from cylcollide.runtime.distinct import distinct_rows
 
 SIDES, FEWER_SIDES, FEW = 24, 6, 400
 """Sides of the polygon that stands for a circle, and of more limbs than `FEW`: software draws a crowd, too."""
@@ -82,10 +83,10 @@ def _round(limbs: Limbs, rows: Int64Array, kind: Shape, sides: int) -> list[Inst
         ratios[:, 0] = np.maximum(np.round(r1 / half / COARSE), 1.0) * COARSE
     elif kind in (Shape.TAPERED, Shape.TUBE):
         ratios = np.column_stack([r1, r2]) / largest[:, None]
-        step = FINE if len(np.unique(np.round(ratios / FINE), axis=0)) <= MANY else COARSE
+        step = FINE if len(distinct_rows(np.round(ratios / FINE))[0]) <= MANY else COARSE
         ratios = np.round(ratios / step) * step
     name, scales, found = kind.name.lower(), np.column_stack([largest, largest, half]), []
-    for ratio in np.unique(ratios, axis=0):
+    for ratio in ratios[distinct_rows(ratios)[0]]:
         at = np.flatnonzero((ratios == ratio).all(axis=1))
         mesh = unit_mesh(name, sides, *ratio.tolist())
         of_ratio = name if not ratio.any() else f"{name}-{ratio[0]:.5f}-{ratio[1]:.5f}".replace(".", "_")
@@ -121,8 +122,8 @@ def unit_mesh(name: str, sides: int, r1: float = 1.0, r2: float = 1.0) -> Mesh:
     `r1`, `r2`: radii of a tapered one at both ends; `r2`: of a tube's bore; `r1`: the height of a capsule's caps.
     """
     apart, corners, _ = tessellate(SOLIDS["cylinder" if name == "wall" else name](r1, r2)._table, sides)
-    vertices, number = np.unique(apart, axis=0, return_inverse=True)  # a pole is one
-    triangles = number.reshape(-1)[corners].astype(np.int32)
+    first, number = distinct_rows(apart)  # a pole is one
+    vertices, triangles = apart[first], number[corners].astype(np.int32)
     if name in ("ball", "capsule"):
         return Mesh((vertices / [r1, r1, 1.0]).astype(np.float32), triangles)
     mesh, normal = _creased(vertices, triangles)
@@ -137,6 +138,6 @@ def _creased(vertices: NDArray[np.float32], triangles: NDArray[np.int32]) -> tup
     is_box = len(vertices) == 8
     part = np.round(normal @ [1.0, 2.0, 4.0]) if is_box else np.where(np.abs(normal[:, 2]) > FLAT, 2.0, 0.0)
     pairs = np.column_stack([triangles.reshape(-1), np.repeat(part, 3)])
-    kept, number = np.unique(pairs, axis=0, return_inverse=True)
-    parts = Mesh(vertices[kept[:, 0].astype(np.int64)], number.reshape(-1, 3).astype(np.int32))
+    first, number = distinct_rows(pairs)
+    parts = Mesh(vertices[triangles.reshape(-1)[first]], number.reshape(-1, 3).astype(np.int32))
     return parts, normal
