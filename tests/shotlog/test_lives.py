@@ -52,8 +52,8 @@ def test_a_life_is_judged_again_identically(seed: int, tmp_path: Path, monkeypat
 
 def test_shots_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A loop over all shots reads each page once; any other order, threads and an interrupt have the same answers."""
-    monkeypatch.setattr(shot_log, "STATE_EACH", 40)
-    logged(tmp_path / "log", 100, 2)
+    monkeypatch.setattr(shot_log, "STATE_EACH", 10)
+    logged(tmp_path / "log", 64, 2)
     with cc.ShotLog.open(tmp_path / "log") as log:
         pages = list[int]()
         page_of = log._source.page
@@ -62,7 +62,7 @@ def test_shots_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest
         assert len(pages) <= len(log._pages) + sum(span.begin - span.first for span in log._spans)
         assert forward == [shot.limb for shot in log]
         assert len(log._spans) > 1
-        some = np.random.default_rng(2).permutation(len(log))[:40].tolist()
+        some = np.random.default_rng(2).permutation(len(log))[:16].tolist()
         assert [log.judged(i).limb.item() for i in some] == [forward[i] for i in some]
         with ThreadPoolExecutor(4) as threads:
             assert list(threads.map(lambda i: log.explain(i).judged.limb.item(), some)) == [forward[i] for i in some]
