@@ -60,28 +60,31 @@ APART = {
     "boxes": (cc.Limbs.boxes(WIDE, [0.0, 0.0, 0.0, 1.0], [0.5, 0.5, 0.5]), (0, 1, 2)),
     "turned boxes": (cc.Limbs.boxes(WIDE, [0.5, 0.5, 0.5, 0.5], [0.5, 0.25, 0.5]), (0, 1, 2)),
     **{f"cylinders {k}": (cc.Limbs.cylinders(WIDE - e, WIDE + e, 0.5), (k,)) for k, e in enumerate(HALVES)},
-    **{f"tubes {k}": (cc.Limbs.tubes(WIDE + e, WIDE - e, 0.5, 0.25), (k,)) for k, e in enumerate(HALVES)},
+    **{f"tubes {k}": (cc.Limbs.tubes(WIDE + e, WIDE - e, 0.5, 0.375), (k,)) for k, e in enumerate(HALVES)},
 }
 """Limbs, and the axes across which they have level faces."""
 
 
-@pytest.mark.coverage("hit-0.0-boxes", "ignore-0.25-turned boxes", "hit-0.25-cylinders 2", "hit-0.0-tubes 0")
+@pytest.mark.coverage("hit-0.0-boxes", "hit-0.25-turned boxes", "hit-0.25-cylinders 2", "hit-0.0-tubes 0")
 @pytest.mark.parametrize("kind", APART)
 @pytest.mark.parametrize("radius", [0.0, 0.25])
-@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+@pytest.mark.parametrize(
+    "inside", ["hit", *(pytest.param(way, marks=pytest.mark.machine_code) for way in ("exit", "ignore"))]
+)
 def test_rays_along_level_faces_need_no_exact_arithmetic(kind, radius, inside, exactly: list[Any]):
     """A lidar as high as crates, a ball that rolls on them, and the next numbers above and below: all is exact."""
-    (limbs, axes), rng, n = APART[kind], np.random.default_rng(9), sized(60, 20)
+    (limbs, axes), rng, n = APART[kind], np.random.default_rng(9), sized(60, 12)
     starts, ends = rng.uniform(-1.0, 5.0, (2, n, 3))
     axis, height = np.resize(axes, n), rng.choice([-0.5, 0.5, 1.5], n) + radius * rng.choice([-1.0, 0.0, 1.0], n)
     height = np.where(np.arange(n) % 4 == 3, np.nextafter(height, rng.choice([-9, 9], n)), height)
     starts[np.arange(n), axis] = ends[np.arange(n), axis] = height
     world, options = cc.HitWorld(limbs), {"inside": inside, "radius": radius}
+    level = np.arange(n) % 4 != 3 if radius else np.arange(n) >= 0  # a ball a number beside a face nearly touches it
+    world.cast_segments(starts[level], ends[level], **options)
+    world.chords_segments(starts[level], ends[level], radius=radius)
+    assert not exactly or (radius and kind.startswith("tubes"))  # a ball in a bore: exact arithmetic decides about it
     hits, chords = world.cast_segments(starts, ends, **options), world.chords_segments(starts, ends, radius=radius)
     few = [world.cast_segments(starts[i], ends[i], **options) for i in range(6)]
-    assert len(exactly) <= (
-        n // 2 if radius else 0
-    )  # of a ball a number above or below, a fourth of all: hits and chords
     assert [one.fraction.tobytes() for one in few] == [hits.fraction[i : i + 1].tobytes() for i in range(6)]
     solids, seen = [(k, exact_limb(limbs._table, k)) for k in range(len(limbs))], 0
     solids = [(k, grown_by(solid, radius)) for k, solid in solids] if radius else solids
@@ -102,7 +105,7 @@ def test_rays_along_level_faces_need_no_exact_arithmetic(kind, radius, inside, e
         for name, found in (("entry", chords.entry_fraction), ("exit", chords.exit_fraction)):
             times = [getattr(chord, name).double_double()[0] for _, chord in true]
             assert found[rows] == pytest.approx(times, rel=1e-15, abs=1e-300)
-    assert seen > n / 5
+    assert seen > n / 8
 
 
 @pytest.mark.coverage
@@ -112,7 +115,7 @@ def test_balls_that_roll_along_an_edge(kind: str):
     limbs = APART[kind][0][:1]
     solid, halves = grown_by(exact_limb(limbs._table, 0), 0.25), (0.5, 0.5, 0.5 if kind == "boxes" else 0.25)
     sides = [[-s - 0.25, -s, 0.0, s - 0.125, s, np.nextafter(s, 9), s + 0.125, s + 0.25, s + 0.375] for s in halves]
-    starts = np.array(list(product(*sides)))[:: 1 if IS_COMPILED else 5].repeat(3, axis=0)
+    starts = np.array(list(product(*sides)))[:: 3 if IS_COMPILED else 19].repeat(3, axis=0)
     ends, way = starts.copy(), np.arange(len(starts)) % 3
     starts[np.arange(len(starts)), way], ends[np.arange(len(starts)), way] = -2.0, 2.0
     world = cc.HitWorld(limbs)
