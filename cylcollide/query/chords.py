@@ -213,7 +213,7 @@ class Chords(LimbFields):
 def chords(state: State, request: RayRequest) -> Chords:
     """Every limb along each ray, sorted by entry."""
     grown = state._tree
-    if len(request.radius) and not use_single_rays(state, len(request.first), True):
+    if len(request.radius) and not use_single_rays(state, len(request.first), request.radius):
         grown = grown_tree(grown, request.radius.max())
     pieces = partial(possible_pieces, state, grown, request)
     return Chords(request.batch, state, chord_rows(state, request, pieces))
@@ -248,7 +248,7 @@ def possible_pieces(state: State, grown: Tree, request: RayRequest, begin: int, 
     by the radius of the thickest ray.
     """
     batch = request.batch
-    if not use_single_rays(state, end - begin, len(request.radius) > 0):
+    if not use_single_rays(state, end - begin, request.radius):
         # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
         crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
         scratch = scratch_for_streams(grown, end - begin)._replace(crossed=crossed, crossings=crossings)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ from cylcollide.runtime.simd import LANES
 MANY_LIMBS = 4096
 """With so many limbs a stream is faster from 12 rays on."""
 THICK_STREAM, LIMBS_GROWN = 256, 12
-"""Fewer thick rays go one by one; and one ray more for so many limbs, whose boxes grow meanwhile."""
+"""Fewer thick rays go one by one, and one ray more for so many limbs, whose boxes would grow for a stream; fewer where
+balls are wide."""
 
 
 def closest(state: State, request: RayRequest) -> RayHits:
@@ -45,7 +47,7 @@ def closest(state: State, request: RayRequest) -> RayHits:
 def occluded(state: State, request: RayRequest) -> BoolArray:
     """Whether each ray hits any limb; bool (n,)."""
     n = len(request.first)
-    if len(request.radius) or use_single_rays(state, n, False):
+    if len(request.radius) or use_single_rays(state, n, request.radius):
         return closest(state, request).limb >= 0  # the closest costs no more than any
     record, undecided = cast_all(state, request, Aim.ANY)
     hits = hits_in(record[0], n)
@@ -62,7 +64,7 @@ def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Record, int]:
     All loops agree bit by bit; how many rows are undecided may differ.
     """
     tree, (rows, packed), radius = state._tree, state._packed, request.radius
-    if use_single_rays(state, len(request.first), radius.size > 0):
+    if use_single_rays(state, len(request.first), radius):
         record = request.new_record(STACK_NUMBERS * tree.stack_size)
         status = cast_single_rays(rows, packed, request.first, request.second, request.options, radius, record[0])
         return record, request.checked(status)
@@ -85,11 +87,12 @@ def cast_in_chunks(request: RayRequest, loop: Callable[..., int], tree: Tree, ai
     return record, sum(in_chunks(len(request.first), request.threads, task))
 
 
-def use_single_rays(state: State, rays: int, are_thick: bool) -> bool:
-    """Whether so many rays are too few for a stream, or for brute force. Streams of thick rays need a grown tree."""
+def use_single_rays(state: State, rays: int, radius: Float64Array) -> bool:
+    """Whether so many rays, with radii as in `RayRequest`, are too few for a stream, or for brute force."""
     items = state._tree.items
-    if are_thick:
-        return rays < THICK_STREAM + items // LIMBS_GROWN
+    if radius.size:
+        width = float(radius.sum()) / radius.size * state._tree.frame.scale * sqrt(items)  # over the way between limbs
+        return rays < 2 * LANES or rays * (1.0 + width * width) < THICK_STREAM + items / LIMBS_GROWN
     return rays < (SMALLEST_STREAM if items < MANY_LIMBS else max(LANES, SMALLEST_STREAM * 3 // 8))
 
 

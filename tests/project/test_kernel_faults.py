@@ -52,7 +52,7 @@ CHECKS: dict[str, list[str]] = {
     "kernels/places_of_eight.py": ["tests/kernels/test_distance.py"],
     **{f"{name}/clearance.py": CLEARANCES for name in ("kernels", "query", "query/loops")},
     "kernels/about_limb.py": CLEARANCES,
-    "kernels/level.py": ["tests/query/test_tiles.py"],
+    "kernels/level.py": ["tests/kernels/test_level.py", "tests/query/test_tiles.py"],
     "kernels/at_surface.py": ["tests/query/test_at_surface.py"],
     **{f"query/loops/{name}.py": ["tests/query/test_nearest.py"] for name in ("nearest", "within")},
     "bvh/near_points.py": ["tests/query/test_nearest.py"],

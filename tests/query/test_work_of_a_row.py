@@ -88,6 +88,9 @@ def test_few_thick_rays_make_no_larger_tree(n: int, monkeypatch: pytest.MonkeyPa
 
     alone = answers()
     assert not grown
+    WORLD.cast_segments(*np.repeat(way, 1600 // n, axis=1), radius=3.0)
+    assert grown == [3.0]  # of many wide balls a stream is faster
+    grown.clear()
     monkeypatch.setattr(closest, "THICK_STREAM", -len(WORLD))
     assert answers() == alone
     assert grown == [2.0, 2.0]
