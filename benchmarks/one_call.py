@@ -34,7 +34,7 @@ def queries(crowd: RecordedCrowd) -> dict[str, Callable[[], object]]:
     start, end = (side[0] for side in WORKLOADS["W3"].segments(world, 1))
     on = start + 0.01 * (end - start)
     time, radii = history.times[30], np.where(np.arange(1000) == 7, 20.0, 0.05)
-    rows = np.linspace(start, start + 2 * across, 1000)
+    rows, times = np.linspace(start, start + 2 * across, 1000), np.linspace(*history.times[[0, -1]], 1000)
     return {
         "segment": lambda: world.cast_segments(start, end),
         "thick segment": lambda: world.cast_segments(start, end, radius=0.05),
@@ -47,6 +47,11 @@ def queries(crowd: RecordedCrowd) -> dict[str, Callable[[], object]]:
         "clearance of a miss": lambda: world.cast_segments(start, on).clearance,
         "doubt": lambda: world.doubt_segments(start, end, 0.05),
         "segment in the past": lambda: history.cast_segments(start, end, time),
+        "thick segment in the past": lambda: history.cast_segments(start, end, time, radius=0.05),
+        "1,000 thick ones, each at its own time": lambda: history.cast_segments(
+            rows, rows + across, times, radius=0.05
+        ),
+        "these, one of 20 m": lambda: history.cast_segments(rows, rows + across, times, radius=radii),
         "blade in the past": lambda: history.sweep_capsules(start, start + up, on, on + up, 0.03, time, time + 0.02),
         "doubt in the past, time_radius": lambda: history.doubt_segments(start, end, 0.05, time, time_radius=0.02),
     }

@@ -121,7 +121,9 @@ MATRICES_SHARED = 8192  # matrices that are converted at once: a tenth of a mill
 
 SMALLEST_BATCH = 64  # fewer points are processed singly: buffers for many cost 5 µs
 
-SMALLEST_STREAM = 32  # fewer rays traverse singly: a stream is faster from 30 (17 limbs), 60 (300) or 12 on (17,000)
+SMALLEST_STREAM = 32
+"""Fewer rays traverse singly: a stream of lines is faster from 30 (17 limbs), 60 (300) or 12 on (17,000), one of thick
+rays from 16 to 64 on, depending on the radius."""
 
 FEW_LIMBS = 3  # up to so many limbs are tested by brute force, without the tree
 

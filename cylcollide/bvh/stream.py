@@ -47,6 +47,7 @@ class Stream(NamedTuple):
     """The rays of a stream, and the nodes and items they have yet to visit. One a thread."""
 
     record: Rows[np.float32]  # (rays, RECORD_SIZE)
+    far_product: Rows[np.float32]  # (rays, RECORD_SIZE): of thick rays, the products for far planes, in the first three
     live: Column[np.int32]  # lists of rays, one behind the other
     code: Column[np.int32]  # (stack_size,): node or item of each stack entry, as in `Tree.child`
     first: Column[np.int64]  # (stack_size,): where in `live` the entry's list begins
@@ -64,10 +65,10 @@ def make_stream(tree: Tree, rays: int) -> Stream:
     # worst case; memory that is not touched costs nothing
     live = np.zeros((rays + LANES) * (1 + TREE_WIDTH * depth), np.int32)
     first, count, top = np.empty((3, size), np.int64)
-    record = aligned((rays, RECORD_SIZE), np.float32)
+    record, far_product = aligned((2, rays, RECORD_SIZE), np.float32)
     code, children, lanes = np.empty(size, np.int32), np.empty(8, np.int64), np.arange(LANES, dtype=np.float32)
     pairs = make_pairs(depth, 0)
-    return Stream(record, live, code, first, count, top, children, lanes, pairs)
+    return Stream(record, far_product, live, code, first, count, top, children, lanes, pairs)
 
 
 @inlined
@@ -83,17 +84,19 @@ def plane_offsets(octant: int) -> tuple[int, int, int, int, int, int]:
 
 
 @inlined
-def near_and_far(octant: int, first: Any, last: Any) -> tuple[Any, Any]:
-    """When rays enter and leave a slab, given when they intersect the planes at `plane_offsets`."""
+def near_and_far(octant: int, first: Any, last: Any, reciprocal: Any, near: Any, far: Any) -> tuple[Any, Any]:
+    """When rays enter and leave a slab between planes at `plane_offsets`; `near`, `far`: products for such planes."""
     if octant == MIXED:
-        return smaller(first, last), larger(first, last)
-    return first, last
+        first, last = first * reciprocal, last * reciprocal
+        return smaller(first - near, last - near), larger(first - far, last - far)
+    return first * reciprocal - near, last * reciprocal - far
 
 
 @inlined
 def visit_on_rays(
-    tree: Tree, stream: Stream, active: int, octant: int, visit_list: Callable[[Query, int, int, int], int],
-    visit: Callable[[Query, int, int], None], flush: Callable[[Query, bool], None], query: Query,
+    tree: Tree, stream: Stream, active: int, octant: int, thick: bool,
+    visit_list: Callable[[Query, int, int, int], int], visit: Callable[[Query, int, int], None],
+    flush: Callable[[Query, bool], None], query: Query,
 ) -> None:  # fmt: skip
     """Visit each item with each of the rays that intersect its box, in lists where they are many.
 
@@ -103,6 +106,8 @@ def visit_on_rays(
         The tree, and the rays: their records, and their numbers, the first `active` in `live`.
     octant
         Of the rays, or MIXED.
+    thick
+        Whether rays have products for far planes. A constant: lines take no time for it.
     visit_list
         `visit_list(query, item, first, end)` is called with a list of rays, `live[first:end]`. It returns the place of
         the first that is left to `visit`.
@@ -117,12 +122,16 @@ def visit_on_rays(
     height, level, item, first, end = 1 if active > 0 else 0, -1, NO_ITEM, 0, 0
     while height > 0 or level >= 0:
         if level >= 0:
-            level, found = next_pairs(tree, pairs, level, _intersects_boxes, (tree.bounds, stream.record))
+            rays = tree.bounds, stream.record, stream.far_product
+            if thick:
+                level, found = next_pairs(tree, pairs, level, _intersects_grown_boxes, rays)
+            else:
+                level, found = next_pairs(tree, pairs, level, _intersects_boxes, rays)
         else:
             if octant == MIXED:  # a constant: no branch inside
-                height, item, first, end, found = next_items_of_stream(tree, stream, height, MIXED)
+                height, item, first, end, found = next_items_of_stream(tree, stream, height, MIXED, thick)
             else:
-                height, item, first, end, found = next_items_of_stream(tree, stream, height, octant)
+                height, item, first, end, found = next_items_of_stream(tree, stream, height, octant, thick)
             level = deepest(pairs, 0) if pairs.queued[0] >= STEP or height == 0 else -1
             if item != NO_ITEM:
                 for k in range(visit_list(query, item, first, end), end):
@@ -145,7 +154,9 @@ def no_flush(_query: object, _is_last: bool) -> None:
 
 
 @inlined
-def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -> tuple[int, int, int, int, int]:
+def next_items_of_stream(
+    tree: Tree, stream: Stream, height: int, octant: int, thick: bool
+) -> tuple[int, int, int, int, int]:
     """The next item whose box many rays of the stream intersect, and pairs of an item and a ray where they are few.
 
     Returns the stack height; the item, NO_ITEM if there is none yet or the traversal has ended; where in `live` the
@@ -170,13 +181,16 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
             children[slot] = top + slot * stride
         for position in range(first, end, LANES):
             rx, ry, rz, px, py, pz, reach, earliest = load_rows(record, live, position, 0)
+            gx, gy, gz = px, py, pz
+            if thick:
+                gx, gy, gz, _, _, _, _, _ = load_rows(stream.far_product, live, position, 0)
             listed = lanes < broadcast(np.float32(end - position))
             for slot in range(TREE_WIDTH):
                 if child[code, slot] != EMPTY:
                     k = base + slot
-                    x = near_and_far(octant, planes[k + near_x] * rx - px, planes[k + far_x] * rx - px)
-                    y = near_and_far(octant, planes[k + near_y] * ry - py, planes[k + far_y] * ry - py)
-                    z = near_and_far(octant, planes[k + near_z] * rz - pz, planes[k + far_z] * rz - pz)
+                    x = near_and_far(octant, planes[k + near_x], planes[k + far_x], rx, px, gx)
+                    y = near_and_far(octant, planes[k + near_y], planes[k + far_y], ry, py, gy)
+                    z = near_and_far(octant, planes[k + near_z], planes[k + far_z], rz, pz, gz)
                     enters = larger(larger(x[0], y[0]), larger(z[0], earliest))
                     leaves = smaller(smaller(x[1], y[1]), z[1])
                     overlaps = listed & (enters <= smaller(leaves, reach))
@@ -219,18 +233,37 @@ def append_pairs(
 
 
 @inlined
-def _intersects_boxes(query: tuple[Float32Array, Float32Array], base: int, ray: int) -> Any:
+def _intersects_boxes(query: tuple[Float32Array, Float32Array, Float32Array], base: int, ray: int) -> Any:
     """Which of a node's boxes a ray, of any octant, intersects within its reach."""
-    bounds, record = query
-    low_x, high_x = load(bounds, base), load(bounds, base + 3 * TREE_WIDTH)
-    rx, px = broadcast(record[ray, RECIPROCAL]), broadcast(record[ray, PRODUCT])
-    ry, py = broadcast(record[ray, RECIPROCAL + 1]), broadcast(record[ray, PRODUCT + 1])
-    rz, pz = broadcast(record[ray, RECIPROCAL + 2]), broadcast(record[ray, PRODUCT + 2])
-    x = near_and_far(MIXED, low_x * rx - px, high_x * rx - px)
-    y = near_and_far(MIXED, load(bounds, base + TREE_WIDTH) * ry - py, load(bounds, base + 4 * TREE_WIDTH) * ry - py)
-    z = near_and_far(
-        MIXED, load(bounds, base + 2 * TREE_WIDTH) * rz - pz, load(bounds, base + 5 * TREE_WIDTH) * rz - pz
-    )
+    bounds, record, _ = query
+    p = _three(record, ray, PRODUCT)
+    return _within_reach(bounds, record, base, ray, p, p)
+
+
+@inlined
+def _intersects_grown_boxes(query: tuple[Float32Array, Float32Array, Float32Array], base: int, ray: int) -> Any:
+    """`_intersects_boxes` of a thick ray."""
+    bounds, record, far_product = query
+    return _within_reach(bounds, record, base, ray, _three(record, ray, PRODUCT), _three(far_product, ray, 0))
+
+
+@inlined
+def _within_reach(
+    bounds: Float32Array, record: Float32Array, base: int, ray: int, near: tuple[Any, ...], far: tuple[Any, ...]
+) -> Any:
+    """Which of a node's boxes a ray, given its products for near and far planes, intersects within its reach."""
+    r, low_x, high_x = _three(record, ray, RECIPROCAL), load(bounds, base), load(bounds, base + 3 * TREE_WIDTH)
+    low_y, high_y = load(bounds, base + TREE_WIDTH), load(bounds, base + 4 * TREE_WIDTH)
+    low_z, high_z = load(bounds, base + 2 * TREE_WIDTH), load(bounds, base + 5 * TREE_WIDTH)
+    x = near_and_far(MIXED, low_x, high_x, r[0], near[0], far[0])
+    y = near_and_far(MIXED, low_y, high_y, r[1], near[1], far[1])
+    z = near_and_far(MIXED, low_z, high_z, r[2], near[2], far[2])
     enters = larger(larger(x[0], y[0]), larger(z[0], broadcast(record[ray, EARLIEST])))
     leaves = smaller(smaller(x[1], y[1]), z[1])
     return (low_x <= high_x) & (enters <= smaller(leaves, broadcast(record[ray, REACH])))  # an empty slot: low > high
+
+
+@inlined
+def _three(matrix: Float32Array, row: int, column: int) -> tuple[Any, ...]:
+    """Three numbers of a row, each in eight lanes."""
+    return broadcast(matrix[row, column]), broadcast(matrix[row, column + 1]), broadcast(matrix[row, column + 2])

@@ -116,7 +116,7 @@ def local_ray(frame: TreeFrame, origin: Vector, direction: Vector, extent: Real,
 
 @inlined
 def local_growth(frame: TreeFrame, radius: Real) -> Real:
-    """By how much boxes are larger for rays of a radius, in units of the tree.
+    """By how much boxes are larger for rays of a radius, in units of the tree; 0 for lines.
 
     The tree's pad is added once more, times the present size of its frame, since rounding grows with that.
     """
@@ -151,10 +151,10 @@ def broadcast_float32(v: Vector) -> Any:
 
 
 @inlined
-def grown_product(ray: LocalRay, growth: float) -> Vector:
+def grown_product(ray: LocalRay, growth: Real) -> Vector:
     """`LocalRay.product` for planes that are nearer by a growth."""
     r, p = ray.reciprocal, ray.product
-    return p[0] + growth * abs(r[0]), p[1] + growth * abs(r[1]), p[2] + growth * abs(r[2])
+    return p[0] + growth * absolute(r[0]), p[1] + growth * absolute(r[1]), p[2] + growth * absolute(r[2])
 
 
 @inlined

@@ -37,14 +37,11 @@ class Past(AtTimes):
         """The request, judged by the ticks of a world; ValueError for times that are not kept."""
         self.rays, asked, protected = request
         super().__init__(world, ring, len(self.rays.first), asked, protected)
-        self.recorded = ring.recorded
-        if len(self.rays.radius):
-            self.recorded, self._boxes = ring.grown(self.rays.radius.max(), self.place)
 
     def closest(self) -> RayHits:
         """The closest limb of each ray."""
         ring, rays = self.ring, self.rays
-        hits = closest_recorded(rays, self.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection)
+        hits = closest_recorded(rays, ring.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection)
         read, hit = named_columns(rays.batch, hits), np.flatnonzero(hits.limb >= 0)
         ray, row, resolved = hit, hits.limb[hit], None
         if np.count_nonzero(hits.undecided):
@@ -139,7 +136,7 @@ class Past(AtTimes):
     def _near(self, rays: Int64Array | slice) -> CompressedRows:
         """The rows of the limbs that each of these rays may hit."""
         batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
-        return rows_near_rays(batch, self.recorded, self.place[rays], self.protected(rays), False, stack)
+        return rows_near_rays(batch, self.ring.recorded, self.place[rays], self.protected(rays), False, stack)
 
 
 def _fastest_corner(structure: Structure) -> float:

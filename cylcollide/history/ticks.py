@@ -21,7 +21,6 @@ from cylcollide.kernels.traits import ROUND
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import HAS_AXIS
 from cylcollide.query.labels import NO_BONE, NO_STATIC
-from cylcollide.query.thick import grown_tree
 from cylcollide.recorded import limbs as columns
 from cylcollide.recorded.limbs import BONE_SIZE, CHARACTER_FIELDS, COLUMNS, LIMB_FIELDS, MODEL_FIELDS, Recorded
 from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
@@ -294,20 +293,6 @@ class Ring:
     def recorded(self) -> Recorded:
         """The ticks for loops."""
         return recorded_ticks(self.ticks)
-
-    def grown(self, radius: float, places: Int32Array) -> tuple[Recorded, list[Float32Array]]:
-        """The ticks for loops over thick rays: trees of those at some places have boxes larger by a radius.
-
-        The caller keeps these boxes alive.
-        """
-        address, frame = self.recorded.address.copy(), self.recorded.frame.copy()
-        kept = []
-        for place in np.unique(places[places >= 0]).tolist():
-            tree = grown_tree(self.ticks[place].tree, radius)
-            kept.append(tree.bounds)
-            address[place, columns.BOUNDS] = address_of(tree.bounds)
-            frame[place, 4:] = *tree.frame.low, *tree.frame.high
-        return Recorded(address, frame), kept
 
     @property
     def by_ends(self) -> bool:

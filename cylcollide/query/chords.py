@@ -20,7 +20,6 @@ from cylcollide._types import (
     Int32Array,
     Int64Array,
 )
-from cylcollide.bvh.layout import Tree
 from cylcollide.constants import LIMBS_CROSSED
 from cylcollide.kernels.ray import Rays
 from cylcollide.process.files import Columns
@@ -47,7 +46,6 @@ from cylcollide.query.request import LabelledLimbs, RayRequest, State, take_rays
 from cylcollide.query.result import Computed, Field
 from cylcollide.query.results import LimbFields, Surface, distances, gather, ray_lengths, surface_at
 from cylcollide.query.scratch import scratch_for_streams
-from cylcollide.query.thick import grown_tree
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 
@@ -212,10 +210,7 @@ class Chords(LimbFields):
 
 def chords(state: State, request: RayRequest) -> Chords:
     """Every limb along each ray, sorted by entry."""
-    grown = state._tree
-    if len(request.radius) and not use_single_rays(state, len(request.first), request.radius):
-        grown = grown_tree(grown, request.radius.max())
-    pieces = partial(possible_pieces, state, grown, request)
+    pieces = partial(possible_pieces, state, request)
     return Chords(request.batch, state, chord_rows(state, request, pieces))
 
 
@@ -241,20 +236,19 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, pieces: Pieces) -> Cho
     return rows
 
 
-def possible_pieces(state: State, grown: Tree, request: RayRequest, begin: int, end: int) -> CompressedRows:
+def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> CompressedRows:
     """Every piece of a limb that each of these rays may cross, as `pieces_of_rays` returns it.
 
-    Found by a stream, unless the rays are few or cross more limbs than its buffer holds. Boxes of `grown` are larger
-    by the radius of the thickest ray.
+    Found by a stream, unless the rays are few or cross more limbs than its buffer holds.
     """
     batch = request.batch
-    if not use_single_rays(state, end - begin, request.radius):
+    if not use_single_rays(state, end - begin, len(request.radius) > 0):
         # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
         crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
-        scratch = scratch_for_streams(grown, end - begin)._replace(crossed=crossed, crossings=crossings)
+        scratch = scratch_for_streams(state._tree, end - begin)._replace(crossed=crossed, crossings=crossings)
         options = (*request.options[:-1], POLICY_HIT)
         rays = request.first, request.second, options, request.radius, request.copies, request.copies  # no hits
-        request.checked(cast_stream(state._kernel_rows, grown, scratch, *rays, begin, end, int(Aim.ALL)))
+        request.checked(cast_stream(state._kernel_rows, state._tree, scratch, *rays, begin, end, int(Aim.ALL)))
         recorded = crossings.item()
         if recorded <= len(crossed):
             lists = rows_of_pairs(crossed[:recorded], begin, end - begin, False)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -25,15 +24,11 @@ from cylcollide.query.loops.single import cast_single_rays
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, State
 from cylcollide.query.scratch import packed_for_streams, scratch_for_recorded, scratch_for_streams
-from cylcollide.query.thick import grown_tree
 from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime.simd import LANES
 
 MANY_LIMBS = 4096
-"""With so many limbs a stream is faster from 12 rays on."""
-THICK_STREAM, LIMBS_GROWN = 256, 12
-"""Fewer thick rays go one by one, and one ray more for so many limbs, whose boxes would grow for a stream; fewer where
-balls are wide."""
+"""With so many limbs a stream of lines is faster from 12 rays on."""
 
 
 def closest(state: State, request: RayRequest) -> RayHits:
@@ -47,7 +42,7 @@ def closest(state: State, request: RayRequest) -> RayHits:
 def occluded(state: State, request: RayRequest) -> BoolArray:
     """Whether each ray hits any limb; bool (n,)."""
     n = len(request.first)
-    if len(request.radius) or use_single_rays(state, n, request.radius):
+    if len(request.radius) or use_single_rays(state, n, False):
         return closest(state, request).limb >= 0  # the closest costs no more than any
     record, undecided = cast_all(state, request, Aim.ANY)
     hits = hits_in(record[0], n)
@@ -64,13 +59,12 @@ def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Record, int]:
     All loops agree bit by bit; how many rows are undecided may differ.
     """
     tree, (rows, packed), radius = state._tree, state._packed, request.radius
-    if use_single_rays(state, len(request.first), radius):
+    if use_single_rays(state, len(request.first), radius.size > 0):
         record = request.new_record(STACK_NUMBERS * tree.stack_size)
         status = cast_single_rays(rows, packed, request.first, request.second, request.options, radius, record[0])
         return record, request.checked(status)
     if radius.size:
-        grown = grown_tree(tree, radius.max())
-        return cast_in_chunks(request, partial(cast_stream, rows, grown), grown, aim)
+        return cast_in_chunks(request, partial(cast_stream, rows, packed), tree, aim)
     if tree.items <= FEW_LIMBS and request.has_one_filter:
         return cast_in_chunks(request, partial(cast_brute_force, rows), tree, aim)
     return cast_in_chunks(request, partial(cast_stream, *state._packed_firsts), tree, aim)
@@ -87,13 +81,10 @@ def cast_in_chunks(request: RayRequest, loop: Callable[..., int], tree: Tree, ai
     return record, sum(in_chunks(len(request.first), request.threads, task))
 
 
-def use_single_rays(state: State, rays: int, radius: Float64Array) -> bool:
-    """Whether so many rays, with radii as in `RayRequest`, are too few for a stream, or for brute force."""
-    items = state._tree.items
-    if radius.size:
-        width = float(radius.sum()) / radius.size * state._tree.frame.scale * sqrt(items)  # over the way between limbs
-        return rays < 2 * LANES or rays * (1.0 + width * width) < THICK_STREAM + items / LIMBS_GROWN
-    return rays < (SMALLEST_STREAM if items < MANY_LIMBS else max(LANES, SMALLEST_STREAM * 3 // 8))
+def use_single_rays(state: State, rays: int, thick: bool) -> bool:
+    """Whether so many rays are too few for a stream, or for brute force."""
+    are_many_limbs = state._tree.items >= MANY_LIMBS and not thick
+    return rays < (max(LANES, SMALLEST_STREAM * 3 // 8) if are_many_limbs else SMALLEST_STREAM)
 
 
 def read_column(record: Record, n: int, options: RayOptions, radius: Float64Array, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Thick rays: the tree with boxes that are larger by their radius, and limbs grown by it for exact arithmetic."""
+"""Thick rays: limbs grown by their radius, for exact arithmetic."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from math import inf
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, Face, InsidePolicy, RayNumbers
-from cylcollide.bvh.layout import HIGH, Tree
-from cylcollide.bvh.traverse import local_growth
 from cylcollide.constants import LARGEST_SAFE
 from cylcollide.exact import order
 from cylcollide.exact.line import End, Stretch
@@ -24,17 +22,6 @@ from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays, radius_of, ray_at
 from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.chords import write_span
-
-
-def grown_tree(tree: Tree, radius: float) -> Tree:
-    """The tree with all boxes larger by a radius, for rays up to this thick."""
-    growth = float(local_growth(tree.frame, radius))
-    bounds, frame = tree.bounds.copy(), tree.frame
-    bounds[:, :HIGH] -= np.float32(growth)
-    bounds[:, HIGH:] += np.float32(growth)
-    (a, b, c), (x, y, z) = frame.low, frame.high
-    low, high = (a - growth, b - growth, c - growth), (x + growth, y + growth, z + growth)
-    return tree._replace(bounds=bounds, frame=frame._replace(low=low, high=high))
 
 
 class Bounded(Solid):

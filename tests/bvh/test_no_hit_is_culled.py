@@ -16,10 +16,9 @@ from cylcollide._types import Float64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import MIXED, make_stream, no_flush, no_list, visit_on_rays
-from cylcollide.bvh.traverse import LocalRay, local_ray, make_stack, visit_on_ray
+from cylcollide.bvh.traverse import LocalRay, grown_product, local_ray, make_stack, visit_on_ray
 from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
 from cylcollide.kernels.ray import make_ray
-from cylcollide.query.thick import grown_tree
 
 pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
 
@@ -193,19 +192,20 @@ def note(found: list[set[int]], item: int, ray: int):
     found[ray].add(int(item))
 
 
-def met_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]]:
-    """Return the same for rays in streams, one for each octant, or all in one."""
+def met_together(tree: Tree, rays: list[LocalRay], mixed: bool, thick: bool = False) -> list[set[int]]:
+    """Return the same for rays in streams, one for each octant, or all in one; `thick`: with boxes that grow."""
     found: list[set[int]] = [set() for _ in rays]
     stream = make_stream(tree, len(rays))
     for octant in range(MIXED, MIXED + 1) if mixed else range(MIXED):
         count = 0
         for k, ray in enumerate(rays):
-            stream.record[k] = (*ray.reciprocal, *ray.product, ray.reach, ray.earliest)
+            stream.record[k] = (*ray.reciprocal, *grown_product(ray, ray.growth), ray.reach, ray.earliest)
+            stream.far_product[k, :3] = grown_product(ray, -ray.growth)
             signs = sum(1 << axis for axis in range(3) if ray.reciprocal[axis] < 0.0)
             if (mixed or signs == octant) and not ray.misses_root:
                 stream.live[count] = k
                 count += 1
-        visit_on_rays(tree, stream, count, octant, no_list, note, no_flush, found)
+        visit_on_rays(tree, stream, count, octant, thick, no_list, note, no_flush, found)
     return found
 
 
@@ -238,26 +238,28 @@ def test_no_box_is_lost_and_none_is_loose(world: str):
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("share", [2.0**-60, 2.0**-9, 0.25, 2.0**10])
 def test_no_box_that_grows_by_a_radius_is_lost_and_none_is_loose(world: str, share: float):
-    """Thick rays: alone they count boxes as larger, in streams the tree is."""
+    """Thick rays, alone and in streams of rays that are as thick, thinner, or lines."""
     rng = np.random.default_rng(20261127)
     seen: Counter[str] = Counter()
     for _ in range(sized(600) // 60):
         boxes = places(rng, *WORLDS[world])
-        radius = boxes.size * share
         tree = build(boxes.low, boxes.high)
-        grown = grown_tree(tree, radius)
         drawn = [family(rng, boxes) for family in FAMILIES for _ in range(10)]
-        moves = radius * rng.integers(-1, 2, (len(drawn), 3))  # to the faces of the larger boxes
-        drawn = [(start + move, end + move) for (start, end), move in zip(drawn, moves, strict=True)]
-        segments = [(start, end) for start, end in drawn if not 0.0 < np.abs(end - start).max() < SMALLEST_SAFE]
-        together = met_together(grown, [seen_from(grown, *segment) for segment in segments], True)
-        room = 2.0 * BOX_PAD * (1.0 / tree.frame.scale + 2.0 * radius)
-        for (start, end), met_in_stream in zip(segments, together, strict=True):
-            met = met_alone(tree, seen_from(tree, start, end, radius))
+        radii = boxes.size * share * rng.choice([0.0, 0.125, 1.0, 1.0], len(drawn))
+        moves = radii[:, None] * rng.integers(-1, 2, (len(drawn), 3))  # to the faces of the larger boxes
+        thick = [
+            (start + move, end + move, r) for (start, end), move, r in zip(drawn, moves, radii.tolist(), strict=True)
+        ]
+        thick = [ray for ray in thick if not 0.0 < np.abs(ray[1] - ray[0]).max() < SMALLEST_SAFE]
+        rays = [seen_from(tree, *ray) for ray in thick]
+        together = met_together(tree, rays, False, True)
+        assert met_together(tree, rays, True, True) == together
+        for (start, end, radius), ray, met_in_stream in zip(thick, rays, together, strict=True):
+            met, room = met_alone(tree, ray), 2.0 * BOX_PAD * (1.0 / tree.frame.scale + 2.0 * radius)
+            assert met == met_in_stream
             truly = {k for k in range(BOXES) if meets(start, end, boxes.low[k], boxes.high[k], 0.0, radius)}
-            for found in (met, met_in_stream):
-                assert truly <= found, (start, end, boxes.low[min(truly - found)], boxes.high[min(truly - found)])
-                assert all(meets(start, end, boxes.low[k], boxes.high[k], room, radius) for k in found - truly)
+            assert truly <= met, (start, end, boxes.low[min(truly - met)], boxes.high[min(truly - met)])
+            assert all(meets(start, end, boxes.low[k], boxes.high[k], room, radius) for k in met - truly)
             seen.update(truly=len(truly), met=len(met), lines=1)
     assert seen["truly"] > seen["lines"] / 2
     assert seen["met"] < 1.7 * seen["truly"], seen

@@ -11,8 +11,7 @@ from support.check_cylinders import IS_COMPILED
 import cylcollide as cc
 from cylcollide.exact import ellipse
 from cylcollide.history.moving.request import moving_request
-from cylcollide.query import chords, closest
-from cylcollide.query.thick import grown_tree
+from cylcollide.query import closest
 
 RNG = np.random.default_rng(3)
 PLACES = np.stack(np.meshgrid(*[np.arange(6.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -72,41 +71,17 @@ def test_thick_rays_far_from_the_origin_are_decided_by_float64(shape: str, far: 
     assert [one.fraction.tobytes() for one in alone] == [hits[i : i + 1].fraction.tobytes() for i in range(40)]
 
 
-@pytest.mark.parametrize("n", [16, 200])  # a stream of fewer than eight would write beyond its hits
-def test_few_thick_rays_make_no_larger_tree(n: int, monkeypatch: pytest.MonkeyPatch):
-    """That costs as much as a thousand rays among 100,000 limbs; and one thick ray of many is no burden to others."""
-    way = np.random.default_rng(6).normal(size=(2, n, 3))
-    radius = np.r_[2.0, np.full(n - 1, 0.05)]
-    grown: list[float] = []
-    for module in (closest, chords):
-        monkeypatch.setattr(module, "grown_tree", lambda tree, radius: grown.append(radius) or grown_tree(tree, radius))
-
-    def answers() -> list[bytes]:
-        hits, crossed = (cast(*way, radius=radius) for cast in (WORLD.cast_segments, WORLD.chords_segments))
-        columns = hits.limb, hits.fraction, crossed.limb, crossed.entry_fraction, crossed.exit_fraction
-        return [column.tobytes() for column in columns]
-
-    alone = answers()
-    assert not grown
-    WORLD.cast_segments(*np.repeat(way, 1600 // n, axis=1), radius=3.0)
-    assert grown == [3.0]  # of many wide balls a stream is faster
-    grown.clear()
-    monkeypatch.setattr(closest, "THICK_STREAM", -len(WORLD))
-    assert answers() == alone
-    assert grown == [2.0, 2.0]
-
-
 @pytest.mark.machine_code
 @pytest.mark.parametrize("seed", range(3))
 def test_what_bounds_leave_open_does_not_depend_on_other_rays(seed: int, monkeypatch: pytest.MonkeyPatch):
-    """Ellipsoids of some hundred ulp: the tree of a stream grows by the largest radius of its rays."""
+    """Ellipsoids of some hundred ulp, by rays one by one and by a stream."""
     rng, size, n = np.random.default_rng(seed), 1e-4, 64
     place, half = rng.uniform(-size, size, (n, 3)) + 1e8, rng.normal(size=(n, 3)) * size / 9
     world = cc.HitWorld(cc.Limbs.ellipsoids(place - half, place + half, rng.uniform(0.01, 0.2, n) * size))
     start, end = rng.uniform(-1.5 * size, 1.5 * size, (2, n, 3)) + 1e8
     radius = rng.uniform(0.0, 0.3, n) * size
     few = world.chords_segments(start, end, radius=radius)
-    monkeypatch.setattr(closest, "THICK_STREAM", -len(world))
+    monkeypatch.setattr(closest, "SMALLEST_STREAM", n + 1)
     assert few.undecided.any()
     assert few == world.chords_segments(start, end, radius=radius)
     for i in range(0, n, 8):
@@ -148,8 +123,7 @@ def test_bounds_of_thick_rays_are_machine_code_in_exact_arithmetic_too(shape: st
 def test_a_place_on_an_ellipsoid_needs_no_distance(monkeypatch: pytest.MonkeyPatch):
     """Within 0 of a limb are its points alone, and of one limb there is no other to compare with."""
     world = cc.HitWorld(cc.Limbs.ellipsoids([[0, 0, 0], [9, 0, 0]], [[0, 1, 2], [9, 1, 2]], 0.4))
-    away = np.array([0, 0.5, 1]) + 3 * RNG.normal(size=(40, 3))
-    places = world.cast_segments([0, 0.5, 1], away, inside="exit").position
+    places = world.cast_rays([0, 0.5, 1], RNG.normal(size=(40, 3)), inside="exit").position
     monkeypatch.setattr(ellipse.Ellipse, "squared_distance", None)
     closest = world.closest_points(places, max_distance=0.0)
     assert 0 < closest.hit.sum() < 40

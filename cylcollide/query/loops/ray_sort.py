@@ -110,7 +110,7 @@ DISTANCE, ALPHA = 6, 7
 class Order(NamedTuple):
     """Rays in the order of their groups. Sixteen may be read from the last one on."""
 
-    number: Column[np.int32]  # (n,): rows of the query
+    number: Column[np.int32]  # (n + 16,): rows of the query
     ray: Rows[np.float64]  # (n + 16, 8), both vectors, distance, alpha: a line of the cache each
     begins: Column[np.int64]  # (8 · ticks + 1,): where each octant of each tick begins; rays of no tick come before
 
@@ -121,7 +121,7 @@ def sorted_by_tick(raw: Rays, rays: Rays, place: Int32Array, alpha: Float64Array
     Returns the order, and whether all numbers of the rays are accepted.
     """
     n, begins = len(place), np.zeros(OCTANTS * ticks + 1, np.int64)
-    order = Order(np.empty(n, np.int32), memory.rows((n + 2 * LANES, LANES)), begins)
+    order = Order(np.empty(n + 2 * LANES, np.int32), memory.rows((n + 2 * LANES, LANES)), begins)
     return order, fill_order(raw, rays, place, alpha, np.empty(n, np.int32), order)
 
 
@@ -156,6 +156,7 @@ def fill_order(
         ray[k, DISTANCE], ray[k, ALPHA] = distance[i if distance.size > 1 else 0], alpha[i]
     for k in range(LANES * n, ray.size if n > 0 else 0):
         ray[k // LANES, k % LANES] = ray[n - 1, k % LANES]
+    number[n:] = number[n - 1] if n > 0 else 0
     return True
 
 

@@ -116,7 +116,7 @@ def find_recorded(
         t, first = tick[i], used
         if t >= 0:
             ray, here, tree = ray_at(batch.rays, i), tick_rows(recorded, t), tree_at(recorded, t, stack.code.size)
-            local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit, 0.0)
+            local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit, ray.radius)
             query = here, batch, protection, all_layers, i, found, local.reach
             used = visit_on_ray(tree, stack, local, write_row, query, used)
             sort_part(found, first, min(used, found.size))
@@ -149,7 +149,7 @@ def rows_near_many(recorded: Recorded, order: Order, is_segment: bool, state: St
 
     `order` is about all rays; all limbs are considered. `state` is a buffer.
     """
-    n = len(order.number)
+    n = order.begins[-1].item()
     used, crossed = 0, np.empty((2 * n, 2), np.int32)
     while True:
         state = state._replace(crossed=crossed, crossings=np.zeros(1, np.int64))
@@ -173,7 +173,7 @@ def find_recorded_pairs(recorded: Recorded, order: Order, is_segment: bool, stat
                 for base in range(first, end, size):
                     count, query = min(size, end - base), (number, base, state)
                     active = setup_in_order(order, is_segment, tree.frame, base, count, state)
-                    visit_on_rays(tree, state.stream, active, octant, no_list, _record_pair, no_flush, query)
+                    visit_on_rays(tree, state.stream, active, octant, False, no_list, _record_pair, no_flush, query)
                     for ray in range(count):
                         if state.best[ray, NEXT_POSSIBLE] == -inf:  # float32 cannot bring it near the tree
                             for row in range(tree.items):

@@ -32,7 +32,7 @@ from cylcollide.query.loops.output import flush_refine, write_hits
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, PairQueue
 from cylcollide.query.loops.ray_sort import ALPHA, OCTANTS, Order, group_of
 from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
-from cylcollide.query.loops.stream import setup_in_order, store_radii
+from cylcollide.query.loops.stream import setup_in_order, setup_thick
 from cylcollide.query.loops.thick_leaf import eight_thick_rays, one_ray
 from cylcollide.recorded.limb_lanes import (
     LaneRows,
@@ -184,7 +184,13 @@ def flush(query: TickQuery, is_last: bool) -> None:
 @compiled
 def traverse_tick(query: TickQuery, tree: Tree, octant: int, active: int) -> None:
     """Traverse the tree of a tick with `active` rays, and merge the hits of all limbs that they may hit."""
-    visit_on_rays(tree, query.rays.state.stream, active, octant, no_list, test_or_enqueue, flush, query)
+    visit_on_rays(tree, query.rays.state.stream, active, octant, False, no_list, test_or_enqueue, flush, query)
+
+
+@noinline
+def traverse_tick_by_thick(query: TickQuery, tree: Tree, octant: int, active: int) -> None:
+    """As `traverse_tick`, with thick rays."""
+    visit_on_rays(tree, query.rays.state.stream, active, octant, True, no_list, test_or_enqueue, flush, query)
 
 
 @inlined
@@ -272,8 +278,6 @@ def cast_recorded(
         The characters that are not hit.
     state, scratch
         Buffers.
-    begin, end
-        Which rays.
     hits
         Written; the columns hold misses.
     """
@@ -302,14 +306,15 @@ def cast_recorded(
                 if placed + count > scratch.row.size:
                     finish_hits(batch, table, placed, state.refine, scratch, hits)
                     placed = 0
-                rays = StreamQuery(
-                    batch, no_ties, CLOSEST, tree.frame.scale, state, number, base, shared, accepts_all, thick
-                )
+                stream = state, number, base, shared, accepts_all, thick
+                rays = StreamQuery(batch, no_ties, CLOSEST, tree.frame.scale, *stream)
                 query = TickQuery(rays, here, there, order, protection, scratch)
-                active = setup_in_order(order, batch.rays.is_segment, tree.frame, base, count, state)
                 if thick:
-                    store_radii(batch.rays, number, base, count, state)
-                traverse_tick(query, tree, octant, active)
+                    active = setup_thick(batch.rays, tree.frame, number, base, count, False, state)
+                    traverse_tick_by_thick(query, tree, octant, active)
+                else:
+                    active = setup_in_order(order, batch.rays.is_segment, tree.frame, base, count, state)
+                    traverse_tick(query, tree, octant, active)
                 placed = place_hits(query, count, placed)
                 write_hits(table, number, base, 0, count, state, hits)
     finish_hits(batch, table, placed, state.refine, scratch, hits)

@@ -12,10 +12,10 @@ import numpy as np
 from cylcollide._types import Aim, Column, Int32Array, Vectors
 from cylcollide.bvh.layout import Tree, TreeFrame
 from cylcollide.bvh.stream import MIXED, visit_on_rays
-from cylcollide.bvh.traverse import LocalRay, local_ray
+from cylcollide.bvh.traverse import LocalRay, grown_product, local_ray
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
-from cylcollide.kernels.ray import Ray, Rays, radius_of
+from cylcollide.kernels.ray import Ray, Rays
 from cylcollide.query.loops.columns import clear_hits, count_undecided, hits_in
 from cylcollide.query.loops.inputs import INVALID, RayOptions, batch_in, filter_of, raw_rays
 from cylcollide.query.loops.leaf import (
@@ -37,12 +37,14 @@ from cylcollide.query.loops.packets import (
 )
 from cylcollide.query.loops.ray_sort import Order, copy_in_order, rays_in_order, sort_rays
 from cylcollide.query.loops.thick_leaf import test_more_steps, test_thick_list, test_thick_pairs
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 from cylcollide.runtime.simd import (
     LANES,
+    Real,
     append_where,
     broadcast,
     load,
+    load_at,
     logical_not,
     lowest_bit,
     movemask,
@@ -76,7 +78,7 @@ def setup_rays(
             for k in range(row + 2 * LANES, row + 4 * LANES):
                 prefetch_ray(rays, number[first + min(k, count - 1)])
         ray, other = two_rays_from(rays, number, first + row, in_order)
-        active = setup_sixteen(frame, ray, other, row, count, active, state)
+        active = setup_sixteen(frame, ray, other, False, row, count, active, state)
     return active
 
 
@@ -88,18 +90,44 @@ def setup_in_order(
     active, rows, step = 0, order.ray[first:], state.step
     for row in range(0, count, 2 * LANES):
         ray, other = rays_in_order(rows, step, row, is_segment), rays_in_order(rows, step, row + LANES, is_segment)
-        active = setup_sixteen(frame, ray, other, row, count, active, state)
+        active = setup_sixteen(frame, ray, other, False, row, count, active, state)
+    return active
+
+
+@noinline
+def setup_thick(
+    rays: Rays, frame: TreeFrame, number: Int32Array, first: int, count: int, in_order: bool, state: StreamScratch
+) -> int:
+    """As `setup_rays`, for thick rays."""
+    active = 0
+    for row in range(0, count, 2 * LANES):
+        ray, other = two_rays_from(rays, number, first + row, in_order)
+        ray = with_radius(ray, radii_at(rays, number, first + row))
+        other = with_radius(other, radii_at(rays, number, first + row + LANES))
+        active = setup_sixteen(frame, ray, other, True, row, count, active, state)
     return active
 
 
 @inlined
+def radii_at(rays: Rays, number: Int32Array, k: int) -> Real:
+    """The radii of the eight rays `number[k]` to `number[k + 7]`."""
+    return load_at(rays.radius, number, k, 1, 0) if rays.radius.size > 1 else broadcast(rays.radius[0])
+
+
+@inlined
+def with_radius(ray: Ray, radius: Real) -> Ray:
+    """The ray, or eight, with a radius."""
+    return Ray(ray.origin, ray.direction, ray.length, ray.per_length, ray.limit, ray.extent, radius)
+
+
+@inlined
 def setup_sixteen(
-    frame: TreeFrame, ray: Ray, other: Ray, row: int, count: int, active: int, state: StreamScratch
+    frame: TreeFrame, ray: Ray, other: Ray, thick: bool, row: int, count: int, active: int, state: StreamScratch
 ) -> int:
     """Store the initial state of two packets from row `row` on; returns how many of `count` rays are active."""
-    local, other_local = to_tree_frame(frame, ray), to_tree_frame(frame, other)
-    store_ray_state(state, row, ray, local)
-    store_ray_state(state, row + LANES, other, other_local)
+    local, other_local = to_tree_frame(frame, ray, thick), to_tree_frame(frame, other, thick)
+    store_ray_state(state, row, ray, local, thick)
+    store_ray_state(state, row + LANES, other, other_local, thick)
     active = activate_rays(state, row, count, active, local)
     return activate_rays(state, row + LANES, count, active, other_local)
 
@@ -121,15 +149,20 @@ def activate_rays(state: StreamScratch, row: int, count: int, active: int, local
 
 
 @inlined
-def to_tree_frame(frame: TreeFrame, ray: Ray) -> LocalRay:
-    """Eight rays in the frame of the tree, whose boxes have grown by the radius of thick rays."""
-    return local_ray(frame, ray.origin, ray.direction, ray.extent, ray.limit, 0.0)
+def to_tree_frame(frame: TreeFrame, ray: Ray, thick: bool) -> LocalRay:
+    """Eight rays in the frame of the tree."""
+    radius = ray.radius if thick else broadcast(0.0)
+    return local_ray(frame, ray.origin, ray.direction, ray.extent, ray.limit, radius)
 
 
 @inlined
-def store_ray_state(state: StreamScratch, row: int, ray: Ray, local: LocalRay) -> None:
+def store_ray_state(state: StreamScratch, row: int, ray: Ray, local: LocalRay, thick: bool) -> None:
     """Store the initial state of eight rays: no hit, reach as far as their limit."""
     o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
+    if thick:
+        p, far = grown_product(local, local.growth), grown_product(local, -local.growth)
+        store_rows(state.stream.far_product, row, 0, (far[0], far[1], far[2], *p, *p[:2]))
+        store(state.radius, row, ray.radius)
     store_rows(state.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
     store_rows(state.stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.earliest))
     store(state.middle, row, local.middle)
@@ -140,19 +173,18 @@ def store_ray_state(state: StreamScratch, row: int, ray: Ray, local: LocalRay) -
 
 
 @compiled
-def store_radii(rays: Rays, number: Int32Array, first: int, count: int, state: StreamScratch) -> None:
-    """Store the radii of rays `number[first]` to `number[first + count - 1]`."""
-    for row in range(count):
-        state.radius[row] = radius_of(rays, number[first + row])
-
-
-@compiled
 def traverse_octant(query: StreamQuery, tree: Tree, octant: int, active: int) -> None:
     """Traverse the tree with `active` rays of one octant, and merge the hits of all limbs that they may hit.
 
     A ray with a certain hit goes on, with a shorter reach, unless the aim is ANY.
     """
-    visit_on_rays(tree, query.state.stream, active, octant, test_list, test_or_enqueue, flush, query)
+    visit_on_rays(tree, query.state.stream, active, octant, False, test_list, test_or_enqueue, flush, query)
+
+
+@noinline
+def traverse_by_thick(query: StreamQuery, tree: Tree, octant: int, active: int) -> None:
+    """As `traverse_octant`, with thick rays."""
+    visit_on_rays(tree, query.state.stream, active, octant, True, test_list, test_or_enqueue, flush, query)
 
 
 @inlined
@@ -247,12 +279,14 @@ def cast_stream(
             count = min(size, octants[octant + 1] - first)
             if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, state):
                 return INVALID
-            active = setup_rays(raw, batch.rays, tree.frame, number, first, count, in_order, state)
-            if thick:
-                store_radii(batch.rays, number, first, count, state)
             recorded = state.crossings[0]
             query = StreamQuery(batch, table, aim, tree.frame.scale, state, number, first, shared, accepts_all, thick)
-            traverse_octant(query, tree, octant, active)
+            if thick:
+                active = setup_thick(batch.rays, tree.frame, number, first, count, in_order, state)
+                traverse_by_thick(query, tree, octant, active)
+            else:
+                active = setup_rays(raw, batch.rays, tree.frame, number, first, count, in_order, state)
+                traverse_octant(query, tree, octant, active)
             if aim == ALL:
                 to_query_rows(number, first, count, recorded, state)
             elif aim == ANY:
