@@ -20,8 +20,8 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 ELLIPSOID = int(Shape.ELLIPSOID)
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
-STEPS = 900
-"""Golden sections: enough from a stretch of 2**501 to 2**-120, where the limb's size and distance are about 1."""
+STEPS, LEAST_STRETCH = 900, 2.0**-70
+"""Golden sections: enough from a stretch of 2**501 to this one, where the limb's size and distance are about 1."""
 
 SLACK = 2.0**-40
 """Of the size of points: far above the rounding of growths there."""
@@ -44,12 +44,12 @@ def ball_radius(limb: Limb) -> float:
 
 @compiled
 def least_growth(
-    place: Vector, direction: Vector, first: float, last: float, limb: Limb, beyond: float, slope: float
+    place: Vector, direction: Vector, first: float, last: float, limb: Limb, beyond: float
 ) -> tuple[float, float]:
     """Least growth that reaches place + s direction, first <= s <= last, and that s, by golden section search.
 
-    As a function of s the growth must fall and then rise. The search ends early, and tells no least growth, where that
-    is certainly greater than `beyond`, which is not negative; where growth is positive, `slope` is its steepest.
+    As a function of s the growth must fall and then rise, no faster than s. The search ends early, and tells no least
+    growth, where that is certainly greater than `beyond`, which is not negative.
     """
     a, b = first, last
     best, best_s = growth_at(place, direction, a, limb), a
@@ -60,7 +60,8 @@ def least_growth(
             best, best_s = g1, s1
         if g2 < best:
             best, best_s = g2, s2
-        if not a < s1 < s2 < b or min(g1, g2) - slope * (b - a) - SLACK * (1.0 + abs(a) + abs(b)) > beyond:
+        is_found = not a < s1 < s2 < b or b - a < LEAST_STRETCH
+        if is_found or min(g1, g2) - (b - a) - SLACK * (1.0 + abs(a) + abs(b)) > beyond:
             break
         if g1 <= g2:
             b, s2, g2 = s2, s1, g1
@@ -111,24 +112,36 @@ def touching_growth(
     height, rate = dot(x, w), dot(direction, w)
     p = (direction[0] - rate * w[0], direction[1] - rate * w[1], direction[2] - rate * w[2])
     q = (x[0] - height * w[0], x[1] - height * w[1], x[2] - height * w[2])
-    speed_squared, slope = dot(p, p), steepest_growth(limb)
+    speed_squared = dot(p, p)
     middle = first if speed_squared == 0.0 else min(max(-dot(q, p) / speed_squared, first), last)
-    before, before_s = least_growth(place, direction, first, middle, limb, beyond, slope)
-    behind, behind_s = least_growth(place, direction, middle, last, limb, beyond, slope)
+    if limb.kind == ELLIPSOID:
+        return ellipsoid_touch(place, direction, first, last, limb, middle, (height, rate, dot(q, p), speed_squared))
+    before, before_s = least_growth(place, direction, first, middle, limb, beyond)
+    behind, behind_s = least_growth(place, direction, middle, last, limb, beyond)
     return (before, before_s) if before <= behind else (behind, behind_s)
 
 
-@inlined
-def steepest_growth(limb: Limb) -> float:
-    """No growth outside the limb changes faster than this with the way of a point: 1 where it is `outside_by`.
+@compiled
+def ellipsoid_touch(
+    place: Vector, direction: Vector, first: float, last: float, limb: Limb, s: float,
+    terms: tuple[float, float, float, float],
+) -> tuple[float, float]:  # fmt: skip
+    """`growth_to_touch` of an ellipsoid, from a guess of s; `terms`: height, rate, q·p and p² of `touching_growth`.
 
-    The plane that touches an ellipsoid, half axes h and r, across a unit vector whose square of the part along the axis
-    is p, moves by (r + (h - r) p) / √(r² + (h² - r²) p) as the half axes grow: that is least for p = r / (h + r).
+    The grown ellipsoid that reaches one place of the line has another one deepest inside; so does that through the
+    latter. Near the touch each step squares the error, as growth does not change there with s.
     """
-    if limb.kind != ELLIPSOID:
-        return 1.0
-    h, r = limb.half_length, limb.radius
-    return 0.5 * (h + r) / sqrt(h * r)
+    height, rate, along, square = terms
+    growth = growth_at(place, direction, s, limb)
+    for _ in range(STEPS):
+        h, r = limb.half_length + growth, limb.radius + growth
+        slope, curvature = height * rate * r * r + along * h * h, rate * rate * r * r + square * h * h
+        deepest = s if curvature == 0.0 else min(max(-slope / curvature, first), last)
+        less = growth_at(place, direction, deepest, limb)
+        if not less < growth:
+            break
+        growth, s = less, deepest
+    return growth, s
 
 
 @compiled_loop
