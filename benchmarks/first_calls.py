@@ -7,15 +7,14 @@ the processor times of the first and the second call, the median of the last fiv
 ratio of second and tenth: medians over the processes. `numpy.histogram` is a call of Python and C to compare with.
 """
 
-import argparse
-import csv
 import json
-import platform
 import subprocess
 import sys
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Iterator
+from itertools import product
 from statistics import median
+
+from cylcollide.bench.results import save, script_options
 
 LIMBS, RAYS = (2, 17, 100, 500, 1700, 20_000), (1, 20, 200, 2000, 20_000)
 
@@ -65,8 +64,6 @@ for name, ask in questions.items():
 print(json.dumps(found))
 """
 
-COLUMNS = ("date", "machine", "limbs", "rays", "question", "first_ms", "second_ms", "tenth_ms", "second/tenth")
-
 
 def asked(limbs: int, rays: int) -> dict[str, list[float]]:
     """The seconds of ten calls of each question in a fresh process."""
@@ -75,24 +72,23 @@ def asked(limbs: int, rays: int) -> dict[str, list[float]]:
     return found
 
 
+def measured(processes: int) -> Iterator[dict[str, object]]:
+    """The rows: medians over so many processes."""
+    for limbs, rays in product(LIMBS, RAYS):
+        runs = [asked(limbs, rays) for _ in range(processes)]
+        for question in runs[0]:
+            times = [(run[question][0], run[question][1], median(run[question][5:])) for run in runs]
+            calls = zip(("first_ms", "second_ms", "tenth_ms"), map(median, zip(*times, strict=True)), strict=True)
+            row = {"limbs": limbs, "rays": rays, "question": question}
+            row |= {name: f"{1e3 * taken:.3g}" for name, taken in calls}
+            yield row | {"second/tenth": f"{median(two / ten for _, two, ten in times):.3g}"}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = script_options(__doc__, "benchmarks/first_calls.csv")
     parser.add_argument("--processes", type=int, default=5, help="for each row; the median counts")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".csv"))
     options = parser.parse_args()
-    rows, stamp = [], f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
-    for limbs in LIMBS:
-        for rays in RAYS:
-            runs = [asked(limbs, rays) for _ in range(options.processes)]
-            for question in runs[0]:
-                times = [(run[question][0], run[question][1], median(run[question][5:])) for run in runs]
-                first, second, tenth = map(median, zip(*times, strict=True))
-                ratio = median(two / ten for _, two, ten in times)
-                shown = (f"{1e3 * first:.3g}", f"{1e3 * second:.3g}", f"{1e3 * tenth:.3g}", f"{ratio:.3g}")
-                rows.append((stamp, platform.machine(), limbs, rays, question, *shown))
-                print(*rows[-1][2:], flush=True)
-    with options.out.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    save(options.out, measured(options.processes))
 
 
 if __name__ == "__main__":

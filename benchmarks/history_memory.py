@@ -8,27 +8,22 @@ kept; how much the process has grown (resident), and the same a limb and tick in
 own. The status is 1 if a history of 17,000 limbs and 64 ticks takes more than 150 MB.
 """
 
-import argparse
-import csv
 import gc
-import platform
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from datetime import UTC, datetime
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
 import cylcollide as cc
+from cylcollide.bench.results import save, script_options
 from cylcollide.bench.timing import nbytes
 from cylcollide.history import PoseHistory
 
-COLUMNS = (
-    "date", "machine", "change", "interpolate", "limbs", "ticks", "recorded_mb", "queried_mb", "resident_mb",
-    "bytes_a_limb_and_tick",
-)  # fmt: skip
+SIZES = ("recorded_mb", "queried_mb", "resident_mb")
 PEOPLE, TICKS, FIELD, MOST = 1000, 64, 100.0, 150.0
 FIELDS = ("position", "limb_name", "hit_group", "character", "bone", "rig_limb", "local_position", "thickness")
 
@@ -108,24 +103,20 @@ def measure(change: str, interpolate: str, ticks: int) -> tuple[int, float, floa
     return len(crowd.world), recorded, (nbytes(history) - nbytes(crowd.world)) / 1e6, grown
 
 
+def row_of(change: str, interpolate: str) -> dict[str, object]:
+    """A row, measured in a process of its own."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        limbs, *sizes = pool.submit(measure, change, interpolate, TICKS).result()
+    row = {"change": change, "interpolate": interpolate, "limbs": limbs, "ticks": TICKS}
+    row |= {name: round(size, 1) for name, size in zip(SIZES, sizes, strict=True)}
+    return row | {"bytes_a_limb_and_tick": round(1e6 * sizes[1] / (limbs * TICKS), 1)}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/history_memory.csv"))
-    options = parser.parse_args()
-    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
-    largest = 0.0
-    with options.out.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for change in CHANGES:
-            for interpolate in ("bones", "ends"):
-                with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-                    limbs, *sizes = pool.submit(measure, change, interpolate, TICKS).result()
-                numbers = (*(f"{size:.1f}" for size in sizes), f"{1e6 * sizes[1] / (limbs * TICKS):.1f}")
-                writer.writerow((*facts, change, interpolate, limbs, TICKS, *numbers))
-                file.flush()
-                print(change, interpolate, limbs, TICKS, *numbers, sep="\t", flush=True)
-                largest = max(largest, *sizes[:2])
+    options = script_options(__doc__, "benchmarks/history_memory.csv").parse_args()
+    rows = [row_of(*case) for case in product(CHANGES, ("bones", "ends"))]
+    save(options.out, rows)
+    largest = max(row[name] for row in rows for name in SIZES[:2])
     if largest > MOST:
         sys.exit(f"{largest:.1f} MB, more than {MOST} MB")
 

@@ -9,21 +9,20 @@ and 4 to 12 cm thick; which pairs: all, or those that the bullet misses or hits;
 accurate time of the contact takes besides. Limbs move by 5 cm, and turn by a tenth of that.
 """
 
-import argparse
-import csv
-import platform
 import sys
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 import cylcollide as cc
 from cylcollide._types import POLICY_HIT, Float64Array, Int8Array
+from cylcollide.bench.results import save, script_options
+from cylcollide.bench.timing import interleaved
 from cylcollide.kernels.double_double import as_double_double
 from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import limb_at
@@ -32,7 +31,6 @@ from cylcollide.moving.bounds import MovingLimb, moving_hit_bounds
 from cylcollide.moving.contact import accurate_contact, accurate_motion
 from cylcollide.runtime.compile import compiled
 
-COLUMNS = ("date", "machine", "shape", "aim", "pairs", "share", "moving_ns", "still_ns", "ratio", "accurate_ns")
 PAIRS, ROUNDS = 100_000, 15
 AIMS = (0.05, 0.15, 0.4, 1.5)
 MAKERS: dict[str, Callable[[Float64Array, Float64Array, Float64Array], cc.Limbs]] = {
@@ -62,8 +60,8 @@ def bound_moving(
                 (as_double_double(p1[0]), as_double_double(p2[0])),
                 (as_double_double(p1[1]), as_double_double(p2[1])),
             )
-            contact = accurate_contact(motion, kinds[i], sizes[i, 0], sizes[i, 1], bounds, sizes[i, 2])
-            out[i, 1], out[i, 2] = contact.time
+            u, _ = accurate_contact(motion, kinds[i], sizes[i, 0], sizes[i, 1], bounds, sizes[i, 2])
+            out[i, 1], out[i, 2] = u
 
 
 @compiled
@@ -92,57 +90,43 @@ def pairs(shape: str, aim: float) -> tuple[Float64Array, Float64Array, cc.Limbs]
     return points, np.column_stack([radius, limbs._table.radius2, extent]), limbs
 
 
-def processor_time(call: Callable[..., object], *arguments: object) -> float:
-    """Seconds that a call takes of this thread."""
-    begun = time.thread_time()
-    call(*arguments)
-    return time.thread_time() - begun
-
-
-def measure(shape: str, aim: float, moving: Callable[..., Any], still: Callable[..., Any]) -> list[dict[str, object]]:
+def measure(
+    shape: str, aim: float, moving: Callable[..., Any], still: Callable[..., Any]
+) -> Iterator[dict[str, object]]:
     """The rows of one shape and aim."""
     points, sizes, limbs = pairs(shape, aim)
-    found, result = np.zeros((PAIRS, 3)), list[dict[str, object]]()
+    found = np.zeros((PAIRS, 3))
     moving(points, sizes, limbs._table.kernel_shape, False, found)
     choices = {"all": np.full(PAIRS, True), "misses": found[:, 0] == 0.0, "hits": found[:, 0] == 3.0}
     for name, chosen in choices.items():
         n = int(chosen.sum())
         if n < PAIRS // 100:
             continue
-        times, out = [], np.zeros((n, 3))
-        some = (np.ascontiguousarray(points[:, chosen]), sizes[chosen], limbs._table.kernel_shape[chosen])
-        for _ in range(ROUNDS):
-            of_moving = processor_time(moving, *some, False, out)
-            of_still = processor_time(still, some[0], limbs._table.rows[chosen], some[2], out)
-            times.append((of_moving, of_still, processor_time(moving, *some, True, out) - of_moving))
-        per_pair = [median(column) * 1e9 / n for column in zip(*times, strict=True)]
-        numbers = (round(per_pair[0]), round(per_pair[1]), round(median(a / b for a, b, _ in times), 2))
-        accurate = round(per_pair[2]) if name == "hits" else ""
-        result.append(dict(zip(COLUMNS[2:], (shape, aim, name, round(n / PAIRS, 3), *numbers, accurate), strict=True)))
-    return result
+        out, rows, kinds = np.zeros((n, 3)), limbs._table.rows[chosen], limbs._table.kernel_shape[chosen]
+        some = (np.ascontiguousarray(points[:, chosen]), sizes[chosen], kinds)
+        works = {
+            "moving": partial(moving, *some, False, out),
+            "still": partial(still, some[0], rows, kinds, out),
+            "accurate": partial(moving, *some, True, out),
+        }
+        times = {work: 1e9 / n * taken for work, taken in interleaved(works, ROUNDS, time.thread_time).items()}
+        besides = round(float(np.median(times["accurate"] - times["moving"])))
+        yield {
+            **{"shape": shape, "aim": aim, "pairs": name, "share": round(n / PAIRS, 3)},
+            **{f"{work}_ns": round(float(np.median(times[work]))) for work in ("moving", "still")},
+            "ratio": round(float(np.median(times["moving"] / times["still"])), 2),
+            "accurate_ns": besides if name == "hits" else "",
+        }
 
 
 def main() -> None:
     """Measure and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/moving_kernels.csv"))
-    out = parser.parse_args().out
+    out = script_options(__doc__, "benchmarks/moving_kernels.csv").parse_args().out
     sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests")]
     from support.machine_code import as_machine_code  # noqa: PLC0415
 
     moving, still = as_machine_code(bound_moving), as_machine_code(bound_still)
-    label = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
-    }
-    with out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for shape in MAKERS:
-            for aim in AIMS:
-                for row in measure(shape, aim, moving, still):
-                    writer.writerow(label | row)
-                    print(*row.values())
+    save(out, (row for case in product(MAKERS, AIMS) for row in measure(*case, moving, still)))
 
 
 if __name__ == "__main__":

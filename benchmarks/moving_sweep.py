@@ -21,13 +21,9 @@ by_rationals   rows that the oracle's 106 bits left to rationals
 wrong          rows with a wrong verdict, limb, tick or face, a fraction off by 2 u or an alpha by 4 u
 """
 
-import argparse
-import csv
 import hashlib
-import platform
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 BENCHMARKS = Path(__file__).resolve().parent
@@ -37,6 +33,7 @@ from support.moving_sweep import run_chunk  # noqa: E402
 from support.soak.tally import Tally  # noqa: E402
 
 import cylcollide as cc  # noqa: E402
+from cylcollide.bench.results import save, script_options, stamp  # noqa: E402
 
 
 def version() -> str:
@@ -49,19 +46,13 @@ def version() -> str:
 
 def write_csv(tally: Tally, seconds: float, file: Path) -> None:
     """Write the tally, a row a family and motion, all of them last."""
-    label = {
-        "date": f"{datetime.now(UTC):%Y-%m-%d}", "version": tally.version,
-        "machine": f"{platform.machine()}, Python {platform.python_version()}", "seed": tally.seed,
-    }  # fmt: skip
+    first = stamp()
+    label = {"date": first["date"], "version": tally.version, "machine": first["machine"], "seed": tally.seed}
     numbers = {name: {k: round(v) for k, v in row.items()} for name, row in sorted(tally.rows.items())}
     columns = list(next(iter(numbers.values())))
     numbers["all; all"] = {k: sum(row[k] for row in numbers.values()) for k in columns}
-    with file.open("w", newline="") as target:
-        writer = csv.DictWriter(target, [*label, "family", "limb", *columns], lineterminator="\n")
-        writer.writeheader()
-        for name, row in numbers.items():
-            family, limb = name.split("; ")
-            writer.writerow({**label, "family": family, "limb": limb, **row})
+    named = ((*name.split("; "), row) for name, row in numbers.items())
+    save(file, (label | {"family": family, "limb": limb} | row for family, limb, row in named))
     total = numbers["all; all"]
     print(
         f"{total['bullets']} bullets, {total['pairs']} pairs, {total['wrong']} wrong, {seconds:.0f} s of processor time"
@@ -69,11 +60,10 @@ def write_csv(tally: Tally, seconds: float, file: Path) -> None:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = script_options(__doc__, str(BENCHMARKS / "moving_sweep.csv"))
     options.add_argument("--bullets", type=float, default=1e6, help="stop after so many (1e6)")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--folder", type=Path, default=BENCHMARKS / ".soak" / "moving", help="for what is finished")
-    options.add_argument("--csv", type=Path, default=BENCHMARKS / "moving_sweep.csv")
     options.add_argument("--chunk", type=int, help="run this chunk alone")
     chosen = options.parse_args()
     if chosen.chunk is not None:
@@ -90,7 +80,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("stopped: the same command goes on", flush=True)
     if tally.rows:
-        write_csv(tally, time.process_time() - begun, chosen.csv)
+        write_csv(tally, time.process_time() - begun, chosen.out)
     return int(tally.total("wrong") > 0)
 
 

@@ -7,27 +7,19 @@ in microseconds, that of `chords_segments` for the same shots, how much longer i
 chords' time over that of judging. One thread. Each shot is aimed at a limb.
 """
 
-import argparse
-import csv
-import platform
-import time
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import Path
-from statistics import median
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 import cylcollide as cc
+from cylcollide.bench.results import save, script_options
+from cylcollide.bench.timing import interleaved
 
-COLUMNS = ("date", "machine", "characters", "shots", "policy", "read", "median_us", "chords_us", "more_us", "ratio")
 CROWDS = {64: 30.0, 1000: 100.0}
 """Characters, and the edge of their field in metres."""
 SHOTS = {200: 400, 100_000: 15}
 """Shots in a call, and rounds."""
-Task: TypeAlias = tuple[str, str]
-"""A policy, and what is read of the answer."""
+CHORDS = "chords"
 NAMES = {"head": 4.0, "torso": 1.0, "default": 0.5}
 POLICIES = {
     "first surface": cc.Policy.first_surface(NAMES),
@@ -49,8 +41,8 @@ def crowd(characters: int) -> cc.HitWorld:
     return world
 
 
-def tasks(world: cc.HitWorld, shots: int) -> dict[Task, Callable[[], object]]:
-    """What is timed, by the policy and what is read."""
+def tasks(world: cc.HitWorld, shots: int) -> dict[str, Callable[[], object]]:
+    """What is timed: chords, and each policy with what is read of the answer, separated by a semicolon."""
     limbs, rng = world.limbs, np.random.default_rng(2)
     at = (0.5 * (limbs.p1 + limbs.p2))[rng.integers(0, len(limbs), shots)]
     starts = at + 10.0 * rng.normal(size=(shots, 3))
@@ -64,40 +56,29 @@ def tasks(world: cc.HitWorld, shots: int) -> dict[Task, Callable[[], object]]:
 
         return call
 
-    found = {("chords", "nothing"): lambda: world.chords_segments(starts, ends, threads=1)}
+    found = {CHORDS: lambda: world.chords_segments(starts, ends, threads=1)}
     for name, policy in POLICIES.items():
-        found |= {(name, "damage"): judged(policy, ("damage",)), (name, "all columns"): judged(policy, FIELDS)}
+        found |= {f"{name}; damage": judged(policy, ("damage",)), f"{name}; all columns": judged(policy, FIELDS)}
     return found
 
 
-def measure(calls: dict[Task, Callable[[], object]], rounds: int) -> dict[Task, float]:
-    """Median microseconds of each call; in every round each is made once, one after the other."""
-    times: dict[Task, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds + 1):
-        for name, call in calls.items():
-            begun = time.perf_counter()
-            call()
-            times[name].append((time.perf_counter() - begun) * 1e6)
-    return {name: median(values[1:]) for name, values in times.items()}
+def measured(characters: int) -> Iterator[dict[str, object]]:
+    """The rows of a crowd."""
+    world = crowd(characters)
+    for shots, rounds in SHOTS.items():
+        times = interleaved(tasks(world, shots), rounds + 1)
+        medians = {name: 1e6 * float(np.median(taken[1:])) for name, taken in times.items()}
+        chords = medians.pop(CHORDS)
+        for name, took in medians.items():
+            policy, read = name.split("; ")
+            numbers = {"median_us": f"{took:.0f}", "chords_us": f"{chords:.0f}", "more_us": f"{took - chords:.0f}"}
+            row = {"characters": characters, "shots": shots, "policy": policy, "read": read}
+            yield row | numbers | {"ratio": f"{chords / took:.2f}"}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/policy_speed.csv"))
-    options = parser.parse_args()
-    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
-    with options.out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for characters in CROWDS:
-            world = crowd(characters)
-            for shots, rounds in SHOTS.items():
-                found = measure(tasks(world, shots), rounds)
-                chords = found.pop(("chords", "nothing"))
-                for (policy, read), took in found.items():
-                    numbers = (f"{took:.0f}", f"{chords:.0f}", f"{took - chords:.0f}", f"{chords / took:.2f}")
-                    writer.writerow((*facts, characters, shots, policy, read, *numbers))
-                    print(characters, shots, policy, read, *numbers, sep="\t", flush=True)
+    out = script_options(__doc__, "benchmarks/policy_speed.csv").parse_args().out
+    save(out, (row for characters in CROWDS for row in measured(characters)))
 
 
 if __name__ == "__main__":

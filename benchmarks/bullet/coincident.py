@@ -7,24 +7,19 @@ and how many rays went to exact arithmetic. Lists as arguments, tuples as result
 `HitWorld` of the 16 humanoids' limbs, each of them twice, over that of each once.
 """
 
-import argparse
-import csv
-import platform
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import Path
-from statistics import median
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pybullet as p
 from scenes import SCENES, connect, rays
 
 import cylcollide as cc
+from cylcollide.bench.results import save, script_options
+from cylcollide.bench.timing import interleaved
 from cylcollide.bullet import Mirror
 
 RAYS = 1_000
-COLUMNS = ("date", "machine", "scene", "beside_us", "us", "ratio", "rechecked")
 
 
 def planes(*names: str) -> Callable[[], None]:
@@ -75,15 +70,10 @@ def from_above() -> tuple[np.ndarray, np.ndarray]:
     return starts, starts + rng.uniform([-1.0, -1.0, -5.0], [1.0, 1.0, -4.0], (RAYS, 3))
 
 
-def medians(calls: tuple[Callable[[], object], ...], rounds: int) -> list[float]:
-    """Median microseconds of processor time of each, called in turn."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(rounds + 1):
-        for call, taken in zip(calls, times, strict=True):
-            begun = time.process_time()
-            call()
-            taken.append((time.process_time() - begun) * 1e6)
-    return [median(taken[1:]) for taken in times]
+def medians(first: Callable[[], object], second: Callable[[], object], rounds: int) -> list[float]:
+    """Median microseconds of processor time of both, called in turn."""
+    times = interleaved({"first": first, "second": second}, rounds + 1, time.process_time)
+    return [1e6 * float(np.median(taken[1:])) for taken in times.values()]
 
 
 def of_scene(load: Callable[[], None], rounds: int) -> tuple[float, float, int]:
@@ -93,7 +83,7 @@ def of_scene(load: Callable[[], None], rounds: int) -> tuple[float, float, int]:
     p.performCollisionDetection()
     mirror, (starts, ends) = Mirror(c, mesh="wrap", follow=False), from_above()
     first, last = starts.tolist(), ends.tolist()
-    theirs, ours = medians((lambda: p.rayTestBatch(first, last), lambda: mirror.rayTestBatch(first, last)), rounds)
+    theirs, ours = medians(lambda: p.rayTestBatch(first, last), lambda: mirror.rayTestBatch(first, last), rounds)
     rechecked = mirror.cast_segments(starts, ends).rechecked
     p.disconnect()
     return theirs, ours, rechecked
@@ -112,25 +102,24 @@ def of_world(rounds: int) -> tuple[float, float, int]:
         hits.position  # noqa: B018
         return hits
 
-    once, twice = medians((lambda: cast(worlds[0]), lambda: cast(worlds[1])), rounds)
+    once, twice = medians(lambda: cast(worlds[0]), lambda: cast(worlds[1]), rounds)
     return once, twice, cast(worlds[1]).rechecked
 
 
+def measured(rounds: int) -> Iterator[dict[str, object]]:
+    """A row for each scene."""
+    for scene in (*COINCIDENT, "HitWorld, every limb twice"):
+        load = COINCIDENT.get(scene)
+        beside, own, rechecked = of_world(rounds) if load is None else of_scene(load, rounds)
+        times = {"beside_us": f"{beside:.0f}", "us": f"{own:.0f}", "ratio": f"{beside / own:.2f}"}
+        yield {"scene": scene, **times, "rechecked": rechecked}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_coincident.csv"))
+    parser = script_options(__doc__, "benchmarks/bullet_coincident.csv")
     parser.add_argument("--rounds", type=int, default=31)
     options = parser.parse_args()
-    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
-    with options.out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for scene in (*COINCIDENT, "HitWorld, every limb twice"):
-            load = COINCIDENT.get(scene)
-            theirs, ours, rechecked = of_world(options.rounds) if load is None else of_scene(load, options.rounds)
-            row = (scene, f"{theirs:.0f}", f"{ours:.0f}", f"{theirs / ours:.2f}", rechecked)
-            writer.writerow((*facts, *row))
-            print(*row, sep="\t", flush=True)
+    save(options.out, measured(options.rounds))
 
 
 if __name__ == "__main__":

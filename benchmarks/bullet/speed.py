@@ -8,24 +8,21 @@ HitWorld of the limbs alone for arrays, with one thread both, and the ratio: PyB
 Mirror's. Rows without rays are about `sync`, beside the calls of PyBullet that it makes, their results dropped.
 """
 
-import argparse
-import csv
-import platform
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import Path
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from statistics import median
 
 import numpy as np
 import pybullet as p
 from scenes import SCENES, connect, rays
 
+from cylcollide.bench.results import save, script_options
+from cylcollide.bench.timing import interleaved, seconds
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import BASE, TOKEN
 
 COUNTS = (1, 10, 100, 1_000, 16_000, 100_000)
-COLUMNS = ("date", "machine", "scene", "rays", "task", "median_us", "beside", "beside_us", "ratio")
 BATCH = 16_000
 
 
@@ -75,46 +72,47 @@ def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
 
 def measure(calls: dict[str, tuple[Callable[[], object], str]], rounds: int, repeat: int) -> dict[str, float]:
     """Median microseconds of processor time of each call; in every round each is made `repeat` times in a row."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds + 1):
-        for name, (call, _) in calls.items():
-            begun = time.process_time()
-            for _ in range(repeat):
-                call()
-            times[name].append((time.process_time() - begun) / repeat * 1e6)
-    return {name: median(values[1:]) for name, values in times.items()}
+
+    def repeated(call: Callable[[], object]) -> Callable[[], object]:
+        return lambda: [call() for _ in range(repeat)]
+
+    works = {name: repeated(call) for name, (call, _) in calls.items()}
+    times = interleaved(works, rounds + 1, time.process_time)
+    return {name: 1e6 / repeat * float(np.median(taken[1:])) for name, taken in times.items()}
+
+
+def row_of(scene: str, n: int, task: str, took: float, beside: str, beside_took: float) -> dict[str, object]:
+    """A row: microseconds of a task, and of what stands beside it."""
+    times = {"median_us": f"{took:.1f}", "beside": beside, "beside_us": f"{beside_took:.1f}"}
+    return {"scene": scene, "rays": n, "task": task, **times, "ratio": f"{beside_took / took:.2f}"}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_speed.csv"))
+    parser = script_options(__doc__, "benchmarks/bullet_speed.csv")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--counts", nargs="+", type=int, choices=COUNTS, default=COUNTS)
     parser.add_argument("--beside", choices=("PyBullet", "world"), help="only what stands beside this one")
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     options = parser.parse_args()
-    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
-    with options.out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for scene in options.scenes:
-            c = connect()
-            SCENES[scene](c)
-            p.performCollisionDetection(physicsClientId=c)
-            for n in options.counts:
-                calls = {k: task for k, task in tasks(c, n).items() if options.beside in (None, task[1])}
-                found = measure(calls, options.rounds, max(1, 300 // n))
-                for name, (_, beside) in calls.items():
-                    ratio = found[beside] / found[name]
-                    row = (scene, n, name, f"{found[name]:.1f}", beside, f"{found[beside]:.1f}", f"{ratio:.2f}")
-                    writer.writerow((*facts, *row))
-                    print(*row, sep="\t", flush=True)
-            if options.beside != "world":
-                moved(c, scene, writer, facts)
-            p.disconnect(physicsClientId=c)
+    save(options.out, (row for scene in options.scenes for row in measured(scene, options)))
 
 
-def moved(c: int, scene: str, writer: object, facts: tuple[str, str]) -> None:
+def measured(scene: str, options: Namespace) -> Iterator[dict[str, object]]:
+    """The rows of a scene."""
+    c = connect()
+    SCENES[scene](c)
+    p.performCollisionDetection(physicsClientId=c)
+    for n in options.counts:
+        calls = {k: task for k, task in tasks(c, n).items() if options.beside in (None, task[1])}
+        found = measure(calls, options.rounds, max(1, 300 // n))
+        for name, (_, beside) in calls.items():
+            yield row_of(scene, n, name, found[name], beside, found[beside])
+    if options.beside != "world":
+        yield from moved(c, scene)
+    p.disconnect(physicsClientId=c)
+
+
+def moved(c: int, scene: str) -> Iterator[dict[str, object]]:
     """`sync` after a step, and after nothing, each beside PyBullet's own share of it."""
     mirror = Mirror(c, mesh="wrap", follow=False)
     calls = {"PyBullet's part of a sync": lambda: read_all(mirror, c), "sync": mirror.sync}
@@ -123,14 +121,10 @@ def moved(c: int, scene: str, writer: object, facts: tuple[str, str]) -> None:
         for name, call in calls.items():
             p.stepSimulation(physicsClientId=c)
             for what in ("all moved", "nothing moved"):
-                begun = time.process_time()
-                call()
-                times[f"{name}, {what}"].append((time.process_time() - begun) * 1e6)
+                times[f"{name}, {what}"].append(1e6 * seconds(call, time.process_time))
     for what in ("all moved", "nothing moved"):
         part, whole = (median(times[f"{name}, {what}"]) for name in calls)
-        row = (scene, 0, f"sync, {what}", f"{whole:.1f}", "PyBullet's part of it", f"{part:.1f}", f"{part / whole:.2f}")
-        writer.writerow((*facts, *row))  # type: ignore[attr-defined]
-        print(*row, sep="\t", flush=True)
+        yield row_of(scene, 0, f"sync, {what}", whole, "PyBullet's part of it", part)
 
 
 def read_all(mirror: Mirror, c: int) -> None:

@@ -30,7 +30,7 @@ PLANNED = "**Planned:**"
 
 WRITTEN = {
     *("repro/NN.py", "repro/01.py", "repro/*.py", "repro/", "cases/", "chunks/", "tables/", "tables/*.csv"),
-    *("small.py", "lidar.png", "miss.png", "then.png", ".benchmarks/", "docs/contents/*.md"),
+    *("small.py", "lidar.png", "miss.png", "then.png", "docs/contents/*.md"),
     *("families.csv", "causes.csv", "setups.csv", "scoreboard.csv"),
 }  # fmt: skip
 """What commands write, in the words of pages and messages."""
