@@ -28,29 +28,27 @@ def test_every_shape_is_outlined():
         assert (outside | inward if limb.kind[0] == cc.Shape.TUBE else outside).all(), i
 
 
-def test_debug_draw_asks_for_every_line_and_takes_the_last_away(monkeypatch):
-    with scenes.client() as c:
-        for kind in range(4):
-            scenes.body(c, kind, [kind, 0, 0])
-        p.loadURDF("plane_implicit.urdf", [0, 0, -1], physicsClientId=c)
-        mirror = Mirror(c)
-        hits = mirror.rayTestBatch([[0, 0, 5.0], [0.5, 9, 9], [1, 0, 5]], [[0, 0, -5.0], [0.5, 9, 8], [1, 0, -5]])
-        assert mirror.debug_draw(hits) == sum(LINES.values()) + 5 + 2 * 3, "a DIRECT client draws nothing, and says so"
-        drawn, removed = [], []
-        monkeypatch.setattr(OWN, "addUserDebugLine", lambda a, b, **_: drawn.append((a, b)) or len(drawn))
-        monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
-        count = mirror.debug_draw(hits)
-        assert len(drawn) == count == sum(LINES.values()) + 5 + 2 * 3
-        assert removed == []
-        middle = np.mean(drawn[-6:], axis=1)
-        np.testing.assert_allclose(middle, [hits[0][3]] * 3 + [hits[2][3]] * 3, atol=1e-15)
-        mirror.debug_draw()
-        assert removed == list(range(1, count + 1))
-        assert len(drawn) == 2 * count - 6
+def test_debug_draw_asks_for_every_line_and_takes_the_last_away(c, monkeypatch):
+    for kind in range(4):
+        scenes.body(c, kind, [kind, 0, 0])
+    p.loadURDF("plane_implicit.urdf", [0, 0, -1], physicsClientId=c)
+    mirror = Mirror(c)
+    hits = mirror.rayTestBatch([[0, 0, 5.0], [0.5, 9, 9], [1, 0, 5]], [[0, 0, -5.0], [0.5, 9, 8], [1, 0, -5]])
+    assert mirror.debug_draw(hits) == sum(LINES.values()) + 5 + 2 * 3, "a DIRECT client draws nothing, and says so"
+    drawn, removed = [], []
+    monkeypatch.setattr(OWN, "addUserDebugLine", lambda a, b, **_: drawn.append((a, b)) or len(drawn))
+    monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
+    count = mirror.debug_draw(hits)
+    assert len(drawn) == count == sum(LINES.values()) + 5 + 2 * 3
+    assert removed == []
+    middle = np.mean(drawn[-6:], axis=1)
+    np.testing.assert_allclose(middle, [hits[0][3]] * 3 + [hits[2][3]] * 3, atol=1e-15)
+    mirror.debug_draw()
+    assert removed == list(range(1, count + 1))
+    assert len(drawn) == 2 * count - 6
 
 
-def test_boxes_around_meshes_are_drawn():
-    with scenes.client() as c:
-        p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
-        assert Mirror(c, mesh="wrap").debug_draw() == 12
-        assert Mirror(c, mesh="skip").debug_draw() == 0
+def test_boxes_around_meshes_are_drawn(c):
+    p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
+    assert Mirror(c, mesh="wrap").debug_draw() == 12
+    assert Mirror(c, mesh="skip").debug_draw() == 0

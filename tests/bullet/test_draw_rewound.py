@@ -38,15 +38,13 @@ def window(monkeypatch) -> tuple[dict, list]:
     return lines, removed
 
 
-def test_a_client_without_a_window_shows_none():
-    with scenes.client() as c:
-        assert draw_rewound(c, a_rod_that_moves(), 1.5) == [-1] * 2 * LINES
+def test_a_client_without_a_window_shows_none(c):
+    assert draw_rewound(c, a_rod_that_moves(), 1.5) == [-1] * 2 * LINES
 
 
-def test_then_and_now_in_their_colours(window):
+def test_then_and_now_in_their_colours(c, window):
     lines, removed = window
-    with scenes.client() as c:
-        items = draw_rewound(c, a_rod_that_moves(), 1.5)
+    items = draw_rewound(c, a_rod_that_moves(), 1.5)
     assert items == list(range(2 * LINES))
     for color, y in ((THEN, 1.5), (NOW, 3.0)):
         points = np.array([line[:2] for line in lines.values() if line[2] == color])
@@ -56,16 +54,15 @@ def test_then_and_now_in_their_colours(window):
     assert removed == []
 
 
-def test_a_drawing_is_replaced(window):
+def test_a_drawing_is_replaced(c, window):
     lines, removed = window
     history = a_rod_that_moves()
-    with scenes.client() as c:
-        items = draw_rewound(c, history, 0.0)
-        again = draw_rewound(c, history, 2.0, live_color=None, replaces=items)
-        assert again == items[:LINES]
-        assert removed == items[LINES:]
-        assert {line[2] for line in list(lines.values())[:LINES]} == {THEN}
-        more = draw_rewound(c, history, 3.0, replaces=again)
+    items = draw_rewound(c, history, 0.0)
+    again = draw_rewound(c, history, 2.0, live_color=None, replaces=items)
+    assert again == items[:LINES]
+    assert removed == items[LINES:]
+    assert {line[2] for line in list(lines.values())[:LINES]} == {THEN}
+    more = draw_rewound(c, history, 3.0, replaces=again)
     assert more[:LINES] == again
     assert len(set(more)) == 2 * LINES
 
