@@ -21,7 +21,6 @@ by_rationals   rows that the oracle's 106 bits left to rationals
 wrong          rows with a wrong verdict, limb, tick or face, a fraction off by 2 u or an alpha by 4 u
 """
 
-import hashlib
 import sys
 import time
 from pathlib import Path
@@ -30,18 +29,9 @@ BENCHMARKS = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
 
 from support.moving_sweep import run_chunk  # noqa: E402
-from support.soak.tally import Tally  # noqa: E402
+from support.soak.tally import Tally, version_of  # noqa: E402
 
-import cylcollide as cc  # noqa: E402
 from cylcollide.bench.results import save, script_options, stamp  # noqa: E402
-
-
-def version() -> str:
-    """Return the library's version, and a digest of what answers, asks and judges."""
-    digest, package, support = hashlib.sha256(), Path(cc.__file__).parent, BENCHMARKS.parent / "tests" / "support"
-    for file in (*sorted(package.rglob("*.py")), support / "moving_sweep.py", *sorted(support.glob("oracle/**/*.py"))):
-        digest.update(file.read_bytes())
-    return f"{cc.__version__}+{digest.hexdigest()[:8]}"
 
 
 def write_csv(tally: Tally, seconds: float, file: Path) -> None:
@@ -70,7 +60,7 @@ def main() -> int:
         part = run_chunk(chosen.seed, chosen.chunk)
         print(*(case["what"] for case in part.cases), f"{len(part.cases)} wrong", sep="\n")
         return int(bool(part.cases))
-    tally, begun = Tally(chosen.folder, chosen.seed, version()), time.process_time()
+    tally, begun = Tally(chosen.folder, chosen.seed, version_of("moving_sweep.py", "oracle")), time.process_time()
     missing = iter(tally.missing())
     try:
         while tally.total("bullets") < chosen.bullets:
