@@ -15,7 +15,7 @@ from statistics import median
 
 import numpy as np
 import pybullet as p
-from scenes import SCENES, connect, rays
+from scenes import COINCIDENT, SCENES, connect, from_above, rays
 
 from cylcollide.bench.results import save, script_options
 from cylcollide.bench.timing import interleaved, seconds
@@ -43,9 +43,8 @@ def tuples(mirror: Mirror, starts: list, ends: list) -> Callable[[], object]:
     return lambda: mirror.rayTestBatch(starts, ends)
 
 
-def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
+def tasks(c: int, starts: np.ndarray, ends: np.ndarray) -> dict[str, tuple[Callable[[], object], str]]:
     """What is timed, by name, and the name of what stands beside it."""
-    starts, ends = rays(c, n)
     first, last = starts.tolist(), ends.tolist()
     follow, still, watching = (Mirror(c, mesh="wrap", follow=follow) for follow in (True, False, False))
     watching.watch()
@@ -92,7 +91,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--counts", nargs="+", type=int, choices=COUNTS, default=COUNTS)
     parser.add_argument("--beside", choices=("PyBullet", "world"), help="only what stands beside this one")
-    parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
+    parser.add_argument("--scenes", nargs="+", choices=[*SCENES, *COINCIDENT], default=list(SCENES))
+    parser.add_argument(
+        "--coincident", dest="scenes", action="store_const", const=list(COINCIDENT), help="surfaces on each other"
+    )
     options = parser.parse_args()
     save(options.out, (row for scene in options.scenes for row in measured(scene, options)))
 
@@ -100,10 +102,11 @@ def main() -> None:
 def measured(scene: str, options: Namespace) -> Iterator[dict[str, object]]:
     """The rows of a scene."""
     c = connect()
-    SCENES[scene](c)
+    (SCENES | COINCIDENT)[scene](c)
     p.performCollisionDetection(physicsClientId=c)
     for n in options.counts:
-        calls = {k: task for k, task in tasks(c, n).items() if options.beside in (None, task[1])}
+        drawn = (from_above if scene in COINCIDENT else rays)(c, n)
+        calls = {k: task for k, task in tasks(c, *drawn).items() if options.beside in (None, task[1])}
         found = measure(calls, options.rounds, max(1, 300 // n))
         for name, (_, beside) in calls.items():
             yield row_of(scene, n, name, found[name], beside, found[beside])
