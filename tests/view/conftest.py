@@ -14,16 +14,3 @@ def viewer_of(request: pytest.FixtureRequest):
         return made
 
     return make
-
-
-@pytest.fixture
-def refused(command):
-    """Checks that a command ends in one line about a bad file."""
-
-    def check(*words):
-        status, _, said = command(*words)
-        assert status == 2
-        assert said.startswith("cylcollide: ")
-        assert len(said.strip().splitlines()) == 1
-
-    return check
