@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
 from pathlib import Path
 
@@ -254,14 +255,12 @@ def test_threads_judge_while_another_one_moves_and_records(tmp_path: Path):
                 match.world.judge_segments(start, end, POLICY)
                 match.history.judge_segments(start, end, POLICY, time=match.history.times[-1], on_old="clamp")
 
-        threads = [threading.Thread(target=shoot, args=(seed,)) for seed in range(2)]
-        for thread in threads:
-            thread.start()
-        for number in range(1, 150):
-            match.tick(number)
-        done.set()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(2) as threads:
+            shooting = threads.map(shoot, range(2))
+            for number in range(1, 150):
+                match.tick(number)
+            done.set()
+            assert list(shooting) == [None] * 2
     assert rejudged(tmp_path / "log") > 50
 
 
