@@ -2,10 +2,7 @@
 
 import copy
 import gc
-import os
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -16,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.logging_server import POLICY, Match
+from support.package import printed_by
 
 import cylcollide as cc
 
@@ -301,7 +299,7 @@ def test_a_program_that_ends_without_closing_has_written_all(tmp_path: Path):
         "for number in range(5): match.tick(number); match.shoot()"
     )
     tests = Path(__file__).parents[1]
-    subprocess.run([sys.executable, "-c", code, tmp_path / "log", tests], check=True, env=os.environ)
+    printed_by("-c", code, tmp_path / "log", tests)
     assert rejudged(tmp_path / "log") == 10
 
 
