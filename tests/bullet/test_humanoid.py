@@ -8,6 +8,7 @@ import pytest
 
 from cylcollide._pybullet import data_folder
 from cylcollide.bullet.humanoid import SCALE, Humanoid, RecordedMotion, containing_cylinder, load_motions
+from cylcollide.shapes import rotation_matrices
 
 MOTIONS = (
     "backflip", "cartwheel", "crawl", "dance_a", "dance_b", "getup_facedown", "getup_faceup", "jump", "kick", "punch",
@@ -36,17 +37,11 @@ def vector(element):
 
 
 def rotation_of(joint, frame):
-    """The joint's rotation matrix by Rodrigues' formula, from the columns of the file."""
-    first, last = JOINTS[joint]
-    values = frame[first:last]
-    if last - first == 1:
-        axis, angle = np.array([0.0, 0, 1]), values[0]
-    else:
-        values = values / np.linalg.norm(values)
-        sine = np.linalg.norm(values[1:])
-        axis, angle = (values[1:] / sine if sine else np.zeros(3)), 2 * np.arctan2(sine, values[0])
-    k = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+    """The joint's rotation matrix, from the columns of the file: an angle about z, or a quaternion w, x, y, z."""
+    values = frame[slice(*JOINTS[joint])]
+    if len(values) == 1:
+        values = [np.cos(values[0] / 2), 0.0, 0.0, np.sin(values[0] / 2)]
+    return rotation_matrices(np.roll(values, -1)[None])[0]
 
 
 def urdf_limbs(frame):
