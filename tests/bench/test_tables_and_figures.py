@@ -19,11 +19,6 @@ from cylcollide.bench.workloads import crowd_of
 pytestmark = pytest.mark.long  # half a minute of whole runs
 
 
-@pytest.fixture
-def planted(monkeypatch):
-    plant(monkeypatch)
-
-
 def test_tasks_are_all_measured():
     found = tasks.run_tasks(["cylcollide"], 2000, 1, silent)
     assert [task.task for task in found] == [
@@ -95,8 +90,8 @@ def test_the_past_and_its_figure(tmp_path):
     assert len(list(csv.DictReader((tmp_path / "past.csv").read_text().splitlines()))) == 4
 
 
-@pytest.mark.usefixtures("planted")
-def test_the_figure_names_every_engine(tmp_path):
+def test_the_figure_names_every_engine(tmp_path, monkeypatch):
+    plant(monkeypatch)
     rows = runner.run(SMALL, ["cylcollide", "inflated", "few"], 2000, 1, silent)
     _, svg = plot_rays(rows, tmp_path)
     text = svg.read_text()

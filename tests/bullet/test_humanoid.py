@@ -27,11 +27,6 @@ def humanoid():
         yield character
 
 
-def urdf_root():
-    text = (data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0")
-    return ElementTree.fromstring(text)
-
-
 def vector(element):
     return SCALE * np.array(element.get("xyz").split(), dtype=float)
 
@@ -46,7 +41,7 @@ def rotation_of(joint, frame):
 
 def urdf_limbs(frame):
     """Forward kinematics straight from the file: name -> (p1, p2, radius), every number read anew."""
-    urdf = urdf_root()
+    urdf = ElementTree.fromstring((data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0"))
     root_rotation = rotation_of("chest", np.concatenate([np.zeros(8), frame[4:8]]))
     place = {"base": (frame[1:4], root_rotation)}
     for joint in urdf.iter("joint"):
