@@ -1,6 +1,7 @@
 """`cylcollide rejudge`: identical or not, one shot in words and with a picture, another policy, bad files."""
 
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -82,23 +83,12 @@ def _turned(judge):
 
 @pytest.mark.parametrize("kind", ["text", "sqlite", "newer", "none", "empty"])
 def test_what_is_no_log_is_refused_in_one_line(refused, log: Path, tmp_path: Path, kind: str):
-    import sqlite3
-
-    path = tmp_path / "file"
-    if kind == "text":
-        path.write_text("no log")
-    elif kind == "empty":
-        path.write_bytes(b"")
-    elif kind == "sqlite":
-        file = sqlite3.connect(path)
-        file.execute("CREATE TABLE pages (place)")
-        file.commit()
-        file.close()
-    elif kind == "newer":
-        path.write_bytes(log.read_bytes())
-        file = sqlite3.connect(path)
-        file.execute("PRAGMA user_version = 7")
-        file.commit()
+    path, changes = tmp_path / "file", {"sqlite": "CREATE TABLE pages (place)", "newer": "PRAGMA user_version = 7"}
+    if kind != "none":
+        path.write_bytes({"text": b"no log", "newer": log.read_bytes()}.get(kind, b""))
+    if kind in changes:
+        file = sqlite3.connect(path, isolation_level=None)
+        file.execute(changes[kind])
         file.close()
     line = refused("rejudge", path)
     assert kind != "newer" or "version 7" in line
