@@ -1,10 +1,14 @@
 """The scenes of the PyBullet benchmarks, and rays through them."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pybullet as p
 import pybullet_data
+
+from cylcollide._pybullet import OWN
+from cylcollide.bullet import Mirror
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
 
@@ -152,3 +156,35 @@ def fan(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     angle = 2.0 * np.pi * (np.arange(n) + rng.random()) / n
     way = np.stack([np.cos(angle), np.sin(angle), rng.uniform(-0.05, 0.05, n)], axis=1)
     return np.tile(place, (n, 1)), place + 8.0 * way
+
+
+GETTERS = [name for name in vars(OWN) if name.startswith("get")]
+CALLS: list[Callable[[], object]] = []
+
+
+def noted(function: Callable[..., object], *given: object, **named: object) -> object:
+    CALLS.append(partial(function, *given, **named))
+    return CALLS[-1]()
+
+
+def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
+    """The calls of PyBullet's getters that a call of a mirror makes; it keeps those that it has found here once."""
+    own = {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
+    CALLS.clear()
+    vars(OWN).update({name: partial(noted, function) for name, function in own.items()})
+    try:
+        ask()
+    finally:
+        vars(OWN).update(own)
+    return CALLS
+
+
+def getters_of_sync(c: int) -> list[Callable[[], object]]:
+    """The calls of PyBullet's getters that a mirror's `sync` makes of a client that has the same bodies as before."""
+
+    def sync() -> None:
+        mirror = Mirror(c, mesh="wrap", follow=False)
+        CALLS.clear()
+        mirror.sync()
+
+    return list(getters_of(sync))

@@ -15,12 +15,11 @@ from statistics import median
 
 import numpy as np
 import pybullet as p
-from scenes import COINCIDENT, SCENES, connect, from_above, rays
+from scenes import COINCIDENT, SCENES, connect, from_above, getters_of_sync, rays
 
 from cylcollide.bench.results import save, script_options
 from cylcollide.bench.timing import interleaved, seconds
 from cylcollide.bullet import Mirror
-from cylcollide.bullet.client import BASE, TOKEN
 
 COUNTS = (1, 10, 100, 1_000, 16_000, 100_000)
 BATCH = 16_000
@@ -117,8 +116,8 @@ def measured(scene: str, options: Namespace) -> Iterator[dict[str, object]]:
 
 def moved(c: int, scene: str) -> Iterator[dict[str, object]]:
     """`sync` after a step, and after nothing, each beside PyBullet's own share of it."""
-    mirror = Mirror(c, mesh="wrap", follow=False)
-    calls = {"PyBullet's part of a sync": lambda: read_all(mirror, c), "sync": mirror.sync}
+    mirror, getters = Mirror(c, mesh="wrap", follow=False), getters_of_sync(c)
+    calls = {"PyBullet's part of a sync": lambda: [call() for call in getters], "sync": mirror.sync}
     times: dict[str, list[float]] = {f"{name}, {what}": [] for what in ("all moved", "nothing moved") for name in calls}
     for _ in range(200):
         for name, call in calls.items():
@@ -128,25 +127,6 @@ def moved(c: int, scene: str) -> Iterator[dict[str, object]]:
     for what in ("all moved", "nothing moved"):
         part, whole = (median(times[f"{name}, {what}"]) for name in calls)
         yield row_of(scene, 0, f"sync, {what}", whole, "PyBullet's part of it", part)
-
-
-def read_all(mirror: Mirror, c: int) -> None:
-    """The calls of PyBullet that a sync makes of a client that has the same bodies as before."""
-    scene = mirror._scene
-    for i in range(p.getNumBodies(c)):
-        p.getBodyUniqueId(i, c)
-    for number, body in scene.reading.bodies.items():
-        p.getUserData(p.getUserDataId(number, TOKEN, -1, -1, c), c)
-        p.getDynamicsInfo(number, -1, c)
-        for link in body.variable:
-            p.getCollisionShapeData(number, link, c)
-    for number, links in scene.fixed.links.items():
-        if links[0] == BASE:
-            p.getBasePositionAndOrientation(number, c)
-        if links[-1] != BASE:
-            p.getLinkStates(number, [link for link in links if link != BASE], 0, 1, c)
-    for body, link in scene.state.wrapped.body_links:
-        p.getAABB(body, link, c)
 
 
 if __name__ == "__main__":

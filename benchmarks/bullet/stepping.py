@@ -11,14 +11,12 @@ Lists as arguments, tuples as results, one thread both.
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from itertools import product
 from statistics import median
 
 import pybullet as p
-from scenes import STEPPED, connect, fan
+from scenes import STEPPED, connect, fan, getters_of
 
-from cylcollide._pybullet import OWN
 from cylcollide.bench.results import save, script_options
 from cylcollide.bench.timing import seconds
 from cylcollide.bullet import Mirror, patched
@@ -28,32 +26,11 @@ FIGURES = ("pybullet_us", "mirror_us", "getters_us", "ratio", "limit")
 SETTLING = 20  # steps before the first round
 FALLING = 10  # rounds until bodies return
 OWN_TEST, OWN_BATCH = p.rayTest, p.rayTestBatch
-GETTERS = [name for name in vars(OWN) if name.startswith("get")]
 
 
 def asked(test: Callable[..., object], batch: Callable[..., object], starts: list, ends: list) -> float:
     """Microseconds of one call."""
     return 1e6 * seconds(lambda: test(starts[0], ends[0]) if len(starts) == 1 else batch(starts, ends))
-
-
-CALLS: list[Callable[[], object]] = []
-
-
-def noted(function: Callable[..., object], *given: object, **named: object) -> object:
-    CALLS.append(partial(function, *given, **named))
-    return CALLS[-1]()
-
-
-def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
-    """The calls of PyBullet's getters that a ray test makes; a mirror keeps those that it has found here once."""
-    own = {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
-    CALLS.clear()
-    vars(OWN).update({name: partial(noted, function) for name, function in own.items()})
-    try:
-        ask()
-    finally:
-        vars(OWN).update(own)
-    return CALLS
 
 
 def called(calls: list[Callable[[], object]]) -> float:
