@@ -7,25 +7,21 @@
 milliseconds of the clock: Panda3D's animation; its calls that read all joints, each into one matrix; `Actors.update`.
 """
 
-import csv
-import platform
-from datetime import UTC, datetime
-from pathlib import Path
-from statistics import median
-from time import perf_counter
-
+import numpy as np
 from direct.actor.Actor import Actor
 from direct.showbase.ShowBase import ShowBase
 from panda3d.core import ClockObject, LMatrix4f, loadPrcFileData
 
 import cylcollide as cc
+from cylcollide.bench.results import save, script_options
+from cylcollide.bench.timing import interleaved
 from cylcollide.panda3d import Actors, rig_of
 
 ACTORS, FRAMES = 102, 200
-TASKS = ("animation_ms", "joints_read_ms", "update_ms")
 
 
 def main() -> None:
+    options = script_options(__doc__, "benchmarks/actors.csv").parse_args()
     loadPrcFileData("", "window-type none\naudio-library-name null\nnotify-level error")
     base, clock, world = ShowBase(windowType="none"), ClockObject.getGlobalClock(), cc.HitWorld()
     clock.setMode(ClockObject.MNonRealTime)
@@ -50,21 +46,10 @@ def main() -> None:
         for actor in crowd:
             actor.update()
 
-    times: dict[str, list[float]] = {task: [] for task in TASKS}
-    for _ in range(FRAMES):
-        clock.tick()
-        for task, function in zip(TASKS, (animate, read, actors.update), strict=True):
-            begun = perf_counter()
-            function()
-            times[task].append(1e3 * (perf_counter() - begun))
-    found = {task: f"{median(taken):.3g}" for task, taken in times.items()}
-    stamp = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
-    row = {"date": stamp, "machine": platform.machine(), "actors": ACTORS, "joints": len(joints), **found}
-    with Path(__file__).with_suffix(".csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, list(row), lineterminator="\n")
-        table.writeheader()
-        table.writerow(row)
-    print(row)
+    works = {"clock": clock.tick, "animation_ms": animate, "joints_read_ms": read, "update_ms": actors.update}
+    times = interleaved(works, FRAMES)
+    found = {task: f"{1e3 * np.median(times[task]):.3g}" for task in works if task != "clock"}
+    save(options.out, [{"actors": ACTORS, "joints": len(joints), **found}])
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ other ways over user geometry one by one. `differ`: rays on which the two disagr
 graze a limb: Embree computes in float32.
 """
 
-import argparse
-import csv
 import ctypes
 import json
 import os
@@ -24,13 +22,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import SUPPRESS, Namespace
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
 import cylcollide as cc
+from cylcollide.bench.results import save, script_options
 from cylcollide.bench.tables import machine
 from cylcollide.bench.timing import interleaved
 from cylcollide.bench.workloads import WORKLOADS, Workload
@@ -109,7 +108,7 @@ def measure(workload: Workload, level: str, library: ctypes.CDLL, rays: int, rou
     return row | {name: float(np.median(times[SINGLE] / times[name])) for name in works if name != SINGLE}
 
 
-def measured_level(level: str, options: argparse.Namespace) -> list[dict[str, object]]:
+def measured_level(level: str, options: Namespace) -> list[dict[str, object]]:
     """The rows of a level, which a process of its own measures."""
     given = ["--worker", "--rays", str(options.rays), "--rounds", str(options.rounds), "--workloads", options.workloads]
     done = subprocess.run(
@@ -124,13 +123,12 @@ def measured_level(level: str, options: argparse.Namespace) -> list[dict[str, ob
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = script_options(__doc__, "benchmarks/embree.csv")
     parser.add_argument("--levels", default=levels.CHOICE.level, help="names with commas, or all that this machine has")
     parser.add_argument("--workloads", default=",".join(WORKLOADS))
     parser.add_argument("--rays", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--worker", action="store_true", help=SUPPRESS)
     options = parser.parse_args()
     names = options.workloads.split(",")
     if options.worker:
@@ -147,18 +145,9 @@ def main() -> None:
         print(f"{level:10}" + "".join(f"{name:>8}" for name in names))
         for column in ("single", "best", "ns_a_ray"):
             print(f"{column:10}" + "".join(f"{row[column]:8.2f}" for row in rows[-len(names) :]), flush=True)
-    if options.out:
-        front = {
-            "date": datetime.now(UTC).date().isoformat(),
-            "machine": machine(),
-            "python": platform.python_version(),
-        }
-        with options.out.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow([*front, *rows[0]])
-            for row in rows:
-                values = (f"{value:.4g}" if isinstance(value, float) else value for value in row.values())
-                writer.writerow([*front.values(), *values])
+    front = {"machine": machine(), "python": platform.python_version()}
+    shown = ({k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()} for row in rows)
+    save(options.out, (front | row for row in shown))
 
 
 if __name__ == "__main__":

@@ -20,17 +20,16 @@ One character that comes, is posed and goes among so many, right after all have 
 and new poses of all, of one rig and each of its own.
 """
 
-import argparse
-import csv
-import platform
 import time
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 import cylcollide as cc
+from cylcollide.bench.results import save, script_options
 from cylcollide.engines import registry
 
 SHOTS, FRAMES, FIELD = 200, 4, 25.0  # shots a frame, poses that take turns, metres for 64 characters
@@ -95,7 +94,6 @@ def measure(count: int, rounds: int) -> list[dict[str, object]]:
     ours = sum(middle["cylcollide"])
     return [
         {
-            "date": datetime.now(UTC).date().isoformat(), "machine": platform.processor() or platform.machine(),
             "characters": count, "engine": name, "move_us": round(move), "shots_us": round(shots),
             "frame_us": round(move + shots), "ours_over_this": round(ours / (move + shots), 3),
         }
@@ -119,10 +117,7 @@ def moves(count: int, rounds: int, held: bool) -> dict[str, object]:
                 world.set_poses(*call)
                 took[name].append((time.process_time() - begun[0], time.perf_counter() - begun[1]))
                 del answer
-    row: dict[str, object] = {
-        "date": datetime.now(UTC).date().isoformat(), "machine": platform.processor() or platform.machine(),
-        "characters": count, "state": "held" if held else "free",
-    }  # fmt: skip
+    row: dict[str, object] = {"characters": count, "state": "held" if held else "free"}
     for k, clock in enumerate(("processor", "clock")):
         middle = {name: 1e6 * median(times[k] for times in rows) for name, rows in took.items()}
         row |= {f"{name}_{clock}_us": round(middle[name], 1) for name in took}
@@ -161,33 +156,24 @@ def comings(count: int, rounds: int) -> dict[str, object]:
             begun = time.perf_counter()
             world.set_poses(ids, *pose)
             took[name].append(time.perf_counter() - begun)
-    row: dict[str, object] = {"date": datetime.now(UTC).date().isoformat(), "characters": count}
-    return row | {f"{name}_us": round(1e6 * median(taken)) for name, taken in took.items()}
+    return {"characters": count} | {f"{name}_us": round(1e6 * median(taken)) for name, taken in took.items()}
 
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = script_options(__doc__, "benchmarks/frame_engines.csv")
     parser.add_argument("--characters", type=int, nargs="+", default=[64, 1000])
     parser.add_argument("--rounds", type=int, default=31)
-    parser.add_argument("--out", help="a CSV file that is written")
-    parser.add_argument("--moves", help="a CSV file about moves alone, that is written instead")
-    parser.add_argument("--comings", help="a CSV file about characters that come and go, that is written instead")
+    parser.add_argument("--moves", type=Path, help="a CSV file about moves alone, that is written instead")
+    parser.add_argument("--comings", type=Path, help="the same about characters that come and go")
     chosen = parser.parse_args()
     if chosen.comings:
-        rows, chosen.out = [comings(count, 8 * chosen.rounds) for count in chosen.characters], chosen.comings
+        save(chosen.comings, (comings(count, 8 * chosen.rounds) for count in chosen.characters))
     elif chosen.moves:
-        rows = [moves(count, 4 * chosen.rounds, held) for count in chosen.characters for held in (False, True)]
-        chosen.out = chosen.moves
+        cases = product(chosen.characters, (False, True))
+        save(chosen.moves, (moves(count, 4 * chosen.rounds, held) for count, held in cases))
     else:
-        rows = [row for count in chosen.characters for row in measure(count, chosen.rounds)]
-    for row in rows:
-        print(", ".join(f"{name} {value}" for name, value in row.items() if name not in ("date", "machine")))
-    if chosen.out:
-        with open(chosen.out, "w", newline="") as stream:  # noqa: PTH123
-            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        save(chosen.out, (row for count in chosen.characters for row in measure(count, chosen.rounds)))
 
 
 if __name__ == "__main__":

@@ -7,16 +7,11 @@ who answers; the shape; microseconds of processor time a pair, the median of so 
 pair by pair, which is all it offers, so that each call from Python counts; its contacts are conservative, ours exact.
 """
 
-import argparse
-import csv
-import platform
 import sys
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from statistics import median
 
 BENCHMARKS = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
@@ -26,6 +21,8 @@ import numpy as np  # noqa: E402
 from support.moving_peers import Pairs, history_of, pairs_of, peer_contacts  # noqa: E402
 
 import cylcollide as cc  # noqa: E402
+from cylcollide.bench.results import save, script_options, stamp  # noqa: E402
+from cylcollide.bench.timing import interleaved  # noqa: E402
 
 PAIRS, ROUNDS = 4096, 9
 
@@ -52,35 +49,21 @@ def works(kind: str) -> dict[str, Callable[[], int]]:
     return found
 
 
+def measured(kind: str) -> Iterator[dict[str, object]]:
+    """The rows of a shape."""
+    label, asked = stamp(), works(kind)
+    label["machine"] += f", ipctk {ipctk.__version__}"
+    for name, taken in interleaved(asked, ROUNDS + 1, time.thread_time).items():
+        microseconds = round(1e6 * float(np.median(taken[1:])) / PAIRS, 2)
+        row = {"who": name, "shape": kind, "pairs": PAIRS, "us_a_pair": microseconds}
+        yield label | row | {"contacts": asked[name]()}
+
+
 def main() -> None:
     """Measure and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=BENCHMARKS / "moving_peers.csv")
-    out = parser.parse_args().out
+    out = script_options(__doc__, "benchmarks/moving_peers.csv").parse_args().out
     ipctk.set_logger_level(ipctk.LoggerLevel.error)
-    label = {
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "machine": f"{platform.machine()}, Python {platform.python_version()}, ipctk {ipctk.__version__}",
-    }
-    rows = []
-    for kind in ("capsule", "sphere"):
-        asked = works(kind)
-        times: dict[str, list[float]] = {name: [] for name in asked}
-        for _ in range(ROUNDS + 1):
-            for name, work in asked.items():
-                begun = time.thread_time()
-                work()
-                times[name].append(time.thread_time() - begun)
-        for name, work in asked.items():
-            microseconds = round(1e6 * median(times[name][1:]) / PAIRS, 2)
-            rows.append(
-                label | {"who": name, "shape": kind, "pairs": PAIRS, "us_a_pair": microseconds, "contacts": work()}
-            )
-            print(*list(rows[-1].values())[2:])
-    with out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    save(out, (row for kind in ("capsule", "sphere") for row in measured(kind)))
 
 
 if __name__ == "__main__":

@@ -8,22 +8,17 @@ what is asked; milliseconds of a call in processor time; and its rate over that 
 live world.
 """
 
-import argparse
-import csv
-import platform
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import Path
-from statistics import median
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from cylcollide.bench.past import RecordedCrowd
+from cylcollide.bench.results import save, script_options
+from cylcollide.bench.timing import interleaved
 from cylcollide.bench.workloads import WORKLOADS
 from cylcollide.history.moving.hits import MovingHits
 
-COLUMNS = ("date", "machine", "what", "bullets", "milliseconds", "hits", "rate")
 TICKS, ROUNDS, BULLETS = 4, 21, 100_000
 
 
@@ -45,42 +40,24 @@ def works(n: int) -> dict[str, Callable[[], int]]:
     }
 
 
-def measured(n: int, rounds: int) -> list[dict[str, object]]:
+def measured(n: int, rounds: int) -> Iterator[dict[str, object]]:
     """The rows of the table."""
     asked = works(n)
     hits = {name: work() for name, work in asked.items()}
-    times: dict[str, list[float]] = {name: [] for name in asked}
-    for _ in range(rounds):
-        for name, work in asked.items():
-            begun = time.process_time()
-            work()
-            times[name].append(time.process_time() - begun)
-    label = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
-    }
+    times = interleaved(asked, rounds, time.process_time)
     base = next(iter(times.values()))
-    return [
-        label | {"what": name, "bullets": n, "milliseconds": round(1e3 * median(taken), 2), "hits": hits[name],
-                 "rate": round(median(a / b for a, b in zip(base, taken, strict=True)), 4)}
-        for name, taken in times.items()
-    ]  # fmt: skip
+    for name, taken in times.items():
+        row = {"what": name, "bullets": n, "milliseconds": round(1e3 * float(np.median(taken)), 2), "hits": hits[name]}
+        yield row | {"rate": round(float(np.median(base / taken)), 4)}
 
 
 def main() -> None:
     """Measure and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/moving_speed.csv"))
+    parser = script_options(__doc__, "benchmarks/moving_speed.csv")
     parser.add_argument("--bullets", type=int, default=BULLETS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     chosen = parser.parse_args()
-    rows = measured(chosen.bullets, chosen.rounds)
-    with chosen.out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    for row in rows:
-        print(*list(row.values())[2:])
+    save(chosen.out, measured(chosen.bullets, chosen.rounds))
 
 
 if __name__ == "__main__":

@@ -21,47 +21,28 @@ by_rationals   rows that the oracle's 106 bits left to rationals
 wrong          rows with a wrong verdict, limb, tick or face, a fraction off by 2 u or an alpha by 4 u
 """
 
-import argparse
-import csv
-import hashlib
-import platform
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 BENCHMARKS = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
 
 from support.moving_sweep import run_chunk  # noqa: E402
-from support.soak.tally import Tally  # noqa: E402
+from support.soak.tally import Tally, version_of  # noqa: E402
 
-import cylcollide as cc  # noqa: E402
-
-
-def version() -> str:
-    """Return the library's version, and a digest of what answers, asks and judges."""
-    digest, package, support = hashlib.sha256(), Path(cc.__file__).parent, BENCHMARKS.parent / "tests" / "support"
-    for file in (*sorted(package.rglob("*.py")), support / "moving_sweep.py", *sorted(support.glob("oracle/**/*.py"))):
-        digest.update(file.read_bytes())
-    return f"{cc.__version__}+{digest.hexdigest()[:8]}"
+from cylcollide.bench.results import save, script_options, stamp  # noqa: E402
 
 
 def write_csv(tally: Tally, seconds: float, file: Path) -> None:
     """Write the tally, a row a family and motion, all of them last."""
-    label = {
-        "date": f"{datetime.now(UTC):%Y-%m-%d}", "version": tally.version,
-        "machine": f"{platform.machine()}, Python {platform.python_version()}", "seed": tally.seed,
-    }  # fmt: skip
+    first = stamp()
+    label = {"date": first["date"], "version": tally.version, "machine": first["machine"], "seed": tally.seed}
     numbers = {name: {k: round(v) for k, v in row.items()} for name, row in sorted(tally.rows.items())}
     columns = list(next(iter(numbers.values())))
     numbers["all; all"] = {k: sum(row[k] for row in numbers.values()) for k in columns}
-    with file.open("w", newline="") as target:
-        writer = csv.DictWriter(target, [*label, "family", "limb", *columns], lineterminator="\n")
-        writer.writeheader()
-        for name, row in numbers.items():
-            family, limb = name.split("; ")
-            writer.writerow({**label, "family": family, "limb": limb, **row})
+    named = ((*name.split("; "), row) for name, row in numbers.items())
+    save(file, (label | {"family": family, "limb": limb} | row for family, limb, row in named))
     total = numbers["all; all"]
     print(
         f"{total['bullets']} bullets, {total['pairs']} pairs, {total['wrong']} wrong, {seconds:.0f} s of processor time"
@@ -69,18 +50,17 @@ def write_csv(tally: Tally, seconds: float, file: Path) -> None:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = script_options(__doc__, str(BENCHMARKS / "moving_sweep.csv"))
     options.add_argument("--bullets", type=float, default=1e6, help="stop after so many (1e6)")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--folder", type=Path, default=BENCHMARKS / ".soak" / "moving", help="for what is finished")
-    options.add_argument("--csv", type=Path, default=BENCHMARKS / "moving_sweep.csv")
     options.add_argument("--chunk", type=int, help="run this chunk alone")
     chosen = options.parse_args()
     if chosen.chunk is not None:
         part = run_chunk(chosen.seed, chosen.chunk)
         print(*(case["what"] for case in part.cases), f"{len(part.cases)} wrong", sep="\n")
         return int(bool(part.cases))
-    tally, begun = Tally(chosen.folder, chosen.seed, version()), time.process_time()
+    tally, begun = Tally(chosen.folder, chosen.seed, version_of("moving_sweep.py", "oracle")), time.process_time()
     missing = iter(tally.missing())
     try:
         while tally.total("bullets") < chosen.bullets:
@@ -90,7 +70,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("stopped: the same command goes on", flush=True)
     if tally.rows:
-        write_csv(tally, time.process_time() - begun, chosen.csv)
+        write_csv(tally, time.process_time() - begun, chosen.out)
     return int(tally.total("wrong") > 0)
 
 

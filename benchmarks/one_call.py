@@ -2,16 +2,12 @@
 
     python benchmarks/one_call.py --out benchmarks/one_call.csv   (half a minute)
 
-A row of the CSV: date, level, query, limbs, the median time of a call in microseconds. One thread. Limbs are those of
+A row of the CSV: level, query, limbs, the median time of a call in microseconds. One thread. Limbs are those of
 walking humanoids; in the past there are 64 ticks.
 """
 
-import argparse
-import csv
-import sys
 import tempfile
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -19,11 +15,12 @@ import numpy as np
 
 import cylcollide as cc
 from cylcollide.bench.past import TICKS, RecordedCrowd
+from cylcollide.bench.results import save, script_options
 from cylcollide.bench.timing import interleaved
 from cylcollide.bench.workloads import WORKLOADS
 from cylcollide.runtime.levels import CHOICE
 
-COLUMNS, ROUNDS, CALLS = ("date", "level", "query", "limbs", "median_us"), 7, 20
+ROUNDS, CALLS = 7, 20
 FAR, LOGGED = 1e5, 300
 
 
@@ -77,25 +74,22 @@ def judged_one_by_one(path: Path) -> Callable[[], object]:
     return lambda: [log.judged(number) for number in range(LOGGED)]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".csv"))
-    out, found = parser.parse_args().out, list[tuple[object, ...]]()
+def measured() -> Iterator[tuple[str, int, float]]:
+    """Each query, the limbs, and the median microseconds."""
     for name in ("W2", "W3"):
         crowd = RecordedCrowd(WORKLOADS[name], TICKS)
         works = {query: partial(called, work) for query, work in queries(crowd).items()}
         for query, times in interleaved(works, ROUNDS).items():
-            found.append((query, len(crowd.world), 1e6 / CALLS * float(np.median(times))))
+            yield query, len(crowd.world), 1e6 / CALLS * float(np.median(times))
     with tempfile.TemporaryDirectory() as folder:
         times = interleaved({"log": partial(judged_one_by_one(Path(folder) / "log"))}, 3)["log"]
-        found.append((f"{LOGGED} shots of a log, one by one", 51, 1e6 * float(np.median(times))))
-    with out.open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(COLUMNS)
-        for query, limbs, microseconds in found:
-            row = datetime.now(UTC).date().isoformat(), CHOICE.level, query, limbs, f"{microseconds:.3g}"
-            rows.writerow(row)
-            print(*row, sep="\t", file=sys.stderr)
+        yield f"{LOGGED} shots of a log, one by one", 51, 1e6 * float(np.median(times))
+
+
+def main() -> None:
+    out = script_options(__doc__, "benchmarks/one_call.csv").parse_args().out
+    rows = ({"level": CHOICE.level, "query": q, "limbs": n, "median_us": f"{us:.3g}"} for q, n, us in measured())
+    save(out, rows)
 
 
 if __name__ == "__main__":

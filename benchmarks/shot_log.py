@@ -8,24 +8,18 @@ without the log and of what the log adds, both in microseconds, its share of a t
 the writer a tick. Status 1: a minute takes more than 150, 85 or 25 MB, the log 5 % of a tick, or the writer 2 ms.
 """
 
-import argparse
-import csv
-import platform
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import cylcollide as cc
+from cylcollide.bench.results import save, script_options
 from cylcollide.view.people import People, walk
 
-COLUMNS = (
-    "date", "machine", "poses", "seconds", "shots_a_tick", "megabytes", "tick_us", "log_us", "share", "writer_us",
-)  # fmt: skip
 PEOPLE, RATE, SHOTS = 64, 60, 10
 POLICY = cc.Policy.first_surface(damage={"head": 4.0})
 ROUNDED: dict[str, Any] = {
@@ -79,8 +73,6 @@ def measured(kind: str, seconds: int) -> dict[str, object]:
         size = path.stat().st_size / 1e6
     added, alone = np.median(took[:, 0] - took[:, 1]), np.median(took[:, 1])
     return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
         "poses": kind, "seconds": seconds, "shots_a_tick": SHOTS, "megabytes": f"{size:.1f}",
         "tick_us": f"{1e6 * alone:.0f}",
         "log_us": f"{1e6 * added:.0f}", "share": f"{added * RATE:.4f}", "writer_us": f"{1e6 * whole / len(took):.0f}",
@@ -89,18 +81,11 @@ def measured(kind: str, seconds: int) -> dict[str, object]:
 
 def main() -> int:
     """Measure all kinds of poses."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = script_options(__doc__, "benchmarks/shot_log.csv")
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rows = [measured(kind, options.seconds) for kind in ROUNDED]
-    for row in rows:
-        print(row)
-    if options.out is not None:
-        with options.out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            writer.writeheader()
-            writer.writerows(rows)
+    save(options.out, rows)
     within = [
         float(str(row["megabytes"])) * 60 <= MOST_MB[str(row["poses"])] * options.seconds
         and float(str(row["share"])) <= 0.05

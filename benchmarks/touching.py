@@ -6,20 +6,17 @@ Tiles are boxes of 1 m on whole numbers. A row: rows of the query, the median ti
 query beside it, where nothing touches, and the ratio of both times. One thread.
 """
 
-import argparse
-import csv
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 import cylcollide as cc
 from cylcollide._types import Float64Array
+from cylcollide.bench.results import save, script_options
 from cylcollide.bench.timing import interleaved
 from cylcollide.bench.workloads import WORKLOADS
 
-COLUMNS = ("query", "rows", "touching_us", "aside_us", "ratio")
 ROUNDS, FEW, MANY, SIDE = 7, 100, 1000, 64
 LEVEL_BOX = [0.0, 0.0, 0.0, 1.0]
 Pair = tuple[int, Callable[[], object], Callable[[], object]]
@@ -131,21 +128,18 @@ def parked() -> dict[str, Pair]:
     }
 
 
+def row_of(name: str, rows: int, touching: Callable[[], object], aside: Callable[[], object]) -> dict[str, object]:
+    """The times of a pair."""
+    times = interleaved({"touching": touching, "aside": aside}, ROUNDS, time.process_time)
+    medians = {f"{work}_us": f"{1e6 * float(np.median(taken)) / rows:.2f}" for work, taken in times.items()}
+    return {"query": name, "rows": rows, **medians, "ratio": f"{np.median(times['touching'] / times['aside']):.1f}"}
+
+
 def main() -> None:
     """Time all, and write a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/touching.csv"))
-    out = parser.parse_args().out
-    with out.open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(COLUMNS)
-        for name, (rows, touching, aside) in {**tiles(), **chords(), **surfaces(), **walls(), **parked()}.items():
-            works = {"touching": touching, "aside": aside}
-            times = interleaved(works, ROUNDS, time.process_time)
-            one, other = (1e6 * float(np.median(times[work])) / rows for work in works)
-            ratio = float(np.median(times["touching"] / times["aside"]))
-            table.writerow([name, rows, f"{one:.2f}", f"{other:.2f}", f"{ratio:.1f}"])
-            print(f"{name}: {one:.2f} us, {other:.2f} aside, ratio {ratio:.1f}", flush=True)
+    out = script_options(__doc__, "benchmarks/touching.csv").parse_args().out
+    pairs = {**tiles(), **chords(), **surfaces(), **walls(), **parked()}
+    save(out, (row_of(name, *pair) for name, pair in pairs.items()))
 
 
 if __name__ == "__main__":

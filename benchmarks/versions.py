@@ -117,6 +117,15 @@ if hasattr(walkers.world, "overlap_spheres"):
     tasks["nearest"] = lambda: walkers.world.closest_points(near[:20_000], threads=1).distance
 tasks["moving"] = lambda: walkers.history.cast_moving(
     starts[:20_000], ends[:20_000], first, np.nextafter(last, 0.0), threads=1).hit
+part = starts[:20_000], ends[:20_000]
+damage = {"head": 4.0, "torso": 1.0, "default": 0.5}
+policies = {"first surface": cc.Policy.first_surface(damage), "longest chord": cc.Policy.longest_chord(damage),
+            "most important": cc.Policy.most_important(["head", "torso"], damage),
+            "penetration": cc.Policy.penetration({"head": 3000.0, "torso": 2000.0, "default": 1000.0}, damage)}
+tasks["chords of shots"] = lambda: walkers.world.chords_segments(*part, threads=1)
+for name, policy in policies.items():
+    tasks[f"judged, {name}"] = lambda p=policy: walkers.world.judge_segments(
+        *part, p, energy=1000.0, threads=1).damage
 tasks["set_poses"] = lambda: walkers.world.set_poses(walkers.ids, *poses)
 mover, pose = walkers.ids[:1], (poses[0][:1], poses[1][:1])
 

@@ -24,13 +24,11 @@ def step(now: float) -> None:
     """One stands, one runs out from behind the corner and back again, one walks past in the background."""
     out = np.interp(now, [0.0, 0.35, 0.5, 0.85], [-0.9, 0.6, 0.6, -0.9])
     place = np.array([[4.2, -8.0], [WALL_ENDS + out, 3.0], [5.6 - 0.5 * now, 7.0]])
-    facing = np.array([0.5, -0.5, 1.0]) * np.pi
-    turn = np.column_stack([0 * facing, 0 * facing, np.sin(facing / 2), np.cos(facing / 2)])
+    turn = cc.quaternions.from_axis_angle([0, 0, 1], np.array([0.5, -0.5, 1.0]) * np.pi)
     joints = np.tile(rig.rest_orientations, (3, 1, 1))
     for bone, sense in (("left_thigh", 1), ("right_thigh", -1), ("left_upper_arm", -1), ("right_upper_arm", 1)):
-        half = sense * np.array([0.0, 0.35, 0.25]) * np.sin(11.0 * now)
-        joints[:, rig.bone_names.index(bone), 1] = np.sin(half)
-        joints[:, rig.bone_names.index(bone), 3] = np.cos(half)
+        angle = sense * np.array([0.0, 0.7, 0.5]) * np.sin(11.0 * now)
+        joints[:, rig.bone_names.index(bone)] = cc.quaternions.from_axis_angle([0, 1, 0], angle)
     hips = np.full(3, rig.rest_positions[0, 2])
     world.set_poses(ids, *rig.forward(np.column_stack([place, hips]), turn, joints))
     history.record(now)

@@ -24,11 +24,8 @@ PELLETS, SPREAD, ENERGY = np.array([1, 8, 1]), np.array([0.01, 0.04, 0.005]), np
 FAR = 60.0
 
 
-def about(axis: str, angle: np.ndarray) -> np.ndarray:
-    """Quaternions (n, 4) of turns about an axis."""
-    turn = np.zeros((len(angle), 4))
-    turn[:, "xyz".index(axis)], turn[:, 3] = np.sin(angle / 2), np.cos(angle / 2)
-    return turn
+Y, Z = [0, 1, 0], [0, 0, 1]
+about = cc.quaternions.from_axis_angle
 
 
 class Match:
@@ -40,7 +37,7 @@ class Match:
         self.ids = self.world.spawn(self.rig, BOTS)
         self.world.set_layers(self.ids, SHOT)
         middle = np.column_stack([self.rng.uniform(-FIELD, FIELD, (24, 2)), np.full(24, 1.2)])
-        turn = about("z", self.rng.uniform(0.0, np.pi, 24))
+        turn = about(Z, self.rng.uniform(0.0, np.pi, 24))
         self.world.add_static(cc.Limbs.boxes(middle, turn, [[2.0, 0.1, 1.2]] * 24, hit_group=WALL, mask=SHOT | SIGHT))
         self.history = cc.PoseHistory(self.world, ticks=64)
         self.log = cc.ShotLog(log, self.world, self.history) if log else None
@@ -80,9 +77,9 @@ class Match:
         self.place += np.where(blocked[:, None], 0.0, 2.0 / RATE * ahead)
         joints = np.tile(self.rig.rest_orientations, (BOTS, 1, 1))
         for bone, reach in (("left_thigh", 0.5), ("right_thigh", -0.5), ("left_upper_arm", -0.6)):
-            joints[:, self.rig.bone_names.index(bone)] = about("y", reach * np.sin(6.0 * now + np.arange(BOTS)))
+            joints[:, self.rig.bone_names.index(bone)] = about(Y, reach * np.sin(6.0 * now + np.arange(BOTS)))
         hips = np.column_stack([self.place, np.full(BOTS, self.rig.rest_positions[0, 2])])
-        self.world.set_poses(self.ids, *self.rig.forward(hips, about("z", self.heading), joints), teleport=dead)
+        self.world.set_poses(self.ids, *self.rig.forward(hips, about(Z, self.heading), joints), teleport=dead)
         self.history.record(now)
 
     def judge(self, now: float, who: np.ndarray, messages: np.ndarray) -> None:

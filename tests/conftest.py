@@ -75,6 +75,23 @@ def command(monkeypatch, capsys):
     return run
 
 
+@pytest.fixture
+def refused(command):
+    """Run `cylcollide`, which must refuse what it is given with status 2 and a line; the line.
+
+    `bench` tells before which machine code it measures, the others tell nothing.
+    """
+
+    def run(*words: object) -> str:
+        status, out, said = command(*words)
+        (line,) = said.splitlines()
+        assert (status, line[:12]) == (2, "cylcollide: ")
+        assert not out or words[0] == "bench"
+        return line
+
+    return run
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _no_client_is_left():
     """Interventions keep PyBullet clients for each other; other files count on finding none."""

@@ -24,6 +24,7 @@ from numpy.random import Generator
 
 import cylcollide as cc
 from cylcollide._types import Float64Array, Int64Array
+from cylcollide.crosscheck.generate.shots import directions, unit
 
 CENTER = np.array([0.3, -0.2, 1.1])  # metres, as all lengths here
 QUATERNION = np.array([0.1, 0.2, 0.3, 0.9]) / np.sqrt(0.95)  # x, y, z, w
@@ -68,14 +69,14 @@ def draw(shape: str, family: str, rng: Generator, n: int) -> Shots:
     """Shoot n rays of one family at one shape."""
     touch = (edge if family == "edge" else side)(shape, rng, n)
     if family == "aimed":
-        through, heading = rng.random((n, 1)) * touch.point, _directions(rng, n)
+        through, heading = rng.random((n, 1)) * touch.point, directions(rng, n)
     else:
         least, most = (-12, -7) if family == "hair" else (-7, -1)
         depth = np.where(rng.random(n) < 0.5, -RADIUS, RADIUS) * 10.0 ** rng.uniform(least, most, n)
         if family == "miss":
             depth = -rng.uniform(0.002, 0.1, n)
         through = touch.point - depth[:, None] * touch.normal
-        heading = _unit(np.cross(touch.normal, _directions(rng, n)))
+        heading = unit(np.cross(touch.normal, directions(rng, n)))
     before = 2.0 * 10.0 ** rng.random((n, 1))
     return Shots(_placed(through - before * heading), _placed(through + heading))
 
@@ -85,7 +86,7 @@ def side(shape: str, rng: Generator, n: int) -> Touch:
     height = rng.uniform(-0.95, 0.95, n) * HALF_LENGTH
     if shape in END_RADIUS:
         return _wall(shape, rng.uniform(0, 2 * np.pi, n), height)
-    normal = _directions(rng, n)
+    normal = directions(rng, n)
     if shape == "box":
         place, (axis, _), sign = _on_box(rng, n)
         place[np.arange(n), axis] = sign[:, 0] * HALF_EXTENTS[axis]
@@ -93,7 +94,7 @@ def side(shape: str, rng: Generator, n: int) -> Touch:
     if shape == "capsule":
         on_wall = rng.random(n) < 0.5
         normal[on_wall, 2] = 0.0
-        normal = _unit(normal)
+        normal = unit(normal)
         return Touch(RADIUS * normal + _up(np.where(on_wall, height, np.sign(normal[:, 2]) * HALF_LENGTH)), normal)
     # The place where an ellipsoid of semi-axes s has the normal m is s² m / |s m|.
     semi = np.array([RADIUS, RADIUS, HALF_LENGTH if shape == "ellipsoid" else RADIUS])
@@ -112,7 +113,7 @@ def edge(shape: str, rng: Generator, n: int) -> Touch:
         for axis, s, share in zip(axes, sign.T, (mix[:, 0], 1 - mix[:, 0]), strict=True):
             place[np.arange(n), axis] = s * HALF_EXTENTS[axis]
             normal[np.arange(n), axis] = s * share
-        return Touch(place, _unit(normal))
+        return Touch(place, unit(normal))
     if shape == "capsule":
         return _wall("cylinder", angle, at_p2 * HALF_LENGTH)
     rim = _wall(shape, angle, at_p2 * HALF_LENGTH)
@@ -122,7 +123,7 @@ def edge(shape: str, rng: Generator, n: int) -> Touch:
         rim = Touch(rim.point, np.where(bore, -rim.normal, rim.normal))
     # Planes that touch an apex lie across the axis: into a narrow cone there is no other way.
     blunt = np.linalg.norm(rim.point[:, :2], axis=1, keepdims=True) > 0
-    return Touch(rim.point, _unit(blunt * mix * rim.normal + (1 - mix) * cap))
+    return Touch(rim.point, unit(blunt * mix * rim.normal + (1 - mix) * cap))
 
 
 FAMILIES: dict[str, Callable[[str], bool]] = {
@@ -140,7 +141,7 @@ def _wall(shape: str, angle: Float64Array, height: Float64Array) -> Touch:
     slope = (RADIUS - END_RADIUS[shape]) / (2 * HALF_LENGTH)
     radial = np.stack([np.cos(angle), np.sin(angle), 0 * angle], 1)
     radius = RADIUS - slope * (height + HALF_LENGTH)
-    return Touch(radius[:, None] * radial + _up(height), _unit(radial + _up(slope + 0 * height)))
+    return Touch(radius[:, None] * radial + _up(height), unit(radial + _up(slope + 0 * height)))
 
 
 def _on_box(rng: Generator, n: int) -> tuple[Float64Array, tuple[Int64Array, Int64Array], Float64Array]:
@@ -159,12 +160,3 @@ def _placed(local: Float64Array) -> Float64Array:
 def _up(height: Float64Array) -> Float64Array:
     up: Float64Array = height[:, None] * np.array([0.0, 0.0, 1.0])
     return up
-
-
-def _directions(rng: Generator, n: int) -> Float64Array:
-    return _unit(rng.normal(size=(n, 3)))
-
-
-def _unit(vector: Float64Array) -> Float64Array:
-    unit: Float64Array = vector / np.linalg.norm(vector, axis=1)[:, None]
-    return unit

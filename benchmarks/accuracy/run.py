@@ -17,14 +17,11 @@ normal_max_deg              angle between the reported and the true normal there
 solid_off_m                 by how much the engine's own pose moves a point of the solid from where we have it, at most
 """
 
-import argparse
-import csv
 import os
 import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor
-from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -34,15 +31,17 @@ from rays import FAMILIES, LIMBS, Shots, draw
 from truth import Truth, normals, settle
 
 from cylcollide._types import Float64Array
+from cylcollide.bench.results import replace_between, save, script_options, stamp
+from cylcollide.bench.tables import machine
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
-CSV, PAGE = BENCHMARKS / "accuracy.csv", BENCHMARKS.parent / "docs" / "accuracy.md"
+PAGE = BENCHMARKS.parent / "docs" / "accuracy.md"
 BEGIN, END = "<!-- written by benchmarks/accuracy/run.py: begin -->", "<!-- end -->"
 Row = dict[str, str | int | float]
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = script_options(__doc__, str(BENCHMARKS / "accuracy.csv"))
     options.add_argument("--rays", type=int, default=100_000)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -51,24 +50,14 @@ def main() -> None:
     # Forking a process in which numba or an engine has threads may hang: start afresh.
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn")) as pool:
         rows = [row for case in cases() for row in measure(*case, chosen.rays, chosen.seed, pool)]
-    run: Row = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": machine(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "seed": chosen.seed,
-    }
-    with CSV.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(run | rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(run | row for row in rows)
-    page = PAGE.read_text(encoding="utf-8")
-    before, after = page.split(BEGIN)[0], page.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{tables(run, rows)}\n\n{END}{after}", encoding="utf-8")
-    print(f"{len(rows)} rows in {CSV}, tables in {PAGE}, {time.perf_counter() - began:.0f} s")
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
+    run: Row = stamp() | {"machine": machine(), **versions, "seed": chosen.seed}
+    save(chosen.out, (run | row for row in rows))
+    replace_between(PAGE, BEGIN, END, tables(run, rows))
+    print(f"{len(rows)} rows in {chosen.out}, tables in {PAGE}, {time.perf_counter() - began:.0f} s")
     wrong = sum(int(row["wrong"]) for row in rows if row["engine"] == "cylcollide")
     if wrong:
-        raise SystemExit(f"{wrong} verdicts of this library are wrong: see {CSV}")
+        raise SystemExit(f"{wrong} verdicts of this library are wrong: see {chosen.out}")
 
 
 def cases() -> list[tuple[str, str]]:
@@ -173,14 +162,6 @@ def is_of(row: Row, case: tuple[str, str]) -> bool:
 def worst(rows: list[Row], column: str) -> str:
     """The largest number of a column, as it is written there."""
     return max((str(row[column]) for row in rows if row[column]), key=float)
-
-
-def machine() -> str:
-    """The processor's model name, and how many there are."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} processors"
 
 
 if __name__ == "__main__":

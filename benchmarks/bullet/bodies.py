@@ -7,14 +7,12 @@ go through points in the boxes of the links. A ray differs if body or link do; i
 `cylcollide.bullet.differences`.
 """
 
-import argparse
 import csv
 import multiprocessing
-import platform
 import time
 import warnings
 from collections import Counter
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,15 +21,12 @@ import pybullet as p
 import pybullet_data
 from scenes import connect, rays
 
+from cylcollide.bench.results import replace_between, save, script_options
+from cylcollide.bench.timing import interleaved
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.differences import CAUSES, causes_of
 
 RAYS = 10_000
-COLUMNS = (
-    *("date", "machine", "file", "limbs", "planes", "wrapped", "kind", "hits", "differ"),
-    *CAUSES,
-    *("bullet_us", "mirror_us", "ratio"),
-)
 SECONDS = 90
 MARKS = "<!-- bodies: made by benchmarks/bullet/bodies.py -->", "<!-- end of bodies -->"
 
@@ -41,17 +36,6 @@ def files() -> list[str]:
     root = Path(pybullet_data.getDataPath())
     found = [str(path.relative_to(root)) for kind in ("urdf", "sdf", "xml") for path in root.rglob(f"*.{kind}")]
     return sorted(name for name in found if not name.startswith("random_urdfs/") or name == "random_urdfs/000/000.urdf")
-
-
-def timed(calls: list[Any], rounds: int = 2) -> list[float]:
-    """Median microseconds of processor time a ray, of calls in turn."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(rounds):
-        for call, of_call in zip(calls, times, strict=True):
-            begun = time.process_time()
-            call()
-            of_call.append((time.process_time() - begun) / RAYS * 1e6)
-    return [median(of_call) for of_call in times]
 
 
 def measure(name: str) -> dict[str, Any] | None:
@@ -72,9 +56,11 @@ def measure(name: str) -> dict[str, Any] | None:
     theirs = list(p.rayTestBatch(first, last, physicsClientId=c))
     rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a[:2] != b[:2]]
     counts = Counter(causes_of(mirror, starts[rows], ends[rows], [ours[i] for i in rows], [theirs[i] for i in rows]))
-    bullet, own = timed(
-        [lambda: p.rayTestBatch(first, last, physicsClientId=c), lambda: mirror.rayTestBatch(first, last)]
-    )
+    asked = {
+        "bullet": lambda: p.rayTestBatch(first, last, physicsClientId=c),
+        "mirror": lambda: mirror.rayTestBatch(first, last),
+    }
+    bullet, own = (1e6 / RAYS * median(taken) for taken in interleaved(asked, 2, time.process_time).values())
     kind = "exact" if not wrapped else "wrapped" if not len(mirror.limbs) else "both"
     facts = {"file": name, "limbs": len(mirror.limbs), "planes": len(mirror._sheets), "wrapped": wrapped, "kind": kind}
     times = {"bullet_us": f"{bullet:.2f}", "mirror_us": f"{own:.2f}", "ratio": f"{bullet / own:.2f}"}
@@ -119,33 +105,28 @@ def page_table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def measured(names: list[str], rows: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Measure these files, in the place of the rows that there are; all rows."""
+    for name in names:
+        row = in_a_process(name)
+        print(name, row, flush=True)
+        if isinstance(row, dict):
+            rows[name] = row
+    yield from rows.values()
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_bodies.csv"))
+    parser = script_options(__doc__, "benchmarks/bullet_bodies.csv")
     parser.add_argument("--files", nargs="*", help="only these, or none; other rows stay as they are in the CSV")
     parser.add_argument("--page", type=Path, help="the page whose table is replaced")
     options = parser.parse_args()
-    facts = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
-    }
     rows: dict[str, dict[str, Any]] = {}
     if options.files is not None:
         with options.out.open(newline="") as file:
             rows = {row["file"]: row for row in csv.DictReader(file)}
-    for name in files() if options.files is None else options.files:
-        row = in_a_process(name)
-        print(name, row, flush=True)
-        if isinstance(row, dict):
-            rows[name] = facts | row
-    with options.out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows.values())
+    save(options.out, measured(files() if options.files is None else options.files, rows))
     if options.page:
-        before, rest = options.page.read_text().split(MARKS[0])
-        after = rest.split(MARKS[1])[1]
-        options.page.write_text(f"{before}{MARKS[0]}\n\n{page_table(list(rows.values()))}\n\n{MARKS[1]}{after}")
+        replace_between(options.page, *MARKS, page_table(list(rows.values())))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
 """The scenes of the PyBullet benchmarks, and rays through them."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pybullet as p
 import pybullet_data
+
+from cylcollide._pybullet import OWN
+from cylcollide.bullet import Mirror
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
 
@@ -72,12 +76,53 @@ def ten(c: int) -> None:
         p.createMultiBody(1.0, kinds[i % 4], basePosition=[i % 4 * 1.5, i // 4 * 1.5, 1.0], physicsClientId=c)
 
 
+def walls(c: int) -> None:
+    """Forty walls of equal height that cross."""
+    shape = p.createCollisionShape(p.GEOM_BOX, halfExtents=[2.0, 0.1, 0.5], physicsClientId=c)
+    for i in range(40):
+        place, turn = [i % 8 * 0.5 - 2.0, i // 8 * 0.5 - 1.0, 0.5], p.getQuaternionFromEuler([0.0, 0.0, np.pi * i / 40])
+        p.createMultiBody(0, shape, basePosition=place, baseOrientation=turn, physicsClientId=c)
+
+
+def tables(c: int) -> None:
+    """Table tops that overlap."""
+    for i in range(5):
+        p.loadURDF("table/table.urdf", [i * 1.2 - 2.4, 0.0, 0.0], useFixedBase=True, physicsClientId=c)
+
+
+def cylinders(c: int) -> None:
+    """One cylinder spawned twice."""
+    shape = p.createCollisionShape(p.GEOM_CYLINDER, radius=1.0, height=2.0, physicsClientId=c)
+    for _ in range(2):
+        p.createMultiBody(0, shape, basePosition=[0.0, 0.0, 1.0], physicsClientId=c)
+
+
+def grounds(*names: str) -> Callable[[int], None]:
+    """Grounds by their files."""
+
+    def load(c: int) -> None:
+        for name in names:
+            p.loadURDF(name, physicsClientId=c)
+
+    return load
+
+
 SCENES: dict[str, Callable[[int], None]] = {
     "people": people,
     "robots": robots,
     "table top": table_top,
     "mixed": mixed,
 }
+
+COINCIDENT: dict[str, Callable[[int], None]] = {
+    "plane.urdf twice": grounds("plane.urdf", "plane.urdf"),
+    "plane_implicit.urdf twice": grounds("plane_implicit.urdf", "plane_implicit.urdf"),
+    "one of each": grounds("plane.urdf", "plane_implicit.urdf"),
+    "40 crossing walls": walls,
+    "tables 1.2 m apart": tables,
+    "one cylinder twice": cylinders,
+}
+"""Those whose surfaces lie on each other, for rays from above."""
 
 STEPPED: dict[str, Callable[[int], None]] = {"people": people, "r2d2": r2d2s, "ten bodies": ten}
 """Those in which a few rays are cast after every step."""
@@ -97,6 +142,13 @@ def rays(c: int, n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return start, start + 2.0 * (target - start)
 
 
+def from_above(_: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rays (n, 3) down to the ground."""
+    rng = np.random.default_rng(1)
+    starts = rng.uniform([-2.5, -1.0, 2.0], [2.5, 1.0, 3.0], (n, 3))
+    return starts, starts + rng.uniform([-1.0, -1.0, -5.0], [1.0, 1.0, -4.0], (n, 3))
+
+
 def fan(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A lidar's rays (n, 3): 8 m, all around from a place among bodies 1.5 m apart, none of them quite level."""
     rng = np.random.default_rng(seed)
@@ -104,3 +156,35 @@ def fan(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     angle = 2.0 * np.pi * (np.arange(n) + rng.random()) / n
     way = np.stack([np.cos(angle), np.sin(angle), rng.uniform(-0.05, 0.05, n)], axis=1)
     return np.tile(place, (n, 1)), place + 8.0 * way
+
+
+GETTERS = [name for name in vars(OWN) if name.startswith("get")]
+CALLS: list[Callable[[], object]] = []
+
+
+def noted(function: Callable[..., object], *given: object, **named: object) -> object:
+    CALLS.append(partial(function, *given, **named))
+    return CALLS[-1]()
+
+
+def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
+    """The calls of PyBullet's getters that a call of a mirror makes; it keeps those that it has found here once."""
+    own = {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
+    CALLS.clear()
+    vars(OWN).update({name: partial(noted, function) for name, function in own.items()})
+    try:
+        ask()
+    finally:
+        vars(OWN).update(own)
+    return CALLS
+
+
+def getters_of_sync(c: int) -> list[Callable[[], object]]:
+    """The calls of PyBullet's getters that a mirror's `sync` makes of a client that has the same bodies as before."""
+
+    def sync() -> None:
+        mirror = Mirror(c, mesh="wrap", follow=False)
+        CALLS.clear()
+        mirror.sync()
+
+    return list(getters_of(sync))

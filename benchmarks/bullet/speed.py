@@ -8,24 +8,20 @@ HitWorld of the limbs alone for arrays, with one thread both, and the ratio: PyB
 Mirror's. Rows without rays are about `sync`, beside the calls of PyBullet that it makes, their results dropped.
 """
 
-import argparse
-import csv
-import platform
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import Path
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from statistics import median
 
 import numpy as np
 import pybullet as p
-from scenes import SCENES, connect, rays
+from scenes import COINCIDENT, SCENES, connect, from_above, getters_of_sync, rays
 
+from cylcollide.bench.results import save, script_options
+from cylcollide.bench.timing import interleaved, seconds
 from cylcollide.bullet import Mirror
-from cylcollide.bullet.client import BASE, TOKEN
 
 COUNTS = (1, 10, 100, 1_000, 16_000, 100_000)
-COLUMNS = ("date", "machine", "scene", "rays", "task", "median_us", "beside", "beside_us", "ratio")
 BATCH = 16_000
 
 
@@ -46,9 +42,8 @@ def tuples(mirror: Mirror, starts: list, ends: list) -> Callable[[], object]:
     return lambda: mirror.rayTestBatch(starts, ends)
 
 
-def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
+def tasks(c: int, starts: np.ndarray, ends: np.ndarray) -> dict[str, tuple[Callable[[], object], str]]:
     """What is timed, by name, and the name of what stands beside it."""
-    starts, ends = rays(c, n)
     first, last = starts.tolist(), ends.tolist()
     follow, still, watching = (Mirror(c, mesh="wrap", follow=follow) for follow in (True, False, False))
     watching.watch()
@@ -75,81 +70,63 @@ def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
 
 def measure(calls: dict[str, tuple[Callable[[], object], str]], rounds: int, repeat: int) -> dict[str, float]:
     """Median microseconds of processor time of each call; in every round each is made `repeat` times in a row."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds + 1):
-        for name, (call, _) in calls.items():
-            begun = time.process_time()
-            for _ in range(repeat):
-                call()
-            times[name].append((time.process_time() - begun) / repeat * 1e6)
-    return {name: median(values[1:]) for name, values in times.items()}
+
+    def repeated(call: Callable[[], object]) -> Callable[[], object]:
+        return lambda: [call() for _ in range(repeat)]
+
+    works = {name: repeated(call) for name, (call, _) in calls.items()}
+    times = interleaved(works, rounds + 1, time.process_time)
+    return {name: 1e6 / repeat * float(np.median(taken[1:])) for name, taken in times.items()}
+
+
+def row_of(scene: str, n: int, task: str, took: float, beside: str, beside_took: float) -> dict[str, object]:
+    """A row: microseconds of a task, and of what stands beside it."""
+    times = {"median_us": f"{took:.1f}", "beside": beside, "beside_us": f"{beside_took:.1f}"}
+    return {"scene": scene, "rays": n, "task": task, **times, "ratio": f"{beside_took / took:.2f}"}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_speed.csv"))
+    parser = script_options(__doc__, "benchmarks/bullet_speed.csv")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--counts", nargs="+", type=int, choices=COUNTS, default=COUNTS)
     parser.add_argument("--beside", choices=("PyBullet", "world"), help="only what stands beside this one")
-    parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
+    parser.add_argument("--scenes", nargs="+", choices=[*SCENES, *COINCIDENT], default=list(SCENES))
+    parser.add_argument(
+        "--coincident", dest="scenes", action="store_const", const=list(COINCIDENT), help="surfaces on each other"
+    )
     options = parser.parse_args()
-    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
-    with options.out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for scene in options.scenes:
-            c = connect()
-            SCENES[scene](c)
-            p.performCollisionDetection(physicsClientId=c)
-            for n in options.counts:
-                calls = {k: task for k, task in tasks(c, n).items() if options.beside in (None, task[1])}
-                found = measure(calls, options.rounds, max(1, 300 // n))
-                for name, (_, beside) in calls.items():
-                    ratio = found[beside] / found[name]
-                    row = (scene, n, name, f"{found[name]:.1f}", beside, f"{found[beside]:.1f}", f"{ratio:.2f}")
-                    writer.writerow((*facts, *row))
-                    print(*row, sep="\t", flush=True)
-            if options.beside != "world":
-                moved(c, scene, writer, facts)
-            p.disconnect(physicsClientId=c)
+    save(options.out, (row for scene in options.scenes for row in measured(scene, options)))
 
 
-def moved(c: int, scene: str, writer: object, facts: tuple[str, str]) -> None:
+def measured(scene: str, options: Namespace) -> Iterator[dict[str, object]]:
+    """The rows of a scene."""
+    c = connect()
+    (SCENES | COINCIDENT)[scene](c)
+    p.performCollisionDetection(physicsClientId=c)
+    for n in options.counts:
+        drawn = (from_above if scene in COINCIDENT else rays)(c, n)
+        calls = {k: task for k, task in tasks(c, *drawn).items() if options.beside in (None, task[1])}
+        found = measure(calls, options.rounds, max(1, 300 // n))
+        for name, (_, beside) in calls.items():
+            yield row_of(scene, n, name, found[name], beside, found[beside])
+    if options.beside != "world":
+        yield from moved(c, scene)
+    p.disconnect(physicsClientId=c)
+
+
+def moved(c: int, scene: str) -> Iterator[dict[str, object]]:
     """`sync` after a step, and after nothing, each beside PyBullet's own share of it."""
-    mirror = Mirror(c, mesh="wrap", follow=False)
-    calls = {"PyBullet's part of a sync": lambda: read_all(mirror, c), "sync": mirror.sync}
+    mirror, getters = Mirror(c, mesh="wrap", follow=False), getters_of_sync(c)
+    calls = {"PyBullet's part of a sync": lambda: [call() for call in getters], "sync": mirror.sync}
     times: dict[str, list[float]] = {f"{name}, {what}": [] for what in ("all moved", "nothing moved") for name in calls}
     for _ in range(200):
         for name, call in calls.items():
             p.stepSimulation(physicsClientId=c)
             for what in ("all moved", "nothing moved"):
-                begun = time.process_time()
-                call()
-                times[f"{name}, {what}"].append((time.process_time() - begun) * 1e6)
+                times[f"{name}, {what}"].append(1e6 * seconds(call, time.process_time))
     for what in ("all moved", "nothing moved"):
         part, whole = (median(times[f"{name}, {what}"]) for name in calls)
-        row = (scene, 0, f"sync, {what}", f"{whole:.1f}", "PyBullet's part of it", f"{part:.1f}", f"{part / whole:.2f}")
-        writer.writerow((*facts, *row))  # type: ignore[attr-defined]
-        print(*row, sep="\t", flush=True)
-
-
-def read_all(mirror: Mirror, c: int) -> None:
-    """The calls of PyBullet that a sync makes of a client that has the same bodies as before."""
-    scene = mirror._scene
-    for i in range(p.getNumBodies(c)):
-        p.getBodyUniqueId(i, c)
-    for number, body in scene.reading.bodies.items():
-        p.getUserData(p.getUserDataId(number, TOKEN, -1, -1, c), c)
-        p.getDynamicsInfo(number, -1, c)
-        for link in body.variable:
-            p.getCollisionShapeData(number, link, c)
-    for number, links in scene.fixed.links.items():
-        if links[0] == BASE:
-            p.getBasePositionAndOrientation(number, c)
-        if links[-1] != BASE:
-            p.getLinkStates(number, [link for link in links if link != BASE], 0, 1, c)
-    for body, link in scene.state.wrapped.body_links:
-        p.getAABB(body, link, c)
+        yield row_of(scene, 0, f"sync, {what}", whole, "PyBullet's part of it", part)
 
 
 if __name__ == "__main__":

@@ -9,67 +9,33 @@ mirror calls, made alone after a step; PyBullet's over the mirror's, and over th
 Lists as arguments, tuples as results, one thread both.
 """
 
-import argparse
-import csv
-import platform
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from datetime import UTC, datetime
-from functools import partial
-from pathlib import Path
+from itertools import product
 from statistics import median
 
 import pybullet as p
-from scenes import STEPPED, connect, fan
+from scenes import STEPPED, connect, fan, getters_of
 
-from cylcollide._pybullet import OWN
+from cylcollide.bench.results import save, script_options
+from cylcollide.bench.timing import seconds
 from cylcollide.bullet import Mirror, patched
 
 COUNTS = (1, 31, 100, 1_024)
-COLUMNS = ("date", "machine", "scene", "rays", "way", "pybullet_us", "mirror_us", "getters_us", "ratio", "limit")
+FIGURES = ("pybullet_us", "mirror_us", "getters_us", "ratio", "limit")
 SETTLING = 20  # steps before the first round
 FALLING = 10  # rounds until bodies return
 OWN_TEST, OWN_BATCH = p.rayTest, p.rayTestBatch
-GETTERS = [name for name in vars(OWN) if name.startswith("get")]
 
 
 def asked(test: Callable[..., object], batch: Callable[..., object], starts: list, ends: list) -> float:
     """Microseconds of one call."""
-    begun = time.perf_counter_ns()
-    if len(starts) == 1:
-        test(starts[0], ends[0])
-    else:
-        batch(starts, ends)
-    return (time.perf_counter_ns() - begun) / 1e3
-
-
-CALLS: list[Callable[[], object]] = []
-
-
-def noted(function: Callable[..., object], *given: object, **named: object) -> object:
-    CALLS.append(partial(function, *given, **named))
-    return CALLS[-1]()
-
-
-def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
-    """The calls of PyBullet's getters that a ray test makes; a mirror keeps those that it has found here once."""
-    own = {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
-    CALLS.clear()
-    vars(OWN).update({name: partial(noted, function) for name, function in own.items()})
-    try:
-        ask()
-    finally:
-        vars(OWN).update(own)
-    return CALLS
+    return 1e6 * seconds(lambda: test(starts[0], ends[0]) if len(starts) == 1 else batch(starts, ends))
 
 
 def called(calls: list[Callable[[], object]]) -> float:
     """Microseconds of these calls."""
-    begun = time.perf_counter_ns()
-    for call in calls:
-        call()
-    return (time.perf_counter_ns() - begun) / 1e3
+    return 1e6 * seconds(lambda: [call() for call in calls])
 
 
 def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, float]:
@@ -110,25 +76,21 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, fl
     return median(theirs[2:]), median(ours[2:]), median(getters[2:])
 
 
+def row_of(scene: str, n: int, way: str, rounds: int) -> dict[str, object]:
+    """A row; of many rays half as many rounds."""
+    theirs, *own = measure(scene, n, way, rounds if n < 1000 else rounds // 2)
+    figures = [f"{time:.1f}" for time in (theirs, *own)] + [f"{theirs / time:.2f}" for time in own]
+    return {"scene": scene, "rays": n, "way": way, **dict(zip(FIGURES, figures, strict=True))}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_stepping.csv"))
+    parser = script_options(__doc__, "benchmarks/bullet_stepping.csv")
     parser.add_argument("--rounds", type=int, default=201)
     parser.add_argument("--counts", nargs="+", type=int, choices=COUNTS, default=COUNTS)
     parser.add_argument("--scenes", nargs="+", choices=STEPPED, default=list(STEPPED))
     options = parser.parse_args()
-    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
-    with options.out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for scene in options.scenes:
-            for n in options.counts:
-                for way in ("follow=True", "watch", "patched"):
-                    theirs, *own = measure(scene, n, way, options.rounds if n < 1000 else options.rounds // 2)
-                    figures = [f"{time:.1f}" for time in (theirs, *own)] + [f"{theirs / time:.2f}" for time in own]
-                    row = (scene, n, way, *figures)
-                    writer.writerow((*facts, *row))
-                    print(*row, sep="\t", flush=True)
+    cases = product(options.scenes, options.counts, ("follow=True", "watch", "patched"))
+    save(options.out, (row_of(*case, options.rounds) for case in cases))
 
 
 if __name__ == "__main__":

@@ -8,23 +8,20 @@ client included; medians over calls, and over rounds. What differs is counted in
 
 import argparse
 import contextlib
-import csv
 import io
 import json
-import os
-import platform
 import runpy
 import subprocess
 import sys
 import time
 import warnings
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from cylcollide.bench.results import replace_between, save, script_options
+
 PROGRAMS = Path(__file__).parents[2] / "tests/wild/programs"
-COLUMNS = ("date", "machine", "program", "steps", "calls", "rays", "differ", "causes", "bullet_us", "exact_us", "ratio")
 MARKS = "<!-- wild: made by benchmarks/bullet/wild.py -->", "<!-- end of wild -->"
 ROUNDS = 3
 
@@ -75,8 +72,6 @@ def measure(program: Path, steps: int) -> dict[str, Any]:
         *([run(way, program, steps)["us"] for way in ("own", "exact")] for _ in range(ROUNDS)), strict=True,
     ))  # fmt: skip
     return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} processors",
         "program": program.stem,
         "steps": steps,
         "calls": found["calls"],
@@ -104,8 +99,7 @@ def page_table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_wild.csv"))
+    parser = script_options(__doc__, "benchmarks/bullet_wild.csv")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--page", type=Path, help="the page whose table is replaced")
     parser.add_argument("--here", nargs=3, help=argparse.SUPPRESS)
@@ -116,18 +110,10 @@ def main() -> None:
             found = run_here(*options.here)
         print("\n" + json.dumps(found), file=sys.stderr)
         return
-    rows = []
-    for program in sorted(PROGRAMS.glob("*.py")):
-        rows.append(measure(program, options.steps))
-        print(rows[-1], flush=True)
-    with options.out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
+    rows = [measure(program, options.steps) for program in sorted(PROGRAMS.glob("*.py"))]
+    save(options.out, rows)
     if options.page:
-        before, rest = options.page.read_text().split(MARKS[0])
-        after = rest.split(MARKS[1])[1]
-        options.page.write_text(f"{before}{MARKS[0]}\n\n{page_table(rows)}\n\n{MARKS[1]}{after}")
+        replace_between(options.page, *MARKS, page_table(rows))
 
 
 if __name__ == "__main__":

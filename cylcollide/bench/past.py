@@ -19,6 +19,7 @@ from cylcollide.bench.workloads import (
     crowd_of,
     points_near,
 )
+from cylcollide.characters import quaternions
 from cylcollide.characters.rig import Rig
 from cylcollide.history import PoseHistory
 from cylcollide.world import HitWorld
@@ -57,15 +58,13 @@ class RecordedCrowd:
     def poses(self) -> tuple[Float64Array, Float64Array]:
         """Bones of all in the next frame: positions (k, 17, 3), orientations (k, 17, 4)."""
         self._frame += 1
-        time, half = self._frame * FRAME, 0.5 * self._yaw
+        time = self._frame * FRAME
         way = STROLL * np.sin(SPEED / STROLL * time)
         heading = np.column_stack([np.cos(self._yaw), np.sin(self._yaw)])
-        place = np.column_stack([self._root + way * heading, np.zeros(len(half))])
-        turn = np.column_stack([0.0 * half, 0.0 * half, np.sin(half), np.cos(half)])
-        angle = 0.5 * self._swing * np.sin(2 * np.pi * STEPS * time + self._phase)[:, None]
-        joints = np.zeros((*angle.shape, 4))
-        joints[..., 1], joints[..., 3] = np.sin(angle), np.cos(angle)
-        return self._rig.forward(place, turn, joints)
+        place = np.column_stack([self._root + way * heading, np.zeros(len(heading))])
+        swung = self._swing * np.sin(2 * np.pi * STEPS * time + self._phase)[:, None]
+        joints = quaternions.about_axis(1, swung)
+        return self._rig.forward(place, quaternions.about_axis(2, self._yaw), joints)
 
     def move(self) -> None:
         """All go to the next frame."""

@@ -19,22 +19,18 @@ from cylcollide.bench.workloads import crowd_of
 pytestmark = pytest.mark.long  # half a minute of whole runs
 
 
-@pytest.fixture
-def planted(monkeypatch):
-    plant(monkeypatch)
-
-
 def test_tasks_are_all_measured():
     found = tasks.run_tasks(["cylcollide"], 2000, 1, silent)
     assert [task.task for task in found] == [
         "build, 17,000 limbs", "move, 17,000 limbs", "one ray, one humanoid", "one ray, one humanoid",
-        *["past: 2,000 rays, 17,000 limbs"] * 2, *["past: 200 shots, 64 characters"] * 2, *["record, 17,000 limbs"] * 2,
+        *["past: 2,000 rays, 17,000 limbs"] * 2, *["past: 200 shots, 64 characters"] * 2,
+        *["past: 2,000 points, 64 characters"] * 2, *["record, 17,000 limbs"] * 2,
         "points, 17,000 limbs", "2 threads, W3", "import and first query", "memory, 100,000 limbs",
     ]  # fmt: skip
     assert all(task.value > 0 for task in found)
     assert [task.ratio for task in found[:3]] == [1.0, 1.0, 1.0]
     past = [task for task in found if task.engine == "cylcollide, 64 ticks"]
-    assert len(past) == 3
+    assert len(past) == 4
     assert all(0.001 < task.ratio < 100.0 for task in past)
 
 
@@ -94,8 +90,8 @@ def test_the_past_and_its_figure(tmp_path):
     assert len(list(csv.DictReader((tmp_path / "past.csv").read_text().splitlines()))) == 4
 
 
-@pytest.mark.usefixtures("planted")
-def test_the_figure_names_every_engine(tmp_path):
+def test_the_figure_names_every_engine(tmp_path, monkeypatch):
+    plant(monkeypatch)
     rows = runner.run(SMALL, ["cylcollide", "inflated", "few"], 2000, 1, silent)
     _, svg = plot_rays(rows, tmp_path)
     text = svg.read_text()

@@ -1,6 +1,6 @@
 """What tests of mirrors share."""
 
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pybullet as p
@@ -45,18 +45,30 @@ def usual_lengths():
     LENGTHS[0] = before
 
 
+class Asked(NamedTuple):
+    """What a `NearBodies` answered, and what it read for that."""
+
+    answers: list | None
+    bodies: int  # that there are
+    near: int  # bodies near rays
+    links: int  # of near bodies
+    read: int  # links of near bodies
+    late: int  # links of all bodies, after others
+    unread: int  # links of all bodies
+
+
 @pytest.fixture
 def asked(monkeypatch):
-    """The answers of all `NearBodies`; of each: bodies that it read, of how many, and links of these, of how many."""
+    """All calls of `NearBodies.answers`."""
     seen, own = [], NearBodies.answers
 
     def answers(self, *given):
         found = own(self, *given)
         memory = self._kept[-1][0]
-        links = np.diff(self._shapes.first_link)[memory.near]
-        first, read = self._shapes.first_link, memory.known | memory.wanted
-        known = [read[first:end].sum() for first, end in pairwise(first)]
-        seen.append((found, int(memory.near.sum()), len(memory.near), np.array(known)[memory.near].sum(), links.sum()))
+        read, near, first = memory.known | memory.wanted, memory.near, self._shapes.first_link
+        is_near = np.repeat(near, np.diff(first))
+        of_near = int(is_near.sum()), int(read[first[0] : first[-1]][is_near].sum())
+        seen.append(Asked(found, len(near), int(near.sum()), *of_near, memory.wanted.sum(), (~read).sum()))
         return found
 
     monkeypatch.setattr(NearBodies, "answers", answers)

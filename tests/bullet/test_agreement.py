@@ -30,94 +30,82 @@ def assert_agreement(mirror, number, seed, span=1.5, centre=(0.0, 0.0, 0.0), lea
     return {found.ours[i][:2] for i in hits}
 
 
-def test_every_shape_static_and_dynamic_with_and_without_frames():
-    with scenes.client() as c:
-        scenes.geometry(c, np.random.default_rng(1))
-        mirror = Mirror(c)
-        p.performCollisionDetection(physicsClientId=c)
-        seen = assert_agreement(mirror, c, 2, least=2000)
-        assert len(mirror.limbs) == 40
-        assert {body for body, _ in seen} > set(range(35))
+def assert_agreement_of_a_scene(c, make, seed, least, limbs=None):
+    """The same of a scene that was just made, with so many limbs."""
+    make(c, np.random.default_rng(seed))
+    mirror = Mirror(c)
+    p.performCollisionDetection(physicsClientId=c)
+    assert limbs in (None, len(mirror.limbs))
+    return assert_agreement(mirror, c, seed + 1, least=least)
 
 
-def test_compound_bodies_and_chains_of_links():
-    with scenes.client() as c:
-        scenes.compounds(c, np.random.default_rng(3))
-        mirror = Mirror(c)
-        p.performCollisionDetection(physicsClientId=c)
-        seen = assert_agreement(mirror, c, 4, least=1000)
-        assert len(mirror.limbs) == 6 * 4 + 6 * 4
-        assert {link for _, link in seen} == {-1, 0, 1, 2}
+def test_every_shape_static_and_dynamic_with_and_without_frames(c):
+    seen = assert_agreement_of_a_scene(c, scenes.geometry, 1, least=2000, limbs=40)
+    assert {body for body, _ in seen} > set(range(35))
 
 
-def test_urdf_with_several_shapes_a_link_scaled_fixed_and_posed(tmp_path):
-    with scenes.client() as c:
-        scenes.urdf(c, np.random.default_rng(5), tmp_path)
-        mirror = Mirror(c)
-        p.performCollisionDetection(physicsClientId=c)
-        seen = assert_agreement(mirror, c, 6, least=500)
-        assert {(0, -1), (0, 0), (1, -1), (1, 0)} < seen
-        assert len({link for body, link in seen if body == 2}) > 8
+def test_compound_bodies_and_chains_of_links(c):
+    seen = assert_agreement_of_a_scene(c, scenes.compounds, 3, least=1000, limbs=6 * 4 + 6 * 4)
+    assert {link for _, link in seen} == {-1, 0, 1, 2}
 
 
-def test_bodies_that_fell_and_go_on_falling():
-    with scenes.client() as c:
-        rng = np.random.default_rng(7)
-        scenes.fallen(c, rng)
-        mirror = Mirror(c)
-        for _ in range(3):
-            assert_agreement(mirror, c, 8, span=1.0, centre=(0, 0, 0.6), least=1000)
-            for _ in range(7):
-                p.stepSimulation(physicsClientId=c)
+def test_urdf_with_several_shapes_a_link_scaled_fixed_and_posed(c, tmp_path):
+    seen = assert_agreement_of_a_scene(c, lambda *given: scenes.urdf(*given, tmp_path), 5, least=500)
+    assert {(0, -1), (0, 0), (1, -1), (1, 0)} < seen
+    assert len({link for body, link in seen if body == 2}) > 8
 
 
-def test_links_that_fell():
-    with scenes.client() as c:
-        p.setGravity(0, 0, -9.8, physicsClientId=c)
-        scenes.compounds(c, np.random.default_rng(12))
-        mirror = Mirror(c)
-        for body in range(p.getNumBodies(physicsClientId=c)):
-            for joint in range(min(2, p.getNumJoints(body, physicsClientId=c))):
-                p.setJointMotorControl2(
-                    body, joint, p.VELOCITY_CONTROL, targetVelocity=3.0, force=50, physicsClientId=c
-                )
-        for _ in range(60):
+def test_bodies_that_fell_and_go_on_falling(c):
+    rng = np.random.default_rng(7)
+    scenes.fallen(c, rng)
+    mirror = Mirror(c)
+    for _ in range(3):
+        assert_agreement(mirror, c, 8, span=1.0, centre=(0, 0, 0.6), least=1000)
+        for _ in range(7):
             p.stepSimulation(physicsClientId=c)
-        assert_agreement(mirror, c, 13, least=800, centre=(0, 0, -0.3))
 
 
-def test_mjcf_with_implicit_capsules():
-    with scenes.client() as c:
-        p.loadMJCF("mjcf/humanoid.xml", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
-        mirror = Mirror(c)
-        assert len(mirror.limbs) == 19
-        p.performCollisionDetection(physicsClientId=c)
-        # its spheres have a margin of their radius, its capsules too: nothing is rounded off
-        assert_agreement(mirror, c, 9, span=0.8, centre=(0, 0, 1.2), least=500)
+def test_links_that_fell(c):
+    p.setGravity(0, 0, -9.8, physicsClientId=c)
+    scenes.compounds(c, np.random.default_rng(12))
+    mirror = Mirror(c)
+    for body in range(p.getNumBodies(physicsClientId=c)):
+        for joint in range(min(2, p.getNumJoints(body, physicsClientId=c))):
+            p.setJointMotorControl2(body, joint, p.VELOCITY_CONTROL, targetVelocity=3.0, force=50, physicsClientId=c)
+    for _ in range(60):
+        p.stepSimulation(physicsClientId=c)
+    assert_agreement(mirror, c, 13, least=800, centre=(0, 0, -0.3))
 
 
-def test_mjcf_cylinder_whose_margin_is_a_tenth_of_its_size(tmp_path):
+def test_mjcf_with_implicit_capsules(c):
+    p.loadMJCF("mjcf/humanoid.xml", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
+    mirror = Mirror(c)
+    assert len(mirror.limbs) == 19
+    p.performCollisionDetection(physicsClientId=c)
+    # its spheres have a margin of their radius, its capsules too: nothing is rounded off
+    assert_agreement(mirror, c, 9, span=0.8, centre=(0, 0, 1.2), least=500)
+
+
+def test_mjcf_cylinder_whose_margin_is_a_tenth_of_its_size(c, tmp_path):
     path = tmp_path / "cylinder.xml"
     geom = '<geom type="cylinder" fromto="0 0 0 .1 .2 .5" size=".07"/>'
     path.write_text(f'<mujoco><worldbody><body pos="0 0 0">{geom}</body></worldbody></mujoco>')
-    with scenes.client() as c:
-        p.loadMJCF(str(path), physicsClientId=c)
-        mirror = Mirror(c)
-        assert mirror.limbs.kind.tolist() == [cc.Shape.CYLINDER]
-        p.performCollisionDetection(physicsClientId=c)
-        # a margin of 7 mm, of which (1 - 1 / sqrt 2) is taken off the rim
-        assert_agreement(mirror, c, 10, span=0.4, centre=(0.05, 0.1, 0.25), least=200, rounded=2.2e-3)
+    p.loadMJCF(str(path), physicsClientId=c)
+    mirror = Mirror(c)
+    assert mirror.limbs.kind.tolist() == [cc.Shape.CYLINDER]
+    p.performCollisionDetection(physicsClientId=c)
+    # a margin of 7 mm, of which (1 - 1 / sqrt 2) is taken off the rim
+    assert_agreement(mirror, c, 10, span=0.4, centre=(0.05, 0.1, 0.25), least=200, rounded=2.2e-3)
 
 
 @pytest.mark.parametrize("count", [16_384, 40_000])
-def test_batches_beyond_bullets_limit(count):
-    with scenes.client() as c:
-        scenes.body(c, 3, [0, 0, 0])
-        mirror = Mirror(c)
-        x = np.linspace(-0.3, 0.3, count)
-        starts, ends = (np.stack([x, np.full(count, y), np.zeros(count)], axis=1) for y in (-1.0, 1.0))
-        answers = mirror.rayTestBatch(starts, ends)
-        assert len(answers) == count
-        assert [answer[0] for answer in answers] == np.where(np.abs(x) <= 0.15, 0, -1).tolist()
-        assert answers[-5:] == mirror.rayTestBatch(starts[-5:], ends[-5:])
-        assert mirror.rayTestBatch(starts, ends, numThreads=0) == answers
+def test_batches_beyond_bullets_limit(c, count):
+    scenes.body(c, 3, [0, 0, 0])
+    mirror = Mirror(c)
+    x = np.linspace(-0.3, 0.3, count)
+    starts, ends = (np.stack([x, np.full(count, y), np.zeros(count)], axis=1) for y in (-1.0, 1.0))
+    answers = mirror.rayTestBatch(starts, ends)
+    assert len(answers) == count
+    assert [answer[0] for answer in answers] == np.where(np.abs(x) <= 0.15, 0, -1).tolist()
+    assert answers[-5:] == mirror.rayTestBatch(starts[-5:], ends[-5:])
+    assert mirror.rayTestBatch(starts, ends, numThreads=0) == answers

@@ -111,23 +111,22 @@ def test_copies_of_answers(scene, how):
     assert COPIES[how](mirror.cast_segments(starts, ends)).rechecked == mirror.cast_segments(starts, ends).rechecked
 
 
-def test_points_and_bad_input():
-    with scenes.client() as c:
-        ball = scenes.body(c, 0, [0, 0, 0])
-        mirror = Mirror(c)
-        inside = mirror.contains_points([[0, 0, 0], [1, 1, 1]])
-        assert mirror.limb_places[inside.limb[0]].body == ball
-        assert inside.count.tolist() == [1, 0]
-        closest, radius = mirror.closest_points([[0, 0, 0], [9, 0, 0]], max_distance=5.0), mirror.limbs.radius[0]
-        assert (closest.hit.tolist(), closest.distance[0]) == ([True, False], -radius)
-        assert np.diff(mirror.overlap_spheres([[9, 0, 0]] * 2, [9.0, 8.0 - radius]).offsets).tolist() == [1, 0]
-        for message, call in (
-            ("starts: expected finite", lambda: mirror.cast_segments([[np.nan, 0, 0]], [[1, 1, 1]])),
-            ("ends: expected ", lambda: mirror.cast_segments([[0, 0, 0]] * 3, [[1, 1, 1]] * 2)),
-            ("mask: expected a whole number", lambda: mirror.cast_segments([[0, 0, 0]], [[1, 1, 1]], mask=2**32)),
-            ("threads: ", lambda: mirror.cast_segments([[0, 0, 0]], [[1, 1, 1]], threads=0)),
-        ):
-            with pytest.raises(ValueError, match=message):
-                call()
-        p.resetBasePositionAndOrientation(ball, [0, 0, 1], [0, 0, 0, 1], physicsClientId=c)
-        assert mirror.cast_segments([[0, 0, 9.0]], [[0, 0, -1.0]]).position[0, 2] == pytest.approx(1.3), "followed"
+def test_points_and_bad_input(c):
+    ball = scenes.body(c, 0, [0, 0, 0])
+    mirror = Mirror(c)
+    inside = mirror.contains_points([[0, 0, 0], [1, 1, 1]])
+    assert mirror.limb_places[inside.limb[0]].body == ball
+    assert inside.count.tolist() == [1, 0]
+    closest, radius = mirror.closest_points([[0, 0, 0], [9, 0, 0]], max_distance=5.0), mirror.limbs.radius[0]
+    assert (closest.hit.tolist(), closest.distance[0]) == ([True, False], -radius)
+    assert np.diff(mirror.overlap_spheres([[9, 0, 0]] * 2, [9.0, 8.0 - radius]).offsets).tolist() == [1, 0]
+    for message, call in (
+        ("starts: expected finite", lambda: mirror.cast_segments([[np.nan, 0, 0]], [[1, 1, 1]])),
+        ("ends: expected ", lambda: mirror.cast_segments([[0, 0, 0]] * 3, [[1, 1, 1]] * 2)),
+        ("mask: expected a whole number", lambda: mirror.cast_segments([[0, 0, 0]], [[1, 1, 1]], mask=2**32)),
+        ("threads: ", lambda: mirror.cast_segments([[0, 0, 0]], [[1, 1, 1]], threads=0)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    p.resetBasePositionAndOrientation(ball, [0, 0, 1], [0, 0, 0, 1], physicsClientId=c)
+    assert mirror.cast_segments([[0, 0, 9.0]], [[0, 0, -1.0]]).position[0, 2] == pytest.approx(1.3), "followed"

@@ -1,12 +1,13 @@
 """`python -m cylcollide.bullet --compare`: a program as it is, how many answers differ, why, and the first of them."""
 
-import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 
 import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
+from support.package import run_python
 
 from cylcollide.bullet import patched
 from cylcollide.bullet.__main__ import ProgramComparison, main
@@ -39,6 +40,8 @@ def compared():
         observers.remove(comparison)
 
 
+run = partial(run_python, "-m", "cylcollide.bullet", timeout=100)
+
 PROGRAM = """
 import sys
 import pybullet as p
@@ -67,15 +70,10 @@ ask()
 """
 
 
-def run(*options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cylcollide.bullet", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-
-
 def test_threads_and_exit_functions_that_outlive_the_program_are_answered_exactly(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(LATE)
-    done = run("--compare", str(program))
+    done = run("--compare", program)
     assert done.stdout.split() == ["-1"] * 3
     assert "3 rays in 3 calls; PyBullet's answer differs for 3 (within 1 mm: 3)\n" in done.stderr
 
@@ -83,7 +81,7 @@ def test_threads_and_exit_functions_that_outlive_the_program_are_answered_exactl
 def test_a_program_is_run_unedited(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    plain, compared = run(str(program), "--fast", "x"), run("--compare", str(program))
+    plain, compared = run(program, "--fast", "x"), run("--compare", program)
     assert plain.returncode == compared.returncode == 3
     assert "['--fast', 'x'] __main__ -1" in plain.stdout
     assert "cylcollide" not in plain.stderr

@@ -1,13 +1,15 @@
-"""Debug lines: how many, where, and that the last drawing is taken away."""
+"""Debug lines of mirrors and of histories: how many, where, and that the last drawing is taken away or replaced."""
 
 import numpy as np
 import pybullet as p
+import pytest
 import support.pybullet_scenes as scenes
 from support.cases.rigs import every_shape
+from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
 from cylcollide._pybullet import OWN
-from cylcollide.bullet import Mirror, debug_draw
+from cylcollide.bullet import Mirror, debug_draw, draw_rewound
 
 LINES = {cc.Shape.CYLINDER: 28, cc.Shape.CAPSULE: 52, cc.Shape.SPHERE: 36, cc.Shape.BOX: 12}
 """Of what PyBullet has."""
@@ -28,29 +30,95 @@ def test_every_shape_is_outlined():
         assert (outside | inward if limb.kind[0] == cc.Shape.TUBE else outside).all(), i
 
 
-def test_debug_draw_asks_for_every_line_and_takes_the_last_away(monkeypatch):
-    with scenes.client() as c:
-        for kind in range(4):
-            scenes.body(c, kind, [kind, 0, 0])
-        p.loadURDF("plane_implicit.urdf", [0, 0, -1], physicsClientId=c)
-        mirror = Mirror(c)
-        hits = mirror.rayTestBatch([[0, 0, 5.0], [0.5, 9, 9], [1, 0, 5]], [[0, 0, -5.0], [0.5, 9, 8], [1, 0, -5]])
-        assert mirror.debug_draw(hits) == sum(LINES.values()) + 5 + 2 * 3, "a DIRECT client draws nothing, and says so"
-        drawn, removed = [], []
-        monkeypatch.setattr(OWN, "addUserDebugLine", lambda a, b, **_: drawn.append((a, b)) or len(drawn))
-        monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
-        count = mirror.debug_draw(hits)
-        assert len(drawn) == count == sum(LINES.values()) + 5 + 2 * 3
-        assert removed == []
-        middle = np.mean(drawn[-6:], axis=1)
-        np.testing.assert_allclose(middle, [hits[0][3]] * 3 + [hits[2][3]] * 3, atol=1e-15)
-        mirror.debug_draw()
-        assert removed == list(range(1, count + 1))
-        assert len(drawn) == 2 * count - 6
+def test_debug_draw_asks_for_every_line_and_takes_the_last_away(c, monkeypatch):
+    for kind in range(4):
+        scenes.body(c, kind, [kind, 0, 0])
+    p.loadURDF("plane_implicit.urdf", [0, 0, -1], physicsClientId=c)
+    mirror = Mirror(c)
+    hits = mirror.rayTestBatch([[0, 0, 5.0], [0.5, 9, 9], [1, 0, 5]], [[0, 0, -5.0], [0.5, 9, 8], [1, 0, -5]])
+    assert mirror.debug_draw(hits) == sum(LINES.values()) + 5 + 2 * 3, "a DIRECT client draws nothing, and says so"
+    drawn, removed = [], []
+    monkeypatch.setattr(OWN, "addUserDebugLine", lambda a, b, **_: drawn.append((a, b)) or len(drawn))
+    monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
+    count = mirror.debug_draw(hits)
+    assert len(drawn) == count == sum(LINES.values()) + 5 + 2 * 3
+    assert removed == []
+    middle = np.mean(drawn[-6:], axis=1)
+    np.testing.assert_allclose(middle, [hits[0][3]] * 3 + [hits[2][3]] * 3, atol=1e-15)
+    mirror.debug_draw()
+    assert removed == list(range(1, count + 1))
+    assert len(drawn) == 2 * count - 6
 
 
-def test_boxes_around_meshes_are_drawn():
-    with scenes.client() as c:
-        p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
-        assert Mirror(c, mesh="wrap").debug_draw() == 12
-        assert Mirror(c, mesh="skip").debug_draw() == 0
+def test_boxes_around_meshes_are_drawn(c):
+    p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
+    assert Mirror(c, mesh="wrap").debug_draw() == 12
+    assert Mirror(c, mesh="skip").debug_draw() == 0
+
+
+# Limbs of a history ---------------------------------------------------------------------------------------------------
+
+OF_A_ROD = 28
+THEN, NOW = (0.85, 0.3, 0.1), (0.6, 0.65, 0.7)
+
+
+def a_rod_that_moves() -> cc.PoseHistory:
+    """Return the history of a rod that moves by 1 along y each tick."""
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    for k in range(4):
+        world.set_poses(ids, [[0, k, 0]], [about_z(0.0)])
+        history.record(k)
+    return history
+
+
+@pytest.fixture
+def window(monkeypatch) -> tuple[dict, list]:
+    """Return lines that PyBullet is told to draw, by number, and the numbers of those that it is told to remove."""
+    lines, removed = {}, []
+
+    def add(start, end, lineColorRGB, replaceItemUniqueId=-1, **_):
+        number = replaceItemUniqueId if replaceItemUniqueId >= 0 else len(lines)
+        lines[number] = (start, end, tuple(lineColorRGB))
+        return number
+
+    monkeypatch.setattr(OWN, "addUserDebugLine", add)
+    monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
+    return lines, removed
+
+
+def test_a_client_without_a_window_shows_none(c):
+    assert draw_rewound(c, a_rod_that_moves(), 1.5) == [-1] * 2 * OF_A_ROD
+
+
+def test_then_and_now_in_their_colours(c, window):
+    lines, removed = window
+    items = draw_rewound(c, a_rod_that_moves(), 1.5)
+    assert items == list(range(2 * OF_A_ROD))
+    for color, y in ((THEN, 1.5), (NOW, 3.0)):
+        points = np.array([line[:2] for line in lines.values() if line[2] == color])
+        assert points.shape == (OF_A_ROD, 2, 3)
+        assert np.ptp(points[..., 1]) == pytest.approx(0.2)
+        assert points[..., 1].mean() == pytest.approx(y)
+    assert removed == []
+
+
+def test_a_drawing_is_replaced(c, window):
+    lines, removed = window
+    history = a_rod_that_moves()
+    items = draw_rewound(c, history, 0.0)
+    again = draw_rewound(c, history, 2.0, live_color=None, replaces=items)
+    assert again == items[:OF_A_ROD]
+    assert removed == items[OF_A_ROD:]
+    assert {line[2] for line in list(lines.values())[:OF_A_ROD]} == {THEN}
+    more = draw_rewound(c, history, 3.0, replaces=again)
+    assert more[:OF_A_ROD] == again
+    assert len(set(more)) == 2 * OF_A_ROD
+
+
+def test_nothing_is_drawn_of_a_time_that_is_not_kept(window):
+    with scenes.client() as c, pytest.raises(ValueError, match=r"time: expected 0.0 to 3.0, which is kept, got 9.0"):
+        draw_rewound(c, a_rod_that_moves(), 9.0)
+    with pytest.raises(ValueError, match="client: expected a connected PyBullet client"):
+        draw_rewound(99, a_rod_that_moves(), 1.0)
+    assert window == ({}, [])

@@ -215,39 +215,36 @@ def test_a_watched_call_changes_what_the_table_says(name, unchanged, folder, cap
             assert after == before
 
 
-def test_what_is_done_past_the_watch_is_seen_only_if_the_client_may_move_by_itself(monkeypatch):
-    with scenes.client() as c:
-        ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
-        mirror = Mirror(c)
-        watched = mirror.watch()
-        ray = ([0.0, 0, 5], [0.0, 0, -5])
-        assert mirror.rayTest(*ray)[0][2] == 0.47
-        p.resetBasePositionAndOrientation(ball, [0, 0, 1], [0, 0, 0, 1], physicsClientId=c)
-        assert mirror.rayTest(*ray)[0][2] == 0.47, "nothing is read"
-        watched.performCollisionDetection()
-        assert mirror.rayTest(*ray)[0][2] == 0.37
-        p.resetBasePositionAndOrientation(ball, [0, 0, 0], [0, 0, 0, 1], physicsClientId=c)
-        monkeypatch.setattr(mirror._client, "is_direct", False)
-        assert mirror.rayTest(*ray)[0][2] == 0.47
+def test_what_is_done_past_the_watch_is_seen_only_if_the_client_may_move_by_itself(c, monkeypatch):
+    ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
+    mirror = Mirror(c)
+    watched = mirror.watch()
+    ray = ([0.0, 0, 5], [0.0, 0, -5])
+    assert mirror.rayTest(*ray)[0][2] == 0.47
+    p.resetBasePositionAndOrientation(ball, [0, 0, 1], [0, 0, 0, 1], physicsClientId=c)
+    assert mirror.rayTest(*ray)[0][2] == 0.47, "nothing is read"
+    watched.performCollisionDetection()
+    assert mirror.rayTest(*ray)[0][2] == 0.37
+    p.resetBasePositionAndOrientation(ball, [0, 0, 0], [0, 0, 0, 1], physicsClientId=c)
+    monkeypatch.setattr(mirror._client, "is_direct", False)
+    assert mirror.rayTest(*ray)[0][2] == 0.47
 
 
-def test_all_watched_clients_of_a_client_are_seen_by_all_its_mirrors():
-    with scenes.client() as c:
-        ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
-        one, other = Mirror(c), Mirror(c)
-        watched, _ = one.watch(), other.watch()
-        for height, fraction in ((1, 0.37), (0, 0.47)):
-            watched.resetBasePositionAndOrientation(ball, [0, 0, height], [0, 0, 0, 1])
-            assert [m.rayTest([0.0, 0, 5], [0.0, 0, -5])[0][2] for m in (one, other)] == [fraction] * 2
+def test_all_watched_clients_of_a_client_are_seen_by_all_its_mirrors(c):
+    ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
+    one, other = Mirror(c), Mirror(c)
+    watched, _ = one.watch(), other.watch()
+    for height, fraction in ((1, 0.37), (0, 0.47)):
+        watched.resetBasePositionAndOrientation(ball, [0, 0, height], [0, 0, 0, 1])
+        assert [m.rayTest([0.0, 0, 5], [0.0, 0, -5])[0][2] for m in (one, other)] == [fraction] * 2
 
 
-def test_a_watched_client_has_constants_and_does_not_take_another_client():
-    with scenes.client() as c:
-        mirror = Mirror(c)
-        watched = mirror.watch()
-        assert watched.GEOM_SPHERE == p.GEOM_SPHERE
-        assert watched.getQuaternionFromEuler([0, 0, 0]) == (0, 0, 0, 1)
-        assert len(Mirror(watched).limbs) == 0, "it is a client as any other"
-        with pytest.raises(AttributeError):
-            watched.no_such_function  # noqa: B018
-        assert {name for name in dir(p) if not hasattr(watched, name)} == set()
+def test_a_watched_client_has_constants_and_does_not_take_another_client(c):
+    mirror = Mirror(c)
+    watched = mirror.watch()
+    assert watched.GEOM_SPHERE == p.GEOM_SPHERE
+    assert watched.getQuaternionFromEuler([0, 0, 0]) == (0, 0, 0, 1)
+    assert len(Mirror(watched).limbs) == 0, "it is a client as any other"
+    with pytest.raises(AttributeError):
+        watched.no_such_function  # noqa: B018
+    assert {name for name in dir(p) if not hasattr(watched, name)} == set()

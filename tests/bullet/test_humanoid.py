@@ -8,6 +8,7 @@ import pytest
 
 from cylcollide._pybullet import data_folder
 from cylcollide.bullet.humanoid import SCALE, Humanoid, RecordedMotion, containing_cylinder, load_motions
+from cylcollide.shapes import rotation_matrices
 
 MOTIONS = (
     "backflip", "cartwheel", "crawl", "dance_a", "dance_b", "getup_facedown", "getup_faceup", "jump", "kick", "punch",
@@ -26,32 +27,21 @@ def humanoid():
         yield character
 
 
-def urdf_root():
-    text = (data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0")
-    return ElementTree.fromstring(text)
-
-
 def vector(element):
     return SCALE * np.array(element.get("xyz").split(), dtype=float)
 
 
 def rotation_of(joint, frame):
-    """The joint's rotation matrix by Rodrigues' formula, from the columns of the file."""
-    first, last = JOINTS[joint]
-    values = frame[first:last]
-    if last - first == 1:
-        axis, angle = np.array([0.0, 0, 1]), values[0]
-    else:
-        values = values / np.linalg.norm(values)
-        sine = np.linalg.norm(values[1:])
-        axis, angle = (values[1:] / sine if sine else np.zeros(3)), 2 * np.arctan2(sine, values[0])
-    k = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+    """The joint's rotation matrix, from the columns of the file: an angle about z, or a quaternion w, x, y, z."""
+    values = frame[slice(*JOINTS[joint])]
+    if len(values) == 1:
+        values = [np.cos(values[0] / 2), 0.0, 0.0, np.sin(values[0] / 2)]
+    return rotation_matrices(np.roll(values, -1)[None])[0]
 
 
 def urdf_limbs(frame):
     """Forward kinematics straight from the file: name -> (p1, p2, radius), every number read anew."""
-    urdf = urdf_root()
+    urdf = ElementTree.fromstring((data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0"))
     root_rotation = rotation_of("chest", np.concatenate([np.zeros(8), frame[4:8]]))
     place = {"base": (frame[1:4], root_rotation)}
     for joint in urdf.iter("joint"):

@@ -10,7 +10,6 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, near, patched
 from cylcollide.bullet.client import BASE, Client
-from cylcollide.bullet.near import NearBodies
 from cylcollide.bullet.near_links import LENGTHS, closest_hold, holds_of, joints_of, read_first
 from cylcollide.bullet.near_loops import NO_RAY
 from cylcollide.bullet.poses import link_frames
@@ -19,39 +18,11 @@ from cylcollide.shapes import rotation_matrices
 PEOPLE = {"globalScaling": 0.25, "flags": p.URDF_USE_IMPLICIT_CYLINDER}
 
 
-@pytest.fixture
-def c():
-    with scenes.client() as number:
-        yield number
-
-
-@pytest.fixture
-def answered(monkeypatch):
-    """Of all calls of `NearBodies.answers`: what was found, and how many links were read late, and not at all."""
-    seen, own = [], NearBodies.answers
-
-    def answers(self, *given):
-        found = own(self, *given)
-        memory = self._kept[-1][0]
-        late = memory.wanted.sum()
-        seen.append((found, late, len(memory.known) - (memory.known | memory.wanted).sum()))
-        return found
-
-    monkeypatch.setattr(NearBodies, "answers", answers)
-    return seen
-
-
 def bent(c, body, rng):
     """The frames of base and links of a body in another pose, (1 + links, 7)."""
-    links = range(p.getNumJoints(body, c))
     p.resetBasePositionAndOrientation(body, rng.normal(size=3).tolist(), scenes.quaternion(rng), c)
-    for link in links:
-        kind = p.getJointInfo(body, link, c)[2]
-        if kind == p.JOINT_SPHERICAL:
-            p.resetJointStateMultiDof(body, link, scenes.quaternion(rng), physicsClientId=c)
-        elif kind != p.JOINT_FIXED:
-            p.resetJointState(body, link, float(3 * rng.normal()), physicsClientId=c)
-    return link_frames(Client(c), {body: [BASE, *links]})
+    chains.bend(c, body, rng)
+    return link_frames(Client(c), {body: [BASE, *range(p.getNumJoints(body, c))]})
 
 
 @pytest.mark.parametrize("bare", [False, True])
@@ -89,7 +60,7 @@ def test_links_behind_joints_that_slide_are_read(c):
     assert read_first(joints, [0], False) == []
 
 
-def test_few_links_of_people_are_read_late(c, answered):
+def test_few_links_of_people_are_read_late(c, asked):
     rng = np.random.default_rng(7)
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
     people = [p.loadURDF("humanoid/humanoid.urdf", [x, 0, 1], **PEOPLE, physicsClientId=c) for x in (0, 1.5, 3)]
@@ -104,15 +75,15 @@ def test_few_links_of_people_are_read_late(c, answered):
         assert answers == Mirror(c, follow=False).rayTestBatch(target - way, target + way), k
         hits |= {answer[1] for answer in answers if answer[0] == people[k % 3]}
     assert len(hits) > 10, "all kinds of links were hit"
-    found = np.array([counts for answers, *counts in answered if answers is not None])
-    assert len(found) > 18
-    assert (found[:, 0] > 0).mean() > 0.5
-    assert (found > 0).all(axis=1).mean() > 0.5, "some links were read late, others not at all"
+    late, unread = np.array([(one.late, one.unread) for one in asked if one.answers is not None]).T
+    assert len(late) > 18
+    assert (late > 0).mean() > 0.5
+    assert ((late > 0) & (unread > 0)).mean() > 0.5, "some links were read late, others not at all"
 
 
 @pytest.mark.parametrize("way", ["follow", "watch"])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_links_are_where_a_step_has_left_them(c, answered, count, way):
+def test_links_are_where_a_step_has_left_them(c, asked, count, way):
     """PyBullet keeps the frames of links from before, until it is told to follow the joints."""
     rng, hits = np.random.default_rng(count), 0
     shapes = [scenes.shape(c, k % 4) for k in range(1 + count)]
@@ -134,24 +105,25 @@ def test_links_are_where_a_step_has_left_them(c, answered, count, way):
         assert answers == whole.rayTestBatch(target - way_out, target + way_out), k
         hits += sum(answer[1] >= 0 for answer in answers)
     assert hits > 20
-    assert sum(answers is not None for answers, *_ in answered) > 30
+    assert sum(one.answers is not None for one in asked) > 30
 
 
-def test_the_top_of_a_head_is_met(c, answered):
+def test_the_top_of_a_head_is_met(c, asked):
     person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
     mirror = Mirror(c)
     x, y, z = p.getLinkState(person, 2, computeForwardKinematics=True, physicsClientId=c)[0]
     assert mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0][:2] == (person, 2)
-    assert answered[-1][:2] == ([mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0]], 1)
+    last = asked[-1]
+    assert (last.answers, last.late) == ([mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0]], 1)
 
 
-def test_a_base_without_shapes_is_not_met(c, answered):
+def test_a_base_without_shapes_is_not_met(c, asked):
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
     scenes.linked(c, 0.0, -1, [ball], basePosition=[0.1, 0, 0], linkPositions=[[0.5, 0, 0]])
     mirror = Mirror(c)
     for y, met in ((0.9, NO_RAY), (0.5, 0)):
         mirror.rayTest([-3, y, y], [3, y, y])
-        assert answered[-1][0] is not None
+        assert asked[-1].answers is not None
         assert mirror._follower._near._kept[-1][0].near.all()
         assert mirror._follower._near._kept[-1][0].met[0, 0] == met, "a corner of the box, or the ball"
 
@@ -168,7 +140,7 @@ OWN_RESET = p.resetBasePositionAndOrientation
         for length in (0.4, 0.98, 1.02, 2.0)
     ],
 )
-def test_bodies_that_quaternions_of_other_lengths_have_stretched(c, answered, way, length):
+def test_bodies_that_quaternions_of_other_lengths_have_stretched(c, asked, way, length):
     """All links are found by rays at them alone, at once and when the state is restored, and shrunk ones are, too."""
     rng, hits = np.random.default_rng(8), 0
     people = [p.loadURDF("humanoid/humanoid.urdf", [3 * x, 0, 1], **PEOPLE, physicsClientId=c) for x in range(2)]
@@ -194,10 +166,10 @@ def test_bodies_that_quaternions_of_other_lengths_have_stretched(c, answered, wa
             assert answers == Mirror(c, follow=False).rayTestBatch([target - side], [target + side]), k
             hits += answers[0][0] == person
     assert hits > 5
-    assert len(answered) > 12
+    assert len(asked) > 12
 
 
-def test_joints_that_are_not_as_far_from_each_other_as_in_the_link(c, answered):
+def test_joints_that_are_not_as_far_from_each_other_as_in_the_link(c, asked):
     person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
     mirror = Mirror(c)
     OWN_RESET(person, [0, 0, 1], [0, 0, 0, 2], c)
@@ -208,7 +180,7 @@ def test_joints_that_are_not_as_far_from_each_other_as_in_the_link(c, answered):
         answers = mirror.rayTestBatch(*rays)
         assert answers == Mirror(c, follow=False).rayTestBatch(*rays)
         assert answers[0][:2] == (person, link)
-        assert answered[-1][0] is None
+        assert asked[-1].answers is None
 
 
 def test_what_is_no_quaternion_is_pybullets_error(c):
@@ -230,7 +202,7 @@ def test_what_is_no_quaternion_is_pybullets_error(c):
 @pytest.mark.parametrize("kind", [p.JOINT_FIXED, p.JOINT_PRISMATIC])
 @pytest.mark.parametrize("length", [0.97, 1.004, 1.03])
 @pytest.mark.parametrize("bare", [True, False])
-def test_a_body_that_a_quaternion_has_stretched_a_little(c, answered, kind, length, bare):
+def test_a_body_that_a_quaternion_has_stretched_a_little(c, asked, kind, length, bare):
     """Seen by its base alone: its link ends where no joint takes it otherwise."""
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)
     given = {"linkPositions": [[2, 0, 0]], "linkJointTypes": [kind], "linkJointAxis": [[1, 0, 0]]}
@@ -243,12 +215,12 @@ def test_a_body_that_a_quaternion_has_stretched_a_little(c, answered, kind, leng
     for share in (0.999, 1.001):
         x = there[0] + 0.1 * share
         answers = mirror.rayTest([x, -1, 0], [x, 1, 0])
-        assert answered[-1][0] is not None
+        assert asked[-1].answers is not None
         assert answers == Mirror(c, follow=False).rayTest([x, -1, 0], [x, 1, 0])
         assert (answers[0][0] == body) == (share < 1.0)
 
 
-def test_more_meetings_than_fit_into_memory(c, answered, monkeypatch):
+def test_more_meetings_than_fit_into_memory(c, asked, monkeypatch):
     monkeypatch.setattr(near, "MEETINGS", 1)
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
     for k in range(5):
@@ -258,4 +230,4 @@ def test_more_meetings_than_fit_into_memory(c, answered, monkeypatch):
         starts, ends = np.full((n, 3), [-3.0, 0.1, 0.2]), np.full((n, 3), [9.0, -0.1, 0.1])
         assert n <= near.few_rays(5)
         assert mirror.rayTestBatch(starts, ends) == Mirror(c, follow=False).rayTestBatch(starts, ends)
-        assert (answered[-1][0] is not None) == fits
+        assert (asked[-1].answers is not None) == fits

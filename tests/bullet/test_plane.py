@@ -112,15 +112,14 @@ def test_a_segment_that_starts_or_ends_on_the_sheet():
     assert ground.side((5.0, 5.0, -1e-300)) == Side.OUTSIDE
 
 
-def test_bullets_plane_is_hit_from_both_sides_too():
+def test_bullets_plane_is_hit_from_both_sides_too(c):
     rng = np.random.default_rng(2)
-    with scenes.client() as c:
-        plane = p.createCollisionShape(p.GEOM_PLANE, planeNormal=[0, 0.6, 0.8], physicsClientId=c)
-        frame = [0.3, 0.2, 0.1], scenes.quaternion(rng)
-        p.createMultiBody(0, plane, basePosition=frame[0], baseOrientation=frame[1], physicsClientId=c)
-        starts, ends = rng.normal(size=(2, 2000, 3))
-        ours = Mirror(c).rayTestBatch(starts, ends)
-        theirs = p.rayTestBatch(starts, ends, physicsClientId=c)
+    plane = p.createCollisionShape(p.GEOM_PLANE, planeNormal=[0, 0.6, 0.8], physicsClientId=c)
+    frame = [0.3, 0.2, 0.1], scenes.quaternion(rng)
+    p.createMultiBody(0, plane, basePosition=frame[0], baseOrientation=frame[1], physicsClientId=c)
+    starts, ends = rng.normal(size=(2, 2000, 3))
+    ours = Mirror(c).rayTestBatch(starts, ends)
+    theirs = p.rayTestBatch(starts, ends, physicsClientId=c)
     for a, b in zip(ours, theirs, strict=True):
         assert a[:2] == b[:2]
         np.testing.assert_allclose([a[2], *a[3], *a[4]], [b[2], *b[3], *b[4]], rtol=0, atol=1e-9)
@@ -128,19 +127,18 @@ def test_bullets_plane_is_hit_from_both_sides_too():
     assert min((up > 0).sum(), (up < 0).sum()) > 200
 
 
-def test_order_of_plane_and_limb_is_exact_and_ties_go_to_the_lower_body():
-    with scenes.client() as c:
-        ground = p.createMultiBody(0, p.createCollisionShape(p.GEOM_PLANE, physicsClientId=c), physicsClientId=c)
-        # the lower cap is in the plane, one ulp above and one ulp below it
-        half = 0.25
-        bodies = [scenes.body(c, 3, [x, 0, half + shift]) for x, shift in ((0, 0.0), (1, 2.0**-54), (2, -(2.0**-54)))]
-        mirror = Mirror(c)
-        lower = np.minimum(mirror.limbs.p1, mirror.limbs.p2)[:, 2]
-        assert lower[0] == 0.0
-        assert lower[1] > 0.0 > lower[2]
-        starts = np.array([[x + 0.01, 0.02, -1.0 - 0.1 * k] for x in range(3) for k in range(20)])
-        ends = starts * [1, 1, -1] + [0.003, 0.004, 0.0]
-        answers = mirror.rayTestBatch(starts, ends)
-        second = mirror.rayTestBatch(starts, ends, reportHitNumber=1)
+def test_order_of_plane_and_limb_is_exact_and_ties_go_to_the_lower_body(c):
+    ground = p.createMultiBody(0, p.createCollisionShape(p.GEOM_PLANE, physicsClientId=c), physicsClientId=c)
+    # the lower cap is in the plane, one ulp above and one ulp below it
+    half = 0.25
+    bodies = [scenes.body(c, 3, [x, 0, half + shift]) for x, shift in ((0, 0.0), (1, 2.0**-54), (2, -(2.0**-54)))]
+    mirror = Mirror(c)
+    lower = np.minimum(mirror.limbs.p1, mirror.limbs.p2)[:, 2]
+    assert lower[0] == 0.0
+    assert lower[1] > 0.0 > lower[2]
+    starts = np.array([[x + 0.01, 0.02, -1.0 - 0.1 * k] for x in range(3) for k in range(20)])
+    ends = starts * [1, 1, -1] + [0.003, 0.004, 0.0]
+    answers = mirror.rayTestBatch(starts, ends)
+    second = mirror.rayTestBatch(starts, ends, reportHitNumber=1)
     assert [a[0] for a in answers] == [ground] * 40 + [bodies[2]] * 20
     assert [a[0] for a in second] == [bodies[0]] * 20 + [bodies[1]] * 20 + [ground] * 20

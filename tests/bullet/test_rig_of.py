@@ -3,6 +3,7 @@
 import numpy as np
 import pybullet
 import pytest
+import support.pybullet_chains as chains
 
 import cylcollide as cc
 from cylcollide._pybullet import data_folder
@@ -41,14 +42,7 @@ ROBOTS = (
 
 
 @pytest.fixture
-def client():
-    number = pybullet.connect(pybullet.DIRECT)
-    yield number
-    pybullet.disconnect(number)
-
-
-@pytest.fixture
-def robot(request, client, tmp_path):
+def robot(request, c, tmp_path):
     """Return the number of a body, loaded somewhere with a turn, and the file that it is from."""
     path = data_folder() / request.param
     if request.param == "turned":
@@ -56,43 +50,31 @@ def robot(request, client, tmp_path):
         path.write_text(TURNED)
     turn = np.array([0.1, -0.7, 0.3, 0.6])
     turn /= np.linalg.norm(turn)
-    return pybullet.loadURDF(str(path), [1.0, -2.0, 3.0], turn.tolist(), physicsClientId=client, **BUILD), path
-
-
-def set_joints(client, body, rng):
-    """Turn all joints at random, or to 0 without a generator."""
-    for joint in range(pybullet.getNumJoints(body, physicsClientId=client)):
-        kind = pybullet.getJointInfo(body, joint, physicsClientId=client)[2]
-        turn = np.array([0.0, 0.0, 0.0, 1.0]) if rng is None else rng.normal(size=4)
-        if kind == pybullet.JOINT_SPHERICAL:
-            value = (turn / np.linalg.norm(turn)).tolist()
-            pybullet.resetJointStateMultiDof(body, joint, value, physicsClientId=client)
-        elif kind != pybullet.JOINT_FIXED:
-            pybullet.resetJointState(body, joint, 0.0 if rng is None else turn[0], physicsClientId=client)
+    return pybullet.loadURDF(str(path), [1.0, -2.0, 3.0], turn.tolist(), physicsClientId=c, **BUILD), path
 
 
 @pytest.mark.parametrize("robot", ROBOTS, indirect=True)
-def test_placed_limbs_are_those_of_the_mirror(client, robot):
+def test_placed_limbs_are_those_of_the_mirror(c, robot):
     body, rng = robot[0], np.random.default_rng(1)
-    rig, mirror = rig_of(client, body, mesh="skip"), Mirror(client, mesh="skip")
+    rig, mirror = rig_of(c, body, mesh="skip"), Mirror(c, mesh="skip")
     assert [place.link + 1 for place in mirror.limb_places] == rig.limb_bone.tolist()
     for _ in range(3):
-        set_joints(client, body, rng)
+        chains.bend(c, body, rng)
         mirror.sync()
-        placed, want = rig.place(*poses_of(client, body)), mirror.limbs
+        placed, want = rig.place(*poses_of(c, body)), mirror.limbs
         for column in ("p1", "p2", "box_axes", "half_extents", "radius"):
             assert getattr(placed, column) == pytest.approx(getattr(want, column), abs=1e-14), column
         assert placed.kind.tolist() == want.kind.tolist()
 
 
 @pytest.mark.parametrize("robot", ROBOTS, indirect=True)
-def test_bones_are_link_frames(client, robot):
+def test_bones_are_link_frames(c, robot):
     """PyBullet tells them in float32; they are kept in float64."""
     body, _ = robot
-    set_joints(client, body, np.random.default_rng(2))
-    positions, orientations = poses_of(client, body)
-    links = range(pybullet.getNumJoints(body, physicsClientId=client))
-    states = pybullet.getLinkStates(body, links, computeForwardKinematics=True, physicsClientId=client)
+    chains.bend(c, body, np.random.default_rng(2))
+    positions, orientations = poses_of(c, body)
+    links = range(pybullet.getNumJoints(body, physicsClientId=c))
+    states = pybullet.getLinkStates(body, links, computeForwardKinematics=True, physicsClientId=c)
     assert len(states) == positions.shape[1] - 1 > 0
     for bone, state in enumerate(states, start=1):
         assert positions[0, bone] == pytest.approx(state[4], abs=1e-6)
@@ -101,21 +83,26 @@ def test_bones_are_link_frames(client, robot):
 
 
 @pytest.mark.parametrize("robot", ROBOTS, indirect=True)
-def test_rest_is_all_joints_at_zero(client, robot):
+def test_rest_is_all_joints_at_zero(c, robot):
     body, _ = robot
-    rig = rig_of(client, body, mesh="skip")
-    set_joints(client, body, None)
-    positions, orientations = poses_of(client, body)
+    rig = rig_of(c, body, mesh="skip")
+    for joint in range(pybullet.getNumJoints(body, physicsClientId=c)):
+        kind = pybullet.getJointInfo(body, joint, physicsClientId=c)[2]
+        if kind == pybullet.JOINT_SPHERICAL:
+            pybullet.resetJointStateMultiDof(body, joint, [0, 0, 0, 1], physicsClientId=c)
+        elif kind != pybullet.JOINT_FIXED:
+            pybullet.resetJointState(body, joint, 0.0, physicsClientId=c)
+    positions, orientations = poses_of(c, body)
     at, turn = rig.forward(positions[0, 0], orientations[0, 0], rig.rest_orientations)
     assert at == pytest.approx(positions, abs=1e-14)
     assert np.abs((turn * orientations).sum(axis=-1)) == pytest.approx(np.ones((1, len(rig.bone_names))), abs=1e-14)
 
 
 @pytest.mark.parametrize("robot", ROBOTS, indirect=True)
-def test_the_rig_is_that_of_its_file(client, robot):
+def test_the_rig_is_that_of_its_file(c, robot):
     """Two ways to the same robot: through PyBullet's importer, and through the parser of `Rig.from_urdf`."""
     body, path = robot
-    live, read = rig_of(client, body, mesh="skip"), cc.Rig.from_urdf(path, mesh="skip")
+    live, read = rig_of(c, body, mesh="skip"), cc.Rig.from_urdf(path, mesh="skip")
     order = [read.bone_names.index(name) for name in live.bone_names]
     assert sorted(order) == list(range(len(order)))
     assert live.rest_positions[1:] == pytest.approx(read.rest_positions[order][1:], abs=1e-14)
@@ -128,45 +115,45 @@ def test_the_rig_is_that_of_its_file(client, robot):
             assert getattr(one, column)[i] == pytest.approx(getattr(read.limbs, column)[other], abs=1e-14), column
 
 
-def test_a_body_of_mjcf(client):
+def test_a_body_of_mjcf(c):
     """Loaded without the flag its capsules are hulls, about which PyBullet cannot be asked."""
     path = str(data_folder() / "mjcf" / "humanoid_symmetric_no_ground.xml")
-    (hulls,) = pybullet.loadMJCF(path, physicsClientId=client)
+    (hulls,) = pybullet.loadMJCF(path, physicsClientId=c)
     with pytest.raises(ValueError, match=r"link -1 \('torso'\): expected .*MJCF capsules with flags=URDF_USE_IMPLICIT"):
-        rig_of(client, hulls)
-    pybullet.removeBody(hulls, physicsClientId=client)
-    (body,) = pybullet.loadMJCF(path, physicsClientId=client, **BUILD)
-    rig, mirror = rig_of(client, body), Mirror(client)
+        rig_of(c, hulls)
+    pybullet.removeBody(hulls, physicsClientId=c)
+    (body,) = pybullet.loadMJCF(path, physicsClientId=c, **BUILD)
+    rig, mirror = rig_of(c, body), Mirror(c)
     assert len(rig.limbs) == len(mirror.limbs) == 17
-    assert rig.place(*poses_of(client, body)).p1 == pytest.approx(mirror.limbs.p1, abs=1e-14)
+    assert rig.place(*poses_of(c, body)).p1 == pytest.approx(mirror.limbs.p1, abs=1e-14)
 
 
-def test_links_without_names_get_some(client):
+def test_links_without_names_get_some(c):
     """A body that is made of shapes."""
-    ball = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.5, physicsClientId=client)
-    body = pybullet.createMultiBody(1.0, ball, basePosition=[0, 0, 2], physicsClientId=client)
-    rig = rig_of(client, body)
+    ball = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.5, physicsClientId=c)
+    body = pybullet.createMultiBody(1.0, ball, basePosition=[0, 0, 2], physicsClientId=c)
+    rig = rig_of(c, body)
     assert len(rig.limbs) == len(rig.bone_names) == 1
-    assert rig.place(*poses_of(client, body)).p1.tolist() == [[0, 0, 2]]
+    assert rig.place(*poses_of(c, body)).p1.tolist() == [[0, 0, 2]]
 
 
-def test_shapes_that_are_no_limbs(client):
-    plane = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
-    floor = pybullet.createMultiBody(0.0, plane, physicsClientId=client)
-    arm = pybullet.loadURDF(str(data_folder() / "kuka_iiwa/model.urdf"), physicsClientId=client, **BUILD)
+def test_shapes_that_are_no_limbs(c):
+    plane = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=c)
+    floor = pybullet.createMultiBody(0.0, plane, physicsClientId=c)
+    arm = pybullet.loadURDF(str(data_folder() / "kuka_iiwa/model.urdf"), physicsClientId=c, **BUILD)
     for body in (floor, arm):
         with pytest.raises(ValueError, match=rf"body {body} \(.*\), link -1 \(.*\): expected spheres.*mesh='skip'"):
-            rig_of(client, body)
-        assert len(rig_of(client, body, mesh="skip").limbs) == 0
+            rig_of(c, body)
+        assert len(rig_of(c, body, mesh="skip").limbs) == 0
     with pytest.raises(ValueError, match="mesh: expected 'raise' or 'skip', got 'wrap'"):
-        rig_of(client, arm, mesh="wrap")
+        rig_of(c, arm, mesh="wrap")
 
 
 @pytest.mark.parametrize("body", [-1, 7, "r2d2", None])
-def test_bodies_that_are_not_there(client, body):
+def test_bodies_that_are_not_there(c, body):
     for question in (rig_of, poses_of):
         with pytest.raises(ValueError, match=r"body: expected the number of a body of the client, \[\], got"):
-            question(client, body)
+            question(c, body)
 
 
 def test_clients_that_are_not_there():

@@ -1,6 +1,7 @@
 """Scenes after scenes: in the same arrays, unless something still reads them."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 
 import numpy as np
@@ -78,27 +79,20 @@ def test_a_copy_of_a_watched_client_is_one(c):
 
 
 def test_threads_sync_one_mirror(c):
-    mirror, failures = Mirror(c, follow=False), []
+    mirror = Mirror(c, follow=False)
     move(c, 0)
     mirror.sync()
     want, elsewhere = state_of(mirror), np.zeros_like(mirror._scene.frames)  # so that every sync finds all moved
 
-    def sync():
-        try:
-            for _ in range(30):
-                follower = mirror._follower
-                scene = follower._reader.read(mirror._scene._replace(frames=elsewhere), False)
-                follower._known = follower._known._replace(scene=scene)
-                assert state_of(mirror) == want
-        except BaseException as error:
-            failures.append(error)
+    def sync(times):
+        for _ in range(times):
+            follower = mirror._follower
+            scene = follower._reader.read(mirror._scene._replace(frames=elsewhere), False)
+            follower._known = follower._known._replace(scene=scene)
+            assert state_of(mirror) == want
 
-    threads = [threading.Thread(target=sync) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(sync, [30] * 4)) == [None] * 4
 
 
 def test_an_older_reading_that_is_stored_late_is_not_answered_from(c, monkeypatch: pytest.MonkeyPatch):
@@ -140,22 +134,13 @@ def test_an_older_reading_that_is_stored_late_is_not_answered_from(c, monkeypatc
 @pytest.mark.parametrize("n", [1, 300, 2000])
 def test_a_body_with_fewer_links_that_a_watched_client_has_not_seen_come(n: int):
     """PyBullet's states of links that there are not are holes in its tuple: the client is read again."""
-    client = p.connect(p.DIRECT)
-    try:
+    with scenes.client() as client:
         sphere = p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=client)
         p.createMultiBody(0, sphere, physicsClientId=client)
-        links = {"linkMasses": [1.0], "linkCollisionShapeIndices": [sphere], "linkVisualShapeIndices": [-1]}
-        frames = {"linkPositions": [[0, 1, 0]], "linkOrientations": [[0, 0, 0, 1]], "linkParentIndices": [0]}
-        inertial = {"linkInertialFramePositions": [[0, 0, 0]], "linkInertialFrameOrientations": [[0, 0, 0, 1]]}
-        joints = {"linkJointTypes": [p.JOINT_REVOLUTE], "linkJointAxis": [[0, 0, 1]]}
-        robot = p.createMultiBody(
-            1, sphere, basePosition=[3, 0, 0], **links, **frames, **inertial, **joints, physicsClientId=client
-        )
+        robot = scenes.linked(client, 1, sphere, [sphere], basePosition=[3, 0, 0], linkPositions=[[0, 1, 0]])
         watched = Mirror(client).watch()
         assert watched.rayTest([-3, 0, 0], [3, 0, 0])[0][0] == 0
         p.removeBody(robot, physicsClientId=client)
         assert p.createMultiBody(0, sphere, basePosition=[0, 3, 0], physicsClientId=client) == robot
         watched.stepSimulation()
         assert watched.rayTestBatch([[0, 6, 0]] * n, [[0, 2, 0]] * n)[-1][:2] == (robot, -1)
-    finally:
-        p.disconnect(client)

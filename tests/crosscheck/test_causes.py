@@ -234,10 +234,6 @@ def names(summary):
     return [finding["name"] for finding in summary["findings"]]
 
 
-def causes(summary):
-    return {row["cause"]: row["count"] for row in summary["causes"]}
-
-
 def test_an_exact_engine_has_nothing_to_explain():
     found = planted(ExactEngine, "generic", "rim", "segment-ends", "inside-start", "humanoid", rays=6000)
     assert found["unexplained"]["disagreements"] == 0
@@ -245,41 +241,28 @@ def test_an_exact_engine_has_nothing_to_explain():
     assert found["families"][-1]["hits"] > 3000
 
 
-def test_an_inflated_engine_is_named():
-    found = planted(InflatedEngine)
-    assert names(found) == ["inflated"]
-    assert found["findings"][0]["evidence"]["side_share"] == pytest.approx(0.01, rel=1e-6)
-    assert found["findings"][0]["evidence"]["cap_share"] == pytest.approx(0.01, rel=1e-6)
-    assert set(causes(found)) == {Cause.SHAPE.label}
-    assert causes(found)[Cause.SHAPE.label] > 1000
-
-
-def test_open_ends_are_named():
-    found = planted(OpenEngine)
-    assert names(found) == ["ends open"]
-    assert causes(found)[Cause.SHAPE.label] > 100
-    assert found["unexplained"]["count"] == 0
-
-
-def test_a_missing_limb_is_named():
-    found = planted(BlindEngine, "humanoid")
-    assert names(found) == ["limb missing"]
-    assert found["findings"][0]["evidence"]["limbs"] == [BlindEngine.blind]
-    assert set(causes(found)) == {Cause.BROAD_PHASE.label}
-
-
-def test_single_precision_is_named():
-    found = planted(SingleEngine)
-    assert names(found) == ["single precision"]
-    assert set(causes(found)) == {Cause.SINGLE_PRECISION.label}
-    assert causes(found)[Cause.SINGLE_PRECISION.label] > 1000
-
-
-def test_lost_rays_are_named():
-    found = planted(LossyEngine, "humanoid", rays=24_000)
-    assert names(found) == ["rays lost"]
-    assert set(causes(found)) == {Cause.API_LIMIT.label}
-    assert found["findings"][0]["evidence"]["lost"] > 5
+@pytest.mark.parametrize(
+    ("engine", "families", "rays", "name", "cause", "least"),
+    [
+        (InflatedEngine, (), 3000, "inflated", Cause.SHAPE, 1000),
+        (OpenEngine, (), 3000, "ends open", Cause.SHAPE, 100),
+        (BlindEngine, ("humanoid",), 3000, "limb missing", Cause.BROAD_PHASE, 0),
+        (SingleEngine, (), 3000, "single precision", Cause.SINGLE_PRECISION, 1000),
+        (LossyEngine, ("humanoid",), 24_000, "rays lost", Cause.API_LIMIT, 5),
+    ],
+)
+def test_a_planted_fault_is_named(engine, families, rays, name, cause, least):
+    found = planted(engine, *families, rays=rays)
+    assert names(found) == [name]
+    assert {row["cause"] for row in found["causes"]} == {cause.label}
+    assert found["causes"][0]["count"] > least
+    evidence = found["findings"][0]["evidence"]
+    if engine is InflatedEngine:
+        assert [evidence["side_share"], evidence["cap_share"]] == pytest.approx([0.01, 0.01], rel=1e-6)
+    if engine is BlindEngine:
+        assert evidence["limbs"] == [BlindEngine.blind]
+    if engine is LossyEngine:
+        assert evidence["lost"] > 5
 
 
 def test_this_side_is_checked_too(monkeypatch):

@@ -2,11 +2,8 @@
 
 import csv
 import gzip
-import json
 import math
-import re
 import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -20,10 +17,6 @@ from cylcollide.crosscheck.run.tally import Tally
 from cylcollide.crosscheck.workers import local_processes
 
 pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
-
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
-)
 
 
 @pytest.fixture(scope="module")
@@ -82,63 +75,45 @@ def test_two_workers_give_the_same_files(result, tmp_path):
 
 # In a browser ---------------------------------------------------------------------------------------------------------
 
-FRAME = """<!DOCTYPE html><body>
-<iframe src="index.html" style="width:{width}px;height:30000px;border:0"></iframe><script>
-addEventListener("load", () => {{
-  const page = document.querySelector("iframe").contentDocument, plots = [...page.querySelectorAll("[data-figure]")];
-  page.querySelectorAll("details").forEach((one) => {{ one.open = true; }});
-  const drawn = () => plots.filter((plot) => plot.querySelector(".main-svg")).length;
-  const finish = () => {{
-    const report = {{
+REPORT = """new Promise((done) => {
+  const plots = [...document.querySelectorAll("[data-figure]")], begun = performance.now();
+  const drawings = () => plots.map((plot) => plot.querySelector(".main-svg")).filter((one) => one);
+  document.querySelectorAll("details").forEach((one) => { one.open = true; });
+  const look = () => {
+    const drawn = drawings();
+    if (drawn.length < plots.length && performance.now() < begun + 60000) return setTimeout(look, 50);
+    done({
       plots: plots.length,
-      drawn: drawn(),
-      scene: page.querySelectorAll("#scene .gl-container, #section .main-svg").length,
-      contents: page.querySelectorAll("nav a").length,
-      wide: page.documentElement.scrollWidth,
-      spilt: plots.filter((plot) => plot.querySelector(".main-svg")?.getBoundingClientRect().right > {width}).length,
-    }};
-    document.body.innerHTML = `<pre id="report">${{JSON.stringify(report)}}</pre>`;
-  }};
-  // Virtual time stands still while a file is read: plotly is unpacked in real time.
-  const wait = (turns) => {{
-    if (turns === 0) return finish();
-    const request = new XMLHttpRequest();
-    const left = drawn() === plots.length ? Math.min(turns, 20) : turns;
-    request.onloadend = () => setTimeout(() => wait(left - 1), 50);
-    request.open("GET", "index.html");
-    request.send();
-  }};
-  wait(400);
-}});
-</script>"""
+      drawn: drawn.length,
+      scene: document.querySelectorAll("#scene .gl-container, #section .main-svg").length,
+      contents: document.querySelectorAll("nav a").length,
+      wide: document.documentElement.scrollWidth,
+      right: Math.max(...drawn.map((one) => one.getBoundingClientRect().right)),
+    });
+  };
+  look();
+})"""
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
 @pytest.mark.parametrize("width", [1400, 390])
 def test_the_page_in_a_browser(result, tmp_path, width):
+    room = pytest.importorskip("cylcollide.view.browser", reason="the extra view")
+    if not any(map(shutil.which, room.PROGRAMS)):
+        pytest.skip("no Chromium is installed")
     write_page(result, tmp_path)
-    (tmp_path / "frame.html").write_text(FRAME.format(width=width), encoding="utf-8")
-    options = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--allow-file-access-from-files",
-        "--enable-logging=stderr",
-    ]
-    options += ["--virtual-time-budget=30000", "--window-size=1500,30000"]
-    options += [f"--user-data-dir={tmp_path / 'profile'}"]
-    # Whatever asks for the network gets an error, which the console tells.
-    options += ["--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom"]
-    address = (tmp_path / "frame.html").as_uri()
-    done = subprocess.run([CHROMIUM, *options, address], capture_output=True, text=True, check=True, timeout=300)
-    said = re.search(r'<pre id="report">(.*?)</pre>', done.stdout)
-    assert said, done.stderr
-    report = json.loads(said[1])
+    with room.Browser(width, 30_000) as browser:
+        browser.open((tmp_path / "index.html").as_uri())
+        report = browser.evaluate(REPORT)
+        events = browser.events
     assert report["plots"] == report["drawn"] > 10
     assert report["scene"] >= 2
     assert report["contents"] >= 4
     assert report["wide"] <= width
-    assert report["spilt"] == 0
-    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    assert not [line for line in console if re.search(r"Uncaught|Error|ERR_|Failed to load", line)]
+    assert report["right"] <= width
+    # Whatever asks for the network gets an error, which the log tells.
+    assert not [event for event in events if event["method"] == "Runtime.exceptionThrown"]
+    console = [event["params"] for event in events if event["method"] == "Runtime.consoleAPICalled"]
+    assert not [told for told in console if told["type"] == "error"]
+    entries = [event["params"]["entry"] for event in events if event["method"] == "Log.entryAdded"]
+    assert not [entry for entry in entries if entry["level"] == "error"]

@@ -32,34 +32,38 @@ def processes(group):
     return alive
 
 
-def interrupted(options, ready, *, environment=None, wait=240.0):
-    """A command as a terminal runs it, with SIGINT to its whole group once ``ready`` is true of its output so far."""
+def ended(options, ready, end, *, path=(), wait=240.0):
+    """A command as a terminal runs it, ended by `end` once `ready` is true: its status, output and errors.
+
+    `path`: folders that it imports from, too. No process of its group is left.
+    """
     command = [sys.executable, "-m", "cylcollide", *map(str, options)]
-    surroundings = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE), **(environment or {})}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=surroundings
-    ) as run:
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*path, ABOVE_PACKAGE]))}
+    limit, pipes = time.monotonic() + wait, {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True, env=surroundings) as run:
         try:
-            return _told(run, ready, time.monotonic() + wait)
+            while not ready() and run.poll() is None:
+                assert time.monotonic() < limit, "never got so far"
+                time.sleep(0.02)
+            assert run.poll() is None, (run.returncode, run.stderr.read())
+            end(run)
+            out, err = run.communicate(timeout=60)
+            # The tracker of shared memory ends by itself when its pipe is closed.
+            while left := processes(run.pid):
+                assert time.monotonic() < limit, left
+                time.sleep(0.02)
+            return run.returncode, out, err
         finally:
             with suppress(ProcessLookupError):  # a failure leaves nothing behind either
                 os.killpg(run.pid, signal.SIGKILL)
 
 
-def _told(run, ready, limit):
-    while not ready() and run.poll() is None:
-        assert time.monotonic() < limit, "never got so far"
-        time.sleep(0.02)
-    assert run.poll() is None, (run.returncode, run.stderr.read())
-    os.killpg(run.pid, signal.SIGINT)
-    out, err = run.communicate(timeout=60)
-    assert run.returncode == 130, err
+def interrupted(options, ready, **how):
+    """The output and the line of a command whose whole group gets SIGINT."""
+    status, out, err = ended(options, ready, lambda run: os.killpg(run.pid, signal.SIGINT), **how)
+    assert status == 130, err
     (line,) = err.splitlines()
     assert line.startswith("cylcollide: interrupted")
-    # The tracker of shared memory ends by itself when its pipe is closed.
-    while left := processes(run.pid):
-        assert time.monotonic() < limit, left
-        time.sleep(0.02)
     return out, line
 
 
@@ -83,21 +87,8 @@ def test_chunks_that_were_finished_are_kept_and_used_again(tmp_path, kind, jobs)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_workers_end_with_the_command_however_it_ends(tmp_path, number):
     options = ["crosscheck", "--rays", 400_000, "--jobs", 2, "--out", tmp_path]
-    command = [sys.executable, "-m", "cylcollide", *map(str, options)]
-    surroundings, limit = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}, time.monotonic() + 60.0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True, env=surroundings) as run:
-        try:
-            while not chunks(tmp_path):
-                assert time.monotonic() < limit
-                time.sleep(0.02)
-            run.send_signal(number)
-            assert run.wait(30.0) == (-number if number == signal.SIGKILL else 128 + number)
-            while left := processes(run.pid):
-                assert time.monotonic() < limit, left
-                time.sleep(0.02)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(run.pid, signal.SIGKILL)
+    status, _, _ = ended(options, lambda: chunks(tmp_path), lambda run: run.send_signal(number))
+    assert status == (-number if number == signal.SIGKILL else 128 + number)
 
 
 def test_interventions_are_interrupted_too(tmp_path):
@@ -115,9 +106,8 @@ def test_workers_that_have_just_been_started_say_nothing(tmp_path):
         "if '--multiprocessing-fork' in sys.argv and 'spawn_main' in ' '.join(sys.orig_argv):\n"
         f"    pathlib.Path({str(pause)!r}).touch(); time.sleep(3)\n"
     )
-    path = os.pathsep.join([str(tmp_path), str(ABOVE_PACKAGE)])
     options = ["crosscheck", "--rays", 2000, "--jobs", 2, "--out", tmp_path / "out"]
-    interrupted(options, pause.exists, environment={"PYTHONPATH": path})
+    interrupted(options, pause.exists, path=[tmp_path])
 
 
 def test_the_scoreboard_is_kept_wholly_or_not_at_all(tmp_path):
@@ -144,13 +134,9 @@ def test_cases_that_were_asked_are_told(tmp_path, options):
         f"def new(self, *a, **k): pathlib.Path({str(asked)!r}).open('a').write('x'); old(self, *a, **k)\n"
         "tempfile.TemporaryDirectory.__init__ = new\n"
     )
-    write_cases(tmp_path / "cases.json", [case] * 1 + [Case.read(RECORD | {"row": row}) for row in range(1, 4000)])
-    path = os.pathsep.join([str(tmp_path), str(ABOVE_PACKAGE)])
-    out, line = interrupted(
-        ["replay", tmp_path / "cases.json", *options],
-        lambda: asked.exists() and asked.stat().st_size > 200,
-        environment={"PYTHONPATH": path},
-    )
+    write_cases(tmp_path / "cases.json", [case, *(Case.read(RECORD | {"row": row}) for row in range(1, 4000))])
+    command = ["replay", tmp_path / "cases.json", *options]
+    out, line = interrupted(command, lambda: asked.exists() and asked.stat().st_size > 200, path=[tmp_path])
     assert "what was finished is printed" in line
     assert out.count('"reproduced": true' if options else " yes") > 20
 

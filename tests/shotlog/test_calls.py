@@ -2,19 +2,18 @@
 
 import copy
 import gc
-import os
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.logging_server import POLICY, Match
+from support.package import printed_by
 
 import cylcollide as cc
 
@@ -254,14 +253,12 @@ def test_threads_judge_while_another_one_moves_and_records(tmp_path: Path):
                 match.world.judge_segments(start, end, POLICY)
                 match.history.judge_segments(start, end, POLICY, time=match.history.times[-1], on_old="clamp")
 
-        threads = [threading.Thread(target=shoot, args=(seed,)) for seed in range(2)]
-        for thread in threads:
-            thread.start()
-        for number in range(1, 150):
-            match.tick(number)
-        done.set()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(2) as threads:
+            shooting = threads.map(shoot, range(2))
+            for number in range(1, 150):
+                match.tick(number)
+            done.set()
+            assert list(shooting) == [None] * 2
     assert rejudged(tmp_path / "log") > 50
 
 
@@ -302,7 +299,7 @@ def test_a_program_that_ends_without_closing_has_written_all(tmp_path: Path):
         "for number in range(5): match.tick(number); match.shoot()"
     )
     tests = Path(__file__).parents[1]
-    subprocess.run([sys.executable, "-c", code, tmp_path / "log", tests], check=True, env=os.environ)
+    printed_by("-c", code, tmp_path / "log", tests)
     assert rejudged(tmp_path / "log") == 10
 
 

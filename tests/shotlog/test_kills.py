@@ -53,18 +53,8 @@ def kill(folder: Path, seed: int) -> tuple[int, int]:
     return acknowledged, len(ticks)
 
 
-def killed(folder: Path, kills: int) -> None:
-    """Kill so many servers."""
-    counts = [kill(folder / str(seed), seed) for seed in range(kills)]
+@pytest.mark.parametrize("kills", [KILLS, pytest.param(500, marks=[pytest.mark.long, pytest.mark.timeout(3600)])])
+def test_acknowledged_ticks_survive_kills(tmp_path: Path, kills: int):
+    counts = [kill(tmp_path / str(seed), seed) for seed in range(kills)]
     print(f"{kills} kills, {sum(ticks for _, ticks in counts):,} ticks there, all of the acknowledged ones")
     assert max(acknowledged for acknowledged, _ in counts) > 3
-
-
-def test_acknowledged_ticks_survive_kills(tmp_path: Path):
-    killed(tmp_path, KILLS)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-def test_acknowledged_ticks_survive_500_kills(tmp_path: Path):
-    killed(tmp_path, 500)

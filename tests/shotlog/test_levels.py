@@ -1,12 +1,10 @@
 """The match of the demo, logged by the best level, is judged again identically by all levels and in plain Python."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.package import ABOVE_PACKAGE, environment
+from support.package import ABOVE_PACKAGE, environment, printed_by
 
 import cylcollide as cc
 from cylcollide.runtime import levels
@@ -20,10 +18,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not MACHINE_CODE, reason="abo
 def run(level: str, *words: str | Path) -> str:
     """What a fresh process with a level says."""
     reach = os.pathsep.join(map(str, (ABOVE_PACKAGE, MATCH.parent)))
-    variables = environment(CYLCOLLIDE_LEVEL=level, PYTHONPATH=reach)
-    done = subprocess.run([sys.executable, *words], env=variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return printed_by(*words, env=environment(CYLCOLLIDE_LEVEL=level, PYTHONPATH=reach))
 
 
 def played(folder: Path, least: int, seconds: tuple[int, ...]) -> Path:

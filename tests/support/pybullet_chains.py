@@ -45,6 +45,16 @@ def change(c, bodies, rng, api=p):
             api.stepSimulation(**given)
 
 
+def bend(c, body, rng):
+    """Put all joints of a body somewhere: by random turns, and by positions of 3 on average."""
+    for link in range(p.getNumJoints(body, c)):
+        kind = p.getJointInfo(body, link, c)[2]
+        if kind == p.JOINT_SPHERICAL:
+            p.resetJointStateMultiDof(body, link, quaternion(rng), physicsClientId=c)
+        elif kind != p.JOINT_FIXED:
+            p.resetJointState(body, link, float(3 * rng.normal()), physicsClientId=c)
+
+
 def rays(rng, n):
     """Short and long segments across the room."""
     starts = rng.uniform(-4, 4, (n, 3))

@@ -14,22 +14,9 @@ pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view import view
 from cylcollide.view.marks import unit_direction
-from cylcollide.view.viewer import Viewer
 
 LENGTHS = [0.0, 5e-324, 1e-200, 1e-15]
 POLICY = cc.Policy.first_surface(damage={})
-
-
-@pytest.fixture
-def viewer_of(request: pytest.FixtureRequest):
-    """Makes viewers by the public function; they are closed afterwards."""
-
-    def make(seen, **options) -> Viewer:
-        made = view(seen, open_browser=False, **options)
-        request.addfinalizer(made.close)
-        return made
-
-    return make
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

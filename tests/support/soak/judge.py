@@ -73,15 +73,15 @@ def ask(batch: Batch, inside: Any) -> Answers:
     if batch.way == ROWS:
         return Answers(s.cast(inside), None, None)
     world = cc.HitWorld(limbs)
-    if s.limit is None:
-        rays: tuple[Array, ...] = (s.start, s.end)
-        cast, occluded, chords = world.cast_segments, world.occluded_segments, world.chords_segments
-    else:
-        rays = (s.start, s.end, s.limit)
+    cast, occluded, chords = world.cast_segments, world.occluded_segments, world.chords_segments
+    rays: dict[str, Any] = {}
+    if s.limit is not None:
         cast, occluded, chords = world.cast_rays, world.occluded_rays, world.chords_rays
-    found, crossed = chords(*rays), np.zeros((len(s), len(limbs)), bool)
+        rays = {"max_distance": s.limit}
+    found, crossed = chords(s.start, s.end, **rays), np.zeros((len(s), len(limbs)), bool)
     crossed[found.ray, found.limb] = True
-    return Answers(cast(*rays, inside=inside), crossed, occluded(*rays, inside=inside))
+    rays |= {"inside": inside}
+    return Answers(cast(s.start, s.end, **rays), crossed, occluded(s.start, s.end, **rays))
 
 
 def judge(batch: Batch, inside: str) -> Judged:

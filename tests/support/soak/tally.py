@@ -1,5 +1,6 @@
 """What a soak has seen so far, in a file that is replaced in one step; and the cases that were answered wrongly."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable
@@ -11,6 +12,8 @@ import numpy as np
 from support.oracle.shapes.rows import Shapes, Shots
 from support.soak.judge import judge, one_ray
 from support.soak.questions import Batch, batches
+
+import cylcollide as cc
 
 LARGEST = ("fraction_ulps", "position_ulps")
 """Columns of which the largest counts; of the others it is the sum."""
@@ -95,6 +98,15 @@ def replace_text(file: Path, text: str) -> None:
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     unfinished.write_text(text)
     unfinished.replace(file)
+
+
+def version_of(*support: str) -> str:
+    """Return the library's version, and a digest of its source and of files and folders of tests/support."""
+    digest, folder = hashlib.sha256(), Path(__file__).parents[1]
+    for part in (Path(cc.__file__).parent, *(folder / name for name in support)):
+        for file in sorted(part.rglob("*.py")) if part.is_dir() else [part]:
+            digest.update(file.read_bytes())
+    return f"{cc.__version__}+{digest.hexdigest()[:8]}"
 
 
 class Tally:
