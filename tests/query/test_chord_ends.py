@@ -9,12 +9,12 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.shape_rays import sample, sample_rays
 from support.check_cylinders import sized
+from support.exact_answers import solids_of
 from support.mixed_questions import grid_limbs, segments, whole_segments
 
 import cylcollide as cc
 from cylcollide.exact import order
 from cylcollide.exact.line import segment_numbers
-from cylcollide.query.exact_fallback import exact_limb
 
 PAIRS = (
     *(("limb", "limb"), ("character", "character"), ("limb_name", "limb_name"), ("hit_group", "hit_group")),
@@ -121,7 +121,7 @@ def test_both_ends_are_where_exact_arithmetic_puts_them(limbs: str):
     n = sized(150)
     start, end = whole_segments(rng, n) if limbs == "grid" else shots_at(mixed(28), n, seed=9)
     chords = cc.HitWorld(made).chords_segments(start, end)
-    solids = [(k, exact_limb(made._table, k)) for k in range(len(made))]
+    solids = solids_of(made)
     for i in range(n):
         ray = segment_numbers(start[i], end[i])
         want, part = order.sorted_chords(ray, solids), chords[i]
