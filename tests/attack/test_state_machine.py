@@ -159,18 +159,10 @@ class Worlds(RuleBasedStateMachine):
         assert self.world.limbs == self.limbs
 
 
-def attack(examples: int, steps: int) -> None:
-    """Run random programs."""
-    run_state_machine_as_test(
-        Worlds, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None)
-    )
-
-
-def test_random_programs():
-    attack(sized(20), 12)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-def test_random_programs_for_long():
-    attack(1500, 40)
+@pytest.mark.parametrize(
+    ("examples", "steps"),
+    [(sized(20), 12), pytest.param(1500, 40, marks=[pytest.mark.long, pytest.mark.timeout(3600)])],
+)
+def test_random_programs(examples: int, steps: int):
+    how = settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+    run_state_machine_as_test(Worlds, settings=how)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.cases.everyday_shape_worlds import mixed
 from support.cases.near_points import any_limb, near_points
 from support.cases.thick_rays import BOUNDED
 from support.exact_answers import check_hits, solids_of
@@ -24,23 +25,11 @@ from cylcollide.query.exact_fallback import exact_limb
 RAYS, RADIUS = 60, 0.05
 
 
-def limbs_of_every_shape() -> cc.Limbs:
-    rng, n = np.random.default_rng(3), 6
-    p1 = rng.uniform(-2.0, 2.0, (7, n, 3))
-    p2 = p1 + rng.uniform(-0.7, 0.7, (7, n, 3))
-    return cc.Limbs.concat([
-        cc.Limbs.cylinders(p1[0], p2[0], 0.2),
-        cc.Limbs.tapered_cylinders(p1[1], p2[1], 0.1, 0.3),
-        cc.Limbs.cones(p1[2], p2[2], 0.25),
-        cc.Limbs.ellipsoids(p1[3], p2[3], 0.2),
-        cc.Limbs.capsules(p1[4], p2[4], 0.2),
-        cc.Limbs.spheres(p1[5], 0.3),
-        cc.Limbs.boxes(p1[6], rng.normal(size=(n, 4)), [0.3, 0.2, 0.4]),
-        cc.Limbs.boxes([[0.0, 0.0, -3.0]], [0.0, 0.0, 0.0, 1.0], [5.0, 5.0, 0.5]),
-    ])  # fmt: skip
-
-
-LIMBS = limbs_of_every_shape()
+LIMBS = cc.Limbs.concat([
+    mixed(42, 3, kinds=[kind for kind in cc.Shape if kind != cc.Shape.TUBE]).limbs(),
+    cc.Limbs.boxes([[0.0, 0.0, -3.0]], [0.0, 0.0, 0.0, 1.0], [5.0, 5.0, 0.5]),
+])  # fmt: skip
+"""Limbs of every shape, above a floor; balls in the bores of tubes are another matter."""
 WORLD, SOLIDS = cc.HitWorld(LIMBS), solids_of(LIMBS)
 
 
