@@ -219,13 +219,8 @@ def bodies() -> Iterator[Call]:
     moved: Arrays = {**joints, "joint_positions": BONES}
     yield Call("Rig.forward", rig().forward, joints)
     yield Call("Rig.forward", rig().forward, moved)
-    skin: Arrays = {
-        "vertices": BOX_CORNERS,
-        "faces": BOX_TRIANGLES,
-        "weights": np.ones((8, 1)),
-        "parents": INDEX[:1] - 1,
-    }
-    one: Arrays = {"rest_positions": PLACE[:1], "rest_orientations": TURN[:1]}
+    skin: Arrays = {"vertices": BOX_CORNERS, "faces": BOX_TRIANGLES, "weights": np.ones((8, 1))}
+    one: Arrays = {"parents": INDEX[:1] - 1, "rest_positions": PLACE[:1], "rest_orientations": TURN[:1]}
     of_skin = _bound(cc.Rig.from_skin, {"bone_names": ["a"], "shapes": [cc.Shape.SPHERE]})
     yield Call("Rig.from_skin", of_skin, {**skin, **one})
     frames: Arrays = {"times": row, "root_positions": PLACE, "orientations": TURNS}
