@@ -1,6 +1,7 @@
 """Scenes after scenes: in the same arrays, unless something still reads them."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 
 import numpy as np
@@ -78,27 +79,20 @@ def test_a_copy_of_a_watched_client_is_one(c):
 
 
 def test_threads_sync_one_mirror(c):
-    mirror, failures = Mirror(c, follow=False), []
+    mirror = Mirror(c, follow=False)
     move(c, 0)
     mirror.sync()
     want, elsewhere = state_of(mirror), np.zeros_like(mirror._scene.frames)  # so that every sync finds all moved
 
-    def sync():
-        try:
-            for _ in range(30):
-                follower = mirror._follower
-                scene = follower._reader.read(mirror._scene._replace(frames=elsewhere), False)
-                follower._known = follower._known._replace(scene=scene)
-                assert state_of(mirror) == want
-        except BaseException as error:
-            failures.append(error)
+    def sync(_):
+        for _ in range(30):
+            follower = mirror._follower
+            scene = follower._reader.read(mirror._scene._replace(frames=elsewhere), False)
+            follower._known = follower._known._replace(scene=scene)
+            assert state_of(mirror) == want
 
-    threads = [threading.Thread(target=sync) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(sync, range(4)))
 
 
 def test_an_older_reading_that_is_stored_late_is_not_answered_from(c, monkeypatch: pytest.MonkeyPatch):

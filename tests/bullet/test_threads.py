@@ -1,12 +1,13 @@
 """Threads with patched ray tests: each client is answered as it is, whatever other threads do to it meanwhile."""
 
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 
 import pybullet as p
 import pytest
+from support.beside import repeated
 from support.two_clients import GRAZE, MISS, THROUGH, ball
 
 from cylcollide._pybullet import OWN
@@ -17,24 +18,16 @@ from cylcollide.bullet.near_bodies import _mesh_radius
 
 def test_threads_that_ask_while_others_step(clients):
     """Both clients are asked and stepped; bodies come and go in one of them."""
-    wrong = []
 
     def ask() -> None:
-        for _ in range(100):
-            first, second = (client.rayTest(*ray) for client, ray in zip(clients, (GRAZE, THROUGH), strict=True))
-            if first != (MISS,) or second[0][0] != 0:
-                wrong.append((first, second))
+        first, second = (client.rayTest(*ray) for client, ray in zip(clients, (GRAZE, THROUGH), strict=True))
+        assert first == (MISS,)
+        assert second[0][0] == 0
 
-    with patched():
-        threads = [threading.Thread(target=ask) for _ in range(3)]
-        for thread in threads:
-            thread.start()
+    with patched(), repeated(ask, ask, ask):
         for k in range(100):
             clients[k % 2].stepSimulation()
             clients[1].removeBody(ball(clients[1], 9.0))
-        for thread in threads:
-            thread.join()
-    assert wrong == []
 
 
 def test_a_body_that_goes_while_it_is_read(clients, monkeypatch: pytest.MonkeyPatch):
@@ -148,7 +141,7 @@ def test_a_mesh_that_another_thread_moves_while_its_extent_is_read(clients, monk
 @pytest.mark.parametrize(("n", "interval"), [(300, 1e-5), (2000, 1e-4)])
 def test_threads_that_move_and_ask_see_their_own_moves(clients, n: int, interval: float):
     """A thread that has read the client before does not hide what another one has changed and read since."""
-    bodies, wrong = [ball(clients[0], 4.0 * k) for k in range(1, 4)], []
+    bodies = [ball(clients[0], 4.0 * k) for k in range(1, 4)]
     for k in range(200):
         ball(clients[0], 50.0 + k)
 
@@ -157,18 +150,12 @@ def test_threads_that_move_and_ask_see_their_own_moves(clients, n: int, interval
         for k in range(100):
             for z, seen in ((9.0, -1), (0.0, body)):
                 clients[0].resetBasePositionAndOrientation(body, [x, 0.0, z], [0, 0, 0, 1])
-                if clients[0].rayTestBatch(*rays)[0][0] != seen:
-                    wrong.append((k, body, z))
+                assert clients[0].rayTestBatch(*rays)[0][0] == seen, (k, body, z)
 
     usual = sys.getswitchinterval()
     sys.setswitchinterval(interval)
     try:
-        with patched():
-            threads = [threading.Thread(target=move_and_ask, args=(b, 4.0 * k)) for k, b in enumerate(bodies, 1)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+        with patched(), ThreadPoolExecutor(3) as threads:
+            list(threads.map(move_and_ask, bodies, (4.0, 8.0, 12.0)))
     finally:
         sys.setswitchinterval(usual)
-    assert wrong == []

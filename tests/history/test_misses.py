@@ -1,9 +1,8 @@
 """Why did I miss: the nearest limb at that time, when the same shot would have hit, and what the answer says."""
 
-import threading
-
 import numpy as np
 import pytest
+from support.beside import repeated
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
 from support.one_limb import one_limb_history, two_people
@@ -237,29 +236,22 @@ def test_unknown_keywords():
 def test_an_explanation_is_of_the_ticks_that_there_were():
     """While a short ring is recorded on, the oldest time stays known to an explanation that has begun."""
     life, history = lived(5, 5, ticks=4)
-    errors: list[object] = []
-    done = threading.Event()
 
     def ask() -> None:
-        while not done.is_set():
-            times = history.times
-            try:
-                why = history.explain_miss([-9, 0, 0], [9, 0, 0], float(times[-1]))
-            except ValueError as error:
-                if f"which is kept, got {times[-1]} " not in str(error):  # the shot may be too old when it begins
-                    errors.append(error)
-            else:
-                if len(why.ticks) != 4 or why.time not in why.ticks:
-                    errors.append(why)
+        times = history.times
+        try:
+            why = history.explain_miss([-9, 0, 0], [9, 0, 0], float(times[-1]))
+        except ValueError as error:
+            if f"which is kept, got {times[-1]} " not in str(error):  # the shot may be too old when it begins
+                raise
+        else:
+            assert len(why.ticks) == 4
+            assert why.time in why.ticks
 
-    thread = threading.Thread(target=ask)
-    thread.start()
-    for k in range(60):
-        life.step()
-        history.record(100.0 + k)
-    done.set()
-    thread.join()
-    assert not errors
+    with repeated(ask):
+        for k in range(60):
+            life.step()
+            history.record(100.0 + k)
 
 
 # Messages -------------------------------------------------------------------------------------------------------------

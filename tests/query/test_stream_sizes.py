@@ -1,8 +1,8 @@
 """Batches of every size against worlds of every size: no ray is lost, or touched by its neighbours."""
 
 import os
-import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from math import ceil
@@ -228,19 +228,13 @@ def test_threads_have_rooms_of_their_own():
     asked = [shots(limbs, n, seed=k) for k in range(8)]
     with forced(SINGLE):
         want = [verdicts_of(world.cast_segments(*pair, threads=1)) for pair in asked]
-    wrong: list[object] = []
 
     def ask(k: int) -> None:
         for _ in range(5):
-            wrong.extend(differing(want[k], verdicts_of(world.cast_segments(*asked[k], threads=1))))
+            assert not differing(want[k], verdicts_of(world.cast_segments(*asked[k], threads=1)))
 
-    with forced(STREAMS, STREAM_RAYS=256) as seen:
-        threads = [threading.Thread(target=ask, args=(k,)) for k in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with forced(STREAMS, STREAM_RAYS=256) as seen, ThreadPoolExecutor(8) as threads:
+        list(threads.map(ask, range(8)))
         assert seen.batches[STREAMS] >= 30
-    assert not wrong
     assert len({w.limb.tobytes() for w in want}) == 8
     assert not same_bits(world.cast_segments(*asked[0]), world.cast_segments(*asked[0]))

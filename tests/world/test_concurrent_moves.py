@@ -11,10 +11,13 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, wait
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.beside import repeated
 from support.force_loop import POLICIES
 from support.package import environment
 
@@ -127,20 +130,15 @@ def test_every_question_tells_a_torn_state():
 
 def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Counter[str]:
     """Move the world as fast as it goes while every kind of question is asked; what was seen."""
-    tower, seen, wrong = Tower(side, copies, shuffled), Counter(), []
+    tower, seen = Tower(side, copies, shuffled), Counter()
     assert all(len(ask(tower.world)) == 1 for ask in tower.questions())  # compiled before the time runs
-    stop, states = threading.Event(), [set() for _ in range(8)]
+    states = [set() for _ in range(8)]
     tree = tower.world.snapshot()._tree
     kept = [(k, tower.world.snapshot()) for k in (0,) if tower.lift(k) is None]
 
-    def repeat(name: str, ask: Callable[[], object]) -> None:
-        try:
-            while not stop.is_set():
-                ask()
-                seen[name] += 1
-        except BaseException as error:  # a thread that dies would pass unnoticed
-            wrong.append((name, error))
-            stop.set()
+    def counted(name: str, ask: Callable[[], object]) -> None:
+        ask()
+        seen[name] += 1
 
     def asking(mine: set[int], question: Callable[[Queries], set[int]]) -> Callable[[], None]:
         def ask() -> None:
@@ -175,18 +173,10 @@ def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Co
         "limbs": tower.by_limbs,
     }
     jobs = {name: asking(states[i], q) for i, (name, q) in enumerate(questions.items())}
-    threads = [
-        threading.Thread(target=repeat, args=job) for job in ({"moves": move, "old snapshots": ask_old} | jobs).items()
-    ]
-    for thread in threads:
-        thread.start()
-    stop.wait(seconds)
-    stop.set()
-    for thread in threads:
-        thread.join(60)
-    assert not any(thread.is_alive() for thread in threads)
-    if wrong:
-        raise AssertionError(f"{len(wrong)} threads failed, the first: {wrong[0][0]}") from wrong[0][1]
+    with repeated(
+        *(partial(counted, *job) for job in ({"moves": move, "old snapshots": ask_old} | jobs).items())
+    ) as calls:
+        wait(calls, seconds, FIRST_EXCEPTION)
     last = {(seen["moves"] - 1) * 7 % STEPS}
     assert tower.by_snapshot(tower.world) == last, "the last state is not the one that stays"
     tower.world.finish_rebuild()
