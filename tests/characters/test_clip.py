@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.cases.frames import matrices
+from support.cases.rigs import own_rig
 
 import cylcollide as cc
 
@@ -151,7 +152,7 @@ def test_the_real_clip_moves_a_rig_of_its_own_skeleton():
     clip = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT)
     assert repr(clip) == "Clip(688 frames in 22.9 s, 31 bones)"
     assert clip.frame_rate == pytest.approx(30, abs=0.01)
-    rig = rig_of(clip.bone_names, clip.parents, clip.offsets)
+    rig = own_rig(clip)
     positions, _ = rig.forward(*clip.at(np.linspace(0, clip.duration, 100), rig))
     at = {name: positions[:, row, 1] for row, name in enumerate(clip.bone_names)}
     lowest, highest = np.minimum(at["LeftToeBase"], at["RightToeBase"]), at["Head"]

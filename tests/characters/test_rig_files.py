@@ -113,11 +113,6 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     assert stat.S_IMODE((tmp_path / "rig.json").stat().st_mode) == 0o640
 
 
-def test_a_file_that_is_not_there(tmp_path: Path):
-    with pytest.raises(FileNotFoundError):
-        cc.Rig.load(tmp_path / "rig.json")
-
-
 def changed(path: tuple[Any, ...], change: Callable[[Any, Any], None]) -> Any:
     """Return a function from the content to another one, of which what holds a place has changed."""
 

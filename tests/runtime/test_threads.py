@@ -2,7 +2,6 @@
 
 import _thread
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -16,7 +15,7 @@ from support.cases.everyday_worlds import make_crowd, shots
 from support.check_cylinders import IS_COMPILED
 from support.force_loop import STREAMS, forced
 from support.machine_code import replace_loop
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by, run_python
 
 import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
@@ -179,8 +178,7 @@ threading.Thread(target=serve).start()
 @pytest.mark.skipif(not IS_COMPILED, reason="13,000 rays take minutes")
 def test_a_server_goes_on_when_the_main_thread_has_ended():
     """Python hands out no more work to pools by then."""
-    run = subprocess.run([sys.executable, "-c", SERVER], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
-    assert run.stdout.split() == ["13000", "hits"], run.stderr
+    assert run_python("-c", SERVER).stdout == "13000 hits\n"
 
 
 @pytest.mark.parametrize("crosses_more", [False, True])
@@ -235,10 +233,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("way", ["uninterrupted", "task"])
 def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
     """Although the wait for it was interrupted."""
-    done = subprocess.run(
-        [sys.executable, "-c", EXITS_MEANWHILE, way], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["interrupted", "ended"], "")
+    assert printed_by("-c", EXITS_MEANWHILE, way).split() == ["interrupted", "ended"]
 
 
 def test_a_task_that_fails_has_ended(monkeypatch: pytest.MonkeyPatch):

@@ -6,8 +6,6 @@ A shuffled tower also deals its limbs to other slots every eight steps, which no
 all else goes on.
 """
 
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +17,7 @@ import numpy as np
 import pytest
 from support.beside import repeated
 from support.force_loop import POLICIES
-from support.package import environment
+from support.package import environment, printed_by
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
@@ -221,31 +219,27 @@ def test_hammer_for_a_minute(side: int, copies: int, shuffled: bool):
 
 
 FIRST_CALLS = """
-import sys, threading, time
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, {tests!r})
 import numpy as np
 import cylcollide as cc
 from support.cases.everyday_worlds import make_crowd, shots
 limbs = make_crowd(40)
 world, (start, end) = cc.HitWorld(limbs), shots(limbs, 500)
-barrier, answers, wrong = threading.Barrier(4), [None] * 4, []
+barrier = threading.Barrier(4)
 
 def ask(k):
-    try:
-        barrier.wait()
-        hits = world.cast_segments(start, end, threads=1)
-        few = world.cast_segments(start[:9], end[:9])
-        world.set_endpoints(limbs.p1, limbs.p2)
-        held, chords = world.contains_points(start), world.chords_segments(start, end)
-        answers[k] = [x.tobytes() for x in (hits.limb, hits.fraction, hits.position, few.limb, held.limb, chords.limb)]
-        answers[k].append(world.occluded_segments(start, end).tobytes())
-    except BaseException as error:
-        wrong.append(repr(error))
+    barrier.wait()
+    hits = world.cast_segments(start, end, threads=1)
+    few = world.cast_segments(start[:9], end[:9])
+    world.set_endpoints(limbs.p1, limbs.p2)
+    held, chords = world.contains_points(start), world.chords_segments(start, end)
+    columns = hits.limb, hits.fraction, hits.position, few.limb, held.limb, chords.limb
+    return [x.tobytes() for x in (*columns, world.occluded_segments(start, end))]
 
-threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
-[t.start() for t in threads]
-[t.join() for t in threads]
-assert not wrong, wrong
+with ThreadPoolExecutor(4) as threads:
+    answers = list(threads.map(ask, range(4)))
 assert all(a == answers[0] for a in answers)
 assert np.frombuffer(answers[0][0], np.int32).max() > 0
 print("asked")
@@ -255,5 +249,4 @@ print("asked")
 def test_first_calls_at_once():
     """Four threads of a fresh process."""
     code = FIRST_CALLS.format(tests=str(Path(__file__).parents[1]))
-    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["asked"], done.stderr
+    assert printed_by("-c", code, env=environment()) == "asked\n"

@@ -1,7 +1,6 @@
 """Whoever looks in whatever moment of moves in place: threads, forks, handlers of signals, and interrupts."""
 
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -16,7 +15,7 @@ import pytest
 from support.beside import repeated
 from support.character_life import all_shapes_rig
 from support.moves_in_place import EVERYWHERE, HOLDERS, MANY, Crowd, numbers_of, results
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by
 
 import cylcollide as cc
 from cylcollide.runtime.levels import MACHINE_CODE
@@ -224,7 +223,6 @@ print(len(seen), max(seen))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
 def test_a_fork_while_another_thread_moves_has_a_whole_state():
     """In state k all limbs of some characters stand k steps from where they began."""
-    run = subprocess.run([sys.executable, "-c", FORKS], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=True)
-    different, largest = map(int, run.stdout.split())
+    different, largest = map(int, printed_by("-c", FORKS).split())
     assert different > 4
     assert largest < 16
