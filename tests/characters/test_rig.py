@@ -1,11 +1,9 @@
 """Rig: what it holds, and what it refuses."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from support.cases.rigs import BONES, GROUPS, PARENTS, every_shape, mixed_rig, random_poses
+from support.copies import COPIES
 from support.oracle.shapes.table import NAMES
 
 import cylcollide as cc
@@ -54,7 +52,8 @@ def test_equal_rigs_have_all_equal(rig, what):
 
 
 def test_copies_and_pickles(rig):
-    for other in (pickle.loads(pickle.dumps(rig)), copy.deepcopy(rig), copy.copy(rig)):
+    for copied in COPIES.values():
+        other = copied(rig)
         assert other == rig
         assert not other.limb_bone.flags.writeable
         assert other.place(*random_poses(rig, 3)) == rig.place(*random_poses(rig, 3))

@@ -11,7 +11,8 @@ from types import FrameType
 
 import numpy as np
 import pytest
-from support.cases.everyday_worlds import make_crowd, shots
+from support.cases.everyday_shape_worlds import shots_at
+from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import IS_COMPILED
 from support.force_loop import STREAMS, forced
 from support.machine_code import replace_loop
@@ -186,7 +187,7 @@ def test_a_question_within_a_question(crosses_more: bool, monkeypatch: pytest.Mo
     """Signals are handled between two steps of Python, and who handles one may ask: the same thread, the same room."""
     limbs = make_crowd(33)
     n = 900 if IS_COMPILED else 24
-    start, end = shots(limbs, n)
+    start, end = shots_at(limbs, n)
     ask = [partial(cc.HitWorld(limbs).chords_segments, begin, begin + step, threads=1)
            for begin, step in ((start, end - start), (start + 1e3, np.ones(3)))]  # fmt: skip
     outer, inner = ask[::-1] if crosses_more else ask

@@ -224,9 +224,10 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, {tests!r})
 import numpy as np
 import cylcollide as cc
-from support.cases.everyday_worlds import make_crowd, shots
+from support.cases.everyday_shape_worlds import shots_at
+from support.cases.everyday_worlds import make_crowd
 limbs = make_crowd(40)
-world, (start, end) = cc.HitWorld(limbs), shots(limbs, 500)
+world, (start, end) = cc.HitWorld(limbs), shots_at(limbs, 500)
 barrier = threading.Barrier(4)
 
 def ask(k):

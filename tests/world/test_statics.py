@@ -1,12 +1,10 @@
 """Solids that nobody owns: handles, rows, masks, what is refused; and readers while they move."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from support.beside import repeated
 from support.check_cylinders import IS_COMPILED, same_bits
+from support.copies import COPIES
 from support.memory import memory_taken
 from support.one_limb import about_z, one_limb_world
 
@@ -156,7 +154,7 @@ def test_ids_and_calls_of_characters_know_none(world):
     assert world.characters.tolist() == [1]
 
 
-@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("how", COPIES.values(), ids=COPIES)
 def test_copies_have_them_and_go_their_own_way(world, how):
     kept = world.snapshot()
     world.move_static(0, [0, 0, 0.5], about_z(0.3))
