@@ -16,7 +16,7 @@ from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 import cylcollide as cc
 from cylcollide.shapes import SHAPE_RECORDS, Ends
 
-F, S = cc.Face, cc.Shape
+S = cc.Shape
 GOOD = {maker: good for row in SHAPE_ROWS.values() for maker, good in row.arguments.items()}
 """Constructor to good arguments of four limbs."""
 

@@ -214,12 +214,6 @@ def test_a_small_world_after_a_large_one():
     assert printed_by("-c", LARGE_THEN_SMALL).split() == ["True"] * 4
 
 
-def row_by_row(snapshot: cc.Snapshot, start: Array, end: Array) -> list[HitColumns]:
-    """Return the answers in batches of seven, which go one by one."""
-    rows = range(0, len(start), 7)
-    return [verdicts_of(snapshot.cast_segments(start[i : i + 7], end[i : i + 7], threads=1)) for i in rows]
-
-
 def test_threads_have_rooms_of_their_own():
     """Eight Python threads ask for streams at once, each its own rays: nobody sees another's."""
     limbs = make_crowd(100)

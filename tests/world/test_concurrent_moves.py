@@ -27,7 +27,6 @@ from cylcollide.world.queries import Queries
 STEPS = 64  # states
 UP = np.array([0.0, 0.0, 1.0])
 TOP = 1024.0  # where rays come from
-ROOT = Path(__file__).parents[2]
 
 
 class Tower:

@@ -12,7 +12,6 @@ from support.check_cylinders import FIELDS, same_bits, sized
 import cylcollide as cc
 
 POLICIES = ("hit", "exit", "ignore")
-RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 4095, 4097)
 LIMB_COUNTS = (0, 1, 2, 16, 17, 33, 500)
 
 
