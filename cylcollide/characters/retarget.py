@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.characters import quaternions, standard_names
 from cylcollide.characters.sides import counterpart
-from cylcollide.characters.skeleton import Skeleton
+from cylcollide.characters.skeleton import Skeleton, upwards
 from cylcollide.validate import shown
 
 SNAPPED = np.deg2rad(30.0)
@@ -55,9 +55,10 @@ def carried_over(
     frames = len(turns)
     axes = _between_axes(rig, clip, pairs)
     world = _world(clip, turns)
-    tops = [_top(rig, bone) for bone in sorted(pairs)]
-    top = max(tops, key=tops.count)
-    kept = [bone for bone in range(len(rig.bone_names)) if _top(rig, bone) == top]
+    tops = [[*upwards(rig.parents, bone)][-1] for bone in range(len(rig.bone_names))]
+    of_pairs = [tops[bone] for bone in sorted(pairs)]
+    top = max(of_pairs, key=of_pairs.count)
+    kept = [bone for bone, its in enumerate(tops) if its == top]
     aligned = _aligned(rig, clip, pairs, axes)
     whole = np.empty((frames, len(rig.bone_names), 4))
     joints = np.empty_like(whole)
@@ -87,13 +88,6 @@ def carried_over(
         "orientations": joints[:, kept],
         "rest_orientations": rest[kept],
     }
-
-
-def _top(skeleton: Skeleton, bone: int) -> int:
-    """The root above a bone."""
-    while skeleton.parents[bone] >= 0:
-        bone = int(skeleton.parents[bone])
-    return bone
 
 
 def _world(skeleton: Skeleton, turns: Float64Array) -> Float64Array:
@@ -157,10 +151,7 @@ def _aligned(rig: Skeleton, clip: Skeleton, pairs: dict[int, int], axes: Float64
 
 def _nearest(rig: Skeleton, bone: int, pairs: dict[int, int]) -> int:
     """The nearest bone above one that is in a pair, or -1."""
-    bone = int(rig.parents[bone])
-    while bone >= 0 and bone not in pairs:
-        bone = int(rig.parents[bone])
-    return bone
+    return next((above for above in upwards(rig.parents, bone) if above != bone and above in pairs), -1)
 
 
 def _shortest(a: Float64Array, b: Float64Array) -> Float64Array:

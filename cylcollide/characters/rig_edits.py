@@ -14,7 +14,7 @@ from cylcollide.characters import quaternions
 from cylcollide.characters.name_patterns import matched
 from cylcollide.characters.policy_checks import groups as checked_groups
 from cylcollide.characters.rig_data import RigData
-from cylcollide.characters.skeleton import limb_label
+from cylcollide.characters.skeleton import limb_label, upwards
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.limbs.limbs import Limbs
@@ -183,9 +183,7 @@ def _kept(parents: list[int], carriers: list[int]) -> list[int]:
     """The bones that carry limbs and the lowest bone above all of those of a tree, ascending; the first for none."""
     ways: dict[int, list[list[int]]] = {}
     for bone in carriers:
-        way = [bone]
-        while parents[way[-1]] >= 0:
-            way.append(parents[way[-1]])
+        way = [*upwards(parents, bone)]
         ways.setdefault(way[-1], []).append(way[::-1])
     kept = set(carriers)
     for of_tree in ways.values():

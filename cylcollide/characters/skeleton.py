@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -87,6 +87,13 @@ class Skeleton(Immutable):
     def _rest_turns(self) -> Float64Array:
         """Rotation matrices of the bones at rest, (b, 3, 3)."""
         return shapes.rotation_matrices(self._rest.orientations)
+
+
+def upwards(parents: Sequence[int] | Int32Array, bone: int) -> Iterator[int]:
+    """A bone, its parent, and so on to its root."""
+    while bone >= 0:
+        yield bone
+        bone = int(parents[bone])
 
 
 def in_bone(skeleton: Skeleton, bone: int, points: Float64Array) -> Float64Array:

@@ -14,6 +14,7 @@ from cylcollide.process.threads import in_chunks
 from cylcollide.query.loops.blades import Swept, missed_strokes, sweep_blades
 from cylcollide.query.near_requests import NearRequest, as_radii, near_request, rows_together
 from cylcollide.query.request import Filters, LabelledLimbs, State
+from cylcollide.query.result import Field
 from cylcollide.query.results import LimbFields, Surface
 from cylcollide.runtime.memory import frozen
 
@@ -63,8 +64,14 @@ class SweptHits(LimbFields):
         *("bone", "rig_limb", "local_position"),
     )
 
+    fraction = Field[Float64Array](
+        "The time of first contact, 0 to 1, late by at most the resolution; inf for a miss; (n,)."
+    )
+    position = Field[Float64Array]("The limb's place nearest to the blade at that time, NaN for a miss; (n, 3).")
+    undecided = Field[BoolArray]("Whether a contact before `fraction` is neither proved nor excluded; bool (n,).")
+
     def __init__(self, limbs: LabelledLimbs, swept: Swept) -> None:
-        self._limbs, self._row, self._columns, self._swept = limbs, swept.limb, {}, swept
+        self._limbs, self._row, self._columns, self._swept = limbs, swept.limb, swept._asdict(), swept
 
     def _summary(self) -> str:
         hits, undecided = np.count_nonzero(self.hit), np.count_nonzero(self.undecided)
@@ -77,21 +84,6 @@ class SweptHits(LimbFields):
     def hit(self) -> BoolArray:
         """Whether there is certainly a contact; bool (n,)."""
         return frozen(self._row >= 0)
-
-    @property
-    def fraction(self) -> Float64Array:
-        """The time of first contact, 0 to 1, late by at most the resolution; inf for a miss; (n,)."""
-        return frozen(self._swept.fraction)
-
-    @property
-    def position(self) -> Float64Array:
-        """The limb's place nearest to the blade at that time, NaN for a miss; (n, 3)."""
-        return frozen(self._swept.position)
-
-    @property
-    def undecided(self) -> BoolArray:
-        """Whether a contact before `fraction` is neither proved nor excluded; bool (n,)."""
-        return frozen(self._swept.undecided)
 
     @property
     def _surface(self) -> Surface:

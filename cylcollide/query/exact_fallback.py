@@ -74,18 +74,8 @@ def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> Itera
     for limb in limbs:
         solid = exact_limb(table, limb)
         if solid not in shared:
-            shared[solid] = _grown(rays, i, table, limb, solid)
+            shared[solid] = solid if radius_of(rays, i) == 0.0 else grown_solid(rays, i, table, limb, solid)
         yield limb, shared[solid]
-
-
-def _grown(rays: Rays, i: int, table: LimbTable, limb: int, solid: Solid) -> Solid:
-    """The exact solid of a limb, grown by the radius of ray i."""
-    return solid if radius_of(rays, i) == 0.0 else grown_solid(rays, i, table, limb, solid)
-
-
-def _limbs_of(codes: Int32Array) -> list[int]:
-    """The limbs of piece codes (`pieces_of_rays`), each once."""
-    return sorted({code // 2 for code in codes.tolist()})
 
 
 def _write_first(
@@ -246,7 +236,8 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
 def _exact_chords(batch: RayBatch, table: LimbTable, fast: ChordRows, codes: Int32Array) -> ChordRows:
     """As `resolve_chords`, in exact arithmetic."""
     rays, offsets, n = np.flatnonzero(fast.undecided), fast.offsets, len(fast.undecided)
-    found = [_sorted_chords(batch.rays, k, table, _limbs_of(codes[offsets[k] : offsets[k + 1]])) for k in rays.tolist()]
+    limbs = [np.unique(codes[offsets[k] : offsets[k + 1]] >> 1).tolist() for k in rays.tolist()]
+    found = [_sorted_chords(batch.rays, k, table, of_ray) for k, of_ray in zip(rays.tolist(), limbs, strict=True)]
     chords = empty_chords(sum(map(len, found)))
     for row, one in enumerate(chain.from_iterable(found)):
         _write(chords, row, *one)

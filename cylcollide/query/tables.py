@@ -136,14 +136,12 @@ def as_text(summary: str, rows: list[list[str]], total: int) -> str:
 
 def as_html(summary: str, rows: list[list[str]], total: int) -> str:
     """The same for a notebook."""
-    lines = [f"<tr>{''.join(f'<{tag}>{escape(word)}</{tag}>' for word in row)}</tr>" for row, tag in _tagged(rows)]
+    tags = ["th", *["td"] * (len(rows) - 1)]
+    cells = [[f"<{tag}>{escape(word)}</{tag}>" for word in row] for tag, row in zip(tags, rows, strict=True)]
+    lines = [f"<tr>{''.join(row)}</tr>" for row in cells]
     more = "<p>…</p>" if total >= len(rows) else ""
     table = f'<div style="overflow-x: auto; white-space: nowrap"><table>{"".join(lines)}</table></div>'
     return f"<p>{escape(summary)}</p>{table}{more}"
-
-
-def _tagged(rows: list[list[str]]) -> list[tuple[list[str], str]]:
-    return [(row, "td" if k else "th") for k, row in enumerate(rows)]
 
 
 def save(path: str | PathLike[str], kind: str, columns: Columns) -> None:

@@ -230,7 +230,8 @@ class WorldLayout:
             kind[rows], radius[rows], radius2[rows] = table.kind[own], table.radius[own], table.radius2[own]
             box[rows], character[rows] = table.box[own], label
             mask[rows] = table.mask[own] if layers == RIG_LAYERS else layers
-            _shift(box[rows], first_box)
+            if first_box:
+                box[rows] += np.where(box[rows] >= 0, first_box, 0)
         for column in made:
             frozen(column)
         vars(self).update(shapes=(kind, radius, radius2), box=box, character=character, mask=mask)
@@ -246,12 +247,6 @@ def _copy_shared(runs: Rows[np.int64], before: RowColumns, after: RowColumns) ->
             after.radius[i + by], after.radius2[i + by] = before.radius[i], before.radius2[i]
             after.mask[i + by] = before.mask[i]
             after.box[i + by] = before.box[i] + boxes if before.box[i] >= 0 else before.box[i]
-
-
-def _shift(box: Int32Array, by: int) -> None:
-    """Add to the rows of boxes; -1 stays."""
-    if by:
-        box[box >= 0] += by
 
 
 def ranges(begin: Int32Array, count: Int32Array) -> Int32Array:

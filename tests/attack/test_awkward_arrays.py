@@ -79,25 +79,16 @@ def test_answers_do_not_change_with_the_arguments():
             assert np.array_equal(got, want, equal_nan=got.dtype.kind == "f"), name
 
 
-def one_by_one(form: str, every: int) -> None:
-    """Put a form into each place, or into one of so many."""
+@pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("form", [*SAME, *WRONG])
+def test_every_form_in_every_place(form: str, every: int):
+    """Or in one of so many."""
     skipped = sorted(WRONG | SAME).index(form)
     for name, call in calls().items():
         for place in call.arguments:
             skipped += 1
             if skipped % every == 0:
                 check(name, {key: form if key == place else "as it is" for key in call.arguments})
-
-
-@pytest.mark.parametrize("form", [*SAME, *WRONG])
-def test_every_form_in_some_places(form: str):
-    one_by_one(form, 24)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("form", [*SAME, *WRONG])
-def test_every_form_in_every_place(form: str):
-    one_by_one(form, 1)
 
 
 @settings(max_examples=sized(100))

@@ -4,8 +4,6 @@ Each answer about the past is that of a fresh world of the limbs then, bullets h
 call that is refused changes nothing.
 """
 
-import copy
-import pickle
 from collections import Counter
 
 import numpy as np
@@ -17,6 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test as run
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life, Member, all_shapes_rig
 from support.check_cylinders import differing, sized
+from support.copies import COPIES
 from support.matches.answers import of_worlds, queries
 from support.matches.volley import draw_volley, moments_of
 from support.oracle.moving_bullets import Bullet, Ticks
@@ -91,7 +90,7 @@ class Histories(RuleBasedStateMachine):
         with pytest.raises(ValueError, match="time: expected"):
             self.history.record(wrong)
 
-    @rule(how=st.sampled_from([copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]))
+    @rule(how=st.sampled_from([*COPIES.values()]))
     def copy_all(self, how):
         self.history = how(self.history)
         self.life.world = self.history.world
@@ -173,19 +172,14 @@ class Histories(RuleBasedStateMachine):
             assert self.history.limbs_at(time) == limbs
 
 
-def attack(examples: int, steps: int) -> None:
-    """Run random programs."""
+@pytest.mark.parametrize(
+    ("examples", "steps", "least"),
+    [(sized(6), 12, 0), pytest.param(600, 40, 50, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
+)
+def test_random_histories(examples: int, steps: int, least: int):
     seen.clear()
     run(Histories, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None))
     print(dict(seen))
-
-
-def test_random_histories():
-    attack(sized(6), 12)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(7200)
-def test_random_histories_for_long():
-    attack(600, 40)
-    assert min(seen[name] for name in ("cast_segments", "judge", "contains_points", "flying", "explained hits")) > 50
+    assert least <= min(
+        seen[name] for name in ("cast_segments", "judge", "contains_points", "flying", "explained hits")
+    )

@@ -1,7 +1,6 @@
 """Random programs over worlds, snapshots and limbs, bad calls among the good ones, against exact brute force."""
 
 import copy
-import pickle
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from support.cases.everyday_shape_worlds import mixed, segments_of
 from support.check_cylinders import sized
 from support.check_shapes import Asked, compare_chords, compare_hits
+from support.copies import COPIES
 from support.oracle import any_shape
 from support.oracle.lines import Solid
 from support.oracle.shapes.rows import Shapes, solids_of
@@ -81,7 +81,7 @@ class Worlds(RuleBasedStateMachine):
         with pytest.raises(ValueError, match=r"p[12]: expected"):
             self.world.set_endpoints(*ends, limbs=chosen)
 
-    @rule(how=st.sampled_from([copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), copy.copy]))
+    @rule(how=st.sampled_from([*COPIES.values()]))
     def copy_world(self, how):
         self.world = how(self.world)
 
@@ -159,18 +159,10 @@ class Worlds(RuleBasedStateMachine):
         assert self.world.limbs == self.limbs
 
 
-def attack(examples: int, steps: int) -> None:
-    """Run random programs."""
-    run_state_machine_as_test(
-        Worlds, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None)
-    )
-
-
-def test_random_programs():
-    attack(sized(20), 12)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-def test_random_programs_for_long():
-    attack(1500, 40)
+@pytest.mark.parametrize(
+    ("examples", "steps"),
+    [(sized(20), 12), pytest.param(1500, 40, marks=[pytest.mark.long, pytest.mark.timeout(3600)])],
+)
+def test_random_programs(examples: int, steps: int):
+    how = settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+    run_state_machine_as_test(Worlds, settings=how)

@@ -52,6 +52,15 @@ OWN = ("rig.json", "policy.json", "order.json", "ray.json", "clip.bvh", "walk.tx
 EXTRAS = {".xml": "mujoco", ".gltf": "pygltflib", ".glb": "pygltflib"}
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_that_is_not_there(name: str, tmp_path: Path):
+    if name not in OWN:
+        pytest.importorskip(EXTRAS[Path(name).suffix])
+    _, read, _ = FORMATS[name]
+    with pytest.raises(FileNotFoundError, match=name):
+        read(tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("names", "seed", "count"),
     [

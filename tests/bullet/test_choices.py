@@ -11,7 +11,6 @@ from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.plane import Sheet, sheet_hits
 
-MISS = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 SOLID = (0, 1, 2, 3)  # of `scenes.SIZES`: sphere, box, capsule, cylinder
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cases.everyday_worlds import leap, make_crowd, shots
+from support.cases.everyday_shape_worlds import shots_at
+from support.cases.everyday_worlds import leap, make_crowd
 from support.check_cylinders import same_bits, sized
 from support.package import printed_by
 
@@ -60,7 +61,7 @@ def rebuilding() -> list[threading.Lock]:
 
 def check_answers(world: cc.HitWorld, limbs: cc.Limbs) -> None:
     """Assert that the world answers as a fresh one."""
-    fresh, (start, end) = cc.HitWorld(limbs), shots(limbs, sized(200))
+    fresh, (start, end) = cc.HitWorld(limbs), shots_at(limbs, sized(200))
     want = fresh.cast_segments(start, end)
     assert want.hit.any()
     assert not same_bits(want, world.cast_segments(start, end))

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from support.cases.rigs import own_rig
 from support.cases.text_files import DEEPMIMIC
 
 import cylcollide as cc
@@ -49,8 +50,7 @@ def test_every_motion_has_the_poses_of_the_cross_check(motion):
 
 def test_its_rig_stands_on_the_ground():
     clip = cc.Clip.load_deepmimic(MOTIONS / "humanoid3d_walk.txt")
-    turns = [[0, 0, 0, 1]] * 15
-    rig = cc.Rig(clip.bone_names, clip.parents, clip.offsets, turns, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)
+    rig = own_rig(clip)
     positions, _ = rig.forward(*clip.at(clip.times, rig))
     ankles = positions[:, [clip.bone_names.index(f"{side}_ankle") for side in ("left", "right")], 1]
     assert ankles.min() == pytest.approx(0.04, abs=0.05)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support import skins
 from support.cases.gltf import FLOAT, Writer, glb, gltf, pack
+from support.cases.rigs import own_rig
 
 import cylcollide as cc
 
@@ -91,9 +92,7 @@ def test_nodes_between_joints_and_the_armature_count(tmp_path):
     ]  # fmt: skip
     turns = [(node, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR") for node in (1, 2)]
     clip = cc.Clip.load_gltf(written(tmp_path, *turns, nodes=nodes))
-    own = cc.Rig(
-        clip.bone_names, clip.parents, clip.offsets, clip.rest_orientations, cc.Limbs.spheres([[0, 0, 0]], 1), 0
-    )
+    own = own_rig(clip)
     positions, orientations = own.forward(*clip.at([0.0, 1.0], own))
     np.testing.assert_allclose(positions[:, 1], [[0, 1, 0], [-1, 0, 0]], atol=1e-6)
     half, whole = (skins.matrix([0, 0, 0], q)[:3, :3] for q in ([0, 0, 1, 0], [0, 0, 0, 1]))
@@ -112,9 +111,7 @@ def scene(tmp_path, *, arm=None, a=None, b=None, turn=1, **more):
     nodes[2] |= b or {}
     turns = (turn, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR")
     clip = cc.Clip.load_gltf(written(tmp_path, turns, nodes=nodes, skins=[{"joints": [1, 2]}], **more))
-    own = cc.Rig(
-        clip.bone_names, clip.parents, clip.offsets, clip.rest_orientations, cc.Limbs.spheres([[0, 0, 0]], 1), 0
-    )
+    own = own_rig(clip)
     return own.forward(*clip.at([1.0], own))[0][0]
 
 

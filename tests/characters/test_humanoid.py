@@ -19,27 +19,6 @@ def standing(rig: cc.Rig) -> cc.Limbs:
     return rig.place(*rig.forward(rig.rest_positions[0], STILL, rig.rest_orientations))
 
 
-def extent(limbs: cc.Limbs, axis: int) -> tuple[float, float]:
-    """Return the least and the largest coordinate along an axis, by lines across it that just miss."""
-    world, found = cc.HitWorld(limbs), []
-    for sign in (-1.0, 1.0):
-        inner, outer = 0.0, 10.0 * sign
-        inner = float(limbs.p1[:, axis].mean())
-        for _ in range(50):
-            middle = 0.5 * (inner + outer)
-            found_one = world.cast_segments(*sheet(axis, middle)).hit.any()
-            inner, outer = (middle, outer) if found_one else (inner, middle)
-        found.append(inner)
-    return found[0], found[1]
-
-
-def sheet(axis: int, height: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return segments that fill a plane across an axis, a millimetre apart."""
-    along, across = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
-    base = np.eye(3)[axis] * height + np.linspace(-0.6, 2.2, 2801)[:, None] * across
-    return base - 3 * along, base + 3 * along
-
-
 def test_seventeen_named_limbs_and_four_groups(rig):
     assert len(rig.limbs) == len(rig.bone_names) == 17
     assert rig.limb_names == rig.bone_names
@@ -55,9 +34,8 @@ def test_seventeen_named_limbs_and_four_groups(rig):
 
 def test_it_stands_on_the_ground_and_is_as_tall_as_said():
     for height in (1.75, 1.2):
-        low, high = extent(standing(cc.Rig.humanoid(height)), 2)
-        assert low == pytest.approx(0.0, abs=1e-3)  # lines a millimetre apart
-        assert high == pytest.approx(height, abs=1e-3)
+        mesh = standing(cc.Rig.humanoid(height)).to_mesh(sides=128)  # whose corners lie on the limbs
+        assert mesh.bounds[:, 2] == pytest.approx([0.0, height], abs=1e-3)
 
 
 def test_it_faces_forward_with_its_left_to_the_left(rig):
@@ -66,7 +44,7 @@ def test_it_faces_forward_with_its_left_to_the_left(rig):
     assert where["left_hand"][1] > 0.15
     assert where["left_foot"][0] > 0.05
     assert where["head"][2] > where["chest"][2] > where["pelvis"][2] > where["left_foot"][2]
-    assert extent(limbs, 0)[1] > -extent(limbs, 0)[0]
+    assert limbs.to_mesh().bounds[:, 0].sum() > 0.0
 
 
 def test_up_is_another_name_of_an_axis(rig):
@@ -85,8 +63,8 @@ def test_lengths_are_those_of_the_source(rig):
     for (first, second), length in {**lengths, ("shank", "foot"): 0.246}.items():
         way = joints[f"left_{first}"] - joints[f"left_{second}"]
         assert np.linalg.norm(way) == pytest.approx(1.75 * length, rel=1e-12)
-    foot = standing(rig)[rig.limb_names.index("left_foot")]
-    assert np.ptp(extent(foot, 0)) == pytest.approx(1.75 * 0.152, abs=1e-3)
+    foot = standing(rig)[rig.limb_names.index("left_foot")].to_mesh(sides=128)
+    assert np.ptp(foot.bounds[:, 0]) == pytest.approx(1.75 * 0.152, abs=1e-3)
 
 
 def test_no_gap_from_head_to_foot(rig):

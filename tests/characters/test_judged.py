@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
-from support.check_cylinders import sized
+from support.check_cylinders import same_bits, sized
 from support.force_loop import MIXED, forced
 from support.labelled import carried
 from support.mixed_questions import grid_limbs, whole_segments
@@ -22,11 +22,6 @@ POLICIES = {
     "penetration": cc.Policy.penetration({1: 3.0, 2: 0.5, "default": 1.0}, {1: 4.0}),
 }
 OF_THE_LIMB = ("character", "limb_name", "hit_group", "bone", "rig_limb", "local_position", "local_normal")
-COLUMNS = (*OF_THE_LIMB, "hit", "limb", "position", "normal", "distance", "damage", "energy_left", "shot")
-IMPACTS = (
-    *("offsets", "ray", "limb", "character", "rig_limb", "limb_name", "hit_group", "entry_fraction", "exit_fraction"),
-    *("thickness", "energy_in", "energy_out", "damage", "reason"),
-)
 
 
 def judged_by(kind: str, n: int = 300, **options: Any) -> tuple[cc.Snapshot, np.ndarray, np.ndarray, cc.Judged]:
@@ -40,9 +35,7 @@ def judged_by(kind: str, n: int = 300, **options: Any) -> tuple[cc.Snapshot, np.
 def test_columns_are_those_of_the_chord_that_counts(kind: str):
     state, starts, ends, judged = judged_by(kind, sized(300))
     chords = state.chords_segments(starts, ends)
-    for name in IMPACTS:
-        if hasattr(chords, name):
-            assert np.array_equal(getattr(judged.impacts, name), getattr(chords, name)), name
+    assert judged.impacts.chords == chords
     impacts, named = (
         judged.impacts,
         {"position": "entry_position", "normal": "entry_normal", "distance": "entry_distance"},
@@ -81,8 +74,8 @@ def test_places_of_shots_that_touch():
     world, (starts, ends) = cc.HitWorld(grid_limbs()), whole_segments(np.random.default_rng(5), sized(700))
     judged, hits = world.judge_segments(starts, ends, POLICIES["first_surface"]), world.cast_segments(starts, ends)
     first = judged.impacts.offsets[:-1][judged.hit]
+    assert not same_bits(judged, hits, fields=["position", "normal", "distance"])
     for name in ("position", "normal", "distance"):
-        assert getattr(judged, name).tobytes() == getattr(hits, name).tobytes(), name
         chords = getattr(judged.impacts.chords, f"entry_{name}")[first]
         assert getattr(judged, name)[judged.hit].tobytes() == chords.tobytes(), name
     assert min(len(first), hits.rechecked) > 10
@@ -96,16 +89,11 @@ def test_one_by_one_split_and_by_threads(kind: str):
     for threads in (1, 3):
         with forced(MIXED, RAYS_PER_TASK=60, RAYS_SHARED=60):
             again = state.judge_segments(starts, ends, POLICIES[kind], energy=energy, threads=threads)
-        for name in COLUMNS:
-            assert repr(getattr(again, name).tolist()) == repr(getattr(judged, name).tolist()), name
-        for name in IMPACTS:
-            assert getattr(again.impacts, name).tolist() == getattr(judged.impacts, name).tolist(), name
+        assert not same_bits(again, judged, fields=judged.fields)
+        assert again.impacts == judged.impacts
     for i in range(0, n, 7):
         alone = state.judge_segments(starts[i], ends[i], POLICIES[kind], energy=energy[i])
-        for name in set(COLUMNS) - {"shot"}:
-            assert repr(getattr(alone, name)[0].tolist() if name != "limb_name" else alone.limb_name[0]) == repr(
-                getattr(judged, name)[i].tolist() if name != "limb_name" else judged.limb_name[i]
-            ), name
+        assert not same_bits(judged, alone, [i], set(judged.fields) - {"shot"})
 
 
 def test_the_arguments_of_every_query():
@@ -146,14 +134,6 @@ def test_nothing_to_judge():
             assert len(totals.victims.shot) == 0
             if n:
                 assert "0 limbs crossed, no hit" in str(judged.explain(0))
-
-
-def test_results_cannot_be_written():
-    _, _, _, judged = judged_by("penetration", shot=np.arange(300) // 8)
-    for table, names in ((judged, COLUMNS), (judged.impacts, IMPACTS)):
-        for name in names:
-            with pytest.raises(ValueError, match="read-only"):
-                getattr(table, name)[:] = 0
 
 
 def test_what_was_judged_stays_when_the_world_moves_on():

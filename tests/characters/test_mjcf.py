@@ -112,8 +112,6 @@ def test_other_shapes_are_left_out_if_wanted(tmp_path):
     assert len(rig_of(tmp_path, BAD["an egg"][0], mesh="skip").limbs) == 7
     with pytest.raises(ValueError, match="mesh: expected 'raise' or 'skip', got None"):
         rig_of(tmp_path, mesh=None)
-    with pytest.raises(FileNotFoundError):
-        cc.Rig.from_mjcf(tmp_path / "nowhere.xml")
 
 
 def test_without_mujoco_the_extra_is_named(tmp_path, monkeypatch):

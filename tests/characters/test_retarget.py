@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import skins
+from support.cases.rigs import own_rig
 
 import cylcollide as cc
 from cylcollide.characters import standard_names
@@ -23,12 +24,6 @@ def jump():
     return cc.Clip.load_bvh(DATA / "jump.bvh", scale=0.0254 / 0.45)
 
 
-def rig_of(clip):
-    return cc.Rig(
-        clip.bone_names, clip.parents, clip.offsets, clip.rest_orientations, cc.Limbs.spheres([[0, 0, 0]], 1), 0
-    )
-
-
 def directions(rig, positions, one, other):
     step = positions[:, rig.bone_names.index(other)] - positions[:, rig.bone_names.index(one)]
     return step / np.linalg.norm(step, axis=1, keepdims=True)
@@ -37,7 +32,7 @@ def directions(rig, positions, one, other):
 @pytest.mark.parametrize("up", ["y", "z"])
 def test_limbs_point_where_those_of_the_clip_do(jump, up):
     """The humanoid's arms hang at rest and those of the clip are stretched; it may also stand about another axis."""
-    rig, own, times = cc.Rig.humanoid(1.0, up=up), rig_of(jump), jump.times[::17]
+    rig, own, times = cc.Rig.humanoid(1.0, up=up), own_rig(jump), jump.times[::17]
     moved = jump.retargeted(rig)
     got, _ = rig.forward(*moved.at(times, rig))
     expected, _ = own.forward(*jump.at(times, own))
@@ -55,7 +50,7 @@ def test_limbs_point_where_those_of_the_clip_do(jump, up):
 
 
 def test_its_own_skeleton_moves_as_before(jump):
-    own, times = rig_of(jump), np.linspace(0, jump.duration, 10)
+    own, times = own_rig(jump), np.linspace(0, jump.duration, 10)
     before = own.forward(*jump.at(times, own))
     after = own.forward(*jump.retargeted(own).at(times, own))
     np.testing.assert_allclose(after[0], before[0], atol=1e-12)
@@ -66,7 +61,7 @@ def test_turned_rest_frames_and_a_root_above_the_hips_change_nothing(jump):
     """Bones of other frames at rest, twice as large, below a bone and beside another tree."""
     rng, count = np.random.default_rng(3), len(jump.bone_names)
     world = [skins.matrix([0, 0, 0], q) for q in rng.normal(size=(count, 4))]
-    plain, places, turns = rig_of(jump), [], []
+    plain, places, turns = own_rig(jump), [], []
     for bone, parent in enumerate(jump.parents.tolist()):
         above = world[parent][:3, :3] if parent >= 0 else np.eye(3)
         places.append(above.T @ (2 * jump.offsets[bone]))

@@ -4,6 +4,9 @@ import copy
 import json
 import re
 import stat
+from collections.abc import Callable
+from functools import reduce
+from operator import delitem, getitem, setitem
 from pathlib import Path
 from typing import Any
 
@@ -110,38 +113,24 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     assert stat.S_IMODE((tmp_path / "rig.json").stat().st_mode) == 0o640
 
 
-def test_a_file_that_is_not_there(tmp_path: Path):
-    with pytest.raises(FileNotFoundError):
-        cc.Rig.load(tmp_path / "rig.json")
+def changed(path: tuple[Any, ...], change: Callable[[Any, Any], None]) -> Any:
+    """Return a function from the content to another one, of which what holds a place has changed."""
+
+    def of(content: Any) -> Any:
+        content = copy.deepcopy(content)
+        change(reduce(getitem, path[:-1], content), path[-1])
+        return content
+
+    return of
 
 
 def at(*path: Any) -> Any:
     """Return a function that puts a value at a place of the content."""
-
-    def put(value: Any) -> Any:
-        def change(content: Any) -> Any:
-            content = copy.deepcopy(content)
-            inner = content
-            for key in path[:-1]:
-                inner = inner[key]
-            inner[path[-1]] = value
-            return content
-
-        return change
-
-    return put
+    return lambda value: changed(path, lambda inner, key: setitem(inner, key, value))
 
 
 def without(*path: Any) -> Any:
-    def change(content: Any) -> Any:
-        content = copy.deepcopy(content)
-        inner = content
-        for key in path[:-1]:
-            inner = inner[key]
-        del inner[path[-1]]
-        return content
-
-    return change
+    return changed(path, delitem)
 
 
 CYLINDER, TUBE, TAPERED, SPHERE, BOX = 0, 2, 4, 10, 12
@@ -204,12 +193,12 @@ BY_MEANING = {
 @pytest.mark.parametrize("case", [*BY_FORM, *BY_MEANING])
 def test_files_that_hold_no_rig(content: Any, tmp_path: Path, case: str):
     change, message = {**BY_FORM, **BY_MEANING}[case]
-    file, changed = tmp_path / "rig.json", change(content)
+    file, spoiled = tmp_path / "rig.json", change(content)
     if case == "no length":
-        changed["limbs"][CYLINDER]["p2"] = changed["limbs"][CYLINDER]["p1"]
+        spoiled["limbs"][CYLINDER]["p2"] = spoiled["limbs"][CYLINDER]["p1"]
     with pytest.raises(ValueError, match=rf"^{re.escape(str(file))}[,:] .*({message})"):
-        load(file, changed)
-    assert schema_accepts(changed) == (case in BY_MEANING)
+        load(file, spoiled)
+    assert schema_accepts(spoiled) == (case in BY_MEANING)
 
 
 TEXTS = {

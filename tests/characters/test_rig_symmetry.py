@@ -122,10 +122,3 @@ def test_a_rig_turned_away():
 def test_what_is_refused(rig: cc.Rig, plane, message: str):
     with pytest.raises(ValueError, match=message):
         rig.symmetry(plane)
-
-
-def test_arrays_cannot_be_written():
-    found = HUMANOID.symmetry()
-    for column in (found.normal, found.pairs, found.difference, found.alone):
-        with pytest.raises(ValueError, match="read-only"):
-            column[...] = 0

@@ -33,7 +33,7 @@ CRANE = """
 </body></worldbody></mujoco>
 """
 SLIDE, TURN = np.array([0.7, -1.1, 0.0, 1.9]), np.array([0.5, -1.2, 2.0, 0.0])
-ALONG, ABOUT_Y = np.array([0.6, 0.0, 0.8]), np.array([0.0, 1.0, 0.0])
+ALONG = np.array([0.6, 0.0, 0.8])
 
 
 def joints_of(rig: cc.Rig, anchor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

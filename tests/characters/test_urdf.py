@@ -144,8 +144,6 @@ def test_other_shapes_are_left_out_if_wanted(tmp_path):
     assert rig_of(tmp_path, text, mesh="skip").limb_names == ("pole", "foot", "pole_3", "arm")
     with pytest.raises(ValueError, match="mesh: expected 'raise' or 'skip', got 'wrap'"):
         rig_of(tmp_path, mesh="wrap")
-    with pytest.raises(FileNotFoundError):
-        cc.Rig.from_urdf(tmp_path / "nowhere.urdf")
 
 
 def test_boxes_keep_their_turn(tmp_path):

@@ -186,12 +186,6 @@ NO_MOMENTS = {
     "alpha above 1": {"tick": 3, "alpha": float(np.nextafter(1.0, 2.0))},
     "alpha NaN": {"tick": 3, "alpha": np.nan},
 }
-TICKS_NOT_KEPT = {
-    "unknown": {"tick": 13},
-    "forgotten": {"tick": 0},
-    "negative": {"tick": -1},
-    "alpha after the last one": {"tick": 12, "alpha": 5e-324},
-}
 
 
 @pytest.mark.parametrize("what", NO_MOMENTS)
@@ -235,7 +229,12 @@ def test_a_world_of_nothing(interpolate: str):
     history = PoseHistory(cc.HitWorld(), interpolate=interpolate)
     with pytest.raises(ValueError, match="history: expected at least one tick, got none"):
         history.limbs_at(0.0)
-    for ask in (lambda: answers(history, 0.0, time=0.0), lambda: history.contains_points([0, 0, 0], 0.0)):
+    for ask in (
+        lambda: answers(history, 0.0, time=0.0),
+        lambda: history.contains_points([0, 0, 0], 0.0),
+        lambda: history.cast_moving([0, 0, 0], [1, 0, 0], 0.0, 0.0),
+        lambda: history.explain_miss([0, 0, 0], [1, 0, 0], 0.0),
+    ):
         with pytest.raises(ValueError, match="history: expected at least one tick, got none"):
             ask()
     assert (len(history), history.ticks.tolist(), history.times.tolist()) == (0, [], [])
@@ -262,19 +261,3 @@ def test_a_refused_record_changes_nothing(time):
     assert [history.limbs_at(t) for t in (2.0, 2.5, 4.0, 5.0)] == before
     assert history.record(np.nextafter(5.0, 6.0)) == 4
     assert history.limbs_at(tick=4).p1[0, 0] == 100.0
-
-
-@pytest.mark.parametrize("what", TICKS_NOT_KEPT)
-def test_a_tick_that_is_not_kept(story: PoseHistory, what: str):
-    """Is refused unless `on_old` says what it means, as a time is; limbs_at has no such option."""
-    when, shot = TICKS_NOT_KEPT[what], ([0, -1, 0], [0, 1, 0])
-    for ask in (story.cast_segments, lambda *_, **o: story.contains_points(shot[0], **o)):
-        with pytest.raises(ValueError, match=r"^(tick|alpha): "):
-            ask(*shot, **when)
-        clamped, missed = (ask(*shot, on_old=on_old, **when) for on_old in ("clamp", "miss"))
-        nearest = FIRST if when["tick"] < FIRST else LAST
-        assert (clamped.clamped[0], clamped.time[0], clamped.alpha[0]) == (True, nearest, 0.0)
-        assert (missed.tick[0], missed.limb[0], missed.clamped[0]) == (-1, -1, False)
-        assert np.isnan([missed.time[0], missed.alpha[0]]).all()
-    with pytest.raises(ValueError, match=r"^(tick|alpha): "):
-        story.limbs_at(**when)

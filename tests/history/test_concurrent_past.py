@@ -1,11 +1,12 @@
 """Two threads ask the past while a third moves the world and records it: each answer is that of one whole ring."""
 
-import threading
 import time
 from collections import Counter
+from concurrent.futures import FIRST_EXCEPTION, wait
 
 import numpy as np
 import pytest
+from support.beside import repeated
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
 from support.check_cylinders import differing
@@ -19,16 +20,13 @@ RING = 12
 SHOTS = 6
 
 
-class Record(threading.Thread):
+class Record:
     """A life of characters: moves, records by either interpolation, and keeps a snapshot of each tick."""
 
-    def __init__(self, life: Life, until: float) -> None:
-        super().__init__()
-        self.life, self.until, self.ticks = life, until, 0
+    def __init__(self, life: Life) -> None:
+        self.life, self.ticks = life, 0
         self.histories = [PoseHistory(life.world, RING, mode) for mode in ("bones", "ends")]
         self.snapshots: dict[int, cc.Snapshot] = {}
-        self.error: BaseException | None = None
-        self.askers: list[Asker] = []
         for _ in range(RING):
             self.step()
 
@@ -42,47 +40,23 @@ class Record(threading.Thread):
             history.record(self.ticks / 64)
         self.ticks += 1
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether the time is not over, or too little has been seen: a busy machine gets a minute more."""
-        if self.error is not None or any(asker.error is not None for asker in self.askers):
-            return False
-        late = time.monotonic() - self.until
-        return late < 0.0 or (late < 60.0 and not self.enough)
 
-    @property
-    def enough(self) -> bool:
-        """Whether the ring was filled a few times, and each thread had answers of all kinds."""
-        return self.ticks >= 4 * RING and all(
-            min(asker.seen[kind] for kind in ("answers", "hits", "chords")) > 30 for asker in self.askers
-        )
-
-    def run(self) -> None:
-        """Go on until the time is over."""
-        try:
-            while self.goes_on:
-                self.step()
-        except BaseException as error:
-            self.error = error
-
-
-class Asker(threading.Thread):
+class Asker:
     """Asks about recorded ticks, which snapshots know, and about times between them."""
 
     def __init__(self, record: Record, seed: int) -> None:
-        super().__init__()
         self.record, self.rng, self.seen = record, np.random.default_rng(seed), Counter()
-        self.error: BaseException | None = None
 
-    def run(self) -> None:
-        """Ask and compare until the recording ends."""
-        try:
-            while self.record.goes_on:
-                history = self.record.histories[self.rng.integers(2)]
-                self.ask_ticks(history)
-                self.ask_times(history)
-        except BaseException as error:
-            self.error = error
+    @property
+    def has_seen_enough(self) -> bool:
+        """Whether it had answers of all kinds."""
+        return min(self.seen[kind] for kind in ("answers", "hits", "chords")) > 30
+
+    def ask(self) -> None:
+        """Ask and compare."""
+        history = self.record.histories[self.rng.integers(2)]
+        self.ask_ticks(history)
+        self.ask_times(history)
 
     def ask_ticks(self, history: PoseHistory) -> None:
         """Assert that ticks are as their snapshots; by time, as they may be forgotten meanwhile."""
@@ -151,15 +125,17 @@ class Asker(threading.Thread):
 
 @pytest.mark.parametrize("seconds", [1.5, pytest.param(60.0, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_the_past_is_asked_while_it_is_recorded(seconds: float):
-    record = Record(Life(np.random.default_rng(4), make_crowd(8)), time.monotonic() + seconds)
-    record.askers = [Asker(record, 1), Asker(record, 2)]
-    threads = [record, *record.askers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for thread in threads:
-        if thread.error is not None:
-            raise thread.error
-    print(record.ticks, [asker.seen for asker in record.askers])
-    assert record.enough
+    """Until the ring was filled a few times and each thread had answers; a busy machine gets a minute more."""
+    record = Record(Life(np.random.default_rng(4), make_crowd(8)))
+    askers = [Asker(record, 1), Asker(record, 2)]
+
+    def is_enough() -> bool:
+        return record.ticks >= 4 * RING and all(asker.has_seen_enough for asker in askers)
+
+    with repeated(record.step, *(asker.ask for asker in askers)) as calls:
+        wait(calls, seconds, FIRST_EXCEPTION)
+        latest = time.monotonic() + 60.0
+        while not is_enough() and not any(call.done() for call in calls) and time.monotonic() < latest:
+            time.sleep(0.01)
+    print(record.ticks, [asker.seen for asker in askers])
+    assert is_enough()

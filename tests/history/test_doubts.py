@@ -5,6 +5,7 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.character_life import all_shapes_rig
 from support.check_cylinders import IS_COMPILED
+from support.one_limb import one_bone_rig
 
 import cylcollide as cc
 
@@ -245,9 +246,8 @@ def test_a_stroke_that_is_not_kept_has_no_tick():
 
 def two_balls(second: float = 9.0) -> tuple[cc.HitWorld, cc.PoseHistory, np.ndarray]:
     """A world of two characters of one ball each, at 0 and at another place along x."""
-    ball = cc.Rig(["b"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([0, 0, 0], 1.0), [0])
     world = cc.HitWorld()
-    ids = world.spawn(ball, 2)
+    ids = world.spawn(one_bone_rig(cc.Limbs.spheres([0, 0, 0], 1.0)), 2)
     world.set_poses(ids, [[[0, 0, 0]], [[second, 0, 0]]], [[[0, 0, 0, 1]]] * 2)
     return world, cc.PoseHistory(world), ids
 

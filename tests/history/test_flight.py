@@ -76,15 +76,12 @@ def worst_share(path: cc.FlightPath, given: dict, samples: int) -> float:
     return worst
 
 
-def test_pieces_are_as_close_to_the_curve_as_they_say():
-    given = many(40)
-    assert worst_share(cc.flight(**given), given, samples=3) > 0.9
-
-
-@pytest.mark.long
-def test_pieces_of_many_flights_are_as_close_to_the_curve_as_they_say():
-    given = many(2000, seed=3)
-    assert worst_share(cc.flight(**given), given, samples=4) > 0.99
+@pytest.mark.parametrize(
+    ("n", "seed", "samples", "least"), [(40, 1, 3, 0.9), pytest.param(2000, 3, 4, 0.99, marks=pytest.mark.long)]
+)
+def test_pieces_are_as_close_to_the_curve_as_they_say(n: int, seed: int, samples: int, least: float):
+    given = many(n, seed)
+    assert worst_share(cc.flight(**given), given, samples) > least
 
 
 def test_without_drag_a_piece_is_a_chord_of_a_parabola():

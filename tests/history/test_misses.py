@@ -1,12 +1,11 @@
-"""Why did I miss: the nearest limb at that time, and when the same shot would have hit."""
-
-import threading
+"""Why did I miss: the nearest limb at that time, when the same shot would have hit, and what the answer says."""
 
 import numpy as np
 import pytest
+from support.beside import repeated
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
-from support.one_limb import one_limb_history, one_limb_world, two_people
+from support.one_limb import one_limb_history, two_people
 from support.oracle import distance as oracle
 
 import cylcollide as cc
@@ -229,10 +228,7 @@ def test_bad_input(change: dict, message: str):
         history.explain_miss(**{"start": [0.5, -3, 0], "end": [0.5, 1, 0], "time": 4.0, **change})
 
 
-def test_without_ticks_and_with_unknown_keywords():
-    world, _, _ = one_limb_world()
-    with pytest.raises(ValueError, match=r"history: expected at least one tick, got none"):
-        cc.PoseHistory(world).explain_miss([0, 0, 0], [1, 0, 0], 0.0)
+def test_unknown_keywords():
     with pytest.raises(TypeError, match="unexpected keyword argument 'inside'"):
         walker()[1].explain_miss([0, 0, 0], [1, 0, 0], 0.0, inside="exit")
 
@@ -240,26 +236,68 @@ def test_without_ticks_and_with_unknown_keywords():
 def test_an_explanation_is_of_the_ticks_that_there_were():
     """While a short ring is recorded on, the oldest time stays known to an explanation that has begun."""
     life, history = lived(5, 5, ticks=4)
-    errors: list[object] = []
-    done = threading.Event()
 
     def ask() -> None:
-        while not done.is_set():
-            times = history.times
-            try:
-                why = history.explain_miss([-9, 0, 0], [9, 0, 0], float(times[-1]))
-            except ValueError as error:
-                if f"which is kept, got {times[-1]} " not in str(error):  # the shot may be too old when it begins
-                    errors.append(error)
-            else:
-                if len(why.ticks) != 4 or why.time not in why.ticks:
-                    errors.append(why)
+        times = history.times
+        try:
+            why = history.explain_miss([-9, 0, 0], [9, 0, 0], float(times[-1]))
+        except ValueError as error:
+            if f"which is kept, got {times[-1]} " not in str(error):  # the shot may be too old when it begins
+                raise
+        else:
+            assert len(why.ticks) == 4
+            assert why.time in why.ticks
 
-    thread = threading.Thread(target=ask)
-    thread.start()
-    for k in range(60):
-        life.step()
-        history.record(100.0 + k)
-    done.set()
-    thread.join()
-    assert not errors
+    with repeated(ask):
+        for k in range(60):
+            life.step()
+            history.record(100.0 + k)
+
+
+# Messages -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_asked_time_is_searched():
+    """A rod that turns through a point between two of the searched times: hit at the asked time, and said so."""
+    _, _, history = one_limb_history(*((0, 0, 0, 1.5 * k) for k in range(3)))
+    time = 0.5670001
+    limbs = history.limbs_at(time)
+    far = limbs.p1[0] + 0.999 * (limbs.p2[0] - limbs.p1[0])
+    across = np.array([0.0, 0.0, 1.0])
+    thin = {"resolution": 1.0, "time": time}
+    why = history.explain_miss(far - across, far + across, **thin)
+    assert why.hit
+    assert len(why.intervals) == 1
+    assert why.intervals[0, 0] <= time <= why.intervals[0, 1]
+    assert not (why.intervals[0] == np.round(why.intervals[0])).any()
+    assert "(now)" in str(why)
+
+
+def test_where_nothing_can_be_hit_it_says_why():
+    history, ids = two_people()
+    n, time = 2 * len(cc.Rig.humanoid().limbs), float(history.times[0])
+    ends = ([0, 0, 9], [1, 0, 9])
+    one, other = ids.tolist()
+    for options, reason in (
+        ({"mask": 0}, f"of {n} limbs: {n} in no layer of the mask"),
+        ({"ignore_character": one, "protected_since": {other: 0.0}},
+         f"of {n} limbs: {n // 2} of the ignored character, {n // 2} of protected characters"),
+        ({"hit_group": 77}, f"of {n} limbs: {n} in another group"),
+        ({"hit_group": "head", "mask": 0}, f"of {n} limbs: {n - 2} in another group, 2 in no layer of the mask"),
+    ):  # fmt: skip
+        text = str(history.explain_miss(*ends, time, **options))
+        assert reason in text
+        assert "can be hit at time" in text
+    empty = cc.PoseHistory(cc.HitWorld())
+    empty.record(0.0)
+    assert "miss: no limb can be hit at time 0 (tick 0, alpha 0)\n  there are no limbs then" in str(
+        empty.explain_miss(*ends, 0.0)
+    )
+
+
+def test_one_mask_may_be_a_list():
+    history, _ = two_people()
+    asked = ([0, 0, 9], [1, 0, 9], float(history.times[0]))
+    assert str(history.explain_miss(*asked, mask=[1])) == str(history.explain_miss(*asked, mask=1))
+    with pytest.raises(ValueError, match=r"mask: expected one integer or shape \(1,\), got shape \(2,\)"):
+        history.explain_miss(*asked, mask=[1, 2])

@@ -45,9 +45,11 @@ def test_ticks_and_alphas(walk: PoseHistory):
 def test_ticks_that_are_not_kept(walk: PoseHistory):
     """As times: a ValueError, the nearest kept time, or nothing is hit; too old, too new, and beyond the last tick."""
     shot, ticks, alphas = ([2.5, -1, 0], [2.5, 1, 0]), [-1, 1, 2, 4, 5, 6, 2**40], [0.5, 0.5, 0.0, 0.5, 0.5, 0.0, 1.0]
-    for call in (walk.cast_segments, walk.chords_segments, walk.doubt_segments):
-        extra = (0.0,) if call == walk.doubt_segments else ()
-        clamped, missed = (call(*shot, *extra, tick=ticks, alpha=alphas, on_old=on_old) for on_old in ("clamp", "miss"))
+    for call in (
+        walk.cast_segments, walk.chords_segments, lambda *ends, **when: walk.doubt_segments(*ends, 0.0, **when),
+        lambda start, _, **when: walk.contains_points(start, **when),
+    ):  # fmt: skip
+        clamped, missed = (call(*shot, tick=ticks, alpha=alphas, on_old=on_old) for on_old in ("clamp", "miss"))
         assert clamped.time.tolist() == [20.0, 20.0, 20.0, 22.5, 23.0, 23.0, 23.0]
         assert clamped.tick.tolist() == [2, 2, 2, 4, 5, 5, 5]
         assert clamped.alpha.tolist() == [0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0]
@@ -64,6 +66,9 @@ def test_ticks_that_are_not_kept(walk: PoseHistory):
         ({"tick": 1}, "tick: expected 2 to 5, which is kept, got 1 in row 0; keep more ticks, or say"),
         ({"tick": 5, "alpha": 0.5}, "expected 0 for tick 5"),
     ):
+        for ask in (walk.cast_segments, lambda *_, **when: walk.limbs_at(**when)):  # which has no such option
+            with pytest.raises(ValueError, match=match.partition(", or say")[0]):
+                ask(*shot, **bad)
         with pytest.raises(ValueError, match=match):
             walk.cast_segments(*shot, **bad)
     with pytest.raises(ValueError, match=r"alpha: expected 0 to 1, got 1\.5"):
@@ -96,20 +101,11 @@ def test_parts_of_results_keep_their_moments(walk: PoseHistory):
     assert hits[0].hit
 
 
-def test_who_is_protected_is_not_hit(walk: PoseHistory):
-    shot = [[2.5, -1, 0]] * 3, [[2.5, 1, 0]] * 3
-    times = [20.0, 20.2, 20.4]
-    assert walk.cast_segments(*shot, times).hit.all()
-    assert walk.cast_segments(*shot, times, protected_since={0: 20.2}).hit.tolist() == [True, False, False]
-    assert walk.cast_segments(*shot, times, protected_since={7: 0.0}).hit.all()
-
-
 def test_protection_of_several_in_any_order():
     """Of characters, and of bare limbs by their label; nobody protected is as without."""
     bare = cc.Limbs.spheres([[0, 0, 0], [4, 0, 0]], 0.5, character=[7, -1])
     world = cc.HitWorld(bare)
-    limb = cc.Limbs.spheres([0, 0, 0], 0.5)
-    ids = world.spawn(one_bone_rig(limb), 2)
+    ids = world.spawn(one_bone_rig(cc.Limbs.spheres([0, 0, 0], 0.5)), 2)
     world.set_poses(ids, [[[8, 0, 0]], [[12, 0, 0]]], [[[0, 0, 0, 1]]] * 2)
     history = PoseHistory(world)
     history.record(1.0)

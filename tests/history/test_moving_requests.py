@@ -71,16 +71,6 @@ def test_what_is_refused(history: PoseHistory, arguments: tuple, options: dict, 
     assert history.cast_moving(*TWO, 0.0, 1.0).hit.all()
 
 
-def test_an_unknown_keyword_is_a_type_error(history: PoseHistory):
-    with pytest.raises(TypeError, match="unexpected keyword argument 'inside'"):
-        history.cast_moving(START, END, 0.0, 1.0, inside="exit")
-
-
-def test_without_ticks_there_is_nothing_to_ask():
-    with pytest.raises(ValueError, match=r"history: expected at least one tick, got none; call record"):
-        PoseHistory(cc.HitWorld()).cast_moving(START, END, 0.0, 0.0)
-
-
 def test_an_empty_world_is_missed():
     history = PoseHistory(cc.HitWorld())
     for k in range(2):

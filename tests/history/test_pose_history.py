@@ -138,16 +138,6 @@ def test_layers_and_rig_are_those_of_the_tick():
         assert history.occluded_segments([0.5, -1, 0], [0.5, 1, 0], time, mask=mask)[0] == hit
 
 
-def test_several_poses_between_two_ticks_keep_the_flag():
-    world, _, ids = one_limb_world()
-    history = PoseHistory(world)
-    for k, (x, teleport) in enumerate(((0.0, False), (10.0, True))):
-        world.set_poses(ids, [[x, 0, 0]], [about_z(0.0)], teleport=teleport)
-        world.set_poses(ids, [[x + 1.0, 0, 0]], [about_z(0.0)])
-        history.record(k)
-    assert history.limbs_at(0.5).p1[0, 0] == 1.0
-
-
 @pytest.mark.coverage
 def test_a_limb_turned_over_by_its_ends_has_no_axis_half_way():
     limbs = cc.Limbs.concat([cc.Limbs.cylinders([0, 0, 0], [1, 0, 0], 0.1), cc.Limbs.spheres([5, 0, 0], 0.5)])

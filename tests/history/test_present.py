@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.cases.one_of_each_shape import LIMBS
 from support.cases.rigs import every_shape, mixed_rig, random_poses
-from support.one_limb import about_z, one_limb_world
+from support.one_limb import about_z, one_bone_rig, one_limb_world
 
 import cylcollide as cc
 from cylcollide.characters.policy import Policy
@@ -117,11 +117,8 @@ def test_of_ends_it_turns_the_shortest_way(turn: float):
 
 
 def test_of_boxes_by_ends_it_turns_with_their_axes():
-    rig = cc.Rig(
-        ["b"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.boxes([1, 0, 0], [0, 0, 0, 1], [0.3, 0.2, 0.1]), [0]
-    )
     world = cc.HitWorld()
-    ids = world.spawn(rig)
+    ids = world.spawn(one_bone_rig(cc.Limbs.boxes([1, 0, 0], [0, 0, 0, 1], [0.3, 0.2, 0.1])))
     world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
     history = cc.PoseHistory(world, interpolate="ends")
     history.record(0.0)

@@ -5,34 +5,32 @@ import pytest
 
 from cylcollide import Admission, RewindLimits, estimate_time
 
-
-def test_claims():
-    limits = RewindLimits(most_back=1.0, most_ahead=0.1, most_disagreement=0.2)
-    claimed = [9.5, 9.2, 8.0, 10.3, 9.7, np.nan, np.inf]
-    estimate = [9.4, 9.5, 8.1, 10.2, 9.5, 9.6, 9.6]
-    times, reasons = limits.admit(claimed, estimate, now=10.0)
-    expected = ["CLAIMED", "DISAGREES", "TOO_OLD", "TOO_NEW", "CLAIMED", "DISAGREES", "DISAGREES"]
-    assert [Admission(reason).name for reason in reasons] == expected
-    assert times.tolist() == [9.5, 9.5, 9.0, 10.1, 9.7, 9.6, 9.6]
-
-
-def test_an_estimate_that_is_too_old_is_limited():
-    times, reasons = RewindLimits(most_back=0.25, most_disagreement=0.0).admit([9.9], [9.0], [10.0])
-    assert times.tolist() == [9.75]
-    assert reasons.tolist() == [Admission.TOO_OLD]
-
-
-def test_exactly_at_the_limits_a_claim_holds():
-    times, reasons = RewindLimits(1.0, 0.5, 0.5).admit([9.0, 10.5, 9.5], [9.5, 10.0, 10.0], 10.0)
-    assert times.tolist() == [9.0, 10.5, 9.5]
-    assert not reasons.any()
+DISAGREES, CLAIMED, TOO_OLD, TOO_NEW = Admission.DISAGREES, Admission.CLAIMED, Admission.TOO_OLD, Admission.TOO_NEW
+CLAIMS = {
+    "of all kinds": (
+        RewindLimits(most_back=1.0, most_ahead=0.1, most_disagreement=0.2),
+        ([9.5, 9.2, 8.0, 10.3, 9.7, np.nan, np.inf], [9.4, 9.5, 8.1, 10.2, 9.5, 9.6, 9.6], 10.0),
+        [9.5, 9.5, 9.0, 10.1, 9.7, 9.6, 9.6],
+        [CLAIMED, DISAGREES, TOO_OLD, TOO_NEW, CLAIMED, DISAGREES, DISAGREES],
+    ),
+    "an estimate that is too old is limited": (
+        RewindLimits(most_back=0.25, most_disagreement=0.0), ([9.9], [9.0], [10.0]), [9.75], [TOO_OLD]
+    ),
+    "exactly at the limits a claim holds": (
+        RewindLimits(1.0, 0.5, 0.5), ([9.0, 10.5, 9.5], [9.5, 10.0, 10.0], 10.0), [9.0, 10.5, 9.5], [CLAIMED] * 3
+    ),
+    "a bound a claim, where it is less than what the limits allow": (
+        RewindLimits(9.0, 0.0, 0.5), ([8.5, 8.5, 8.0], 9.0, 10.0, [0.25, 0.5, np.inf]), [9.0, 8.5, 9.0],
+        [DISAGREES, CLAIMED, DISAGREES],
+    ),
+}  # fmt: skip
 
 
-def test_a_bound_a_claim():
-    """It counts where it is less than what the limits allow."""
-    times, reasons = RewindLimits(9.0, 0.0, 0.5).admit([8.5, 8.5, 8.0], 9.0, 10.0, bound=[0.25, 0.5, np.inf])
-    assert times.tolist() == [9.0, 8.5, 9.0]
-    assert reasons.tolist() == [Admission.DISAGREES, Admission.CLAIMED, Admission.DISAGREES]
+@pytest.mark.parametrize("what", CLAIMS)
+def test_claims(what: str):
+    limits, given, times, reasons = CLAIMS[what]
+    admitted = limits.admit(*given)
+    assert (admitted.times.tolist(), admitted.reasons.tolist()) == (times, reasons)
 
 
 def test_estimates():

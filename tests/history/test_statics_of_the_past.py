@@ -1,9 +1,8 @@
 """Statics in a history: they stand still from tick to tick, and cost no copy."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
+from support.memory import memory_taken
 from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
@@ -50,18 +49,17 @@ def test_in_the_past_they_stand_still_until_the_next_tick(interpolate: str):
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 def test_a_tick_copies_no_ends_of_them(interpolate: str):
     """What a tick takes more for each wall are its boxes in the tick's tree."""
-    sizes = []
-    for count in (0, 2000):
+
+    def taken(walls: int) -> float:
         world, _, ids = one_limb_world()
         rng, history = np.random.default_rng(0), cc.PoseHistory(world, 100, interpolate)
-        if count:
-            world.add_static(cc.Limbs.boxes(rng.uniform(-50, 50, (count, 3)), NO_TURN, [1, 1, 1]))
-        history.record(-1)
-        tracemalloc.start()
-        before = tracemalloc.get_traced_memory()[0]
-        for k in range(20):
-            world.set_poses(ids, [[0, 0.1 * k, 0]], [about_z(0.0)])
-            history.record(k)
-        sizes.append((tracemalloc.get_traced_memory()[0] - before) / 20)
-        tracemalloc.stop()
-    assert (sizes[1] - sizes[0]) / 2000 < 60.0  # bytes; ends and axes are 144
+        if walls:
+            world.add_static(cc.Limbs.boxes(rng.uniform(-50, 50, (walls, 3)), NO_TURN, [1, 1, 1]))
+
+        def tick() -> None:
+            world.set_poses(ids, [[0, 0.1 * len(history), 0]], [about_z(0.0)])
+            history.record(len(history))
+
+        return memory_taken(tick, 20) / 20
+
+    assert (taken(2000) - taken(0)) / 2000 < 60.0  # bytes; ends and axes are 144

@@ -16,7 +16,7 @@ from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 import cylcollide as cc
 from cylcollide.shapes import SHAPE_RECORDS, Ends
 
-F, S = cc.Face, cc.Shape
+S = cc.Shape
 GOOD = {maker: good for row in SHAPE_ROWS.values() for maker, good in row.arguments.items()}
 """Constructor to good arguments of four limbs."""
 
@@ -182,19 +182,3 @@ def test_files_and_copies_hold_what_loops_expect(tmp_path: Path):
         got = cc.HitWorld(copy).cast_segments(start, -start)
         assert got.limb.tobytes() == want.limb.tobytes()
         assert got.fraction.tobytes() == want.fraction.tobytes()
-
-
-# Everyday worlds ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["radius", "p1", "names", "table", "anything"])
-def test_limbs_do_not_change(name: str):
-    limbs = cc.Limbs.spheres([0, 0, 0], 1.0, name="head")
-    with pytest.raises(AttributeError, match=rf"^{name}: Limbs are immutable; make others with moved\(\)"):
-        setattr(limbs, name, 0.3)
-    with pytest.raises(AttributeError, match="Limbs are immutable"):
-        del limbs.radius
-    assert limbs.radius.tolist() == [1.0]
-    for column in (limbs.radius, limbs.p1, limbs.mask, limbs.hit_group):
-        with pytest.raises(ValueError, match="read-only"):
-            column[:] = 0

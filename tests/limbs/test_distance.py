@@ -1,11 +1,10 @@
 """The distance of a segment from limbs: against another way to compute it, in extended precision."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.explained import THIN, needles_and_sheets
+from support.number_range import times
 from support.oracle import distance as oracle
 from support.oracle.shapes.table import NAMES
 
@@ -134,9 +133,7 @@ def test_a_segment_along_the_axis_of_a_bore(z: float):
 def test_any_unit(power: int):
     """A power of two changes the unit and nothing else."""
     world, rng = mixed(70, seed=9), np.random.default_rng(9)
-    limbs = world.limbs()
-    lengths = ("p1", "p2", "radius", "radius2", "half")
-    other = replace(world, **{name: np.ldexp(getattr(world, name), power) for name in lengths}).limbs()
+    limbs, other = world.limbs(), times(world, power).limbs()
     start, end = limbs.p1 + rng.normal(size=(2, *limbs.p1.shape)) * 3.0
     for i in np.flatnonzero(~limbs.cast_segments(start, end).hit):
         plain, far = of_one(limbs[i], start[i], end[i]), of_one(other[i], *np.ldexp([start[i], end[i]], power))

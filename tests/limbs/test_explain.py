@@ -1,7 +1,6 @@
 """Explanations: the intervals are those of the exact layer, the clearance is a growth, and the words fit."""
 
 import math
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,6 +9,7 @@ from support.cases.everyday_shape_worlds import mixed
 from support.cases.shape_rays import sample
 from support.check_cylinders import sized
 from support.explained import BY_HAND, THIN, needles_and_sheets, shots_at_own
+from support.number_range import times
 from support.oracle.shapes import cylinder, tube
 from support.oracle.shapes.table import NAMES
 
@@ -152,9 +152,7 @@ def test_clearance_at_any_size(power):
     """A power of two changes the unit and nothing else; the same at sizes that kernels leave to exact arithmetic."""
     world = mixed(sized(105), seed=9)
     limbs, (start, end) = world.limbs(), shots_at_own(world)
-    lengths = ("p1", "p2", "radius", "radius2", "half")
-    far = replace(world, **{name: np.ldexp(getattr(world, name), power) for name in lengths}).limbs()
-    signs = set()
+    far, signs = times(world, power).limbs(), set()
     for i in range(len(world)):
         plain = limbs.explain_segment(start[i], end[i], limb=i)
         why = far.explain_segment(np.ldexp(start[i], power), np.ldexp(end[i], power), limb=i)

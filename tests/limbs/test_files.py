@@ -105,9 +105,6 @@ def put(name: str, row: int, value: Any) -> tuple[str, Any]:
     return name, change
 
 
-SPHERE = 6
-"""A row that is a sphere in `limbs`, as counted by `mixed_limbs`: 3 of each kind in turn."""
-
 BAD = {
     "p1 nan": (*put("p1", 2, np.nan), r"column p1: expected finite.*row 2\b"),
     "no axis": ("p2", lambda p2: p2 * 0.0, r"column p\d: "),

@@ -1,11 +1,13 @@
 """Growth against rational arithmetic, at any size: ends, radii and half extents are right, or the growth is refused."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.check_cylinders import sized
+from support.number_range import times
 from support.oracle.shapes.table import SHAPE_ROWS
 from support.oracle.spots import square_root
 
@@ -35,10 +37,7 @@ def test_growth_is_that_of_rational_arithmetic(power: int, steep: int):
     world = mixed(sized(210), seed=9)
     p2 = np.where(world.p1 == world.p2, world.p1, np.ldexp(world.p2 - world.p1, steep))
     p1 = np.where(world.p1 == world.p2, world.p1, 0.0)
-    columns = {"p1": p1, "p2": p2, "radius": world.radius, "radius2": world.radius2, "half": world.half}
-    limbs = type(world)(
-        world.kind, orientation=world.orientation, **{name: np.ldexp(x, power) for name, x in columns.items()}
-    ).limbs()
+    limbs = times(replace(world, p1=p1, p2=p2), power).limbs()
     by = np.ldexp(0.015 * (1 + np.arange(len(limbs)) % 3), power)
     grown = limbs.inflated(by)
     for i in range(len(limbs)):

@@ -5,11 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from numpy.random import Generator
 from support.check_cylinders import sized
 from support.oracle import any_shape
 from support.oracle.algebraic import value
-from support.oracle.compiled import crowds, enclosures
+from support.oracle.compiled import crowds
 from support.oracle.compiled.chords import HIT, MISS
 from support.oracle.compiled.enclosures import OPEN, Enclosure
 from support.oracle.lines import BOX
@@ -18,27 +17,10 @@ from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 from support.soak.judge import limb_rows, power_below, ray_rows
 from support.soak.questions import ROWS, batches
 
-COUNT = sized(4000)
-
-
-def drawn(rng: Generator) -> tuple[Enclosure, Fraction]:
-    """Return an enclosure of some number, and a number of it: whole, any, tiny, without and with an error."""
-    high = float(rng.choice([rng.integers(-9, 10), rng.uniform(-1, 1), rng.normal() * 10.0 ** rng.uniform(-300, 0)]))
-    low = float(rng.choice([0.0, high * rng.uniform(-1, 1) * 2.0**-54]))
-    error = float(rng.choice([0.0, abs(high) * 10.0 ** rng.uniform(-33, 1), 2.0**-1000]))
-    error = error if error >= enclosures.UNDERFLOW else 0.0
-    share = Fraction(int(rng.integers(-16, 17)), 16)
-    return (high, low, error), Fraction(high) + Fraction(low) + share * Fraction(error)
-
 
 def off(x: Enclosure, true: Fraction) -> Fraction:
     """Return by how much a number lies outside of an enclosure, 0 or less where it does not."""
     return abs(Fraction(x[0]) + Fraction(x[1]) - true) - Fraction(x[2])
-
-
-def narrow(x: Enclosure) -> bool:
-    """Return whether the bound is as small as such arithmetic makes it."""
-    return x[2] <= 2.0**-98 * abs(x[0])
 
 
 @pytest.mark.long

@@ -14,7 +14,6 @@ from support.oracle.shapes.rows import Shots
 from support.soak import judge, tally
 from support.soak.questions import ROWS, Batch, batches
 
-SOAK = Path(__file__).parents[2] / "benchmarks" / "soak.py"
 FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_resolved")
 
 

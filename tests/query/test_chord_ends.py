@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.shape_rays import sample, sample_rays
-from support.check_cylinders import sized
+from support.check_cylinders import same_bits, sized
+from support.exact_answers import solids_of
 from support.mixed_questions import grid_limbs, segments, whole_segments
 
 import cylcollide as cc
 from cylcollide.exact import order
 from cylcollide.exact.line import segment_numbers
-from cylcollide.query.exact_fallback import exact_limb
 
 PAIRS = (
     *(("limb", "limb"), ("character", "character"), ("limb_name", "limb_name"), ("hit_group", "hit_group")),
@@ -107,8 +107,7 @@ def test_a_chord_does_not_depend_on_other_limbs(away: float):
     alone, among = (cc.HitWorld(each).chords_segments(start, end) for each in (limbs, both))
     own = among.limb < len(limbs)
     names = [mine for mine, _ in PAIRS if mine not in ("limb_name", "hit_group")]
-    for name in names:
-        assert bits(getattr(among, name)[own]) == bits(getattr(alone, name)), name
+    assert not same_bits(among, alone, own, names)
     assert among.rechecked > len(start) // 2
     twice = (alone.ray[1:] == alone.ray[:-1]) & (alone.limb[1:] == alone.limb[:-1])
     assert twice.any(), "tubes crossed twice"
@@ -121,7 +120,7 @@ def test_both_ends_are_where_exact_arithmetic_puts_them(limbs: str):
     n = sized(150)
     start, end = whole_segments(rng, n) if limbs == "grid" else shots_at(mixed(28), n, seed=9)
     chords = cc.HitWorld(made).chords_segments(start, end)
-    solids = [(k, exact_limb(made._table, k)) for k in range(len(made))]
+    solids = solids_of(made)
     for i in range(n):
         ray = segment_numbers(start[i], end[i])
         want, part = order.sorted_chords(ray, solids), chords[i]
@@ -175,6 +174,5 @@ def test_ends_are_the_same_alone_and_among_many(threads: int):
     many = world.chords_segments(start - 3.0, end - 3.0, threads=threads)
     for i in range(0, len(start), 7):
         alone, part = world.chords_segments(start[i] - 3.0, end[i] - 3.0), many[i]
-        for mine, _ in PAIRS:
-            assert bits(getattr(alone, mine)) == bits(getattr(part, mine)), mine
+        assert not same_bits(alone, part, fields=[mine for mine, _ in PAIRS])
     assert len(many) > len(start) // 4

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
-from support.cases.everyday_worlds import make_crowd, shots
+from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import IS_COMPILED
 from support.force_loop import SINGLE, STREAMS, forced
 
@@ -19,13 +19,12 @@ def chord_columns(chords: cc.Chords) -> dict[str, bytes]:
     return {**found, "offsets": chords.offsets.tobytes(), "rechecked": bytes(str(chords.rechecked), "ascii")}
 
 
-@pytest.mark.parametrize("kind", ["cylinders", "all shapes"])
+@pytest.mark.parametrize("limbs", [make_crowd(33), mixed(33, seed=6).limbs()], ids=["cylinders", "all shapes"])
 @pytest.mark.parametrize(("room", "inside"), [(8, "hit"), (1, "exit"), (0, "ignore")])
-def test_chords_are_the_same_as_streams(kind: str, room: int, inside: str):
+def test_chords_are_the_same_as_streams(limbs: cc.Limbs, room: int, inside: str):
     """With room for all that is crossed, for some, for none; some rays blind, some limbs unseen, limbs in two parts."""
-    shape, n = mixed(33, seed=6), 900 if IS_COMPILED else 24
-    limbs = make_crowd(33) if kind == "cylinders" else shape.limbs()
-    start, end = shots(limbs, n) if kind == "cylinders" else shots_at(shape, n, seed=7)
+    n = 900 if IS_COMPILED else 24
+    start, end = shots_at(limbs, n, seed=7)
     far, grown, seen = start[:3] * 1e149, [limbs.inflated(1e-3 * k) for k in range(12)], Counter[str]()
     world, one, other = (cc.HitWorld(cc.Limbs.concat(many)) for many in ([limbs], [x[:20] for x in grown], grown))
     for asked in (world, one, other):  # few limbs, a small world with many in one place, a large one

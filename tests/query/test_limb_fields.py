@@ -69,7 +69,8 @@ def test_a_world_without_limbs_says_nothing():
         )
         assert hits.limb_name.tolist() == [None] * n
         assert hits.hit_group.tolist() == hits.bone.tolist() == hits.rig_limb.tolist() == [-1] * n
-        assert hits.local_position.shape == hits.local_normal.shape == (n, 3)
+        assert hits.local_position.shape == hits.local_normal.shape == hits.exit_normal.shape == (n, 3)
+        assert np.isnan([hits.position, hits.exit_position]).all()
         assert chords.limb_name.tolist() == chords.hit_group.tolist() == []
         assert chords.local_position.shape == chords.entry_position.shape == chords.exit_normal.shape == (0, 3)
 

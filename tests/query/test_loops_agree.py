@@ -64,11 +64,12 @@ def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
     assert undecided[SINGLE] == undecided[STREAMS]
 
 
+@pytest.mark.parametrize("seeds", [range(70, 72), pytest.param(range(1000, 1060), marks=pytest.mark.long)], ids=len)
 @pytest.mark.parametrize("name", PLANS)
-def test_scenes_credit_in_exact_order(name: str):
+def test_scenes_credit_in_exact_order(name: str, seeds: range):
     """Ties along the ray: the same bits from all ways, and those are the oracle's; so are all other queries."""
     total: Counter[str] = Counter()
-    for seed in range(70, 72):
+    for seed in seeds:
         s = scene(name, sized(36, 54), seed)
         world, start, end = cc.HitWorld(s.limbs.limbs()), s.start, s.end
         found = world_truths(s.limbs.solids(), s.queries())
@@ -189,12 +190,15 @@ def test_limbs_of_nobody_are_never_ignored():
 # Hard worlds --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("seed", "times"), [(20, 1), *(pytest.param(seed, 10, marks=pytest.mark.long) for seed in range(100, 112))]
+)
 @pytest.mark.parametrize("name", HARD)
-def test_hard_worlds(name: str):
+def test_hard_worlds(name: str, seed: int, times: int):
     """Rays far, along axes and in box faces through far, flat and crowded worlds: the same bits, and none is lost."""
     limbs = HARD[name]()
     world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
-    start, end, kind = shots(limbs, sized(40 if slow else 100), seed=20)
+    start, end, kind = shots(limbs, sized(40) if slow else times * sized(100), seed)
     total, hit_kinds = Counter(), np.zeros(len(SHOTS), int)
     for inside in POLICIES:
         hits, seen = cast_all_ways(
@@ -235,19 +239,3 @@ def test_after_everything_has_moved_far(count: int, by: float):
         check_row_by_row(limbs, start, end, "hit", found)
         hits, misses = hits + int(found.hit.sum()), misses + int((~found.hit).sum())
     assert min(hits, misses) > 20, (hits, misses)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", HARD)
-def test_hard_worlds_many_times(name: str):
-    limbs = HARD[name]()
-    world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
-    for seed in range(100, 104 if slow else 112):
-        start, end, _ = shots(limbs, 64 if slow else 1000, seed)
-        for inside in POLICIES:
-            hits, _ = cast_all_ways(
-                lambda a=start, b=end, i=inside: world.cast_segments(a, b, inside=i),
-                check_undecided=name != "flat",
-                **SHORT_STREAMS,
-            )
-            assert check_row_by_row(limbs, start, end, inside, hits)["hit"] > len(start) // 8

@@ -1,13 +1,14 @@
 """Closest points, limbs within a radius and balls that overlap, against 90 digits of every limb by itself."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from support.cases.near_points import any_limb, near_points
 from support.cases.one_of_each_shape import LIMBS
-from support.check_cylinders import IS_COMPILED
+from support.check_cylinders import IS_COMPILED, same_bits
 from support.mixed_questions import grid_limbs, mixed_limbs
 from support.oracle.nearest import signed_distance
 from support.oracle.shapes.table import MAKERS
@@ -17,6 +18,7 @@ from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH
 from cylcollide.exact import nearest as exact
 
 FIELDS = ("hit", "limb", "distance", "position", "normal", "face", "character", "limb_name")
+differing = partial(same_bits, fields=FIELDS)
 CLOSE = Decimal(10) ** -60  # equal, in 90 digits
 ORIGIN, UP = [[0.0, 0.0, 0.0]], [[0.0, 0.0, 4.0]]
 
@@ -24,13 +26,6 @@ ORIGIN, UP = [[0.0, 0.0, 0.0]], [[0.0, 0.0, 4.0]]
 def truth(limbs: cc.Limbs, points: np.ndarray) -> list[list[Decimal]]:
     """The signed distance of every point from every limb."""
     return [[signed_distance(limbs, k, point) for k in range(len(limbs))] for point in points]
-
-
-def same(one, other, fields=FIELDS) -> bool:
-    return all(
-        np.array_equal(np.array(getattr(one, f)), np.array(getattr(other, f)), equal_nan=f in FIELDS[2:5])
-        for f in fields
-    )
 
 
 def scene(name: str) -> tuple[cc.Limbs, np.ndarray]:
@@ -100,18 +95,15 @@ def test_a_limb_answers_row_by_row(shape: cc.Shape):
     points = near_points(limbs, np.random.default_rng(7), 3)
     found, radii = limbs.closest_points(points), np.resize([0.0, 0.5], len(points))
     world = cc.HitWorld(limbs)
-    assert same(found, world.closest_points(points))
+    assert not differing(found, world.closest_points(points))
     assert limbs.overlap_spheres(points, radii).tolist() == [
         len(ball) > 0 for ball in world.overlap_spheres(points, radii)
     ]
     pairs = cc.Limbs.concat([limbs] * len(points))
-    assert same(found, pairs.closest_points(points), ("distance", "position", "normal", "face"))
-    assert same(limbs.closest_points(points[:1]), found[:1])
-    assert same(
-        pairs.closest_points(points, max_distance=radii),
-        limbs.closest_points(points, max_distance=radii),
-        ("hit", "distance"),
-    )
+    assert not differing(found, pairs.closest_points(points), fields=("distance", "position", "normal", "face"))
+    assert not differing(limbs.closest_points(points[:1]), found[:1])
+    near = pairs.closest_points(points, max_distance=radii)
+    assert not differing(near, limbs.closest_points(points, max_distance=radii), fields=("hit", "distance"))
     with pytest.raises(ValueError, match=r"centers: expected 2 rows"):
         cc.Limbs.concat([limbs] * 2).overlap_spheres(points[:5], 1.0)
 
@@ -229,12 +221,13 @@ def test_filters_and_batches():
         world.closest_points(points, max_distance=reach, **filters),
         world.points_within(points, 0.4, **filters),
     )
-    assert same(all_of_them[0], world.snapshot().closest_points(points, max_distance=reach, threads=1, **filters))
+    again = world.snapshot().closest_points(points, max_distance=reach, threads=1, **filters)
+    assert not differing(again, all_of_them[0])
     for i in range(0, n, n // 12):
         seen = np.flatnonzero((limbs.mask & mask[i] != 0) & ((limbs.character != ignored[i]) | (ignored[i] < 0)))
         some = cc.HitWorld(limbs[seen])
         one, few = some.closest_points(points[i], max_distance=reach[i]), some.points_within(points[i], 0.4)
-        assert same(one, all_of_them[0][i : i + 1], ("hit", "distance", "position", "normal", "face", "limb_name"))
+        assert not differing(one, all_of_them[0][i : i + 1], fields=("hit", *FIELDS[2:6], "limb_name"))
         assert seen[few.limb].tolist() == all_of_them[1][i].limb.tolist()
         assert few.distance.tolist() == all_of_them[1][i].distance.tolist()
 

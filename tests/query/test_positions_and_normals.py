@@ -83,16 +83,3 @@ def test_a_position_is_rounded_once():
         for a, b, x in zip(start[i].tolist(), end[i].tolist(), hits.position[i].tolist(), strict=True):
             true = Fraction(a) + at * (Fraction(b) - Fraction(a))
             assert abs(Fraction(x) - true) <= Fraction(0.51 * np.spacing(largest)), (i, x)
-
-
-def test_nobody_hits():
-    """No limbs, no rays, and rays that all miss."""
-    empty = cc.HitWorld(cc.Limbs.spheres(np.zeros((0, 3)), 1.0))
-    far = np.full((100, 3), 50.0) + np.arange(300.0).reshape(100, 3)
-    one = cc.HitWorld(cc.Limbs.spheres([0.0, 0.0, 0.0], 1.0))
-    for world in (empty, one):
-        for n in (0, 1, 7, 100):
-            hits = world.cast_segments(far[:n], far[:n] + 1.0)
-            for name in SPOTS:
-                assert getattr(hits, name).shape == (n, 3)
-                assert np.isnan(getattr(hits, name)).all()

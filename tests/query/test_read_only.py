@@ -1,26 +1,17 @@
-"""Results, limbs and snapshots cannot be written: what loops index by stays what it was."""
+"""Results, limbs, rigs, clips and snapshots cannot be written: what loops index by stays what it was."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from support.awkward_calls import calls
 from support.cases.everyday_shape_worlds import mixed, shots_at
-from support.check_cylinders import FIELDS
 from support.copies import COPIES
-from support.labelled import LABEL_FIELDS
 
 import cylcollide as cc
 from cylcollide.query.result import Result
-
-CHORD_FIELDS = (
-    *("offsets", "ray", "limb", "character", "entry_fraction", "exit_fraction"),
-    *("entry_face", "exit_face", "thickness", "entry_distance", "exit_distance"),
-    *("entry_position", "exit_position", "entry_normal", "exit_normal", *LABEL_FIELDS),
-)
-HIT_FIELDS = (*FIELDS, *LABEL_FIELDS)
-POINT_FIELDS = ("limb", "count", "axis_distance_squared")
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +32,6 @@ def arrays_in(value: Any, path: str) -> Iterator[tuple[str, np.ndarray]]:
                 yield from arrays_in(getattr(value, name), f"{path}.{name}")
 
 
-def owner(array: np.ndarray) -> bool:
-    """Return whether nothing else shares an array's memory: to write it changes a copy."""
-    return array.base is None and array.flags.owndata
-
-
 @pytest.mark.parametrize("limbs", [28, 0, 1])
 def test_nothing_that_a_world_reads_can_be_written(limbs: int):
     made = mixed(28).limbs()[:limbs]
@@ -59,34 +45,53 @@ def test_nothing_that_a_world_reads_can_be_written(limbs: int):
     assert seen > 40
 
 
-@pytest.mark.parametrize("name", ["_tree", "_table", "_kernel_rows", "limbs", "_limbs", "other"])
-def test_a_snapshot_cannot_be_assigned_to(world: cc.HitWorld, name: str):
-    state = world.snapshot()
-    with pytest.raises(AttributeError):
-        setattr(state, name, None)
-    with pytest.raises(AttributeError):
-        delattr(state, name)
+@cache
+def immutable() -> dict[str, Any]:
+    """Return an object of each kind that never changes."""
+    answers = [call.call(**call.arguments) for call in calls().values() if call.function.startswith(("Rig", "Clip"))]
+    (skin,) = (one.skin for one in answers if isinstance(one, cc.Rig) and one.skin is not None)
+    rig, clip = (next(one for one in answers if isinstance(one, kind)) for kind in (cc.Rig, cc.Clip))
+    state = cc.HitWorld(rig.limbs).snapshot()
+    return {"Limbs": rig.limbs, "Rig": rig, "Clip": clip, "Skin": skin, "Snapshot": state}
+
+
+@pytest.mark.parametrize("kind", ["Limbs", "Rig", "Clip", "Skin", "Snapshot"])
+def test_what_is_immutable_stays_as_it_is_and_so_do_its_copies(kind: str):
+    one = immutable()[kind]
+    names = [name for name in dir(one) if not name.startswith("__") and name != "_state_row"]
+    for name in (*names, "other"):
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(one, name, None)
+        with pytest.raises(AttributeError, match="immutable"):
+            delattr(one, name)
+    columns = {name: getattr(one, name) for name in names if name[0] != "_" and name != "travel"}  # the caller's own
+    arrays = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
+    assert len(arrays) > 3 or kind == "Snapshot"
+    for copied in (one, *(make(one) for make in COPIES.values())):
+        assert (type(copied), repr(copied)) == (type(one), repr(one))
+        for name, array in arrays.items():
+            same = getattr(copied, name)
+            assert not same.flags.writeable, name
+            assert np.allclose(same, array, rtol=0.0, atol=1e-15), name
 
 
 @pytest.mark.parametrize("n", [1, 60, 3000])
 def test_columns_of_results_cannot_be_written(world: cc.HitWorld, n: int):
     start, end = shots_at(mixed(28), n)
-    answers: tuple[tuple[Callable[[], Any], tuple[str, ...]], ...] = (
-        (lambda: world.cast_segments(start, end), HIT_FIELDS),
-        (lambda: world.limbs[:1].cast_segments(start, end), HIT_FIELDS),
-        (lambda: world.chords_segments(start, end), CHORD_FIELDS),
-        (lambda: world.chords_segments(start, end, inside="exit"), CHORD_FIELDS),
-        (lambda: world.contains_points(start), POINT_FIELDS),
+    answers: tuple[Callable[[], Any], ...] = (
+        lambda: world.cast_segments(start, end),
+        lambda: world.limbs[:1].cast_segments(start, end),
+        lambda: world.chords_segments(start, end),
+        lambda: world.chords_segments(start, end, inside="exit"),
+        lambda: world.contains_points(start),
     )
-    for ask, fields in answers:
-        want = {name: np.array(getattr(ask(), name)) for name in fields}
-        answer = ask()
-        for name in fields:
-            column = getattr(answer, name)
-            for change in (lambda c: c.__setitem__(slice(None), 100), lambda c: c.fill(7), lambda c: c.sort(axis=0)):
-                with pytest.raises(ValueError, match="read-only"):
-                    change(column)
-        for name in reversed(fields):  # those that are computed from others last come first
+    for ask in answers:
+        want, answer = {name: column.copy() for name, column in ask().to_dict().items()}, ask()
+        assert not getattr(answer, "offsets", answer.limb).flags.writeable
+        for name, column in want.items():
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(answer, name)[:] = column
+        for name in reversed(want):  # those that are computed from others last come first
             assert np.array_equal(getattr(answer, name), want[name], equal_nan=want[name].dtype.kind == "f"), name
 
 
@@ -101,7 +106,7 @@ def test_columns_of_copied_results_cannot_be_written(how: str):
         read = answer.to_dict()
         columns = COPIES[how](answer).to_dict()
         assert columns.keys() == read.keys()
-        for name, column in columns.items():
+        for name, column in (*columns.items(), *read.items()):
             assert not column.flags.writeable, (call.function, name)
         kinds.add((type(answer).__name__, "tick" in read))
     assert kinds >= {(name, past) for name in ("RayHits", "Chords", "Doubts", "Overlaps") for past in (False, True)}

@@ -8,7 +8,7 @@ import pytest
 from support.cases.shape_rays import SHAPES, sample, sample_rays
 from support.cases.shape_scenes import PLANS, scene
 from support.check_cylinders import FIELDS, sized
-from support.check_shapes import Asked, ShapeTally, compare_chords, compare_hits, row_truths, world_truths
+from support.check_shapes import Asked, ShapeTally, compare_chords, compare_hits, row_truths
 from support.oracle import any_shape
 from support.oracle import cylinder as oracle
 from support.oracle.cylinder import INSIDE
@@ -201,16 +201,3 @@ def test_a_million_segments_and_rays(part: int):
     r = sample_rays(6000, seed=2000 + part)
     tally = compare_hits(r.cast(inside), row_truths(r), inside, r.family)
     assert not tally.problems, tally.report()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", PLANS)
-def test_many_mixed_worlds(name: str):
-    for seed in range(1000, 1060):
-        s = scene(name, 80, seed)
-        world, found = cc.HitWorld(s.limbs.limbs()), world_truths(s.limbs.solids(), s.queries())
-        for inside in POLICIES:
-            tally = compare_hits(world.cast_segments(s.start, s.end, inside=inside), found, inside)
-            assert not tally.problems, f"{name} {seed=} " + tally.report()
-            problems = compare_chords(world.chords_segments(s.start, s.end, inside=inside), found, inside)[1]
-            assert not problems, f"{name} {seed=} {len(problems)} rays differ: {problems[0]}"

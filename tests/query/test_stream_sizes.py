@@ -1,8 +1,8 @@
 """Batches of every size against worlds of every size: no ray is lost, or touched by its neighbours."""
 
 import os
-import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from math import ceil
@@ -10,10 +10,12 @@ from math import ceil
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
-from support.cases.everyday_worlds import make_crowd, shots
+from support.cases.everyday_worlds import make_crowd
 from support.cases.frames import Array
 from support.check_cylinders import IS_COMPILED, same_bits
 from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_all_ways, forced
+from support.oracle.lines import CYLINDER
+from support.oracle.shapes.table import SHAPE_ROWS
 from support.package import printed_by
 
 import cylcollide as cc
@@ -36,13 +38,10 @@ def verdicts_of(hits: cc.RayHits) -> HitColumns:
     return HitColumns(hits.limb, hits.fraction, hits.face, hits.started_inside, none)
 
 
-@pytest.fixture(scope="module", params=["cylinders", "all shapes"])
+@pytest.fixture(scope="module", params=[[CYLINDER], SHAPE_ROWS], ids=["cylinders", "all shapes"])
 def rays(request: pytest.FixtureRequest) -> tuple[cc.Limbs, Array, Array]:
     """Limbs, and as many segments as any test wants."""
-    if request.param == "cylinders":
-        limbs = make_crowd(max(LIMB_COUNTS))
-        return limbs, *shots(limbs, LARGEST)
-    shape = mixed(max(LIMB_COUNTS), seed=6)
+    shape = mixed(max(LIMB_COUNTS), 6, request.param)
     return shape.limbs(), *shots_at(shape, LARGEST, seed=7)
 
 
@@ -80,7 +79,7 @@ def test_what_is_shipped_uses_every_way():
     limbs = make_crowd(40)
     taken = Counter()
     for m in (1, 3, 40):
-        start, end = shots(limbs, 5000 if IS_COMPILED else 210)
+        start, end = shots_at(limbs, 5000 if IS_COMPILED else 210)
         for n in (4, len(start)):
             with forced(MIXED) as seen:
                 cc.HitWorld(limbs[:m]).cast_segments(start[:n], end[:n])
@@ -92,7 +91,7 @@ def test_what_is_shipped_uses_every_way():
 def test_among_many_limbs_fewer_rays_go_as_streams(many: int, rays: int, way: str):
     limbs = make_crowd(40)
     with forced(MIXED, MANY_LIMBS=many) as seen:
-        cc.HitWorld(limbs).cast_segments(*shots(limbs, rays))
+        cc.HitWorld(limbs).cast_segments(*shots_at(limbs, rays))
     assert dict(seen.batches) == {way: 1}
 
 
@@ -215,32 +214,20 @@ def test_a_small_world_after_a_large_one():
     assert printed_by("-c", LARGE_THEN_SMALL).split() == ["True"] * 4
 
 
-def row_by_row(snapshot: cc.Snapshot, start: Array, end: Array) -> list[HitColumns]:
-    """Return the answers in batches of seven, which go one by one."""
-    rows = range(0, len(start), 7)
-    return [verdicts_of(snapshot.cast_segments(start[i : i + 7], end[i : i + 7], threads=1)) for i in rows]
-
-
 def test_threads_have_rooms_of_their_own():
     """Eight Python threads ask for streams at once, each its own rays: nobody sees another's."""
     limbs = make_crowd(100)
     world, n = cc.HitWorld(limbs), 4000 if IS_COMPILED else 16
-    asked = [shots(limbs, n, seed=k) for k in range(8)]
+    asked = [shots_at(limbs, n, seed=k) for k in range(8)]
     with forced(SINGLE):
         want = [verdicts_of(world.cast_segments(*pair, threads=1)) for pair in asked]
-    wrong: list[object] = []
 
     def ask(k: int) -> None:
         for _ in range(5):
-            wrong.extend(differing(want[k], verdicts_of(world.cast_segments(*asked[k], threads=1))))
+            assert not differing(want[k], verdicts_of(world.cast_segments(*asked[k], threads=1)))
 
-    with forced(STREAMS, STREAM_RAYS=256) as seen:
-        threads = [threading.Thread(target=ask, args=(k,)) for k in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with forced(STREAMS, STREAM_RAYS=256) as seen, ThreadPoolExecutor(8) as threads:
+        list(threads.map(ask, range(8)))
         assert seen.batches[STREAMS] >= 30
-    assert not wrong
     assert len({w.limb.tobytes() for w in want}) == 8
     assert not same_bits(world.cast_segments(*asked[0]), world.cast_segments(*asked[0]))

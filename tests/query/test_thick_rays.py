@@ -227,7 +227,7 @@ def test_in_the_past_as_in_a_world_of_that_time():
         assert same(chords[rows], want, fields=("offsets", "limb", "entry_fraction", "exit_fraction")) == []
     assert history.occluded_rays(starts, ends - starts, times, max_distance=1e9, radius=0.1).shape == (240,)
     shots = history.judge_segments(starts, ends, cc.Policy.penetration(loss=0.1), times, radius=radius)
-    assert np.array_equal(shots.chords.offsets if hasattr(shots, "chords") else shots.impacts.offsets, chords.offsets)
+    assert np.array_equal(shots.impacts.offsets, chords.offsets)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED, sized
+from support.exact_answers import check_chords, check_hits, solids_of
 
 import cylcollide as cc
 from cylcollide.exact import order
@@ -46,13 +47,8 @@ def rays(n, seed=0):
 def test_closest_is_that_of_all_limbs_in_exact_arithmetic(kind, inside, radius):
     limbs, (starts, ends) = KINDS[kind], rays(sized(60, 20) // (1 + 4 * (radius > 0.0)))
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside, radius=radius)
-    solids = [(k, exact_limb(limbs._table, k)) for k in range(len(limbs))]
-    if radius:
-        solids = [(k, grown_by(solid, radius)) for k, solid in solids]
     assert hits.rechecked > len(starts) / 6
-    for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        first, started_inside = order.closest(segment_numbers(start, end), solids, inside)
-        assert (hits.limb[i], hits.started_inside[i]) == (-1 if first is None else first[0], started_inside)
+    check_hits(hits, solids_of(limbs, radius), starts, ends, inside)
 
 
 WIDE = 2 * TILES
@@ -86,26 +82,10 @@ def test_rays_along_level_faces_need_no_exact_arithmetic(kind, radius, inside, e
     hits, chords = world.cast_segments(starts, ends, **options), world.chords_segments(starts, ends, radius=radius)
     few = [world.cast_segments(starts[i], ends[i], **options) for i in range(6)]
     assert [one.fraction.tobytes() for one in few] == [hits.fraction[i : i + 1].tobytes() for i in range(6)]
-    solids, seen = [(k, exact_limb(limbs._table, k)) for k in range(len(limbs))], 0
-    solids = [(k, grown_by(solid, radius)) for k, solid in solids] if radius else solids
-    for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        ray = segment_numbers(start, end)
-        first, started_inside = order.closest(ray, solids, inside)
-        assert (hits.limb[i], hits.started_inside[i]) == (-1 if first is None else first[0], started_inside)
-        if first is not None:
-            assert hits.fraction[i] == pytest.approx(order.hit_time(first[1], inside).double_double()[0], rel=1e-15)
-            leaves = first[1].entry_face == cc.Face.INSIDE and inside == "exit"
-            assert hits.face[i] == (first[1].exit_face if leaves else first[1].entry_face)
-            seen += 1
-        rows = slice(chords.offsets[i], chords.offsets[i + 1])
-        true = order.sorted_chords(ray, solids)
-        assert chords.limb[rows].tolist() == [limb for limb, _ in true]
-        assert chords.entry_face[rows].tolist() == [chord.entry_face for _, chord in true]
-        assert chords.exit_face[rows].tolist() == [chord.exit_face for _, chord in true]
-        for name, found in (("entry", chords.entry_fraction), ("exit", chords.exit_fraction)):
-            times = [getattr(chord, name).double_double()[0] for _, chord in true]
-            assert found[rows] == pytest.approx(times, rel=1e-15, abs=1e-300)
-    assert seen > n / 8
+    solids = solids_of(limbs, radius)
+    check_hits(hits, solids, starts, ends, inside)
+    check_chords(chords, solids, starts, ends, 1e-300)
+    assert hits.hit.sum() > n / 8
 
 
 @pytest.mark.coverage

@@ -2,7 +2,6 @@
 
 import _thread
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -12,11 +11,12 @@ from types import FrameType
 
 import numpy as np
 import pytest
-from support.cases.everyday_worlds import make_crowd, shots
+from support.cases.everyday_shape_worlds import shots_at
+from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import IS_COMPILED
 from support.force_loop import STREAMS, forced
 from support.machine_code import replace_loop
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by, run_python
 
 import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
@@ -179,8 +179,7 @@ threading.Thread(target=serve).start()
 @pytest.mark.skipif(not IS_COMPILED, reason="13,000 rays take minutes")
 def test_a_server_goes_on_when_the_main_thread_has_ended():
     """Python hands out no more work to pools by then."""
-    run = subprocess.run([sys.executable, "-c", SERVER], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
-    assert run.stdout.split() == ["13000", "hits"], run.stderr
+    assert run_python("-c", SERVER).stdout == "13000 hits\n"
 
 
 @pytest.mark.parametrize("crosses_more", [False, True])
@@ -188,7 +187,7 @@ def test_a_question_within_a_question(crosses_more: bool, monkeypatch: pytest.Mo
     """Signals are handled between two steps of Python, and who handles one may ask: the same thread, the same room."""
     limbs = make_crowd(33)
     n = 900 if IS_COMPILED else 24
-    start, end = shots(limbs, n)
+    start, end = shots_at(limbs, n)
     ask = [partial(cc.HitWorld(limbs).chords_segments, begin, begin + step, threads=1)
            for begin, step in ((start, end - start), (start + 1e3, np.ones(3)))]  # fmt: skip
     outer, inner = ask[::-1] if crosses_more else ask
@@ -235,10 +234,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("way", ["uninterrupted", "task"])
 def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
     """Although the wait for it was interrupted."""
-    done = subprocess.run(
-        [sys.executable, "-c", EXITS_MEANWHILE, way], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["interrupted", "ended"], "")
+    assert printed_by("-c", EXITS_MEANWHILE, way).split() == ["interrupted", "ended"]
 
 
 def test_a_task_that_fails_has_ended(monkeypatch: pytest.MonkeyPatch):

@@ -10,8 +10,8 @@ from support.awkward_forms import Plain
 from support.cases.everyday_shape_worlds import mixed
 
 import cylcollide as cc
-from cylcollide.query.blades import SweptHits
-from cylcollide.query.doubts import Doubts
+from cylcollide.limbs.meshes import BOX_CORNERS, BOX_TRIANGLES
+from cylcollide.query.result import Result
 
 ROWS = 6
 row = np.arange(ROWS, dtype=float)
@@ -21,11 +21,6 @@ SIZE, EIGHTH, INDEX = 0.5 + 0.125 * row, 0.0 * row + 0.125, row.astype(np.int64)
 TURN = np.column_stack([row - 3, 0.5 * row, 0 * row + 1, row])
 FIRST, LATER = 0.5 + 0.5 * row, 2.5 + 0.5 * row
 BONES, TURNS = PLACE[:, None] + 0.25 * END, np.broadcast_to(TURN, (ROWS, ROWS, 4)).copy()
-CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-SIDES = np.array(
-    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4],
-     [1, 5, 7], [1, 7, 3]]
-)  # fmt: skip
 QUARTER = np.broadcast_to(np.array([[0.0, -1, 0, 2], [1, 0, 0, 0.5], [0, 0, 1, 0.125]]), (ROWS, 3, 4)).copy()
 """Quarter turns about z, with a translation."""
 POLICY = cc.Policy.penetration(0.25, {0: 2.0})
@@ -224,8 +219,8 @@ def bodies() -> Iterator[Call]:
     moved: Arrays = {**joints, "joint_positions": BONES}
     yield Call("Rig.forward", rig().forward, joints)
     yield Call("Rig.forward", rig().forward, moved)
-    skin: Arrays = {"vertices": CORNERS, "faces": SIDES, "weights": np.ones((8, 1)), "parents": INDEX[:1] - 1}
-    one: Arrays = {"rest_positions": PLACE[:1], "rest_orientations": TURN[:1]}
+    skin: Arrays = {"vertices": BOX_CORNERS, "faces": BOX_TRIANGLES, "weights": np.ones((8, 1))}
+    one: Arrays = {"parents": INDEX[:1] - 1, "rest_positions": PLACE[:1], "rest_orientations": TURN[:1]}
     of_skin = _bound(cc.Rig.from_skin, {"bone_names": ["a"], "shapes": [cc.Shape.SPHERE]})
     yield Call("Rig.from_skin", of_skin, {**skin, **one})
     frames: Arrays = {"times": row, "root_positions": PLACE, "orientations": TURNS}
@@ -249,22 +244,14 @@ def calls() -> dict[str, Call]:
 
 
 LAZY: dict[type, tuple[str, ...]] = {
-    cc.RayHits: ("limb", "fraction", "face", "position", "normal", "exit_position", "thickness", "character"),
-    cc.Chords: ("offsets", "limb", "entry_fraction", "exit_fraction", "thickness", "entry_position", "exit_normal"),
-    cc.Judged: ("limb", "position", "distance", "damage", "energy_left", "shot"),
     cc.FlightPath: ("starts", "ends", "t0", "t1", "bullet", "error"),
-    cc.ClosestPoints: ("limb", "distance", "position", "normal", "face"),
-    cc.NearLimbs: ("offsets", "query", "limb", "distance", "position", "normal", "face"),
-    cc.Overlaps: ("offsets", "query", "limb", "undecided"),
-    cc.PointHits: ("limb", "count", "axis_distance_squared"),
     cc.Limbs: (*("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents"), "character", "mask"),
     cc.MissExplanation: ("hit", "limb", "gap", "point", "segment_point", "intervals"),
     cc.Explanation: ("hit", "clearance", "nearest"),
     cc.Rig: ("rest_positions", "rest_orientations", "parents", "limb_bone"),
     cc.Clip: ("parents", "offsets", "tips", "times", "root_positions", "orientations"),
 }
-"""Fields of what is answered."""
-OF_MOVING = ("limb", "fraction", "time", "target_time", "face", "position", "normal", "tick", "alpha", "exit_fraction")
+"""Fields of what is answered, besides results, which name them."""
 
 
 def arrays_of(answer: Any) -> list[Any]:
@@ -272,9 +259,7 @@ def arrays_of(answer: Any) -> list[Any]:
     if isinstance(answer, tuple):
         return [array for part in answer for array in arrays_of(part)]
     names = next((names for kind, names in LAZY.items() if isinstance(answer, kind)), None)
-    if names is None and isinstance(answer, Doubts | SweptHits):
-        names = (*answer.fields, *answer._of_queries)
-    if names is None and type(answer).__name__ == "MovingHits":
-        names = OF_MOVING
+    if isinstance(answer, Result):
+        names = (*answer.fields, *answer._of_queries, *["offsets"] * hasattr(answer, "offsets"))
     parts = [np.array(answer)] if names is None else [np.array(getattr(answer, name)) for name in names]
     return parts + (arrays_of(answer.limbs) if isinstance(answer, cc.Rig) else [])

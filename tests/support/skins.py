@@ -102,7 +102,7 @@ def rest_matrices(given):
 
 
 def matrix(position, q):
-    """The transform of a bone, 4 by 4."""
-    m = np.eye(4)
-    m[:3, :3], m[:3, 3] = matrices(q), position
+    """The transforms of bones, (..., 4, 4)."""
+    m = np.zeros((*np.shape(q)[:-1], 4, 4))
+    m[..., :3, :3], m[..., :3, 3], m[..., 3, 3] = matrices(q), position, 1.0
     return m

@@ -6,17 +6,18 @@ A shuffled tower also deals its limbs to other slots every eight steps, which no
 all else goes on.
 """
 
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, wait
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.beside import repeated
 from support.force_loop import POLICIES
-from support.package import environment
+from support.package import environment, printed_by
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
@@ -26,7 +27,6 @@ from cylcollide.world.queries import Queries
 STEPS = 64  # states
 UP = np.array([0.0, 0.0, 1.0])
 TOP = 1024.0  # where rays come from
-ROOT = Path(__file__).parents[2]
 
 
 class Tower:
@@ -127,20 +127,15 @@ def test_every_question_tells_a_torn_state():
 
 def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Counter[str]:
     """Move the world as fast as it goes while every kind of question is asked; what was seen."""
-    tower, seen, wrong = Tower(side, copies, shuffled), Counter(), []
+    tower, seen = Tower(side, copies, shuffled), Counter()
     assert all(len(ask(tower.world)) == 1 for ask in tower.questions())  # compiled before the time runs
-    stop, states = threading.Event(), [set() for _ in range(8)]
+    states = [set() for _ in range(8)]
     tree = tower.world.snapshot()._tree
     kept = [(k, tower.world.snapshot()) for k in (0,) if tower.lift(k) is None]
 
-    def repeat(name: str, ask: Callable[[], object]) -> None:
-        try:
-            while not stop.is_set():
-                ask()
-                seen[name] += 1
-        except BaseException as error:  # a thread that dies would pass unnoticed
-            wrong.append((name, error))
-            stop.set()
+    def counted(name: str, ask: Callable[[], object]) -> None:
+        ask()
+        seen[name] += 1
 
     def asking(mine: set[int], question: Callable[[Queries], set[int]]) -> Callable[[], None]:
         def ask() -> None:
@@ -175,18 +170,10 @@ def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Co
         "limbs": tower.by_limbs,
     }
     jobs = {name: asking(states[i], q) for i, (name, q) in enumerate(questions.items())}
-    threads = [
-        threading.Thread(target=repeat, args=job) for job in ({"moves": move, "old snapshots": ask_old} | jobs).items()
-    ]
-    for thread in threads:
-        thread.start()
-    stop.wait(seconds)
-    stop.set()
-    for thread in threads:
-        thread.join(60)
-    assert not any(thread.is_alive() for thread in threads)
-    if wrong:
-        raise AssertionError(f"{len(wrong)} threads failed, the first: {wrong[0][0]}") from wrong[0][1]
+    with repeated(
+        *(partial(counted, *job) for job in ({"moves": move, "old snapshots": ask_old} | jobs).items())
+    ) as calls:
+        wait(calls, seconds, FIRST_EXCEPTION)
     last = {(seen["moves"] - 1) * 7 % STEPS}
     assert tower.by_snapshot(tower.world) == last, "the last state is not the one that stays"
     tower.world.finish_rebuild()
@@ -231,31 +218,28 @@ def test_hammer_for_a_minute(side: int, copies: int, shuffled: bool):
 
 
 FIRST_CALLS = """
-import sys, threading, time
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, {tests!r})
 import numpy as np
 import cylcollide as cc
-from support.cases.everyday_worlds import make_crowd, shots
+from support.cases.everyday_shape_worlds import shots_at
+from support.cases.everyday_worlds import make_crowd
 limbs = make_crowd(40)
-world, (start, end) = cc.HitWorld(limbs), shots(limbs, 500)
-barrier, answers, wrong = threading.Barrier(4), [None] * 4, []
+world, (start, end) = cc.HitWorld(limbs), shots_at(limbs, 500)
+barrier = threading.Barrier(4)
 
 def ask(k):
-    try:
-        barrier.wait()
-        hits = world.cast_segments(start, end, threads=1)
-        few = world.cast_segments(start[:9], end[:9])
-        world.set_endpoints(limbs.p1, limbs.p2)
-        held, chords = world.contains_points(start), world.chords_segments(start, end)
-        answers[k] = [x.tobytes() for x in (hits.limb, hits.fraction, hits.position, few.limb, held.limb, chords.limb)]
-        answers[k].append(world.occluded_segments(start, end).tobytes())
-    except BaseException as error:
-        wrong.append(repr(error))
+    barrier.wait()
+    hits = world.cast_segments(start, end, threads=1)
+    few = world.cast_segments(start[:9], end[:9])
+    world.set_endpoints(limbs.p1, limbs.p2)
+    held, chords = world.contains_points(start), world.chords_segments(start, end)
+    columns = hits.limb, hits.fraction, hits.position, few.limb, held.limb, chords.limb
+    return [x.tobytes() for x in (*columns, world.occluded_segments(start, end))]
 
-threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
-[t.start() for t in threads]
-[t.join() for t in threads]
-assert not wrong, wrong
+with ThreadPoolExecutor(4) as threads:
+    answers = list(threads.map(ask, range(4)))
 assert all(a == answers[0] for a in answers)
 assert np.frombuffer(answers[0][0], np.int32).max() > 0
 print("asked")
@@ -265,5 +249,4 @@ print("asked")
 def test_first_calls_at_once():
     """Four threads of a fresh process."""
     code = FIRST_CALLS.format(tests=str(Path(__file__).parents[1]))
-    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["asked"], done.stderr
+    assert printed_by("-c", code, env=environment()) == "asked\n"

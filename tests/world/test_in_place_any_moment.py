@@ -1,7 +1,6 @@
 """Whoever looks in whatever moment of moves in place: threads, forks, handlers of signals, and interrupts."""
 
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -13,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.beside import repeated
 from support.character_life import all_shapes_rig
 from support.moves_in_place import EVERYWHERE, HOLDERS, MANY, Crowd, numbers_of, results
-from support.package import ABOVE_PACKAGE
+from support.package import printed_by
 
 import cylcollide as cc
 from cylcollide.runtime.levels import MACHINE_CODE
@@ -151,45 +151,31 @@ def check_threads(enough: int, seconds: float) -> None:
     read has limbs of several, or others later.
     """
     crowd = Crowd(cc.Rig.humanoid())
-    count, ended, reads, errors, pauses = 3, threading.Event(), [], [], cycle((0, 1, 5))
+    count, reads, pauses = 3, [], cycle((0, 1, 5))
     place = crowd.at[-count:].copy()
     crowd.world.set_poses(crowd.ids[-count:], place, crowd.turn[-count:])
     origin = crowd.world.limbs.p1[-17 * count :].copy()
 
     def read() -> None:
-        try:
-            while not ended.is_set():
-                state = crowd.world.snapshot()
-                first = state._table.p1[-17 * count :].copy()
-                steps = first[:, 2] - origin[:, 2]
-                assert np.ptp(steps) < 1e-9, steps
-                time.sleep(next(pauses) * 1e-4)
-                assert np.array_equal(state._table.p1[-17 * count :], first)
-                reads.append(steps[0])
-                del state, first
-                time.sleep(1e-3)
-        except BaseException as error:
-            errors.append(error)
+        state = crowd.world.snapshot()
+        first = state._table.p1[-17 * count :].copy()
+        steps = first[:, 2] - origin[:, 2]
+        assert np.ptp(steps) < 1e-9, steps
+        time.sleep(next(pauses) * 1e-4)
+        assert np.array_equal(state._table.p1[-17 * count :], first)
+        reads.append(steps[0])
+        del state, first
+        time.sleep(1e-3)
 
-    threads = [threading.Thread(target=read) for _ in range(2)]
     before, latest, step, moves = sys.getswitchinterval(), time.monotonic() + seconds, 0, 0
     sys.setswitchinterval(1e-4)
     try:
-        with results() as seen:
-            for thread in threads:
-                thread.start()
-            while (
-                not errors and min(seen.count(MOVED), moves - seen.count(MOVED)) < enough and time.monotonic() < latest
-            ):
+        with results() as seen, repeated(read, read):
+            while min(seen.count(MOVED), moves - seen.count(MOVED)) < enough and time.monotonic() < latest:
                 step, moves = (step + 1) % 64, moves + 1
                 crowd.world.set_poses(crowd.ids[-count:], place + np.array([0.0, 0.0, step / 64]), crowd.turn[-count:])
     finally:
         sys.setswitchinterval(before)
-        ended.set()
-        for thread in threads:
-            thread.join()
-    if errors:
-        raise errors[0]
     assert min(seen.count(MOVED), moves - seen.count(MOVED)) >= enough
     assert len(set(reads)) > min(enough / 4, 60)
 
@@ -237,7 +223,6 @@ print(len(seen), max(seen))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
 def test_a_fork_while_another_thread_moves_has_a_whole_state():
     """In state k all limbs of some characters stand k steps from where they began."""
-    run = subprocess.run([sys.executable, "-c", FORKS], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=True)
-    different, largest = map(int, run.stdout.split())
+    different, largest = map(int, printed_by("-c", FORKS).split())
     assert different > 4
     assert largest < 16

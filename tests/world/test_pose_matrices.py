@@ -2,25 +2,19 @@
 
 import numpy as np
 import pytest
+from support.skins import matrix
 
 import cylcollide as cc
 
 RIG = cc.Rig.humanoid()
 BONES = len(RIG.bone_names)
-LAST = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def matrices(k: int, seed: int = 1):
     """Bones of k characters, (k, b, 4, 4): matrix times column vector."""
     rng = np.random.default_rng(seed)
     at, turn = RIG.forward(rng.normal(size=(k, 3)) * 5, rng.normal(size=(k, 4)), rng.normal(size=(k, BONES, 4)))
-    m = np.zeros((k, BONES, 4, 4))
-    for axis in range(3):
-        about = np.broadcast_to(np.append(np.eye(3)[axis], 0.0), turn.shape)
-        back = turn * [-1, -1, -1, 1]
-        m[..., :3, axis] = cc.quaternions.multiply(cc.quaternions.multiply(turn, about), back)[..., :3]
-    m[..., :3, 3], m[..., 3, 3] = at, 1.0
-    return m
+    return matrix(at, turn)
 
 
 def forms(m):

@@ -1,12 +1,10 @@
 """Solids that nobody owns: handles, rows, masks, what is refused; and readers while they move."""
 
-import copy
-import pickle
-import threading
-
 import numpy as np
 import pytest
+from support.beside import repeated
 from support.check_cylinders import IS_COMPILED, same_bits
+from support.copies import COPIES
 from support.memory import memory_taken
 from support.one_limb import about_z, one_limb_world
 
@@ -156,7 +154,7 @@ def test_ids_and_calls_of_characters_know_none(world):
     assert world.characters.tolist() == [1]
 
 
-@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("how", COPIES.values(), ids=COPIES)
 def test_copies_have_them_and_go_their_own_way(world, how):
     kept = world.snapshot()
     world.move_static(0, [0, 0, 0.5], about_z(0.3))
@@ -183,36 +181,23 @@ def test_points_lie_in_them(world):
 
 def test_readers_see_a_whole_state_while_a_lift_moves():
     """Two walls of one static always stand 1 apart, wherever it is; a third one comes and goes."""
-    world, stop, wrong = one_limb_world()[0], threading.Event(), []
+    world = one_limb_world()[0]
     lift = world.add_static(cc.Limbs.concat([wall(3.0), wall(4.0)]))
     seen: set[float] = set()
 
     def read() -> None:
-        try:
-            while not stop.is_set():
-                chords = world.chords_segments(*THROUGH)
-                own = chords.static == lift
-                near, far = chords.entry_position[own, 0]
-                assert abs(far - near - 1.0) < 1e-12
-                assert (chords.limb[own] == [0, 1]).all()
-                seen.add(round(float(near), 9))
-        except BaseException as error:
-            wrong.append(error)
-            stop.set()
+        chords = world.chords_segments(*THROUGH)
+        own = chords.static == lift
+        near, far = chords.entry_position[own, 0]
+        assert abs(far - near - 1.0) < 1e-12
+        assert (chords.limb[own] == [0, 1]).all()
+        seen.add(round(float(near), 9))
 
-    readers = [threading.Thread(target=read) for _ in range(2)]
-    for reader in readers:
-        reader.start()
-    for k in range(3000 if IS_COMPILED else 30):
-        world.move_static(lift, [k % 4, 0, 0], NO_TURN)
-        if k % 16 == 0:
-            world.remove_static(world.add_static(wall(8.5)))
-        if stop.is_set():
-            break
-    stop.set()
-    for reader in readers:
-        reader.join(60)
-    assert not wrong, wrong[0]
+    with repeated(read, read):
+        for k in range(3000 if IS_COMPILED else 30):
+            world.move_static(lift, [k % 4, 0, 0], NO_TURN)
+            if k % 16 == 0:
+                world.remove_static(world.add_static(wall(8.5)))
     assert seen <= {2.9, 3.9, 4.9, 5.9}
     assert len(seen) > 1
 

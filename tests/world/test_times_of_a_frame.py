@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cases.frames import matrices
 from support.check_cylinders import IS_COMPILED
+from support.skins import matrix
 
 import cylcollide as cc
 
@@ -54,14 +54,6 @@ def moves(world: cc.HitWorld, ids: np.ndarray, rig: cc.Rig) -> Callable[[], None
     return lambda: world.set_poses(ids, *next(frames))
 
 
-def matrices_of(positions: np.ndarray, orientations: np.ndarray) -> np.ndarray:
-    """The same bones as matrices, (k, b, 4, 4)."""
-    m = np.zeros((*positions.shape[:2], 4, 4))
-    m[..., :3, :3] = matrices(orientations)
-    m[..., :3, 3], m[..., 3, 3] = positions, 1.0
-    return m
-
-
 @pytest.mark.skipif(cc.info().level == "x86-64", reason="1.54 times as long without AVX2")
 def test_matrices_take_half_as_long_again_as_poses():
     """64 characters of 67 bones, 24 of which carry a limb."""
@@ -70,7 +62,7 @@ def test_matrices_take_half_as_long_again_as_poses():
     names, parents = [f"b{i}" for i in range(67)], [-1, *range(66)]
     rig = cc.Rig(names, parents, np.full((67, 3), 0.05), np.tile([0, 0, 0, 1], (67, 1)), limbs, carriers)
     world, ids = world_of(*[rig] * 64)
-    frames = cycle([matrices_of(*standing(rig, 64, seed)) for seed in range(2)])
+    frames = cycle([matrix(*standing(rig, 64, seed)) for seed in range(2)])
     assert at_most(1.5, lambda: world.set_pose_matrices(ids, next(frames), order="row"), moves(world, ids, rig))
 
 

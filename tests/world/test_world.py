@@ -5,14 +5,13 @@ import weakref
 
 import numpy as np
 import pytest
-from support.cases.everyday_shape_worlds import mixed
-from support.cases.everyday_worlds import make_crowd, shots
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import FIELDS, same_bits, sized
 
 import cylcollide as cc
 
 POLICIES = ("hit", "exit", "ignore")
-RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 4095, 4097)
 LIMB_COUNTS = (0, 1, 2, 16, 17, 33, 500)
 
 
@@ -44,7 +43,7 @@ def test_the_box_of_a_disc_reaches_its_rim(shape: str):
 @pytest.mark.parametrize("limbs_count", [n for n in LIMB_COUNTS if n])
 def test_a_moved_world_equals_a_fresh_one(limbs_count: int):
     limbs, rng = mixed(max(7, limbs_count)).limbs()[:limbs_count], np.random.default_rng(1)
-    starts, ends = shots(limbs, sized(300))
+    starts, ends = shots_at(limbs, sized(300))
     has_axis = (limbs.p1 != limbs.p2).any(axis=1, keepdims=True)
     world = cc.HitWorld(limbs)
     before = world.cast_segments(starts, ends)
@@ -60,7 +59,7 @@ def test_a_moved_world_equals_a_fresh_one(limbs_count: int):
         else:
             world.set_endpoints(p1[some], p2[some], limbs=some)
         fresh = cc.HitWorld(limbs.moved(p1, p2))
-        starts, ends = shots(fresh.limbs, sized(300), seed=round_)
+        starts, ends = shots_at(fresh.limbs, sized(300), seed=round_)
         for inside in POLICIES:
             assert not same_bits(*(w.cast_segments(starts, ends, inside=inside) for w in (fresh, world)))
         assert world.occluded_segments(starts, ends).tolist() == fresh.occluded_segments(starts, ends).tolist()
@@ -74,7 +73,7 @@ def test_a_moved_world_equals_a_fresh_one(limbs_count: int):
 
 def test_a_snapshot_and_past_hits_do_not_move(crowd: cc.Limbs):
     world = cc.HitWorld(crowd)
-    starts, ends = shots(crowd, sized(200))
+    starts, ends = shots_at(crowd, sized(200))
     want = world.cast_segments(starts, ends)
     want_bits = {name: getattr(want, name).copy() for name in FIELDS}
     late = world.cast_segments(starts, ends)  # its heavy fields are asked for only after the world has moved
@@ -89,7 +88,7 @@ def test_a_snapshot_and_past_hits_do_not_move(crowd: cc.Limbs):
 def test_input_arrays_may_be_reused(crowd: cc.Limbs):
     p1, p2, radius = crowd.p1.copy(), crowd.p2.copy(), crowd.radius.copy()
     world = cc.HitWorld(cc.Limbs.cylinders(p1, p2, radius))
-    starts, ends = shots(crowd, 50)
+    starts, ends = shots_at(crowd, 50)
     want = world.cast_segments(starts, ends)
     position = want.position.copy()
     late, s, e = (x := starts.copy()), starts.copy(), ends.copy()
@@ -103,7 +102,7 @@ def test_input_arrays_may_be_reused(crowd: cc.Limbs):
 
 def test_a_limit_is_one_number_or_one_a_ray(crowd: cc.Limbs):
     world = cc.HitWorld(crowd)
-    starts, ends = shots(crowd, sized(100))
+    starts, ends = shots_at(crowd, sized(100))
     for limit in (0, 0.5, 3, np.inf):
         one = world.cast_rays(starts, ends - starts, max_distance=limit)
         each = world.cast_rays(starts, ends - starts, max_distance=np.full(len(starts), limit))
@@ -115,7 +114,7 @@ def test_a_limit_is_one_number_or_one_a_ray(crowd: cc.Limbs):
 
 def test_an_empty_world_and_an_empty_query(crowd: cc.Limbs):
     empty = cc.HitWorld(make_crowd(0))
-    starts, ends = shots(crowd, 5)
+    starts, ends = shots_at(crowd, 5)
     hits = empty.cast_segments(starts, ends)
     assert not hits.hit.any()
     assert (hits.limb == -1).all()

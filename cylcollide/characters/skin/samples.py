@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide.characters.skeleton import upwards
 from cylcollide.characters.skin.skin import Skin
 
 SEARCHED, MEASURED = 20_000, 60_000
@@ -90,10 +91,8 @@ def divided(pieces: SkinPieces, skin: Skin, kept: BoolArray) -> SkinPieces:
     """
     weights = np.zeros_like(pieces.weights)
     for bone in range(len(kept)):
-        heir = bone
-        while heir >= 0 and not kept[heir]:
-            heir = int(skin.parents[heir])
-        weights[:, heir if heir >= 0 else int(kept.argmax())] += pieces.weights[:, bone]
+        heir = next((above for above in upwards(skin.parents, bone) if kept[above]), int(kept.argmax()))
+        weights[:, heir] += pieces.weights[:, bone]
     return replace(pieces, bone=weights.argmax(axis=1))
 
 

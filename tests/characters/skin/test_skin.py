@@ -1,7 +1,5 @@
 """Skins: linear blend skinning against one vertex at a time; bad skins are refused."""
 
-import copy
-
 import numpy as np
 import pytest
 from support import skins
@@ -42,17 +40,6 @@ def test_posed_vertices_are_blends_of_what_each_bone_does():
 def test_at_rest_vertices_stay():
     skin = Skin(**three_bones(np.random.default_rng(3)))
     np.testing.assert_allclose(skin.posed(*skin._rest), skin.vertices, atol=1e-14)
-
-
-def test_a_skin_is_immutable_and_so_are_its_copies():
-    skin = Skin(**three_bones(np.random.default_rng(3)))
-    copied = copy.deepcopy(skin)
-    assert not copied.parents.flags.writeable
-    np.testing.assert_allclose(copied.weights, skin.weights, atol=1e-15)
-    with pytest.raises(AttributeError, match="immutable"):
-        skin.vertices = skin.vertices
-    with pytest.raises(ValueError, match="read-only"):
-        skin.weights[0] = 1
     assert repr(skin) == "Skin(300 vertices, 576 triangles, 3 bones)"
 
 

@@ -8,6 +8,8 @@ from support.oracle.cylinder import Ray, segment
 from support.oracle.shapes.rows import Shapes, concat, shapes
 from support.oracle.shapes.table import SHAPE_ROWS
 
+import cylcollide as cc
+
 
 def mixed(count: int, seed: int = 5, kinds: Collection[int] = SHAPE_ROWS) -> Shapes:
     """Return limbs of the shapes, one after another, strewn over a box of 6 m; radii 0.2 to 0.6, lengths about 1 m."""
@@ -28,10 +30,12 @@ def mixed(count: int, seed: int = 5, kinds: Collection[int] = SHAPE_ROWS) -> Sha
     return concat(parts).take(order)
 
 
-def shots_at(limbs: Shapes, n: int, seed: int = 3) -> tuple[Array, Array]:
+def shots_at(limbs: Shapes | cc.Limbs, n: int, seed: int = 3) -> tuple[Array, Array]:
     """Return n segments: most through the limbs, some that start in one, some short, some past everything."""
     rng = np.random.default_rng(seed)
     start, end = rng.uniform(-5, 5, (2, n, 3))
+    if not len(limbs):
+        return start, end
     k = rng.integers(0, len(limbs), n)
     # A point in the limb, or near it: on the axis, in the wall of a tube, in a ball.
     off = rng.normal(size=(n, 3))

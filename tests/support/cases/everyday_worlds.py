@@ -15,20 +15,6 @@ def make_crowd(count: int = 40, seed: int = 5) -> cc.Limbs:
     )
 
 
-def shots(limbs: cc.Limbs, n: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Return n segments: most through the crowd, some that start inside a limb, some short, some past everything."""
-    rng = np.random.default_rng(seed)
-    spread = np.abs(limbs.p1).max(initial=1.0)
-    start, end = rng.uniform(-2 * spread, 2 * spread, (2, n, 3))
-    if len(limbs):
-        k = rng.integers(0, len(limbs), n)
-        on_axis = limbs.p1[k] + rng.random((n, 1)) * (limbs.p2 - limbs.p1)[k]
-        kind = rng.integers(0, 6, (n, 1))
-        start = np.where(kind == 0, on_axis, start)
-        end = np.select([kind == 1, kind == 2], [on_axis, 2 * on_axis - start], end)
-    return start, end
-
-
 def leap(world: cc.HitWorld, seed: int) -> cc.Limbs:
     """Shuffle the limbs; the same, of a world of its own."""
     limbs = world.limbs

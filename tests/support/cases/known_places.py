@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from support.cases.frames import Array, framed
 from support.cases.posed_shapes import Placed
 from support.check_cylinders import IS_COMPILED
+from support.number_range import times
 from support.oracle.any_shape import chords, classify
 from support.oracle.cylinder import POINT_INSIDE, segment
 from support.oracle.lines import Solid
@@ -82,10 +83,9 @@ class KnownPlaces:
 
     def tiny(self) -> "KnownPlaces":
         """Return the first twelve so small that float64 is not trusted: exact arithmetic answers."""
-        one, unit = self.shapes.take(np.arange(12)), 2.0**-80
-        lengths = {name: unit * getattr(one, name) for name in ("p1", "p2", "radius", "radius2", "half")}
+        unit, shapes = 2.0**-80, times(self.shapes.take(np.arange(12)), -80)
         return replace(
-            self, shapes=replace(one, **lengths), place=unit * self.place[:12], normal=self.normal[:12],
+            self, shapes=shapes, place=unit * self.place[:12], normal=self.normal[:12],
             across=self.across[:12], flat=self.flat[:12], gap=unit * self.gap[:12], face=self.face[:12],
         )  # fmt: skip
 

@@ -43,3 +43,9 @@ def random_poses(rig: cc.Rig, k: int, seed: int = 0) -> tuple[np.ndarray, np.nda
     b = len(rig.bone_names)
     lengths = 2.0 ** rng.integers(-20, 20, (k, b, 1))
     return 5.0 * rng.normal(size=(k, b, 3)), lengths * rng.normal(size=(k, b, 4))
+
+
+def own_rig(clip: cc.Clip) -> cc.Rig:
+    """Return a rig of the bones of a clip, the first of which carries a ball."""
+    ball = cc.Limbs.spheres([[0, 0, 0]], 1.0)
+    return cc.Rig(clip.bone_names, clip.parents, clip.offsets, clip.rest_orientations, ball, 0)

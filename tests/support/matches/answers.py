@@ -4,28 +4,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from support.check_cylinders import FIELDS, Columns
+from support.check_cylinders import Columns
 from support.matches.volley import Moment, Volley
 
 import cylcollide as cc
+from cylcollide.characters.judged import Impacts
 from cylcollide.history import PoseHistory
 
-HIT = (*FIELDS, "limb_name", "hit_group")
-CHORD = (
-    "limb", "character", "limb_name", "hit_group", "entry_fraction", "exit_fraction", "entry_face", "exit_face",
-    "thickness", "entry_distance", "exit_distance", "entry_position", "entry_normal", "exit_position", "exit_normal",
-)  # fmt: skip
-JUDGED = (
-    "hit", "limb", "character", "limb_name", "hit_group", "position", "normal", "distance", "damage", "energy_left",
-    "shot", "victim",
-)  # fmt: skip
-IMPACT = (
-    "limb", "character", "limb_name", "hit_group", "entry_fraction", "exit_fraction", "thickness", "energy_in",
-    "energy_out", "damage", "reason",
-)  # fmt: skip
-POINT = ("limb", "count", "axis_distance_squared")
 OF_BONES = ("bone", "rig_limb", "local_position", "local_normal")
 """Fields that bare limbs do not have."""
+HIT, CHORD, JUDGED, IMPACT, POINT = (
+    tuple(name for name in kind.fields if name not in (*OF_BONES, "static", "ray"))
+    for kind in (cc.RayHits, cc.Chords, cc.Judged, Impacts, cc.PointHits)
+)
+"""Fields that worlds of bare limbs have, too; they number rays otherwise."""
 
 NAMES, GROUPS = {"head": 4.0, "torso": 1.0, "default": 0.5}, {"head": 1, "torso": 2, "arm": 3, "leg": 4}
 POLICIES: tuple[Callable[[dict[str, int]], cc.Policy], ...] = (

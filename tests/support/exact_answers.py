@@ -1,0 +1,46 @@
+"""What exact arithmetic answers about every limb by itself, and queries compared with that."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import cylcollide as cc
+from cylcollide._types import InsidePolicy
+from cylcollide.exact import order
+from cylcollide.exact.line import segment_numbers
+from cylcollide.exact.solid import Solid
+from cylcollide.exact.thick import grown_by
+from cylcollide.query.exact_fallback import exact_limb
+
+Solids = list[tuple[int, Solid]]
+Vectors = NDArray[np.float64]
+
+
+def solids_of(limbs: cc.Limbs, radius: float = 0.0, mask: int = 0xFFFFFFFF) -> Solids:
+    """Return the solids of the limbs in these layers, with their rows, grown by a radius."""
+    solids = [(k, exact_limb(limbs._table, k)) for k in np.flatnonzero(limbs.mask & mask).tolist()]
+    return [(k, grown_by(solid, radius)) for k, solid in solids] if radius else list(solids)
+
+
+def check_hits(hits: cc.RayHits, solids: Solids, starts: Vectors, ends: Vectors, inside: InsidePolicy = "hit") -> None:
+    """Assert that segments hit what exact arithmetic says, there, and by that face."""
+    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        first, started_inside = order.closest(segment_numbers(start, end), solids, inside)
+        assert (hits.limb[i], hits.started_inside[i]) == (-1 if first is None else first[0], started_inside), i
+        if first is not None:
+            chord, leaves = first[1], first[1].started_inside and inside == "exit"
+            assert hits.face[i] == (chord.exit_face if leaves else chord.entry_face), i
+            assert abs(hits.fraction[i] - order.hit_time(chord, inside).double_double()[0]) < 1e-13, i
+
+
+def check_chords(chords: cc.Chords, solids: Solids, starts: Vectors, ends: Vectors, error: float = 1e-13) -> None:
+    """Assert that segments cross what exact arithmetic says, in that order, by these faces; ends err by no more."""
+    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        expected = order.sorted_chords(segment_numbers(start, end), solids)
+        rows = slice(chords.offsets[i], chords.offsets[i + 1])
+        assert chords.limb[rows].tolist() == [limb for limb, _ in expected], i
+        for side, found in (("entry", chords.entry_fraction), ("exit", chords.exit_fraction)):
+            faces = [getattr(chord, f"{side}_face") for _, chord in expected]
+            assert getattr(chords, f"{side}_face")[rows].tolist() == faces, i
+            times = [getattr(chord, side).double_double()[0] for _, chord in expected]
+            assert found[rows] == pytest.approx(times, rel=1e-15, abs=error), i
