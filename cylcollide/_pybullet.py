@@ -14,7 +14,11 @@ STANDARD_ERROR = 2
 @contextmanager
 def _greeting_hidden() -> Iterator[None]:
     """Suppress standard error meanwhile: on import, PyBullet's C code prints its build time into progress bars."""
-    kept = os.dup(STANDARD_ERROR)
+    try:
+        kept = os.dup(STANDARD_ERROR)
+    except OSError:  # it is closed
+        yield
+        return
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), STANDARD_ERROR)
     try:

@@ -1,7 +1,7 @@
 """What the commands share: an error in one line, a folder that can be written, bars of how far the work has come."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -32,6 +32,14 @@ def errors_in_one_line(*others: type[Exception]) -> Iterator[None]:
         stop(named or " ".join(str(error).split()))
     except expected as error:
         stop(" ".join(str(error).split()))
+
+
+def keep_inputs(inputs: Iterable[Path | None], **outputs: Path | None) -> None:
+    """End the command if the file of an output option, by its name, is one that the command reads."""
+    read = [file for file in inputs if file is not None and file.exists()]
+    for name, out in outputs.items():
+        if out is not None and out.exists() and any(map(out.samefile, read)):
+            stop(f"--{name}: expected another file than those that are read, got {out}; choose another name")
 
 
 def make_writable(out: Path) -> None:

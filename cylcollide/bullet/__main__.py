@@ -2,10 +2,10 @@
 
 import argparse
 import atexit
-import runpy
 import sys
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -93,11 +93,11 @@ def main() -> None:
     parser.add_argument("--inside", choices=policies, default="ignore", help="rays that start in a shape")
     parser.add_argument("--tolerance", type=float, default=0.0, help="by how much shapes are grown; see Mirror")
     parser.add_argument("program", help="a Python file")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the program, as they are")
     options = parser.parse_args()
     if not Path(options.program).is_file():
         parser.error(f"{options.program}: expected a Python file")
-    sys.argv = [options.program, *options.arguments]
+    sys.argv = sys.argv[sys.argv.index(options.program) :]
     sys.path[0] = str(Path(options.program).resolve().parent)
     try:  # for good: threads may outlive this one
         patching.patch(mesh=options.mesh, inside=options.inside, tolerance=options.tolerance)
@@ -107,7 +107,14 @@ def main() -> None:
         comparison = ProgramComparison()
         patching.observers.append(comparison)
         atexit.register(lambda: print(comparison, file=sys.stderr))  # runs after those of the program
-    runpy.run_path(options.program, run_name="__main__")
+    _run(Path(options.program).absolute())
+
+
+def _run(program: Path) -> None:
+    """Run a file as `__main__`, which stays that: its threads, and what runs at exit, look names up there."""
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    main.__file__ = str(program)
+    exec(compile(program.read_bytes(), program, "exec"), vars(main))  # the user's program
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cylcollide._types import Float64Array
 
 BATCH = 16_000
@@ -39,10 +41,9 @@ class Client:
     def __init__(self, client: Any) -> None:
         from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-        self._module = pybullet
         self.api: Any = OWN
         """PyBullet's own functions and constants."""
-        self.number = self._number_of(client)
+        self.number = 0 if isinstance(client, ModuleType) and client is pybullet else number_of(client)
         """PyBullet's physicsClientId."""
         if not pybullet.isConnected(self.number):
             raise ValueError(
@@ -93,13 +94,13 @@ class Client:
             found.extend(self.rayTestBatch(starts[rows], ends[rows], **keywords))
         return found
 
-    def _number_of(self, client: Any) -> int:
-        if isinstance(client, ModuleType) and client is self._module:
-            return 0
-        number = getattr(client, "_client", client)
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise ValueError(
-                f"client: expected what pybullet.connect returned, a BulletClient, or the module pybullet, got "
-                f"{type(client).__name__}"
-            )
-        return number
+
+def number_of(client: Any) -> int:
+    """The number of a client; ValueError for what is none."""
+    number = getattr(client, "_client", client)
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise ValueError(
+            f"client: expected what pybullet.connect returned, a BulletClient, or the module pybullet, got "
+            f"{type(client).__name__}"
+        )
+    return int(number)

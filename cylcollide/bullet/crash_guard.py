@@ -47,8 +47,8 @@ def crashing(client: Client, body_links: list[BodyLink]) -> set[BodyLink]:
 def _calls_survived(client: Client, body_links: list[BodyLink]) -> int:
     """For how many of the links, in order, a child process made the call before it crashed."""
     read_end, write_end = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if closed
+        stream.flush()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads: the child runs none of theirs
         child = os.fork()

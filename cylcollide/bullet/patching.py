@@ -13,13 +13,14 @@ from contextlib import contextmanager, suppress
 from functools import update_wrapper
 from inspect import signature
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array
 from cylcollide.bullet.arguments import LARGEST, MirrorInside, are_rows, check_inside, growth
+from cylcollide.bullet.client import number_of
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.tuples import MISS, RayTestResult
@@ -36,10 +37,21 @@ _Own: TypeAlias = Callable[..., tuple[RayTestResult, ...]]
 Options: TypeAlias = tuple[MeshPolicy | None, MirrorInside, float]
 """How a patch makes its mirrors: mesh, inside, tolerance."""
 
+
+class Patch(NamedTuple):
+    """What ray tests are answered by."""
+
+    options: Options
+    mirrors: dict[int, Mirror]
+    """What these options have made, by client."""
+    is_block: bool
+    """Whether it ends with a `with` block, and not by `unpatch`."""
+
+
 _lock = RLock()
 _mirrors: dict[Options, dict[int, Mirror]] = {}
-_patches: list[tuple[Options, dict[int, Mirror]]] = []
-"""Of each patch its options and the mirrors that these have made, by client."""
+_patches: dict[object, Patch] = {}
+"""By keys of their own, the innermost last."""
 _changes = Changes()
 """Of all clients: the calls that may have changed bodies or filters; poses count as changed at every ray test."""
 
@@ -62,29 +74,15 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     ValueError
         For options that `Mirror` refuses.
     """
-    from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
-
-    check_inside(inside)
-    options = mesh, inside, growth(tolerance, "tolerance")
-    if mesh is not None:
-        validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
-    with _lock:
-        _patches.append((options, _mirrors.setdefault(options, {})))
-        for name, function in _replacements().items():
-            setattr(pybullet, name, function)
+    _begin(object(), _checked(mesh, inside, tolerance), False)
 
 
 def unpatch() -> None:
     """Undo the last `patch`, in the end to PyBullet's own functions; without a patch, do nothing."""
-    from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
-
     with _lock:
-        if _patches:
-            _patches.pop()
-        if not _patches:
-            for name in _replacements():
-                setattr(pybullet, name, getattr(OWN, name))
-            _mirrors.clear()
+        last = next((key for key, one in reversed(_patches.items()) if not one.is_block), None)
+        _patches.pop(last, None)
+    _restore()
 
 
 @contextmanager
@@ -92,11 +90,49 @@ def patched(
     *, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0
 ) -> Iterator[None]:
     """`patch` for the length of a `with` block."""
-    patch(mesh=mesh, inside=inside, tolerance=tolerance)
+    key, options = object(), _checked(mesh, inside, tolerance)
     try:
+        _begin(key, options, True)
         yield
     finally:
-        unpatch()
+        _patches.pop(key, None)  # one call, which no signal's handler interrupts
+        _restore()
+
+
+def _checked(mesh: MeshPolicy | None, inside: MirrorInside, tolerance: float) -> Options:
+    check_inside(inside)
+    if mesh is not None:
+        validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
+    return mesh, inside, growth(tolerance, "tolerance")
+
+
+def _begin(key: object, options: Options, is_block: bool) -> None:
+    """Add a patch, and see that PyBullet's functions are replaced."""
+    from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
+
+    with _lock:
+        _patches[key] = Patch(options, _mirrors.setdefault(options, {}), is_block)
+        for name, function in _replacements().items():
+            setattr(pybullet, name, function)
+
+
+def _restore() -> None:
+    """Put PyBullet's own functions back if there is no patch."""
+    from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
+
+    with _lock:
+        if not _patches:
+            for name in _replacements():
+                setattr(pybullet, name, getattr(OWN, name))
+            _mirrors.clear()
+
+
+def _innermost() -> Patch | None:
+    """The patch whose options apply; none in a thread that has found a function before it was restored."""
+    try:
+        return next(reversed(_patches.values()), None)
+    except RuntimeError:  # another thread has added or removed one meanwhile
+        return _innermost()
 
 
 _made: dict[str, Any] = {}
@@ -142,13 +178,13 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
         def own() -> tuple[RayTestResult, ...]:
             return test(*arguments, **keywords)
 
-        rays, given, innermost = arguments, {}, _patches[-1:]
+        rays, given, innermost = arguments, {}, _innermost()
         if keywords or len(rays) != 2:
             given = dict(zip(names, arguments, strict=False)) | keywords
             if len(given) != len(arguments) + len(keywords) or not known.issuperset(given):
                 return own()  # PyBullet's own error
             rays = given.pop(names[0], None), given.pop(names[1], None)
-        elif innermost and not observers and (mirror := innermost[0][1].get(0)) and mirror._follower._is_behind:
+        elif innermost and not observers and (mirror := innermost.mirrors.get(0)) and mirror._follower._is_behind:
             _changes.note_poses()  # starts and ends alone, and the last ray test was near few bodies: no detour
             starts, ends = ([rays[0]], [rays[1]]) if is_one else rays
             found = mirror._follower.near_answers(starts, ends, ALL_LAYERS)
@@ -164,14 +200,14 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
 
 def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple[RayTestResult, ...]:
     """The answer of the client's mirror; PyBullet's own to what only it takes, and its errors."""
-    innermost = _patches[-1:]  # none in a thread that has found the function before it was undone
-    if not innermost:
+    innermost = _innermost()
+    if innermost is None:
         return own()
     client, mask = options.pop("physicsClientId", 0), options.get("collisionFilterMask", 0)
     if not (are_rows(starts) and are_rows(ends)) or (isinstance(mask, (int, np.integer)) and mask > LARGEST):
         own()  # raises what a mirror would not
     try:
-        mirror = _mirror_of(client, *innermost[0])
+        mirror = _mirror_of(client, innermost)
     except ValueError as error:
         return _meanwhile(own, error)
     try:
@@ -198,18 +234,19 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
 def _meanwhile(own: _Own, error: ValueError) -> tuple[RayTestResult, ...]:
     """PyBullet's own answer about a client that cannot be mirrored, with a warning that says why."""
     answer = own()  # raises if the client is not connected
-    warnings.warn(f"{error}; PyBullet answers meanwhile", UserWarning, stacklevel=5)
+    warnings.warn(f"{error}; PyBullet answers meanwhile", UserWarning, stacklevel=4)
     return answer
 
 
-def _mirror_of(client: int, options: Options, made: dict[int, Mirror]) -> Mirror:
+def _mirror_of(given: Any, patch: Patch) -> Mirror:
     """The mirror of a client, which follows the calls that are noted; ValueError if the client cannot be mirrored."""
-    mirror = made.get(client) if isinstance(client, int) else None
+    client, made = number_of(given), patch.mirrors
+    mirror = made.get(client)
     if mirror is None:
         with _lock:
-            mirror = made.get(client) if isinstance(client, int) else None
+            mirror = made.get(client)
             if mirror is None:
-                since, (mesh, inside, tolerance) = _changes.last(), options
+                since, (mesh, inside, tolerance) = _changes.last(), patch.options
                 mirror = Mirror(client, mesh=mesh, inside=inside, tolerance=tolerance, follow=False)
                 mirror._follower.follow_calls(_changes, since)
                 made[client] = mirror

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,9 +17,10 @@ from rich.text import Text
 from cylcollide._version import to_install
 from cylcollide.characters.policy import Policy
 from cylcollide.crosscheck.workers import executor_of
+from cylcollide.process import files
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.rejudged import Rejudged
-from cylcollide.terminal import bars, errors_in_one_line, stop, table
+from cylcollide.terminal import bars, errors_in_one_line, keep_inputs, stop, table
 
 TASKS = {"shots": "judging again", "export": "exporting"}
 MOST_JOBS = 1024
@@ -45,6 +47,7 @@ def rejudge(
         stop("--shot: expected it without --what-if and --export, which are about all shots; give it alone")
     if shot is None and picture:
         stop("--picture: expected it with --shot, the number of the shot to draw")
+    keep_inputs([log, what_if], export=export, picture=picture)
     console = Console(highlight=False)
     with _errors_in_one_line(), LoggedShots(log) as logged:
         if shot is not None:
@@ -131,5 +134,5 @@ def write_parquet(log: LoggedShots, path: Path, progress: Callable[[int, int], N
             columns.setdefault(name, []).extend(values)
         done += len(shots)
         progress(done, len(log))
-    parquet.write_table(pyarrow.table(columns), path)
+    files.replace(path, partial(parquet.write_table, pyarrow.table(columns)))
     return done

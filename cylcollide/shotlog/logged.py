@@ -260,7 +260,7 @@ class LoggedShots(metaclass=Shown):
             A function that gets the number of judged shots and of all.
         """
         excuses = self.version != __version__
-        work = partial(judge_span, self._source.file.absolute(), self._source.is_copy, excuses, policy)
+        work = partial(judge_span, self._source.file, self._source.is_copy, excuses, policy)
         results, done = [], 0
         spans: RunSpans = map if run is None else run
         for result in spans(work, self._spans):

@@ -1,6 +1,7 @@
 """Reads a log: a copy if it is still being written, and only pages that the chain of digests confirms."""
 
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -42,7 +43,7 @@ class Source:
 
         OSError if it cannot be read; ValueError if it is no log, or damaged from the start.
         """
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         with self.path.open("rb") as stream:
             head = stream.read(100)
         if head[:16] != SQLITE or int.from_bytes(head[ID_AT], "big") != APPLICATION_ID:
@@ -73,7 +74,7 @@ class Source:
 
     def _connected(self) -> sqlite3.Connection:
         how = "mode=ro" if self.is_copy else "mode=ro&immutable=1"
-        connection = sqlite3.connect(f"file:{quote(str(self.file))}?{how}", uri=True, check_same_thread=False)
+        connection = sqlite3.connect(f"file:{quote(os.fsencode(self.file))}?{how}", uri=True, check_same_thread=False)
         connection.execute("PRAGMA trusted_schema = OFF")
         with suppress(sqlite3.Error):
             connection.execute("PRAGMA writable_schema = ON")  # else a file that was cut is refused as a whole

@@ -116,7 +116,7 @@ def _created(path: Path, synchronous: str) -> sqlite3.Connection:
     except FileExistsError:
         raise FileExistsError(f"{path}: expected a new file, got one that exists; choose another name") from None
     try:
-        file = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        file = sqlite3.connect(path.absolute(), isolation_level=None, check_same_thread=False, timeout=30.0)
         file.executescript(
             f"PRAGMA page_size = {PAGE_SIZE}; PRAGMA application_id = {APPLICATION_ID};"
             f"PRAGMA user_version = {VERSION}; PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous};"

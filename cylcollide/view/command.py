@@ -11,7 +11,7 @@ from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.source import SQLITE
-from cylcollide.terminal import errors_in_one_line, stop
+from cylcollide.terminal import errors_in_one_line, keep_inputs, stop
 from cylcollide.view.server import PORT
 from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
 from cylcollide.view.viewer import Viewer, view
@@ -34,6 +34,7 @@ def view_file(
     """Show limbs, a rig, a shot log or cases of the cross-check in a browser on this machine, without a network."""
     if up not in ("auto", "y", "z"):
         stop(f"--up: expected y, z or auto, got {up!r}")
+    keep_inputs([file], html=html, png=png)
     subject = read_subject(file)
     count = len(subject.shots)
     if shot is not None and shot >= count:

@@ -22,7 +22,7 @@ from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.page import repro_source
 from cylcollide.process.files import write_text
-from cylcollide.terminal import errors_in_one_line, stop, table
+from cylcollide.terminal import errors_in_one_line, keep_inputs, stop, table
 
 
 @errors_in_one_line(ImportError)
@@ -41,6 +41,7 @@ def replay(
 
     Exit status 0 if the disagreement is reproduced, 1 if it is not, 2 for a bad file or a missing engine.
     """
+    keep_inputs([case], out=out, repro=repro)
     console = Console(highlight=False, quiet=as_json)
     if (ray := read_ray(case)) is not None:
         if row is not None or place is not None or smaller or out or repro:
