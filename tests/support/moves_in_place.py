@@ -115,4 +115,3 @@ HOLDERS: dict[str, Callable[[cc.HitWorld], Any]] = {
     "history": recorded,
     **{name: lambda w, name=name: getattr(w.snapshot()._columns, name) for name in PoseColumns._fields},
 }
-COPIES = ("history", "points", "pickle", "one limb")

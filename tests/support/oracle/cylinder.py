@@ -4,7 +4,7 @@ Nothing is shared with the library, neither code nor formulation. `value` and po
 the true parameter; everything else that is returned is exact.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,6 @@ POINT_OUTSIDE, POINT_SURFACE, POINT_INSIDE = 0, 1, 2
 """Codes of `classify`."""
 
 Point = tuple[float, float, float]
-Integers = Sequence[int]
 
 
 @dataclass(frozen=True)
