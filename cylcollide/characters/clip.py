@@ -47,6 +47,7 @@ class Clip(Immutable):
     orientations: Float64Array
     rest_orientations: Float64Array
 
+    _scaled = ("orientations", "rest_orientations")
     _own: Followers
     _known: tuple[tuple[ref[Skeleton], Followers], ...]
 

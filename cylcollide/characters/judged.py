@@ -19,6 +19,7 @@ from cylcollide.query.chords import Chords
 from cylcollide.query.labels import NO_STATIC
 from cylcollide.query.loops.columns import chords_of_rays, take_rays_of_chords
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
+from cylcollide.query.record import of_arrays
 from cylcollide.query.request import batch_rows
 from cylcollide.query.result import Computed, Field, read_from_file
 from cylcollide.query.results import HitFields, gather
@@ -150,11 +151,9 @@ class Impacts(Chords):
         return Step(limb, name, *labels, *numbers, reason, self.static.item(row), ruling)
 
 
+@of_arrays
 class VictimTotals(NamedTuple):
-    """The damage of shots to characters, a row for each pair of them; in the order of shots, then of characters.
-
-    Limbs without a character count as those of character -1; statics are left out.
-    """
+    """The damage of shots to characters, a row for each pair, by shot, then by character: -1 for limbs without one."""
 
     shot: Int64Array
     character: Int32Array
@@ -162,6 +161,7 @@ class VictimTotals(NamedTuple):
     damage: Float64Array
 
 
+@of_arrays
 class ShotTotals(NamedTuple):
     """Sums over the rays of each shot, a row per shot id, in ascending order."""
 

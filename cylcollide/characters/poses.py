@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cylcollide import validate
+from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.bone_rows import in_range, is_quaternion
@@ -171,11 +171,8 @@ def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64A
         raise ValueError(f"orientations: expected shape {(*given.shape[:-1], 4)}, as of positions, got {turns.shape}")
     at = validate.in_range(validate.as_float64(given, "positions"), "positions")
     turn = validate.in_range(validate.as_float64(turns, "orientations"), "orientations")
-    size = np.abs(turn).max(axis=-1, keepdims=True, initial=0.0)
-    if not size.all():
-        row = int(np.flatnonzero(size.reshape(-1) == 0.0)[0])
-        raise ValueError(f"orientations: expected quaternions other than zero, got zeros in row {row}")
-    turn = turn / size
+    shapes.check_quaternions(turn.reshape(-1, 4), "orientations")
+    turn = turn / np.abs(turn).max(axis=-1, keepdims=True, initial=0.0)
     turn = turn / np.sqrt(dot(turn, turn))[..., None]
     return _rounded(at), _rounded(turn)
 

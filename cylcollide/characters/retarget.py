@@ -128,8 +128,8 @@ def _basis(skeleton: Skeleton, bones: list[int]) -> Float64Array | None:
         return None
     x = across / np.linalg.norm(across)
     y = (at[top] - at[low]) - x * (x @ (at[top] - at[low]))
-    y /= np.linalg.norm(y)
-    return np.stack([x, y, np.cross(x, y)], axis=1)
+    height = np.linalg.norm(y)
+    return np.stack([x, y / height, np.cross(x, y / height)], axis=1) if height > 0.0 else None
 
 
 def _aligned(rig: Skeleton, clip: Skeleton, pairs: dict[int, int], axes: Float64Array) -> Float64Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.sides import Plane, named_pairs, plane_between, without_side
 from cylcollide.characters.skeleton import from_bone
 from cylcollide.limbs.meshes import BOX_CORNERS
-from cylcollide.query.record import remade
+from cylcollide.query.record import of_arrays
 from cylcollide.runtime.memory import frozen
 
 Outline: TypeAlias = tuple[Float64Array, Float64Array]
 """A limb at rest: its ends (2, 3), or a box's corners (8, 3); and outer and inner radius at each end, (2, 2)."""
 
 
+@of_arrays
 class RigSymmetry(NamedTuple):
     """Limbs that mirror each other by name, and by how much they differ; `print` it. Arrays that cannot be written."""
 
@@ -30,10 +31,6 @@ class RigSymmetry(NamedTuple):
     difference: Float64Array  # (k,): largest distance of ends or corners, or difference of radii, from the mirror image
     alone: Int64Array  # rows of limbs whose counterpart is missing
     names: tuple[str, ...]  # of all limbs
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copied and pickled by `remade`, which makes arrays read-only."""
-        return remade, (type(self), *self)
 
     def __str__(self) -> str:
         plane = f"plane: x @ {[round(c, 6) for c in self.normal.tolist()]} = {self.offset:.6g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,9 @@ from cylcollide.process.signatures import Shown
 
 class Immutable(metaclass=Shown):
     """An object whose attributes only its constructor sets, in the dictionary of the instance."""
+
+    _scaled: ClassVar[tuple[str, ...]] = ()
+    """Columns that the constructor scales: done twice, that would change the last bits of copies."""
 
     @property
     def _arguments(self) -> tuple[Any, ...]:
@@ -39,9 +42,18 @@ class Immutable(metaclass=Shown):
         """Nothing ever changes: AttributeError."""
         self.__setattr__(name, None)
 
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """The constructor makes copies and pickles, and makes their arrays read-only again."""
-        return type(self), self._arguments
+        return _copied, (type(self), self._arguments, {name: vars(self)[name] for name in self._scaled})
+
+
+Kind = TypeVar("Kind", bound=Immutable)
+
+
+def _copied(kind: type[Kind], arguments: tuple[Any, ...], scaled: dict[str, Any]) -> Kind:
+    made = kind(*arguments)
+    made._set_columns(**scaled)
+    return made
 
 
 class Skeleton(Immutable):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.history.sample_times import count, one_or_each
 from cylcollide.process.signatures import Shown
-from cylcollide.query.record import remade
+from cylcollide.query.record import of_arrays
 from cylcollide.runtime.memory import frozen
 
 
@@ -30,16 +30,13 @@ class Admission(IntEnum):
     """It is farther ahead than is allowed: the latest time that is allowed is admitted."""
 
 
+@of_arrays
 class Admitted(NamedTuple):
     """The times at which shots are judged, and why; (n,) each."""
 
     times: Float64Array
     reasons: NDArray[np.int8]
     """`Admission` of each."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copied and pickled by `remade`, which makes arrays read-only."""
-        return remade, (type(self), *self)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isnan
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -31,10 +31,22 @@ class Record(metaclass=Shown):
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
 
-def remade(kind: type[T], *values: Any) -> T:
-    """A named tuple of copied values, whose arrays cannot be written; for its `__reduce__`."""
-    _freeze(values)
-    return kind(*values)
+def of_arrays(kind: type[T]) -> type[T]:
+    """Decorate a named tuple: its arrays cannot be written, nor those of copies, and `==` is that of a `Record`."""
+    made = cast(Any, kind)
+    new = made.__new__
+
+    def read_only(cls: type[T], *values: Any, **named: Any) -> Any:
+        one = new(cls, *values, **named)
+        _freeze(one)
+        return one
+
+    def are_equal(self: Any, other: object) -> bool:
+        return isinstance(other, kind) and all(map(_are_same, self, cast(Any, other)))
+
+    made.__new__, made.__eq__, made.__hash__ = read_only, are_equal, None
+    made.__ne__ = lambda self, other: not are_equal(self, other)
+    return kind
 
 
 def _are_same(one: Any, other: Any) -> bool:

@@ -1,5 +1,8 @@
 """`python -m cylcollide.bullet --compare`: a program as it is, how many answers differ, why, and the first of them."""
 
+import os
+import shlex
+import subprocess
 import sys
 from contextlib import contextmanager
 from functools import partial
@@ -7,7 +10,7 @@ from functools import partial
 import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
-from support.package import run_python
+from support.package import ABOVE_PACKAGE, run_python
 
 from cylcollide.bullet import patched
 from cylcollide.bullet.__main__ import ProgramComparison, main
@@ -98,6 +101,40 @@ def test_a_program_is_run_unedited(tmp_path):
         done = run(*refused)
         assert done.returncode == 2
         assert f"error: {said}" in done.stderr.splitlines()[-1]
+
+
+AS_PYTHON = """
+import atexit, os, pickle, sys
+class Here: pass
+atexit.register(lambda: print(pickle.loads(pickle.dumps(Here())).__class__ is sys.modules["__main__"].Here))
+os.chdir("/")
+print(sys.argv[1:], open(__file__).readline(), __spec__, __name__)
+"""
+
+
+@pytest.mark.parametrize("words", [["--", "x"], ["-h"], ["--compare"], []])
+def test_a_program_sees_what_python_gives_it(words, tmp_path):
+    (tmp_path / "program.py").write_text(AS_PYTHON)
+    env = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}
+    usual, ours = (
+        run_python(*how, "program.py", *words, cwd=tmp_path, env=env, timeout=100)
+        for how in ((), ("-m", "cylcollide.bullet"))
+    )
+    assert (ours.stdout, ours.returncode) == (usual.stdout, 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="about descriptors of POSIX")
+def test_standard_error_may_be_closed(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, "-m", "cylcollide.bullet", tmp_path / "program.py"]
+    done = subprocess.run(
+        ["sh", "-c", shlex.join(map(str, command)) + " 2>&-"],
+        cwd=ABOVE_PACKAGE,
+        stdout=subprocess.PIPE,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (3, b"[] __main__ -1")
 
 
 def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(c):

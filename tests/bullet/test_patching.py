@@ -1,6 +1,7 @@
 """PyBullet's own module with exact ray tests: every client as itself, restored at the end, errors as PyBullet's own."""
 
 import inspect
+import sys
 
 import numpy as np
 import pybullet as p
@@ -10,6 +11,7 @@ from support.two_clients import GRAZE, MISS, THROUGH, ball
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
+from cylcollide.bullet.patching import _patches
 from cylcollide.bullet.watch import EFFECTS, Effect
 
 
@@ -47,6 +49,67 @@ def test_nested_patches_hold_the_innermost_options_and_the_outermost_exit_restor
     unpatch()
     unpatch()
     assert replaced() == []
+
+
+def test_each_patch_ends_alone_in_any_order(clients):
+    """Blocks of two threads, or a patch that outlives the block around it."""
+    inside, client = ([0.0, 0.0, 0.0], [3.0, 0.0, 0.0]), clients[0]
+    first, second = patched(inside="exit"), patched()
+    for block in (first, second):
+        block.__enter__()
+    first.__exit__(None, None, None)
+    assert client.rayTest(*inside) == (MISS,)
+    second.__exit__(None, None, None)
+    assert replaced() == []
+    with patched():
+        patch(inside="exit")
+    assert client.rayTest(*inside)[0][2] == pytest.approx(1 / 6)
+    with patched():
+        unpatch()
+        assert client.rayTest(*inside) == (MISS,)
+    assert replaced() == []
+
+
+def test_an_interrupt_at_any_line_leaves_no_patch():
+    """Of the functions that begin and end it: an exception at each event of a trace, as signals' handlers raise."""
+
+    def raised_at(event: int) -> bool:
+        left = event
+
+        def trace(frame, *_):
+            nonlocal left
+            if "patching" not in frame.f_code.co_filename or frame.f_code.co_name == "patched":
+                return None  # which a signal's handler interrupts at calls alone
+            left -= 1
+            if left == 0:
+                raise InterruptedError
+            return trace
+
+        sys.settrace(trace)
+        try:
+            with patched(tolerance=1e-3):
+                pass
+        except InterruptedError:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+    event = 0
+    while raised_at(event := event + 1):
+        assert not _patches, event
+    assert event > 25
+    with patched():
+        pass
+    assert replaced() == []
+
+
+def test_a_client_may_be_a_number_of_numpys(clients):
+    number = np.int64(clients[0]._client)
+    with patched():
+        assert p.rayTest(*GRAZE, physicsClientId=number) == (MISS,)
+        assert p.rayTestBatch([GRAZE[0]], [GRAZE[1]], physicsClientId=number) == (MISS,)
+    assert Mirror(number).rayTest(*GRAZE, physicsClientId=number) == (MISS,)
 
 
 def test_steps_bodies_and_filters_are_followed(clients):
@@ -158,8 +221,9 @@ def test_rays_without_numbers_leave_the_others_exact(clients):
 def test_a_scene_that_cannot_be_mirrored_is_pybullets(clients):
     client = clients[0]
     client.resetBasePositionAndOrientation(0, [np.nan, 0, 0], [0, 0, 0, 1])
-    with patched(), pytest.warns(UserWarning, match=r"body 0 .*; PyBullet answers meanwhile"):
-        assert client.rayTest(*THROUGH) == (MISS,)
+    with patched(), pytest.warns(UserWarning, match=r"body 0 .*; PyBullet answers meanwhile") as warned:
+        assert p.rayTest(*THROUGH, physicsClientId=client._client) == (MISS,)
+    assert warned[0].filename == __file__
 
 
 def test_ray_tests_of_a_mirror_in_the_module(clients, monkeypatch: pytest.MonkeyPatch):

@@ -40,6 +40,7 @@ class Skin(Skeleton):
     vertices: Float64Array
     faces: Int32Array
     weights: Float64Array
+    _scaled = ("weights",)
 
     def __init__(
         self,
