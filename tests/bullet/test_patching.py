@@ -1,7 +1,8 @@
 """PyBullet's own module with exact ray tests: every client as itself, restored at the end, errors as PyBullet's own."""
 
 import inspect
-import sys
+import signal
+from contextlib import suppress
 
 import numpy as np
 import pybullet as p
@@ -70,35 +71,27 @@ def test_each_patch_ends_alone_in_any_order(clients):
     assert replaced() == []
 
 
-def test_an_interrupt_at_any_line_leaves_no_patch():
-    """Of the functions that begin and end it: an exception at each event of a trace, as signals' handlers raise."""
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="about signals of POSIX")
+def test_an_interrupt_leaves_no_patch():
+    """At 400 moments while a block begins and ends."""
 
-    def raised_at(event: int) -> bool:
-        left = event
+    def interrupt(*_: object) -> None:
+        raise InterruptedError
 
-        def trace(frame, *_):
-            nonlocal left
-            if "patching" not in frame.f_code.co_filename or frame.f_code.co_name == "patched":
-                return None  # which a signal's handler interrupts at calls alone
-            left -= 1
-            if left == 0:
-                raise InterruptedError
-            return trace
-
-        sys.settrace(trace)
-        try:
-            with patched(tolerance=1e-3):
-                pass
-        except InterruptedError:
-            return True
-        finally:
-            sys.settrace(None)
-        return False
-
-    event = 0
-    while raised_at(event := event + 1):
-        assert not _patches, event
-    assert event > 25
+    begun, before = 0, signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for k in range(400):
+            with suppress(InterruptedError):
+                signal.setitimer(signal.ITIMER_REAL, 1e-6 * (1 + k % 80))
+                with patched(tolerance=1e-3):
+                    begun += 1
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+            with suppress(InterruptedError):
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+            assert not _patches
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert 0 < begun < 400
     with patched():
         pass
     assert replaced() == []

@@ -131,3 +131,10 @@ ROLES = ("hips", "spine", "spine1", "chest", "neck", "head", "left shoulder", "l
 @pytest.mark.parametrize("names", [MIXAMO, tuple(f"mixamorig:{name}" for name in MIXAMO), UNREAL, VRM, SMPL])
 def test_standard_names_are_parts_of_a_person(names):
     assert standard_names.roles(names) == {role: row for row, role in enumerate(ROLES)}
+
+
+def test_a_rig_whose_directions_are_unknown_is_taken_as_it_is(jump):
+    """The head is beside the hips, on the line from left to right."""
+    names, beside = ["Hips", "Head", "LeftUpLeg", "RightUpLeg"], [[0, 0, 0], [1, 0, 0], [1, 0, 0], [-1, 0, 0]]
+    rig = cc.Rig(names, [-1, 0, 0, 0], beside, [IDENTITY] * 4, cc.Limbs.spheres([[0, 0, 0]], 0.1), 0)
+    assert np.isfinite(jump.retargeted(rig).orientations).all()

@@ -141,6 +141,13 @@ def test_options_that_do_not_fit(refused, saved, options, expected):
     assert expected in refused("replay", saved, *options)
 
 
+def test_the_file_of_the_cases_is_not_written(refused, saved):
+    before = saved.read_bytes()
+    for option in ("--out", "--repro"):
+        assert f"{option}: expected another file" in refused("replay", saved, "--row", 0, option, saved)
+    assert saved.read_bytes() == before
+
+
 def test_an_engine_that_is_not_installed(refused, tmp_path, monkeypatch):
     monkeypatch.setitem(registry._OURS, "ghost", "ghost:Ghost")
     write_cases(tmp_path / "ghost.json", replace(cases("rim")[0], engine="ghost"))

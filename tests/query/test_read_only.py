@@ -51,7 +51,8 @@ def immutable() -> dict[str, Any]:
     answers = [call.call(**call.arguments) for call in calls().values() if call.function.startswith(("Rig", "Clip"))]
     (skin,) = (one.skin for one in answers if isinstance(one, cc.Rig) and one.skin is not None)
     rig, clip = (next(one for one in answers if isinstance(one, kind)) for kind in (cc.Rig, cc.Clip))
-    skin = type(skin)(skin.vertices, skin.faces, 0.3 * skin.weights, *skin._bone_columns)  # shares are divided once
+    weights = np.linspace(0.1, 3.0, len(skin.vertices))[:, None] * skin.weights  # divided by their sums once
+    skin = type(skin)(skin.vertices, skin.faces, weights, *skin._bone_columns)
     state = cc.HitWorld(rig.limbs).snapshot()
     return {"Limbs": rig.limbs, "Rig": rig, "Clip": clip, "Skin": skin, "Snapshot": state}
 

@@ -143,6 +143,19 @@ def test_a_cluster_that_is_not_there_is_no_file(rejudge, log: Path, monkeypatch:
     )
 
 
+def test_what_is_read_is_not_written(refused, log: Path, tmp_path: Path):
+    policy = tmp_path / "policy.json"
+    cc.Policy.first_surface().save(policy)
+    (tmp_path / "link").symlink_to(log)
+    before = log.read_bytes(), policy.read_bytes()
+    for words in (
+        ("--export", log), ("--export", tmp_path / "link"), ("--what-if", policy, "--export", policy),
+        ("--shot", 0, "--picture", log),
+    ):  # fmt: skip
+        assert "expected another file than those that are read" in refused("rejudge", log, *words)
+    assert (log.read_bytes(), policy.read_bytes()) == before
+
+
 @pytest.mark.long
 def test_all_processors_give_the_same(rejudge, log: Path):
     assert rejudge(log, "--jobs", 2)[0] == 0

@@ -84,8 +84,9 @@ def test_rounded_poses_are_near_and_stay():
         assert abs(got - want).max() <= 2.0**-14
     assert [one.shape for one in cc.round_poses([], [])] == [(0, 3), (0, 4)]
     assert not np.signbit(cc.round_poses([[-1e-9, 0, 0]], [[-1e-9, 0, 0, 1]])[0]).any()
-    with pytest.raises(ValueError, match="expected"):
-        cc.round_poses([0.0] * 3, [0.0] * 4)
+    for size in (0.0, 1e-200):  # as everywhere a quaternion is given
+        with pytest.raises(ValueError, match="orientations: expected a quaternion other than zero"):
+            cc.round_poses([0.0] * 3, [0.0, 0.0, 0.0, size])
 
 
 def test_values_come_back():

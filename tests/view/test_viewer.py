@@ -231,6 +231,15 @@ def test_bad_files_end_in_one_line(refused, words, tmp_path: Path):
     refused("view", tmp_path / words[0], *words[1:])
 
 
+@pytest.mark.parametrize("option", ["--html", "--png"])
+def test_what_is_viewed_is_not_written(refused, option: str, tmp_path: Path):
+    rig = tmp_path / "rig.json"
+    cc.Rig.humanoid().save(rig)
+    before = rig.read_bytes()
+    assert f"{option}: expected another file" in refused("view", rig, option, rig)
+    assert rig.read_bytes() == before
+
+
 def test_a_page_by_the_command(command, long_path: Path):
     cc.Limbs.spheres([[0, 0, 0]], 1.0).save(long_path / "good.npz")
     status, said, _ = command("view", long_path / "good.npz", "--html", long_path / "out.html")
