@@ -70,14 +70,14 @@ class PointerNames:
 
         self._answers = ThreadingHTTPServer((HOST, 0), Handler)
         Thread(target=self._answers.serve_forever, args=(POLL,), daemon=True).start()
-        server.on_client_connect(self._install)
 
     def close(self) -> None:
         """Answer no more."""
         self._answers.shutdown()
         self._answers.server_close()
 
-    def _install(self, client: Any) -> None:
+    def install(self, client: Any) -> None:
+        """Let the page of a client ask."""
         url = f"http://{HOST}:{self._answers.server_port}/{client.client_id}"
         client.gui.add_html(f'<img hidden src="data:," onerror="{escape(SCRIPT.replace("URL", url))}">')
 

@@ -5,6 +5,7 @@ import sys
 import time
 import webbrowser
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -79,15 +80,20 @@ class Viewer:
         """Set to end what plays; None if nothing does."""
         self._is_told = self._is_closed = False
         self._asked_up = up
-        self._server = serve(f"cylcollide: {subject.title}", port)
-        self._frame = self._prepare(self._server)
-        self._stage = Stage(self._server.scene, subject.groups, usual_size(self._frame))
-        self._build_panel()
-        self._pointed = PointerNames(self._server, self._name_at)
-        self._server.on_client_connect(self._aim)
-        self.show(0)
-        if subject.shots and len(subject.times) == 1:
-            self.choose(0)
+        with ExitStack() as opened:  # whatever ends this leaves nothing open
+            self._server = serve(f"cylcollide: {subject.title}", port)
+            opened.callback(stop, self._server)
+            self._frame = self._prepare(self._server)
+            self._stage = Stage(self._server.scene, subject.groups, usual_size(self._frame))
+            self._build_panel()
+            self._pointed = PointerNames(self._server, self._name_at)
+            opened.callback(self._pointed.close)
+            self._server.on_client_connect(self._pointed.install)
+            self._server.on_client_connect(self._aim)
+            self.show(0)
+            if subject.shots and len(subject.times) == 1:
+                self.choose(0)
+            self._opened = opened.pop_all()
 
     @property
     def url(self) -> str:
@@ -106,8 +112,7 @@ class Viewer:
             if not self._is_closed:
                 self._is_closed = True
                 self._pause()
-                self._pointed.close()
-                stop(self._server)
+                self._opened.close()
 
     def wait(self) -> None:
         """Wait until it is closed; Ctrl-C closes it."""
@@ -117,10 +122,18 @@ class Viewer:
         except KeyboardInterrupt:
             self.close()
 
+    def _check_open(self, method: str) -> None:
+        if self._is_closed:
+            raise ValueError(f"{method}: expected an open viewer, got a closed one; call it before close()")
+
     # What is shown ----------------------------------------------------------------------------------------------------
 
     def show(self, number: int) -> None:
-        """Show the frame with a number, without a shot; ValueError if there is none with this number."""
+        """Show the frame with a number, without a shot.
+
+        ValueError if there is none with this number, or this viewer is closed.
+        """
+        self._check_open("show")
         count = len(self._subject.times)
         if not is_integer(number) or not 0 <= number < count:
             expected = f"one of {count} frames, 0 to {count - 1}"
@@ -132,7 +145,11 @@ class Viewer:
             self._put(number, None)
 
     def choose(self, number: int) -> None:
-        """Show a shot: the limbs it was judged on, where it hits, and why; ValueError if none has this number."""
+        """Show a shot: the limbs it was judged on, where it hits, and why.
+
+        ValueError if none has this number, or this viewer is closed.
+        """
+        self._check_open("choose")
         count = len(self._subject.shots)
         if self._subject.tell is None or not is_integer(number) or not 0 <= number < count:
             expected = f"0 to {count - 1}" if count else "no number, there are no shots"
@@ -299,8 +316,7 @@ class Viewer:
 
         ValueError if this viewer is closed.
         """
-        if self._is_closed:
-            raise ValueError("save_png: expected an open viewer, got a closed one; call it before close()")
+        self._check_open("save_png")
         write_png(self._server, Path(path), width, height)
 
 
