@@ -74,6 +74,27 @@ def test_a_log_with_one_tick_and_no_shot_can_be_viewed(viewer_of, tmp_path: Path
         assert len(viewer._frame.limbs) > 0
 
 
+def test_a_shot_at_a_time_that_was_not_kept_is_shown_at_the_present_state(viewer_of, tmp_path: Path):
+    match, times = Match(5), [{"time": 0.0}, {"time": 1e9}, {"tick": 1}]
+    with cc.ShotLog(tmp_path / "old.shots", match.world, match.history):
+        for number in range(7):
+            match.tick(number)
+        for when in times:
+            match.history.judge_segments([-9, 0, 0], [9, 0, 0], POLICY, on_old="miss", **when)
+        match.shoot(1)
+    with cc.ShotLog.open(tmp_path / "old.shots") as log:
+        viewer = viewer_of(log)
+        for number in range(len(log)):
+            viewer.choose(number)
+            told, is_old = viewer._told, number < len(times)
+            assert told.marks.path[0].tolist() == [[[-9, 0, 0], [9, 0, 0]]] or not is_old
+            assert (told.judged.limbs == match.world.limbs) == is_old == (told.now is None)
+            assert ("judged at a time that was not kept; the present state is shown" in told.words) == is_old
+            assert str(log.explain(number)) in told.words
+        viewer.save_html(tmp_path / "old.html")
+    assert (tmp_path / "old.html").stat().st_size > 100_000
+
+
 @pytest.mark.parametrize("port", [70000, 65536, 1023, 0, -1, 8080.5, "8080", None, True, 10**400])
 def test_what_is_no_port_is_refused_at_once(port):
     with pytest.raises(
