@@ -21,11 +21,10 @@ from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
 from cylcollide.view.panel import legend, preformatted
-from cylcollide.view.pointed import PointerNames
+from cylcollide.view.pointed import PointerNames, named_at
 from cylcollide.view.server import PORT, serve, stop, url_of
-from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, prepare, usual_size, view_of
+from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, origin_of, prepare, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
-from cylcollide.world.hit_world import HitWorld
 
 Up = Literal["auto", "y", "z"]
 
@@ -54,7 +53,8 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
     ImportError
         Without viser: install the extra `view`.
     ValueError
-        If the object cannot be shown, or `up`, `port` or `open_browser` is none.
+        If the object cannot be shown, its limbs are too small or too far apart for a browser (`docs/view.md`), or `up`,
+        `port` or `open_browser` is none.
     """
     opens = flag(open_browser, "open_browser") and has_display() and "ipykernel" not in sys.modules
     viewer = Viewer(seen if isinstance(seen, Subject) else subject_of(seen), up=up, port=port)
@@ -79,12 +79,13 @@ class Viewer:
         self._playing: Event | None = None
         """Set to end what plays; None if nothing does."""
         self._is_told = self._is_closed = False
-        self._asked_up = up
+        self._first = self._frame = first = subject.frame(0)
+        self._up = up_axis(first.limbs, ~first.is_static) if up == "auto" else "xyz".index(up)
+        self._origin = origin_of(first)
         with ExitStack() as opened:  # whatever ends this leaves nothing open
             self._server = serve(f"cylcollide: {subject.title}", port)
             opened.callback(stop, self._server)
-            self._frame = self._prepare(self._server)
-            self._stage = Stage(self._server.scene, subject.groups, usual_size(self._frame))
+            self._stage = self._stage_of(self._server)
             self._build_panel()
             self._pointed = PointerNames(self._server, self._name_at)
             opened.callback(self._pointed.close)
@@ -131,7 +132,7 @@ class Viewer:
     def show(self, number: int) -> None:
         """Show the frame with a number, without a shot.
 
-        ValueError if there is none with this number, or this viewer is closed.
+        ValueError if there is none with this number, its limbs are out of range, or this viewer is closed.
         """
         self._check_open("show")
         count = len(self._subject.times)
@@ -167,7 +168,7 @@ class Viewer:
         told = self._told
         if told is not None:
             as_player = self._whence.value == AS_PLAYER
-            look_at_shot(self._server.initial_camera, told.judged, told.marks, self._up, as_player)
+            look_at_shot(self._server.initial_camera, told.judged, told.marks, self._up, self._origin, as_player)
             for client in self._server.get_clients().values():
                 self._aim(client)
 
@@ -200,13 +201,12 @@ class Viewer:
         with self._server.atomic():
             self._stage.show(frame, marks)
 
-    def _prepare(self, server: Any) -> Frame:
-        """Put the camera where it sees the first frame, which is returned."""
-        frame = self._subject.frame(0)
-        told, limbs = self._asked_up, frame.limbs
-        up = self._up = up_axis(limbs, ~frame.is_static) if told == "auto" else "xyz".index(told)
-        prepare(server, up, *view_of(frame, up), *ground_of(frame, up))
-        return frame
+    def _stage_of(self, server: Any, rounded_to: float = 0.0) -> Stage:
+        """The stage of a server, whose camera sees the first frame; positions are rounded to such a share of a cell."""
+        first, up, origin = self._first, self._up, self._origin
+        ground, cell = ground_of(first, up, origin)
+        prepare(server, up, *view_of(first, up, origin), ground, cell)
+        return Stage(server.scene, self._subject.groups, usual_size(first), origin, rounded_to * cell)
 
     # The panel --------------------------------------------------------------------------------------------------------
 
@@ -287,17 +287,8 @@ class Viewer:
             self._draw(self._frame, marks)
 
     def _name_at(self, origin: Any, direction: Any) -> str:
-        """What a ray meets first among the limbs that are shown, in words; "" for nothing."""
-        limbs = self._frame.limbs
-        hits = HitWorld(limbs).cast_rays([origin], [direction])
-        if not hits.hit[0]:
-            return ""
-        row = int(hits.limb[0])
-        names = {number: name for name, number in self._subject.groups.items()}
-        group = int(limbs.hit_group[row])
-        owner = "" if limbs.character[row] < 0 else f", character {int(limbs.character[row])}"
-        kind = repr(limbs[row]).partition("1 ")[2].rstrip(")")
-        return f"{limbs.names[row] or f'limb {row}'}{owner}: {kind}, row {row}, hit group {names.get(group, group)}"
+        """What a ray of the scene meets first among the limbs that are shown, in words; "" for nothing."""
+        return named_at(self._frame.limbs, self._subject.groups, self._origin + origin, direction)
 
     # Files ------------------------------------------------------------------------------------------------------------
 
@@ -305,8 +296,7 @@ class Viewer:
         """Write a self-contained page: all frames, at most `rate` a second, and a list of shots, up to 10 MB."""
         server = serve(self._subject.title)  # of its own: the live view goes on
         try:
-            first = self._prepare(server)
-            stage = Stage(server.scene, self._subject.groups, usual_size(first), rounded_to=2.0**-12)
+            stage = self._stage_of(server, rounded_to=2.0**-12)
             write_text(Path(path), html_of(server, stage, self._subject, rate, self._up))
         finally:
             stop(server)
