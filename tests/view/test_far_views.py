@@ -1,6 +1,7 @@
 """Views far from the world's origin look as near to it; sizes beyond what a browser draws are refused."""
 
 import shutil
+import threading
 from io import BytesIO
 from pathlib import Path
 
@@ -135,6 +136,18 @@ def test_sizes_out_of_range_are_refused(limbs):
     said = r"view: expected limbs with a median radius of at least 1e-12, all within 1e\+12 of \[.*\], got .*unit"
     with pytest.raises(ValueError, match=said):
         view(limbs, open_browser=False)
+
+
+def test_a_shot_that_cannot_be_shown_leaves_no_server(refused, tmp_path: Path):
+    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    with cc.ShotLog(tmp_path / "far.shots", world) as log:
+        for tick, x in enumerate((0.0, 1e100)):
+            world.set_endpoints([[x, 0, 0]], [[x, 0, 0]])
+            log.tick(tick)
+            world.judge_segments([x, 0, -9], [x, 0, 9], POLICY)
+    before = set(threading.enumerate())
+    refused("view", tmp_path / "far.shots", "--shot", "1", "--no-browser")
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.filterwarnings("error")
