@@ -79,7 +79,8 @@ class Viewer:
         self._playing: Event | None = None
         """Set to end what plays; None if nothing does."""
         self._is_told = self._is_closed = False
-        self._first = self._frame = first = subject.frame(0)
+        self._frame, frames = subject.frame(0), map(subject.frame, range(len(subject.times)))
+        self._first = first = next((frame for frame in frames if len(frame.limbs)), self._frame)
         self._up = up_axis(first.limbs, ~first.is_static) if up == "auto" else "xyz".index(up)
         self._origin = origin_of(first)
         with ExitStack() as opened:  # whatever ends this leaves nothing open
@@ -202,7 +203,7 @@ class Viewer:
             self._stage.show(frame, marks)
 
     def _stage_of(self, server: Any, rounded_to: float = 0.0) -> Stage:
-        """The stage of a server, whose camera sees the first frame; positions are rounded to such a share of a cell."""
+        """A stage, and the camera of its server at the first limbs; `rounded_to`: a share of a cell of the ground."""
         first, up, origin = self._first, self._up, self._origin
         ground, cell = ground_of(first, up, origin)
         prepare(server, up, *view_of(first, up, origin), ground, cell)

@@ -68,6 +68,25 @@ def test_all_is_in_the_scene_as_it_is_near_the_origin(viewer_of, far, tmp_path: 
         log.close()
 
 
+@pytest.mark.parametrize("spawned", [0, 3])
+def test_the_camera_stands_where_the_first_people_come(viewer_of, spawned, tmp_path: Path):
+    world, rig = cc.HitWorld(), cc.Rig.humanoid()
+    history = cc.PoseHistory(world)
+    with cc.ShotLog(tmp_path / "late.shots", world, history):
+        for tick in range(6):
+            if tick == spawned:
+                ids = world.spawn(rig, 1)
+            if tick >= spawned:
+                world.set_poses(ids, *rig.forward([[1e7, tick, 1]], [0, 0, 0, 1], rig.rest_orientations))
+            history.record(tick)
+    with cc.ShotLog.open(tmp_path / "late.shots") as log:
+        for shown in (history, log):
+            viewer = viewer_of(shown)
+            assert len(viewer._frame.limbs) == (17 if spawned == 0 else 0)
+            assert viewer._origin.tolist() == [1e7, 0, 0]
+            assert seen(viewer)["at"] == pytest.approx([0, spawned, 0.9], abs=0.2)
+
+
 @pytest.fixture
 def sent(monkeypatch) -> list[tuple[str, np.ndarray]]:
     """The names and places of all that is added to a scene from now on, and cameras of servers that are stopped."""
