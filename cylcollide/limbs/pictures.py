@@ -161,10 +161,13 @@ def key(axes: Any, label: str, **style: Any) -> None:
 
 
 def finished(figure: Figure, title: str, path: str | PathLike[str] | None, columns: int = 6) -> Figure:
-    """The figure with its title and legend, written to a file if a path is given."""
+    """The figure with its title and legend, written to a file if a path is given; a dollar begins no formula."""
     if any(axes.get_legend_handles_labels()[0] for axes in figure.axes):
         figure.legend(loc="outside lower center", fontsize=9, ncols=columns, frameon=False)
     figure.suptitle("\n".join(fill(line, 110) for line in title.split("\n")), fontsize=11)
+    texts: Any = figure.findobj(lambda one: hasattr(one, "set_parse_math"))
+    for text in texts:
+        text.set_parse_math(False)
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure

@@ -8,12 +8,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Int32Array
+from cylcollide._types import Flags, Float32Array, Float64Array, Int32Array
 from cylcollide.characters.rig import Rig
 from cylcollide.panda3d.joints import Joints, axis_factors, core, joints_of
 from cylcollide.panda3d.skin import rest_of
 from cylcollide.process.signatures import Shown
+from cylcollide.validate import is_integer, shown
 from cylcollide.world import HitWorld
+from cylcollide.world.poses import poses_by_matrices
+from cylcollide.world.roster import as_jumps
 
 SAME_REST = 2.0**10 * float(np.finfo(np.float32).eps)
 """Joints are bound in float32 matrices, multiplied down to them: what may differ, relative to all offsets together."""
@@ -43,6 +46,11 @@ class Actors(metaclass=Shown):
     world
         Where they are hit; one `Actors` a world.
 
+    Raises
+    ------
+    ValueError
+        If `world` is no `HitWorld`.
+
     Notes
     -----
     Call `update` once a frame, behind what moves actors. It computes animations that Panda3D has
@@ -50,6 +58,8 @@ class Actors(metaclass=Shown):
     """
 
     def __init__(self, world: HitWorld) -> None:
+        if not isinstance(world, HitWorld):
+            raise ValueError(f"world: expected a HitWorld, got {type(world).__name__}")
         self.world = world
         self._members: dict[int, Member] = {}
         self._groups: list[Group] | None = None  # None: members were added or removed
@@ -57,10 +67,12 @@ class Actors(metaclass=Shown):
     def add(self, actor: Any, rig: Rig, *, part: str = "modelRoot", lod: str = "lodRoot") -> int:
         """Let an actor be a character, hit once `update` was called; its id.
 
-        TypeError if `actor` is no Actor. ValueError if its joints are not the bones of the rig, by
-        names and order; if the rig was made for another scale or model; if it is
-        mirrored or sheared.
+        TypeError if `actor` is no Actor. ValueError if `rig` is no `Rig`; if its bones are not the
+        actor's joints, by names and order; if it was made for another scale or model; if the actor
+        is mirrored or sheared.
         """
+        if not isinstance(rig, Rig):
+            raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}; make it with rig_of(actor)")
         found = joints_of(actor, part, lod)
         if tuple(found.names) != tuple(rig.bone_names):
             raise ValueError(
@@ -80,37 +92,38 @@ class Actors(metaclass=Shown):
         self._groups = None
         self.world.despawn(character)
 
-    def update(self, teleport: bool = False) -> None:
+    def update(self, teleport: Flags = False) -> None:
         """Read where all joints are, and set the poses of all characters.
 
         Parameters
         ----------
         teleport
-            As `HitWorld.set_poses` takes it.
+            As `HitWorld.set_poses` takes it: one flag, or one for each character by ascending id.
 
         Raises
         ------
         ValueError
             If an actor or a joint has another scale than when the actor joined: limbs keep their
-            size. It names character, bone and the scale relative to that.
+            size. It names character, bone and the scale relative to that. All characters stay as
+            they were.
         """
-        matrix = core.LMatrix4f()
         if self._groups is None:
             self._groups = _grouped({character: joints for character, (_, _, joints) in self._members.items()})
-        for group in self._groups:
-            put, row = group.joint_table.setElement, 0
-            for k, member in enumerate(group.members):
-                node = member.character
-                node.node().update()
-                group.member_table.setElement(k, node.getNetTransform().getMat())
-                for joint in member.joints:
-                    joint.getNetTransform(matrix)
-                    put(row, matrix)
-                    row += 1
-            in_scene = group.joints.reshape(len(group.ids), -1, 4) @ group.places.astype(np.float64)
-            net = in_scene.reshape(group.joints.shape)
-            net[..., :3, :3] *= group.factors
-            self.world.set_pose_matrices(group.ids, net, order="column", teleport=teleport)
+        jumps = np.broadcast_to(as_jumps(teleport, len(self._members)), len(self._members))
+        given = [(group, _matrices_of(group)) for group in self._groups]
+        for group, matrices in given[1:]:  # the world checks the first before anything changes
+            self._check(group, matrices)
+        for group, matrices in given:
+            own = jumps[np.searchsorted(list(self._members), group.ids)]
+            self.world.set_pose_matrices(group.ids, matrices, order="column", teleport=own)
+
+    def _check(self, group: Group, matrices: Float64Array) -> None:
+        """Raise a ValueError for matrices (k, b, 4, 4) that the world would refuse."""
+        roster = self.world._present.roster
+        bones = poses_by_matrices(roster, roster.index_of(group.ids), matrices, "column").bones
+        for k, character in enumerate(group.ids.tolist()):
+            own = slice(k * matrices.shape[1], (k + 1) * matrices.shape[1])
+            self._members[character][1].place(bones.positions[None, own], bones.orientations[None, own])
 
     def actor(self, character: int) -> Any:
         """The actor that is this character; None if there is none."""
@@ -119,9 +132,12 @@ class Actors(metaclass=Shown):
     def joint(self, character: int, rig_limb: int) -> str:
         """The joint that carries a limb of a character: `hits.character[i]`, `hits.rig_limb[i]`.
 
-        The method exposeJoint of the actor gives its node. KeyError if no actor has this id.
+        The method exposeJoint of the actor gives its node. KeyError if no actor has this id;
+        ValueError if its rig has no such limb.
         """
         rig = self._members[character][1]
+        if not is_integer(rig_limb) or not 0 <= rig_limb < len(rig.limbs):
+            raise ValueError(f"rig_limb: expected one of {len(rig.limbs)} limbs from 0 on, got {shown(rig_limb)}")
         return str(rig.bone_names[int(rig.limb_bone[rig_limb])])
 
 
@@ -150,3 +166,20 @@ def _grouped(members: Mapping[int, Joints]) -> list[Group]:
         rows = np.array(ids, np.int32)
         groups.append(Group(same, rows, tables[0], joints.reshape(-1, bones, 4, 4), tables[1], places, factors))
     return groups
+
+
+def _matrices_of(group: Group) -> Float64Array:
+    """Where the joints of a group are in the scene, in the way of Panda3D: (k, b, 4, 4), with axes of length 1."""
+    matrix, put, row = core.LMatrix4f(), group.joint_table.setElement, 0
+    for k, member in enumerate(group.members):
+        node = member.character
+        node.node().update()
+        group.member_table.setElement(k, node.getNetTransform().getMat())
+        for joint in member.joints:
+            joint.getNetTransform(matrix)
+            put(row, matrix)
+            row += 1
+    in_scene = group.joints.reshape(len(group.ids), -1, 4) @ group.places.astype(np.float64)
+    net = np.asarray(in_scene.reshape(group.joints.shape), np.float64)
+    net[..., :3, :3] *= group.factors
+    return net

@@ -42,7 +42,12 @@ def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> Segment |
 
 
 def wireframe(limbs: Limbs, color: tuple[float, float, float, float] = (1, 0.2, 0.2, 1), thickness: float = 1.0) -> Any:
-    """Lines that outline limbs, as a new `NodePath`; attach it with `reparentTo(base.render)`."""
+    """Lines that outline limbs, as a new `NodePath`; attach it with `reparentTo(base.render)`.
+
+    ValueError if `limbs` are no `Limbs`.
+    """
+    if not isinstance(limbs, Limbs):
+        raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; those of a world are world.limbs")
     pen = core.LineSegs("limbs")
     pen.setColor(*color)
     pen.setThickness(thickness)

@@ -41,8 +41,8 @@ class Browser:
         words += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank"]
         if os.name == "posix":
             words = [*ENDING_WITH_US, *words, "--remote-debugging-pipe"]
-        quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+        quiet, own = subprocess.DEVNULL, {**os.environ, "TMPDIR": self._folder.name}
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, env=own)
         try:
             port, path = self._wait(self._address).split()
             self._socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None, ping_interval=None)

@@ -41,13 +41,13 @@ def view_file(
         expected = f"less than {count}, the shots of {file}" if count else f"a file with shots, {file} has none"
         stop(f"--shot: expected {expected}, got {shot}")
     viewer = view(subject, up=up, port=port, open_browser=browser and html is None and png is None)  # type: ignore[arg-type]
-    if shot is not None:
-        viewer.choose(shot)
-    _show_or_write(viewer, html, png)
+    _show_or_write(viewer, shot, html, png)
 
 
-def _show_or_write(viewer: Viewer, html: Path | None, png: Path | None) -> None:
+def _show_or_write(viewer: Viewer, shot: int | None, html: Path | None, png: Path | None) -> None:
     try:
+        if shot is not None:
+            viewer.choose(shot)
         if png is not None:
             viewer.save_png(png)
             typer.echo(f"Picture: {png}")

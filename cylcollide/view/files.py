@@ -124,7 +124,7 @@ def _page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up
 def _entry(server: Any, stage: Stage, line: str, told: Told, ticks: str, up: int) -> Entry:
     """A shot: what was judged, where it hits, and why."""
     stage.show(told.judged, told.marks)
-    look_at_shot(server.initial_camera, told.judged, told.marks, up)
+    look_at_shot(server.initial_camera, told.judged, told.marks, up, stage.origin)
     page: str = server.get_scene_serializer().as_html()
     before = _equal(lambda count: page[:count] == ticks[:count], min(len(page), len(ticks)))
     most = min(len(page), len(ticks)) - before

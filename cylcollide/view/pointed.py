@@ -1,6 +1,6 @@
 """The name of the limb under the pointer. viser tells of clicks alone, so the page asks a small server of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.view.server import HOST, viser
+from cylcollide.world.hit_world import HitWorld
 
 POLL = 0.05
 """Seconds from one look whether it ends to the next."""
@@ -70,14 +72,14 @@ class PointerNames:
 
         self._answers = ThreadingHTTPServer((HOST, 0), Handler)
         Thread(target=self._answers.serve_forever, args=(POLL,), daemon=True).start()
-        server.on_client_connect(self._install)
 
     def close(self) -> None:
         """Answer no more."""
         self._answers.shutdown()
         self._answers.server_close()
 
-    def _install(self, client: Any) -> None:
+    def install(self, client: Any) -> None:
+        """Let the page of a client ask."""
         url = f"http://{HOST}:{self._answers.server_port}/{client.client_id}"
         client.gui.add_html(f'<img hidden src="data:," onerror="{escape(SCRIPT.replace("URL", url))}">')
 
@@ -96,3 +98,15 @@ def direction_of(camera: Any, x: float, y: float) -> Float64Array:
     half = np.tan(0.5 * camera.fov)
     way = np.array([(2.0 * x - 1.0) * half * camera.aspect, (2.0 * y - 1.0) * half, 1.0])
     return np.asarray(viser.transforms.SO3(camera.wxyz) @ way)
+
+
+def named_at(limbs: Limbs, groups: Mapping[str, int], origin: Float64Array, direction: Float64Array) -> str:
+    """What a ray meets first, in words; "" for nothing. `groups`: numbers of hit groups by name."""
+    hits = HitWorld(limbs).cast_rays([origin], [direction])
+    if not hits.hit[0]:
+        return ""
+    row = int(hits.limb[0])
+    names, group = {number: name for name, number in groups.items()}, int(limbs.hit_group[row])
+    owner = "" if limbs.character[row] < 0 else f", character {int(limbs.character[row])}"
+    kind = repr(limbs[row]).partition("1 ")[2].rstrip(")")
+    return f"{limbs.names[row] or f'limb {row}'}{owner}: {kind}, row {row}, hit group {names.get(group, group)}"

@@ -1,6 +1,7 @@
 """The range in the browser: people in motion, a click fires from the camera, and what came of it beside them."""
 
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from html import escape
 from threading import Event, RLock, Thread
@@ -39,15 +40,17 @@ class Range:
         firing.step(0.0)
         frame = frame_of_state(firing.world.snapshot())
         self._frame, self._seen = frame, firing.now
-        self._server = server = serve("cylcollide range", port)
-        prepare(server, 2, np.array(EYE), np.array(AT), np.zeros(3), 1.0)
-        groups = firing.world.snapshot()._group_names
-        self._size = usual_size(frame)
-        self._stage = Stage(server.scene, groups, self._size)
-        self._ghosts = Stage(server.scene, groups, self._size, ghost=True)
-        self._build_panel(server.gui, groups)
-        server.scene.on_click()(lambda event: self.fire(event.ray_origin, event.ray_direction))
-        self.draw()
+        groups, self._size = firing.world.snapshot()._group_names, usual_size(frame)
+        with ExitStack() as opened:  # whatever ends this leaves no server
+            self._server = server = serve("cylcollide range", port)
+            opened.callback(stop, server)
+            prepare(server, 2, np.array(EYE), np.array(AT), np.zeros(3), 1.0)
+            self._stage = Stage(server.scene, groups, self._size)
+            self._ghosts = Stage(server.scene, groups, self._size, ghost=True)
+            self._build_panel(server.gui, groups)
+            server.scene.on_click()(lambda event: self.fire(event.ray_origin, event.ray_direction))
+            self.draw()
+            opened.pop_all()
 
     @property
     def url(self) -> str:

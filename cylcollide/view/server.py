@@ -34,11 +34,15 @@ def serve(title: str, port: int = PORT) -> viser.ViserServer:
         raise ValueError(f"port: expected a free one from {shown(port)} on, got none; the usual one is {PORT}")
     with redirect_stdout(io.StringIO()):  # it greets even if it is told not to
         server = viser.ViserServer(host=HOST, port=operator.index(port), label=title, verbose=False)
-    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
-    server.gui.set_panel_label(title)
-    server.scene.configure_environment_map(None)
-    server.scene.configure_default_lights(False)
-    server.scene.add_light_ambient("/light", intensity=AMBIENT)
+    try:
+        server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+        server.gui.set_panel_label(title)
+        server.scene.configure_environment_map(None)
+        server.scene.configure_default_lights(False)
+        server.scene.add_light_ambient("/light", intensity=AMBIENT)
+    except BaseException:
+        stop(server)
+        raise
     return server
 
 

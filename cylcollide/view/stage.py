@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
 from cylcollide.view.instances import FEW, Instances, instances_of
@@ -15,6 +16,9 @@ from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points, unit_direction
 from cylcollide.world.hit_world import HitWorld
 
 Rgb = tuple[int, int, int]
+
+ZERO: Float64Array = np.zeros(3)
+"""The origin of the world."""
 
 WALL = "#a9a297"
 BONE = "#20242a"
@@ -26,20 +30,26 @@ SUN, CELLS, CELL, SECTION, WIDTH = 1.6, 15, 235, 190, 0.006
 """Light from above; cells of the ground to each side; the gray of lines, and each fifth; half their width, in cells."""
 SAME = 2.0**-20
 """Numbers that differ by less of a limb's size are not sent again."""
+STEP = 1000.0
+"""Origins of views are whole multiples of so many cells of the ground."""
+THINNEST, FARTHEST = 1e-12, 1e12
+"""Sizes of a usual limb, and distances from the origin, that a browser draws: it squares numbers, in float32."""
 
 
 class Stage:
     """Draws frames into a viser scene.
 
-    `groups`: numbers of hit groups by name. `size`: of a usual limb; points are drawn in proportion. `rounded_to`:
-    positions are rounded to multiples of it, which compress well. `ghost`: whether these are shadows of others, grey
-    and translucent.
+    `groups`: numbers of hit groups by name. `size`: of a usual limb; points are drawn in proportion. `origin`: the
+    place (3,) in the world that is 0 in the scene. `rounded_to`: positions are rounded to multiples of it, which
+    compress well. `ghost`: whether these are shadows of others, grey and translucent.
     """
 
     def __init__(
-        self, scene: Any, groups: Mapping[str, int], size: float, rounded_to: float = 0.0, ghost: bool = False
-    ) -> None:
+        self, scene: Any, groups: Mapping[str, int], size: float, origin: Float64Array = ZERO,
+        rounded_to: float = 0.0, ghost: bool = False,
+    ) -> None:  # fmt: skip
         self._scene, self._colors, self._size, self._step = scene, group_colors(groups), size, rounded_to
+        self.origin = origin
         self._ghost, self._prefix = ghost, "ghost/" if ghost else ""
         self._limbs: dict[str, tuple[Any, dict[str, NDArray[np.float32]]]] = {}
         """What draws limbs, and the columns that were sent to it."""
@@ -48,7 +58,8 @@ class Stage:
         self.shows_bones = False
 
     def show(self, frame: Frame, marks: Marks = NO_MARKS) -> None:
-        """Draw a frame and marks in place of those before."""
+        """Draw a frame and marks in place of those before; ValueError if it is out of range."""
+        check_range(frame, self.origin)
         limbs, at = frame.limbs, self._prefix
         parts = [(f"{at}limbs/{one.name}", one, 1.0) for one in instances_of(limbs, ~frame.is_static)]
         if not self._ghost:
@@ -101,7 +112,7 @@ class Stage:
         return node, sent
 
     def _columns(self, one: Instances) -> dict[str, NDArray[np.float32]]:
-        positions, turns, scales = one.positions, one.orientations, one.scales
+        positions, turns, scales = one.positions - self.origin, one.orientations, one.scales
         if self._step:
             positions = np.round(positions / self._step) * self._step
             turns = np.round(turns * TURN_STEPS) / TURN_STEPS
@@ -111,13 +122,24 @@ class Stage:
     def _draw(self, name: str, what: Lines | Points, size: float) -> None:
         if (before := self._lines.pop(name, None)) is not None:
             before.remove()
-        where, color = what
+        where, color = drawn(what[0] - self.origin), what[1]
         given, scene = (f"/{name}", where.astype(np.float32), rgb(color)), self._scene
         if where.ndim == 3 and len(where):
             self._lines[name] = scene.add_line_segments(*given, thickness=LINE, thickness_units="screen")
         elif len(where):
             look = {"point_size": 0.45 * size * self._size, "point_shape": "circle", "precision": "float32"}
             self._lines[name] = scene.add_point_cloud(*given, **look)
+
+
+def drawn(where: Float64Array) -> Float64Array:
+    """Lines (k, 2, 3) or points (k, 3) that begin where a browser draws; lines no longer than it draws."""
+    first = where[:, 0] if where.ndim == 3 else where
+    where = where[np.abs(first).max(axis=1) <= FARTHEST]
+    if where.ndim == 3:
+        way = where[:, 1] - where[:, 0]
+        share = FARTHEST / np.maximum(np.abs(way).max(axis=1, keepdims=True), FARTHEST)
+        where = np.stack([where[:, 0], where[:, 0] + share * way], axis=1)
+    return where
 
 
 TURN_STEPS = 2.0**13
@@ -138,14 +160,51 @@ def usual_size(frame: Frame) -> float:
     return float(np.median(chosen)) if len(chosen) else 1.0
 
 
-def view_of(frame: Frame, up: int) -> tuple[Float64Array, Float64Array]:
-    """Where a camera stands that sees all limbs, and what it looks at; (3,) each. `up`: the axis that points up."""
+def box_around(frame: Frame, origin: Float64Array = ZERO) -> tuple[Float64Array, Float64Array]:
+    """The corners (3,), from an origin, of a box around all limbs that are no statics, or all; 0 without any."""
     limbs: Any = frame.limbs if frame.is_static.all() else frame.limbs[~frame.is_static]
     if not len(limbs):
+        return np.zeros(3), np.zeros(3)
+    ends, reach = np.concatenate([limbs.p1, limbs.p2]) - origin, float(reaches(limbs).max())
+    return ends.min(axis=0) - reach, ends.max(axis=0) + reach
+
+
+def reaches(limbs: Limbs) -> Float64Array:
+    """How far limbs reach beyond their ends, at most; (n,)."""
+    return np.asarray(np.maximum(limbs.radius, np.linalg.norm(limbs.half_extents, axis=1)))
+
+
+def origin_of(frame: Frame) -> Float64Array:
+    """The place (3,) that is 0 in a view with this first frame, near its limbs: pictures have float32.
+
+    It is a whole multiple of `STEP` cells, so 0 for limbs near the world's origin. ValueError if the frame is out of
+    range.
+    """
+    (low, high), step = box_around(frame), STEP * cell_of(frame)
+    origin = np.round((0.5 * low + 0.5 * high) / step) * step
+    check_range(frame, origin)
+    return np.asarray(origin)
+
+
+def check_range(frame: Frame, origin: Float64Array) -> None:
+    """Raise a ValueError if limbs are too small, or too far from the origin of a view, for a browser."""
+    limbs, size = frame.limbs, usual_size(frame)
+    far = np.abs([limbs.p1 - origin, limbs.p2 - origin]).max(axis=(0, 2)) + reaches(limbs)
+    if size < THINNEST or far.max(initial=0.0) > FARTHEST:
+        wanted = f"limbs with a median radius of at least {THINNEST:g}, all within {FARTHEST:g} of {origin.tolist()}"
+        raise ValueError(
+            f"view: expected {wanted}, got {size:g}, and one up to {far.max():g} away; show them in another unit"
+        )
+
+
+def view_of(frame: Frame, up: int, origin: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Where a camera stands that sees all limbs, and what it looks at; (3,) each, from an origin.
+
+    `up`: the axis that points up.
+    """
+    low, high = box_around(frame, origin)
+    if not len(frame.limbs):
         return np.array([3.0, 3.0, 3.0]), np.zeros(3)
-    ends = np.concatenate([limbs.p1, limbs.p2])
-    reach = float(np.maximum(limbs.radius, np.linalg.norm(limbs.half_extents, axis=1)).max())
-    low, high = ends.min(axis=0) - reach, ends.max(axis=0) + reach
     middle, away = 0.5 * low + 0.5 * high, np.full(3, 0.45)
     away[(up + 1) % 3] = 1.0
     return middle + away / np.linalg.norm(away) * 0.9 * float(np.linalg.norm(high - low)), middle
@@ -166,11 +225,18 @@ def beside(frame: Frame, place: Float64Array, way: Float64Array, up: int, aside:
     return np.asarray(eyes[int(hidden[0] and not hidden[1])])
 
 
-def look_at_shot(camera: Any, frame: Frame, marks: Marks, up: int, as_player: bool = False) -> None:
-    """Let a camera see what a shot is looked at for, from its side or over the shoulder of its player."""
+def look_at_shot(
+    camera: Any, frame: Frame, marks: Marks, up: int, origin: Float64Array, as_player: bool = False
+) -> None:
+    """Let a camera see what a shot is looked at for, from its side or over the shoulder of its player.
+
+    It stays as it is if that is too far from the origin of the view.
+    """
     (start, end), place = marks.path[0][0], marks.place
     seen_at, aside = (start, 0.0) if as_player else (place, 1.0)
-    camera.position, camera.look_at = beside(frame, seen_at, end - start, up, aside), place
+    if np.abs([seen_at - origin, place - origin]).max() <= FARTHEST:
+        camera.position = beside(frame, seen_at, end - start, up, aside) - origin
+        camera.look_at = place - origin
 
 
 def aim(camera: Any, eye: Float64Array, at: Float64Array, up: int) -> None:
@@ -206,12 +272,18 @@ def prepare(server: Any, up: int, eye: Float64Array, at: Float64Array, ground: F
     )  # fmt: skip
 
 
-def ground_of(frame: Frame, up: int) -> tuple[Float64Array, float]:
-    """The place (3,) of a ground at the lowest limb, and its cells: a power of ten, about 10 usual limbs."""
-    limbs, cell = frame.limbs, float(10.0 ** np.round(np.log10(10.0 * usual_size(frame))))
+def cell_of(frame: Frame) -> float:
+    """The size of the cells of the ground: a power of ten, about 10 usual limbs."""
+    return float(10.0 ** np.round(np.log10(10.0 * usual_size(frame))))
+
+
+def ground_of(frame: Frame, up: int, origin: Float64Array) -> tuple[Float64Array, float]:
+    """The place (3,), from an origin, of a ground at the lowest limb, and the size of its cells."""
+    limbs, cell = frame.limbs, cell_of(frame)
     if not len(limbs):
         return np.zeros(3), cell
     reach = limbs.radius + limbs.half_extents[:, up]  # one of them is 0
-    place = np.round(np.concatenate([limbs.p1, limbs.p2]).mean(axis=0) / cell) * cell
-    place[up] = float((np.minimum(limbs.p1[:, up], limbs.p2[:, up]) - reach).min())
+    ends = np.stack([limbs.p1, limbs.p2]) - origin
+    place = np.round(ends.mean(axis=(0, 1)) / cell) * cell
+    place[up] = float((ends[:, :, up].min(axis=0) - reach).min())
     return place, cell

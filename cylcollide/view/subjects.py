@@ -156,18 +156,19 @@ class _ShotLines(Sequence[str]):
 
 def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> Told:
     """A shot of a log, the log's ticks; the shot judged again, what it asked, its call, and its row."""
-    why = explanation_of(judged, asked, call, row)
-    if isinstance(asked, PoseHistory):
-        then = frame_at(asked, float(judged.time[0]))
-        now: Frame | None = frame_of_state(asked.world.snapshot())
+    why, now, at = explanation_of(judged, asked, call, row), None, ""
+    if not isinstance(asked, PoseHistory):
+        then = frame_of_state(asked.snapshot())
+    elif judged.tick[0] < 0:
+        then, at = frame_of_state(asked.world.snapshot()), " at a time that was not kept; the present state is shown"
     else:
-        then, now = frame_of_state(asked.snapshot()), None
+        then, now = frame_at(asked, float(judged.time[0])), frame_of_state(asked.world.snapshot())
+        at = f" at time {float(judged.time[0]):.9g}"
     missed = why.why if isinstance(why.why, MissExplanation) else None
     marks = marks_of_shot(judged, *ends_of(judged, 0, then.limbs), usual_size(then), missed)
     note = "" if shot.note is None else f", {dict(shot.note)}"
     again = int(judged.limb[0])
     differs = "" if again == shot.limb else f"\nLogged: row {shot.limb}; judged again: row {again}."
-    at = f" at time {float(judged.time[0]):.9g}" if isinstance(asked, PoseHistory) else ""
     words = f"shot {shot.number}, after tick {shot.tick}{note}, judged{at}\n{why}{differs}"
     frame = int(np.clip(np.searchsorted(ticks, shot.tick), 0, len(ticks) - 1))
     return Told(then, now, marks, words, frame)

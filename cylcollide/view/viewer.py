@@ -5,6 +5,7 @@ import sys
 import time
 import webbrowser
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -20,11 +21,10 @@ from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
 from cylcollide.view.panel import legend, preformatted
-from cylcollide.view.pointed import PointerNames
+from cylcollide.view.pointed import PointerNames, named_at
 from cylcollide.view.server import PORT, serve, stop, url_of
-from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, prepare, usual_size, view_of
+from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, origin_of, prepare, usual_size, view_of
 from cylcollide.view.subjects import Subject, Told, subject_of
-from cylcollide.world.hit_world import HitWorld
 
 Up = Literal["auto", "y", "z"]
 
@@ -53,7 +53,8 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
     ImportError
         Without viser: install the extra `view`.
     ValueError
-        If the object cannot be shown, or `up`, `port` or `open_browser` is none.
+        If the object cannot be shown, its limbs are too small or too far apart for a browser (`docs/view.md`), or `up`,
+        `port` or `open_browser` is none.
     """
     opens = flag(open_browser, "open_browser") and has_display() and "ipykernel" not in sys.modules
     viewer = Viewer(seen if isinstance(seen, Subject) else subject_of(seen), up=up, port=port)
@@ -78,16 +79,23 @@ class Viewer:
         self._playing: Event | None = None
         """Set to end what plays; None if nothing does."""
         self._is_told = self._is_closed = False
-        self._asked_up = up
-        self._server = serve(f"cylcollide: {subject.title}", port)
-        self._frame = self._prepare(self._server)
-        self._stage = Stage(self._server.scene, subject.groups, usual_size(self._frame))
-        self._build_panel()
-        self._pointed = PointerNames(self._server, self._name_at)
-        self._server.on_client_connect(self._aim)
-        self.show(0)
-        if subject.shots and len(subject.times) == 1:
-            self.choose(0)
+        self._frame, frames = subject.frame(0), map(subject.frame, range(len(subject.times)))
+        self._first = first = next((frame for frame in frames if len(frame.limbs)), self._frame)
+        self._up = up_axis(first.limbs, ~first.is_static) if up == "auto" else "xyz".index(up)
+        self._origin = origin_of(first)
+        with ExitStack() as opened:  # whatever ends this leaves nothing open
+            self._server = serve(f"cylcollide: {subject.title}", port)
+            opened.callback(stop, self._server)
+            self._stage = self._stage_of(self._server)
+            self._build_panel()
+            self._pointed = PointerNames(self._server, self._name_at)
+            opened.callback(self._pointed.close)
+            self._server.on_client_connect(self._pointed.install)
+            self._server.on_client_connect(self._aim)
+            self.show(0)
+            if subject.shots and len(subject.times) == 1:
+                self.choose(0)
+            self._opened = opened.pop_all()
 
     @property
     def url(self) -> str:
@@ -106,8 +114,7 @@ class Viewer:
             if not self._is_closed:
                 self._is_closed = True
                 self._pause()
-                self._pointed.close()
-                stop(self._server)
+                self._opened.close()
 
     def wait(self) -> None:
         """Wait until it is closed; Ctrl-C closes it."""
@@ -117,10 +124,18 @@ class Viewer:
         except KeyboardInterrupt:
             self.close()
 
+    def _check_open(self, method: str) -> None:
+        if self._is_closed:
+            raise ValueError(f"{method}: expected an open viewer, got a closed one; call it before close()")
+
     # What is shown ----------------------------------------------------------------------------------------------------
 
     def show(self, number: int) -> None:
-        """Show the frame with a number, without a shot; ValueError if there is none with this number."""
+        """Show the frame with a number, without a shot.
+
+        ValueError if there is none with this number, its limbs are out of range, or this viewer is closed.
+        """
+        self._check_open("show")
         count = len(self._subject.times)
         if not is_integer(number) or not 0 <= number < count:
             expected = f"one of {count} frames, 0 to {count - 1}"
@@ -132,7 +147,11 @@ class Viewer:
             self._put(number, None)
 
     def choose(self, number: int) -> None:
-        """Show a shot: the limbs it was judged on, where it hits, and why; ValueError if none has this number."""
+        """Show a shot: the limbs it was judged on, where it hits, and why.
+
+        ValueError if none has this number, or this viewer is closed.
+        """
+        self._check_open("choose")
         count = len(self._subject.shots)
         if self._subject.tell is None or not is_integer(number) or not 0 <= number < count:
             expected = f"0 to {count - 1}" if count else "no number, there are no shots"
@@ -150,7 +169,7 @@ class Viewer:
         told = self._told
         if told is not None:
             as_player = self._whence.value == AS_PLAYER
-            look_at_shot(self._server.initial_camera, told.judged, told.marks, self._up, as_player)
+            look_at_shot(self._server.initial_camera, told.judged, told.marks, self._up, self._origin, as_player)
             for client in self._server.get_clients().values():
                 self._aim(client)
 
@@ -183,13 +202,12 @@ class Viewer:
         with self._server.atomic():
             self._stage.show(frame, marks)
 
-    def _prepare(self, server: Any) -> Frame:
-        """Put the camera where it sees the first frame, which is returned."""
-        frame = self._subject.frame(0)
-        told, limbs = self._asked_up, frame.limbs
-        up = self._up = up_axis(limbs, ~frame.is_static) if told == "auto" else "xyz".index(told)
-        prepare(server, up, *view_of(frame, up), *ground_of(frame, up))
-        return frame
+    def _stage_of(self, server: Any, rounded_to: float = 0.0) -> Stage:
+        """A stage, and the camera of its server at the first limbs; `rounded_to`: a share of a cell of the ground."""
+        first, up, origin = self._first, self._up, self._origin
+        ground, cell = ground_of(first, up, origin)
+        prepare(server, up, *view_of(first, up, origin), ground, cell)
+        return Stage(server.scene, self._subject.groups, usual_size(first), origin, rounded_to * cell)
 
     # The panel --------------------------------------------------------------------------------------------------------
 
@@ -270,17 +288,8 @@ class Viewer:
             self._draw(self._frame, marks)
 
     def _name_at(self, origin: Any, direction: Any) -> str:
-        """What a ray meets first among the limbs that are shown, in words; "" for nothing."""
-        limbs = self._frame.limbs
-        hits = HitWorld(limbs).cast_rays([origin], [direction])
-        if not hits.hit[0]:
-            return ""
-        row = int(hits.limb[0])
-        names = {number: name for name, number in self._subject.groups.items()}
-        group = int(limbs.hit_group[row])
-        owner = "" if limbs.character[row] < 0 else f", character {int(limbs.character[row])}"
-        kind = repr(limbs[row]).partition("1 ")[2].rstrip(")")
-        return f"{limbs.names[row] or f'limb {row}'}{owner}: {kind}, row {row}, hit group {names.get(group, group)}"
+        """What a ray of the scene meets first among the limbs that are shown, in words; "" for nothing."""
+        return named_at(self._frame.limbs, self._subject.groups, self._origin + origin, direction)
 
     # Files ------------------------------------------------------------------------------------------------------------
 
@@ -288,8 +297,7 @@ class Viewer:
         """Write a self-contained page: all frames, at most `rate` a second, and a list of shots, up to 10 MB."""
         server = serve(self._subject.title)  # of its own: the live view goes on
         try:
-            first = self._prepare(server)
-            stage = Stage(server.scene, self._subject.groups, usual_size(first), rounded_to=2.0**-12)
+            stage = self._stage_of(server, rounded_to=2.0**-12)
             write_text(Path(path), html_of(server, stage, self._subject, rate, self._up))
         finally:
             stop(server)
@@ -299,8 +307,7 @@ class Viewer:
 
         ValueError if this viewer is closed.
         """
-        if self._is_closed:
-            raise ValueError("save_png: expected an open viewer, got a closed one; call it before close()")
+        self._check_open("save_png")
         write_png(self._server, Path(path), width, height)
 
 

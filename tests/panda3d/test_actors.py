@@ -41,6 +41,35 @@ def panda(base, scale: float = SCALE):
     return actor
 
 
+EGG = """<CoordinateSystem> { Z-Up }
+<Group> a {
+  <Dart> { 1 }
+  <VertexPool> v {
+    <Vertex> 1 { 0 0 0 } <Vertex> 2 { 1 0 0 } <Vertex> 3 { 0 1 0 } <Vertex> 4 { 0 0 1 }
+  }
+  <Polygon> { <VertexRef> { 1 3 2 <Ref> { v } } }
+  <Polygon> { <VertexRef> { 1 2 4 <Ref> { v } } }
+  <Polygon> { <VertexRef> { 1 4 3 <Ref> { v } } }
+  <Polygon> { <VertexRef> { 2 3 4 <Ref> { v } } }
+  <Joint> J0 {
+    <Transform> { <Matrix4> { 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 } }
+    <VertexRef> { 1 2 3 4 <Ref> { v } }
+  }
+}
+"""
+
+
+@pytest.fixture
+def tetrahedron(base, tmp_path):
+    """An actor of one joint."""
+    from direct.actor.Actor import Actor
+
+    (tmp_path / "tetrahedron.egg").write_text(EGG)
+    actor = Actor(core.Filename.fromOsSpecific(str(tmp_path / "tetrahedron.egg")))
+    actor.reparentTo(base.render)
+    return actor
+
+
 @pytest.fixture(scope="module")
 def rig(base) -> cc.Rig:
     return rig_of(panda(base), coverage=0.9)
@@ -186,6 +215,66 @@ def test_what_is_no_actor_of_this_rig_is_refused(base, rig):
     with pytest.raises(ValueError, match="no part 'arm'"):
         rig_of(panda(base), part="arm")
     assert len(world.characters) == 0
+
+
+def test_a_failed_update_leaves_actors_with_other_bones_where_they_were(base, rig, tetrahedron):
+    world, actor = cc.HitWorld(), panda(base)
+    actors = Actors(world)
+    actors.add(actor, rig)
+    actors.add(tetrahedron, rig_of(tetrahedron))
+    actors.update()
+    before = world.limbs
+    for k, (moved, spoiled) in enumerate([(actor, tetrahedron), (tetrahedron, actor)]):
+        moved.setX(3.0 + k)
+        scale = spoiled.getScale()
+        for spoil in (lambda one: one.setScale(2.0 * one.getSx()), lambda one: one.setPos(1e30, 1e30, 1e30)):
+            spoil(spoiled)
+            with pytest.raises(ValueError, match=r"got columns of lengths 2 2 2|keep their axes|axis"):
+                actors.update()
+            assert world.limbs == before
+            spoiled.setScale(scale)
+            spoiled.setPos(0, 0, 0)
+    actors.update()
+    assert world.limbs != before
+
+
+def test_actors_are_teleported_one_by_one(base, rig, tetrahedron):
+    world, both = cc.HitWorld(), [panda(base), tetrahedron]
+    actors, history = Actors(world), cc.PoseHistory(world)
+    ids = [actors.add(actor, one) for actor, one in zip(both, (rig, rig_of(tetrahedron)), strict=True)]
+    flags = [False, [True, False], np.array([False, True]), True, [[False, True]], [True] * 3, "no"]
+    jumped = [(False, False), (True, False), (False, True), (True, True)]
+    for k, flag in enumerate(flags):
+        if k >= len(jumped):
+            with pytest.raises(ValueError, match=r"teleport: expected True or False, one or \(2,\), got"):
+                actors.update(teleport=flag)
+            continue
+        actors.update()
+        history.record(2.0 * k)
+        for actor in both:
+            actor.setX(actor.getX() + 1.0)
+        actors.update(teleport=flag)
+        history.record(2.0 * k + 1.0)
+        start, half = history.limbs_at(2.0 * k), history.limbs_at(2.0 * k + 0.5)
+        stays = [bool((half.p1 == start.p1)[half.character == character].all()) for character in ids]
+        assert tuple(stays) == jumped[k]
+
+
+def test_what_is_no_world_rig_limb_or_limbs_is_refused(base, rig):
+    with pytest.raises(ValueError, match="world: expected a HitWorld, got NoneType"):
+        Actors(None)
+    world = cc.HitWorld()
+    actors, actor = Actors(world), panda(base)
+    with pytest.raises(ValueError, match=r"rig: expected a Rig, got NoneType; .*rig_of"):
+        actors.add(actor, None)
+    with pytest.raises(ValueError, match="limbs: expected Limbs, got NoneType"):
+        wireframe(None)
+    character = actors.add(actor, rig)
+    last = len(rig.limbs) - 1
+    assert actors.joint(character, np.int32(last)) == rig.bone_names[rig.limb_bone[last]]
+    for limb in (-1, last + 1, 99, 0.0, None):
+        with pytest.raises(ValueError, match=rf"rig_limb: expected one of {last + 1} limbs from 0 on, got"):
+            actors.joint(character, limb)
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from threading import Thread
+from threading import enumerate as enumerate_threads
 
 import numpy as np
 import pytest
@@ -10,10 +11,13 @@ from support.logging_server import Match
 
 import cylcollide as cc
 
-pytest.importorskip("viser", reason="the extra view")
+viser = pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view import view
 from cylcollide.view.marks import unit_direction
+from cylcollide.view.people import range_rig
+from cylcollide.view.range import Range
+from cylcollide.view.range_command import make_firing
 
 LENGTHS = [0.0, 5e-324, 1e-200, 1e-15]
 POLICY = cc.Policy.first_surface(damage={})
@@ -70,6 +74,27 @@ def test_a_log_with_one_tick_and_no_shot_can_be_viewed(viewer_of, tmp_path: Path
         assert len(viewer._frame.limbs) > 0
 
 
+def test_a_shot_at_a_time_that_was_not_kept_is_shown_at_the_present_state(viewer_of, tmp_path: Path):
+    match, times = Match(5), [{"time": 0.0}, {"time": 1e9}, {"tick": 1}]
+    with cc.ShotLog(tmp_path / "old.shots", match.world, match.history):
+        for number in range(7):
+            match.tick(number)
+        for when in times:
+            match.history.judge_segments([-9, 0, 0], [9, 0, 0], POLICY, on_old="miss", **when)
+        match.shoot(1)
+    with cc.ShotLog.open(tmp_path / "old.shots") as log:
+        viewer = viewer_of(log)
+        for number in range(len(log)):
+            viewer.choose(number)
+            told, is_old = viewer._told, number < len(times)
+            assert told.marks.path[0].tolist() == [[[-9, 0, 0], [9, 0, 0]]] or not is_old
+            assert (told.judged.limbs == match.world.limbs) == is_old == (told.now is None)
+            assert ("judged at a time that was not kept; the present state is shown" in told.words) == is_old
+            assert str(log.explain(number)) in told.words
+        viewer.save_html(tmp_path / "old.html")
+    assert (tmp_path / "old.html").stat().st_size > 100_000
+
+
 @pytest.mark.parametrize("port", [70000, 65536, 1023, 0, -1, 8080.5, "8080", None, True, 10**400])
 def test_what_is_no_port_is_refused_at_once(port):
     with pytest.raises(
@@ -100,9 +125,37 @@ def test_a_closed_viewer_says_so_and_is_closed_again(viewer_of, tmp_path: Path):
     viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     viewer.close()
     viewer.close()
-    with pytest.raises(ValueError, match=r"save_png: expected an open viewer, got a closed one; call it before close"):
-        viewer.save_png(tmp_path / "out.png")
+    calls = {"save_png": tmp_path / "out.png", "show": 0, "choose": 0}
+    for name, argument in calls.items():
+        with pytest.raises(ValueError, match=rf"{name}: expected an open viewer, got a closed one; call it before"):
+            getattr(viewer, name)(argument)
     assert not (tmp_path / "out.png").exists()
+
+
+CALLS = (
+    "SceneApi.add_light_ambient", "SceneApi.add_light_directional", "GuiApi.add_checkbox",
+    "SceneApi.add_batched_meshes_simple", "ViserServer.atomic",
+)  # fmt: skip
+"""Of viser, while a view or the range opens."""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, FloatingPointError])
+@pytest.mark.parametrize(
+    ("made", "interrupted"),
+    [("view", "ViserServer.on_client_connect"), *((made, call) for made in ("view", "range") for call in CALLS)],
+)
+def test_what_fails_to_open_leaves_no_server(monkeypatch, made, interrupted, error):
+    room, _, method = interrupted.partition(".")
+    world, firing = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)), make_firing(range_rig(), [], 1)
+    before = set(enumerate_threads())
+
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(getattr(viser, room), method, fails)
+    with pytest.raises(error):
+        view(world, open_browser=False) if made == "view" else Range(firing)
+    assert set(enumerate_threads()) <= before
 
 
 def test_who_waits_for_a_viewer_goes_on_when_it_is_closed(viewer_of):

@@ -95,6 +95,16 @@ def test_chromium_ends_with_the_command_however_it_ends(tmp_path, number):
                 os.kill(int(line.parent.name), signal.SIGKILL)
 
 
+def test_a_picture_leaves_no_files_of_chromium_behind(monkeypatch):
+    with TemporaryDirectory() as folder:  # short, as above
+        monkeypatch.setattr("tempfile.tempdir", folder)
+        monkeypatch.setenv("TMPDIR", folder)
+        viewer = view(cc.Limbs.spheres([[0, 0, 0]], 1.0), open_browser=False)
+        viewer.save_png(Path(folder, "out.png"))
+        viewer.close()
+        assert [one.name for one in Path(folder).iterdir()] == ["out.png"]
+
+
 class Page:
     """A page, and a hand that uses it."""
 

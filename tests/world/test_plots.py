@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.colors import same_color
+from matplotlib.text import Text
 from support.missing_packages import hide_package
 
 import cylcollide as cc
@@ -193,3 +194,25 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, street):
     ):
         with pytest.raises(ImportError, match=r"plot needs matplotlib: pip install '\.\[plot\]' in a clone"):
             draw()
+
+
+@pytest.mark.parametrize("name", [r"$\frac{1}$", "Hips_$AssimpFbx$_Rotation", "a $5 b"])
+def test_names_with_dollars_are_drawn_as_they_are(name, tmp_path):
+    limbs = cc.Limbs.spheres([[0, 0, 0]], 1.0, name=name, hit_group=5)
+    rig = cc.Rig([name], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limbs, 0, {name: 5})
+    world = cc.HitWorld()
+    world.set_poses(world.spawn(rig, 1), [[[0, 0, 0]]], [[[0, 0, 0, 1]]])
+    start, end, policy = [-9.0, 0, 0], [9.0, 0, 0], cc.Policy.first_surface(damage={})
+    history = cc.PoseHistory(world)
+    history.record(0.0)
+    figures = [
+        rig.plot(tmp_path / "rig.png"),
+        world.plot(tmp_path / "world.png", unit=name),
+        world.plot(tmp_path / "shot.png", shot=(start, end)),
+        world.judge_segments(start, end, policy).plot(0, tmp_path / "judged.png"),
+        history.explain_miss([-9, 0, 3], [9, 0, 3], 0.0).plot(tmp_path / "miss.png", unit=name),
+    ]
+    for figure in figures:
+        with_dollars = [text for text in figure.findobj(Text) if name in text.get_text()]
+        assert with_dollars
+        assert not any(text.get_parse_math() for text in with_dollars)
