@@ -70,9 +70,10 @@ def chords() -> dict[str, Pair]:
 
 
 def surfaces() -> dict[str, Pair]:
-    """At a crowd: rays from and to the places that others have hit."""
+    """At a crowd: rays from and to the places that others have hit, and at every limb twice."""
     work = WORKLOADS["W3"]
-    world = cc.HitWorld(work.limbs())
+    limbs = work.limbs()
+    world, twice = cc.HitWorld(limbs), cc.HitWorld(cc.Limbs.concat([limbs, limbs]))
     starts, ends = work.segments(world, 20 * MANY)
     hits = world.cast_segments(starts, ends)
     rows = np.flatnonzero(hits.hit)[:MANY]
@@ -81,6 +82,9 @@ def surfaces() -> dict[str, Pair]:
     back = way - 2.0 * (way * normal).sum(axis=1)[:, None] * normal
     off, n = 0.001 * normal, len(rows)
     return {
+        "rays at limbs that are there twice": (
+            len(starts), lambda: twice.cast_segments(starts, ends), lambda: world.cast_segments(starts, ends)
+        ),
         "ricochets": (
             n, lambda: world.cast_rays(place, back), lambda: world.cast_rays(place + off, back)
         ),
