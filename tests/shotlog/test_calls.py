@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.beside import repeated
-from support.logging_server import POLICY, Match, logged
+from support.logging_server import POLICY, Match
 from support.package import printed_by
 
 import cylcollide as cc
@@ -255,20 +255,6 @@ def test_threads_judge_while_another_one_moves_and_records(tmp_path: Path):
             for number in range(1, 150):
                 match.tick(number)
     assert rejudged(tmp_path / "log") > 50
-
-
-@pytest.mark.parametrize("name", [":memory:", "file:app.db", "file:app.db?mode=memory", "a?b#c%41", "ä b", "\udcff"])
-def test_a_log_is_the_file_of_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Whatever SQLite would make of it; also when the folder has changed since the log was opened."""
-    monkeypatch.chdir(tmp_path)
-    Path("app.db").write_bytes(b"of somebody else")
-    logged(Path(name), 2)
-    assert Path(name).stat().st_size > 1000
-    assert Path("app.db").read_bytes() == b"of somebody else"
-    with cc.ShotLog.open(name) as shots:
-        monkeypatch.chdir("/")
-        assert len(shots) == 8
-        assert shots.rejudge().identical
 
 
 def test_a_log_that_is_written_can_be_read(tmp_path: Path):

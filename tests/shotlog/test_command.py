@@ -156,6 +156,20 @@ def test_what_is_read_is_not_written(refused, log: Path, tmp_path: Path):
     assert (log.read_bytes(), policy.read_bytes()) == before
 
 
+@pytest.mark.parametrize("name", [":memory:", "file:app.db", "file:app.db?mode=memory", "a?b#c%41", "ä b", "\udcff"])
+def test_a_log_is_the_file_of_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Whatever SQLite would make of it; also when the folder has changed since the log was opened."""
+    monkeypatch.chdir(tmp_path)
+    Path("app.db").write_bytes(b"of somebody else")
+    logged(Path(name), 2)
+    assert Path(name).stat().st_size > 1000
+    assert Path("app.db").read_bytes() == b"of somebody else"
+    with cc.ShotLog.open(name) as shots:
+        monkeypatch.chdir("/")
+        assert len(shots) == 8
+        assert shots.rejudge().identical
+
+
 @pytest.mark.long
 def test_all_processors_give_the_same(rejudge, log: Path):
     assert rejudge(log, "--jobs", 2)[0] == 0
