@@ -9,8 +9,7 @@ import support.pybullet_scenes as scenes
 from pybullet_utils.bullet_client import BulletClient
 from support.two_clients import ball
 
-from cylcollide._pybullet import OWN
-from cylcollide.bullet import unpatch
+from cylcollide.bullet import patching
 from cylcollide.bullet.near import NearBodies
 from cylcollide.bullet.near_links import LENGTHS, USUAL
 
@@ -30,8 +29,8 @@ def clients():
         ball(client, x)
         client.performCollisionDetection()
     yield both
-    while p.rayTest is not OWN.rayTest:
-        unpatch()
+    patching._patches.clear()
+    patching._restore()
     for client in both:
         if client._client >= 0:
             client.disconnect()

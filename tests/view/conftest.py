@@ -1,5 +1,7 @@
 """What tests of views share."""
 
+import sys
+
 import pytest
 
 
@@ -14,3 +16,18 @@ def viewer_of(request: pytest.FixtureRequest):
         return made
 
     return make
+
+
+def connected() -> set[int]:
+    """The clients of PyBullet, if it was imported."""
+    pybullet = sys.modules.get("pybullet")
+    return set() if pybullet is None else {number for number in range(32) if pybullet.isConnected(number)}
+
+
+@pytest.fixture(autouse=True)
+def no_client_is_left():
+    """A range keeps a client as long as its process lives; other tests count from 0."""
+    before = connected()
+    yield
+    for number in connected() - before:
+        sys.modules["pybullet"].disconnect(number)
