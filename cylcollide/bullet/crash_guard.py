@@ -1,15 +1,19 @@
-"""Detection of shapes for which PyBullet's `getCollisionShapeData` crashes the process.
+"""Detection of shapes for which PyBullet's `getCollisionShapeData` crashes the process or returns noise.
 
-PyBullet 3.2.7 does so for a capsule that MJCF gives by its two ends (`fromto`), which Bullet stores as two swept balls.
-A child process, which has a copy of a DIRECT client, makes the calls first.
+A capsule that MJCF gives by its two ends (`fromto`) is stored as two swept balls. PyBullet 3.2.7 reads them as a capsule,
+whose axis is then a huge index: the length comes from memory some gigabytes away, the radius from empty fields. That
+crashes, unless the process has mapped such memory, as other libraries do. A child process, which has a copy of a DIRECT
+client, makes the calls first.
 """
 
 import faulthandler
 import os
 import sys
 import warnings
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from cylcollide.bullet.client import BodyLink, Client
 
@@ -18,6 +22,14 @@ MARGINS = (0.0, 0.04)
 PyBullet's own shapes and those of URDF files have others, so that most links need no child process."""
 
 MARGIN = 11  # field of getDynamicsInfo
+
+KIND, SIZES = 2, 3  # fields of getCollisionShapeData
+
+ROUNDING = 1e-6
+"""Relative error allowed to bounding boxes: Bullet's are float64 sums of a few terms, its importer's numbers float32."""
+
+SOUND, NOISE = b".", b"?"
+"""What the child process writes after a call that returned the link's shapes, and after one that returned noise."""
 
 
 def suspects(client: Client, body: int) -> list[BodyLink]:
@@ -32,20 +44,20 @@ def _shown_as_capsules(client: Client, body: int) -> set[int]:
 
 
 def crashing(client: Client, body_links: list[BodyLink]) -> set[BodyLink]:
-    """The links for which `getCollisionShapeData` must not be called."""
+    """The links for which `getCollisionShapeData` must not be called: it crashes, or its answer is noise."""
     if not hasattr(os, "fork") or not client.is_direct:
         return {at for at in body_links if at.link in _shown_as_capsules(client, at.body)}  # no child process can help
     bad: set[BodyLink] = set()
     left = list(body_links)
     while left:
-        survived = _calls_survived(client, left)
-        bad.update(left[survived : survived + 1])
-        left = left[survived + 1 :]
+        marks = _marks_of_calls(client, left)
+        bad.update(at for at, mark in zip(left, marks + NOISE, strict=False) if mark == NOISE[0])
+        left = left[len(marks) + 1 :]
     return bad
 
 
-def _calls_survived(client: Client, body_links: list[BodyLink]) -> int:
-    """For how many of the links, in order, a child process made the call before it crashed."""
+def _marks_of_calls(client: Client, body_links: list[BodyLink]) -> bytes:
+    """A mark for each of the links, in order, for which a child process made the call before it crashed."""
     read_end, write_end = os.pipe()
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None if closed
         stream.flush()
@@ -60,13 +72,13 @@ def _calls_survived(client: Client, body_links: list[BodyLink]) -> int:
     try:
         os.close(write_end)
         with os.fdopen(read_end, "rb") as marks:
-            return len(marks.read())
+            return marks.read()
     finally:
         os.waitpid(child, 0)
 
 
 def _call_all(client: Client, body_links: list[BodyLink], write_end: int) -> None:
-    """Make the call for one link after another, writing one byte to the pipe after each; prints nothing."""
+    """Make the call for one link after another, writing its mark to the pipe after each; prints nothing."""
     import resource  # noqa: PLC0415  # exists where fork does
 
     faulthandler.disable()
@@ -75,6 +87,18 @@ def _call_all(client: Client, body_links: list[BodyLink], write_end: int) -> Non
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     for body_link in body_links:
-        with suppress(client.api.error):
-            client.getCollisionShapeData(*body_link)
-        os.write(write_end, b".")
+        try:
+            reported = client.getCollisionShapeData(*body_link)
+        except client.api.error:
+            reported = ()
+        os.write(write_end, SOUND if all(_fits(client, body_link, row) for row in reported) else NOISE)
+
+
+def _fits(client: Client, body_link: BodyLink, row: tuple[Any, ...]) -> bool:
+    """Whether a reported shape, if a capsule, has a radius and fits in the bounding box of its link."""
+    if row[KIND] != client.api.GEOM_CAPSULE:
+        return True
+    length, radius, _ = row[SIZES]
+    low, high = np.array(client.getAABB(*body_link))
+    extent = (high - low) * (1.0 + ROUNDING)
+    return bool(0.0 < 2.0 * radius <= extent.min() and 0.0 <= length <= np.linalg.norm(extent) - 2.0 * radius)

@@ -7,6 +7,7 @@ import numpy as np
 import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
+from support.package import run_python
 
 import cylcollide as cc
 from cylcollide.bullet import Mirror, crash_guard
@@ -212,6 +213,31 @@ def test_capsules_that_end_the_process_are_not_asked_about(c, tmp_path, geoms):
     assert mirror.limb_places == [(harmless, -1)]
     p.performCollisionDetection(physicsClientId=c)
     assert_bullet_decides(mirror, c, 3, 0.4, (0.05, 0.1, 0.25))
+
+
+NOISE = """
+import ctypes
+import sys
+import pybullet as p
+from cylcollide.bullet import Mirror
+
+client = p.connect(p.DIRECT)
+p.loadMJCF(sys.argv[1])
+libc = ctypes.CDLL(None)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t, *4 * [ctypes.c_int]]
+heap = next(int(line.split("-")[1].split()[0], 16) for line in open("/proc/self/maps") if "[heap]" in line)
+READABLE, NEW_ZEROS, NO_COST, ONLY_THERE = 0x1, 0x22, 0x4000, 0x100000
+libc.mmap(heap + 2**27, 40 * 2**30, READABLE, NEW_ZEROS | NO_COST | ONLY_THERE, -1, 0)  # as much as PyBullet may read
+print(p.getCollisionShapeData(0, -1)[-1][2:4] == (p.GEOM_CAPSULE, (0.0, 0.0, 0.0)), Mirror(client, mesh="wrap"))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how a process maps memory")
+def test_capsules_are_not_made_of_what_else_is_in_memory(tmp_path):
+    """Other libraries map so many gigabytes that PyBullet, where it crashes in other programs, returns noise."""
+    path = tmp_path / "capsule.xml"
+    path.write_text(MJCF.format(SPHERE + CAPSULE))
+    assert "True Mirror(client 0: 0 limbs, 0 planes, 1 wrapped)" in run_python("-c", NOISE, path).stdout
 
 
 def test_where_no_child_can_ask_a_visible_capsule_is_left_to_bullet(c, tmp_path, monkeypatch):
