@@ -11,6 +11,7 @@ from support.oracle.algebraic import value
 from support.oracle.compiled import crowds
 from support.oracle.compiled.chords import HIT, MISS
 from support.oracle.compiled.enclosures import OPEN, Enclosure
+from support.oracle.compiled.pairs import LIMIT
 from support.oracle.lines import BOX
 from support.oracle.shapes.rows import Shots
 from support.oracle.shapes.table import NAMES, SHAPE_ROWS
@@ -37,6 +38,7 @@ def test_what_it_is_certain_of_is_so(count: int):
         for what in ("hit", "miss", "inside"):
             assert seen[row.kind, what] > 10, (NAMES[row.kind], seen)
     assert seen["open"] < 0.4 * seen["rows"]
+    assert seen["rounded"] < 0.1 * seen["rows"]
     assert seen["zero"] > 10
 
 
@@ -50,9 +52,13 @@ def check_rows(s: Shots, inside: str, seen: Counter) -> None:
     crowds.cast(rays, limbs, True, crowds.POLICIES.index(inside), found)
     usable, solids = limbs_exact & rays_exact, s.shapes.solids()
     for i in np.flatnonzero(usable).tolist():
-        chords = [(i, c) for c in any_shape.chords(solids[i], s.query(i))]
+        query = s.query(i)
+        if query.limit is not None and query.limit != Fraction(rays[i, LIMIT] / pace[i]):
+            seen["rounded"] += 1  # the quotient max_distance / |direction|, by an ulp to one side or the other
+            continue
+        chords = [(i, c) for c in any_shape.chords(solids[i], query)]
         best, verdict, kind = any_shape.credited(chords, inside), found.verdict[i, 0], solids[i].kind
-        label = f"row {i} {s.family[i]} {inside}: {s.query(i)} {solids[i]}"
+        label = f"row {i} {s.family[i]} {inside}: {query} {solids[i]}"
         assert verdict in (OPEN, HIT if chords else MISS), label
         seen["rows"] += 1
         seen["open"] += found.open[i]
