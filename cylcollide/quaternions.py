@@ -62,7 +62,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike, order: QuaternionOrder = 
 
 
 def from_matrix(matrices: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64Array:
-    """Unit quaternions (..., 4) of matrices (..., 3, 3), which turn columns; largest component > 0.
+    """Unit quaternions (..., 4) of matrices (..., 3, 3) that turn columns; largest component > 0.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def _quaternions(values: ArrayLike, name: str, order: QuaternionOrder) -> Float6
 
 
 def _in_order(q: Float64Array, order: QuaternionOrder) -> Float64Array:
-    """Quaternions x, y, z, w in the order that was asked for."""
+    """Quaternions x, y, z, w in the requested order."""
     validate.one_of(order, "order", *_PLACES)
     return q if order == "xyzw" else q[..., [3, 0, 1, 2]]
 

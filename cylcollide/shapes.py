@@ -1,4 +1,4 @@
-"""One record a shape: its checks, growth, exact solid and volume; and checked limbs from user arrays."""
+"""One record per shape: its checks, growth, exact solid and volume; and checked limbs from user arrays."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -166,7 +166,7 @@ def short(vectors: Float64Array) -> BoolArray:
 
 def check_axes(p1: Float64Array, p2: Float64Array, needed: BoolArray, names: tuple[str, str] = ("p1", "p2")) -> None:
     """Raise ValueError where p1 and p2 are too close in a row that needs an axis, or too close and yet not equal."""
-    rows = np.flatnonzero(np.abs(p2[:, 0] - p1[:, 0]) < SMALLEST_SIZE)  # few: two coordinates more are not for all
+    rows = np.flatnonzero(np.abs(p2[:, 0] - p1[:, 0]) < SMALLEST_SIZE)  # few rows need the other two coordinates
     axis = p2[rows] - p1[rows]
     bad = rows[short(axis) & (needed[rows] | (axis != 0.0).any(axis=1))]
     if len(bad):
@@ -224,7 +224,7 @@ def _thickened(tubes: Solids, more: Float64Array) -> Solids:
 def _flared(tapers: Solids, more: Float64Array) -> Solids:
     """Both ends moved out along the axis, the wall at right angles to itself."""
     slope = (tapers.radius2 - tapers.radius) / np.linalg.norm(tapers.p2 - tapers.p1, axis=1)
-    # √(1 + slope²) ± slope: one is the reciprocal of the other, which is how the smaller keeps its digits
+    # √(1 + slope²) ± slope: one is the reciprocal of the other, so that the smaller keeps its digits
     larger = np.hypot(1.0, slope) + np.abs(slope)
     at_p1, at_p2 = np.where(slope < 0.0, larger, 1.0 / larger), np.where(slope < 0.0, 1.0 / larger, larger)
     return _lengthened(tapers, more)._replace(
@@ -245,7 +245,7 @@ def _widened(boxes: Solids, more: Float64Array) -> Solids:
 
 
 def first_beyond_range(solids: Solids) -> int | None:
-    """The first limb with a number that is too large, or a radius that is neither zero nor as large as a size."""
+    """The first limb with a number that is too large, or a radius that is neither zero nor a valid size."""
     radii = np.column_stack([solids.radius, solids.radius2])
     numbers = np.hstack([solids.p1, solids.p2, radii, *([solids.boxes] if len(solids.boxes) else [])])
     small = (np.abs(radii) < SMALLEST_SIZE) & (radii != 0.0)

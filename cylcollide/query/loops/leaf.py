@@ -53,7 +53,7 @@ class StreamScratch(NamedTuple):
     per_length: Column[np.float64]  # (rays,): fraction of a unit of length
     radius: Column[np.float64]  # (rays,): of thick rays
     stream: Stream  # their way through the tree
-    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested; last: `thick_leaf`
+    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested; last two: `thick_leaf`
     refine: PairQueue  # hits, by shape and face, whose fraction is a guess: rays of the query and limbs
     crossed: Rows[np.int32]  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
     crossings: Column[np.int64]  # (1,): how many there are, possibly more than `crossed` holds

@@ -1,4 +1,4 @@
-"""The loops over points and the limbs that are already known for them: where the surface is nearest."""
+"""The loops over points with one given limb each: the nearest place on the limb's surface."""
 
 from math import inf, nan
 from typing import NamedTuple
@@ -59,7 +59,7 @@ def write_places(
 ) -> int:
     """Write the nearest place of each point's limb; returns how many are uncertain, and not written.
 
-    Cylinders are queued, and go side by side.
+    Cylinders are queued, and computed eight at a time.
     """
     rows, cylinders, count = queue.row[0], queue.limb[0], 0
     queue.queued[0] = 0
