@@ -107,7 +107,7 @@ class PastNear(AtTimes):
         return overlaps_among(limbs, boxes, (offsets, own))._rewound(self.times, self.present)
 
     def _within(self, shrinks: bool) -> CompressedRows:
-        """Offsets and codes of limbs within reach, 2 · row, + 1 if undecided; `shrinks`: only ones that may be nearest."""
+        """Offsets and codes, 2 · row (+ 1 if undecided), of limbs within reach; `shrinks`: only possible nearest."""
         request, past = self.request, self.points(*self.request[:3])
 
         def task(begin: int, end: int) -> CompressedRows:
