@@ -185,7 +185,7 @@ def _moved(state: _State, moves: Float64Array, normal: Float64Array | None, fami
 
 
 def _turns(vectors: Float64Array) -> Float64Array:
-    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths: Cayley transforms, orthogonal matrices."""
+    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths: Cayley transforms (orthogonal)."""
     half = vectors / 2.0
     zero = np.zeros(len(half))
     x, y, z = half.T
