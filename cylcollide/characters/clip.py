@@ -228,7 +228,7 @@ class Clip(Immutable):
 
     @property
     def travel(self) -> Float64Array:
-        """The displacement of the root from first to last frame, (3,): add it per loop to keep walking."""
+        """The displacement of the root from first to last frame, (3,): add it in each loop to walk on."""
         return np.asarray(self.root_positions[-1] - self.root_positions[0])
 
     def at(self, times: ArrayLike, rig: Skeleton | None = None, *, loop: bool = False) -> Pose:

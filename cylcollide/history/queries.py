@@ -127,7 +127,7 @@ class PastQueries(metaclass=Shown):
 
     @arguments_of(past_doubts)
     def doubt_segments(self, request: PastDoubtRequest) -> Doubts:
-        """Whether each closed segment hits any limb at its time, if limbs are uncertain in place and time.
+        """Whether each closed segment hits any limb, if the place and time of limbs are uncertain.
 
         As `HitWorld.doubt_segments`. Each limb may be anywhere within `radius` of its places in
         [time - time_radius, time + time_radius]. DEPENDS if not all of that time is kept, or if

@@ -104,7 +104,7 @@ def _bounds(values: ArrayLike, n: int) -> Float64Array:
 
 
 def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> Float64Array:
-    """The time that a client displayed when it sent the message that arrives now: now - round_trip - buffer.
+    """The time that a client displayed when it sent a message: now - round_trip - buffer.
 
     The client sent the message at now - up. Its newest state then dated from now - up - down, since
     a state takes `down` to arrive. The client drew `buffer` behind that state. Only the sum of up

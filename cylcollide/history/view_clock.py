@@ -62,7 +62,7 @@ class ViewClock(metaclass=Shown):
         return len(self._ages)
 
     def acknowledge(self, arrived: float, state: object) -> bool:
-        """Add a message that arrived at a time of the server, and the time of the newest state it names.
+        """Add a message: its arrival by the server's clock, and the newest state that it names.
 
         Returns False for a state that no client can have received, one later than `arrived` or not
         finite. Such a message is ignored.
@@ -78,7 +78,7 @@ class ViewClock(metaclass=Shown):
         return True
 
     def estimate(self, arrived: float) -> ViewEstimate:
-        """The time that the client displayed when it sent the message that arrived at this server time.
+        """The time that the client displayed when it sent the message that arrived at `arrived`.
 
         Call `acknowledge` for that message first. Before any acknowledgement the age and the bound
         are 0.

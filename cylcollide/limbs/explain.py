@@ -65,7 +65,7 @@ class Passed(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation(metaclass=Shown):
-    """The verdict of one segment and one limb, and the bound that decides it. `print` it, or `plot` it."""
+    """The verdict of one segment and one limb, and the bound that decides; `print` or `plot` it."""
 
     limb: int
     """Index of the limb."""
@@ -106,7 +106,7 @@ class Explanation(metaclass=Shown):
 
     @property
     def exit_face(self) -> Face:
-        """The face through which the segment leaves the limb; INSIDE if it ends inside, NONE on a miss."""
+        """The face at which the segment leaves; INSIDE if it ends in the limb, NONE on a miss."""
         return self.passed[0].exit_face if self.passed else Face.NONE
 
     def __str__(self) -> str:

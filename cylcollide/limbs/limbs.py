@@ -299,5 +299,5 @@ class Limbs(Constructors, PointQueries):
         return RayHits(named_columns(batch, hits), self, request.inside, near, considered=OwnLimbs(self, batch))
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
-        """Why the segment start → end (3,) hits or misses the limb of index `limb`; None: the only one."""
+        """Why the segment start → end (3,) hits or misses limb number `limb` (None: the only one)."""
         return explain.explain_segment(self._table, start, end, limb)

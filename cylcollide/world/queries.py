@@ -169,7 +169,7 @@ class Queries(metaclass=Shown):
 
     @arguments_of(sweep_request)
     def sweep_capsules(self, request: SweepRequest) -> SweptHits:
-        """The first limb that each blade touches: a capsule that moves from p1, p2 to `to_p1`, `to_p2`.
+        """The first limb that each blade touches, a capsule moving from p1, p2 to `to_p1`, `to_p2`.
 
         Its ends move straight. The true first contact lies in [fraction - resolution, fraction];
         `undecided` marks rows where this is not proved.

@@ -113,7 +113,7 @@ class Snapshot(Queries):
         return Snapshot(roster, self._layout, self._columns, self._tree, self._built_cost)
 
     def __reduce__(self) -> tuple[Callable[..., Snapshot], tuple[Any, ...]]:
-        """A copy or pickle has the same limbs and characters, and a newly built tree; results are equal."""
+        """A copy or pickle has the same limbs and characters, and a new tree; results are equal."""
         bones = self._columns.positions, self._columns.orientations
         return snapshot_of, (self._roster, self._layout.bare, self.limbs, *bones)
 
