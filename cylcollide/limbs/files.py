@@ -127,7 +127,7 @@ def _checked_boxes(box: NDArray[Any], boxes: NDArray[Any], is_box: BoolArray) ->
 def first_no_box(boxes: Float64Array) -> int | None:
     """The first row (12,) that is not 3 orthonormal axes and 3 half extents; or None."""
     axes, half = boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:]
-    small = np.abs(axes) <= 2.0  # no unit vector has a larger component, whose square may overflow
+    small = np.abs(axes) <= 2.0  # unit vectors have no larger components, whose squares might overflow
     kept = np.where(small, axes, 0.0)
     gram = kept @ kept.transpose(0, 2, 1)
     bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1) | ~small.all(axis=(1, 2))
