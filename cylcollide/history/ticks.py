@@ -280,7 +280,7 @@ class Ring:
         return Ring, (self.ticks,)
 
     def with_tick(self, tick: Tick, most: int, teleport_distance: float) -> "Ring":
-        """The ring with another tick; at most `most` last ticks are kept."""
+        """The ring with another tick; only the last `most` ticks are kept."""
         before = self.ticks[-1].followed_by(tick, teleport_distance)
         return Ring((*self.ticks[:-1], before, tick)[-most:])
 

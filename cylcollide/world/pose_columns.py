@@ -108,7 +108,7 @@ class PoseMemory:
         self.columns = self._of(self._lender.buffer)
         """Writable columns; write only while they are not lent."""
         self.lent = np.zeros(1, np.int64)
-        """(1,): `lend` sets it to 1. A loop that sees 0 may write: nothing was lent since it was reset."""
+        """(1,): `lend` sets it to 1. A loop that reads 0 may write: nothing was lent since it was reset."""
 
     def _of(self, buffer: NDArray[np.uint8]) -> PoseColumns:
         return PoseColumns(*(np.ndarray(shape, kind, buffer, begin) for shape, kind, begin in self._slots))
