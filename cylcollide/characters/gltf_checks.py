@@ -1,4 +1,4 @@
-"""Checks of glTF files: elements that exist, transforms that a bone can have; and names of bones, all different."""
+"""Checks of glTF files: indices of elements, and transforms that a bone can have; and unique names of bones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,16 +9,16 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 
 RIGID = 1e-3
-"""Largest distance of a matrix from a rotation with one scale, relative to that scale."""
+"""Largest deviation of a matrix from a rotation with a uniform scale, relative to that scale."""
 
 
 def element(items: Sequence[Any] | None, number: Any, whose: str) -> Any:
-    """The item of a number; ValueError, which says whose number it is, unless there is one."""
+    """The item of an index; a ValueError for an index out of range names its owner, `whose`."""
     return (items or ())[index(number, len(items or ()), whose)]
 
 
 def index(number: Any, size: int, whose: str) -> int:
-    """An index below a size; ValueError, which says whose index it is, for others, also for negative ones."""
+    """An index from 0 to size - 1; a ValueError for others names its owner, `whose`."""
     if not validate.is_integer(number) or not 0 <= int(number) < size:
         raise ValueError(
             f"{whose}: expected an index below {size}, got {validate.shown(number)}; export the file again"
@@ -27,7 +27,7 @@ def index(number: Any, size: int, whose: str) -> int:
 
 
 def version(asset: Any) -> None:
-    """ValueError if a file says that readers of glTF 2.0 cannot read it."""
+    """Raise ValueError if a file requires a later version than glTF 2.0."""
     least = getattr(asset, "minVersion", None)
     if least is None:
         return
@@ -40,7 +40,7 @@ def version(asset: Any) -> None:
 
 
 def similar(matrices: Float64Array) -> bool:
-    """Whether each matrix (n, 4, 4) turns and has one scale > 0."""
+    """Whether each matrix (n, 4, 4) is a rotation with a uniform scale > 0 and a translation."""
     linear = matrices[:, :3, :3]
     scale = np.cbrt(np.linalg.det(linear))
     if not (scale > 0.0).all():
@@ -50,7 +50,7 @@ def similar(matrices: Float64Array) -> bool:
 
 
 def unique_names(given: Iterable[str | None], invented: Iterable[str]) -> list[str]:
-    """Names that are all different: the first bone of a given name keeps it, others get their invented one."""
+    """Unique names: the first bone of a given name keeps it, others get their `invented` name."""
     wanted = list(given)
     taken: set[str] = set()
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""Transforms as engines have them: matrices of many bones to positions and orientations, and what is wrong with one."""
+"""Transforms as matrices, as engines give them: conversion to positions and orientations, and error messages."""
 
 from typing import Literal, TypeAlias
 
@@ -24,7 +24,7 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
     """The poses of matrices (k, b, ., .), or (b, ., .) for one character; ValueError for other shapes.
 
     Returns positions (k, b, 3) and orientations (k, b, 4), unit quaternions x, y, z, w; the matrices as numbers; and
-    which of the k b is the first that is no rotation and translation, -1 if none: `what_is_wrong` says why.
+    the index, among the k b, of the first that is no rotation and translation, -1 if none; see `what_is_wrong`.
     """
     validate.one_of(order, "order", *SHAPES)
     shapes = [(bones, *shape) for shape in SHAPES[order]]
@@ -51,7 +51,7 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
 
 
 def what_is_wrong(matrix: Float64Array, order: MatrixOrder) -> str:
-    """What a message says of a transform that was refused."""
+    """The message about an invalid transform: the expected and the given numbers."""
     m = matrix if order == "row" else matrix.T
     if not (np.abs(matrix) <= LARGEST_NUMBER).all():
         return f"expected finite numbers of magnitude at most 2**500 (about 3e150), got {matrix.tolist()}"
@@ -64,7 +64,7 @@ def what_is_wrong(matrix: Float64Array, order: MatrixOrder) -> str:
 
 
 def what_is_turned(m: Float64Array) -> str:
-    """What a message says of a matrix (3, 3) that is no rotation."""
+    """The message about a matrix (3, 3) that is no rotation."""
     lengths = np.sqrt((m * m).sum(axis=0))
     scale = " ".join(f"{length:.6g}" for length in lengths)
     if not (np.abs(lengths - 1.0) <= OFF_ORTHONORMAL).all():

@@ -1,4 +1,4 @@
-"""Outlines of limbs as figures show them from one side, and the colours of their hit groups."""
+"""Outlines of limbs in a direction of view, for figures, and the colours of hit groups."""
 
 from collections.abc import Mapping
 
@@ -10,10 +10,10 @@ from cylcollide.limbs.meshes import BOX_CORNERS, profile
 from cylcollide.limbs.wireframe import across, direction
 
 AROUND, ALONG = 32, 13
-"""Points of an outline around the axis, and rings along one that is not straight."""
+"""Points of an outline around the axis, and rings along a curved profile."""
 
 COLORS = ("#8aa1b8", "#8e5ea8", "#e6a33a", "#3f7fbf", "#8c6f5a", "#00798c", "#c46a9b", "#2e4057")
-"""Colours of hit groups, in the order of their names. Limbs without a group have the first. Red and green mean more."""
+"""Colours of hit groups, in the order of their names; the first: no group. Red and green mark gaps and hits."""
 
 LINE = "#333333"
 
@@ -24,7 +24,7 @@ def group_colors(groups: Mapping[str, int]) -> dict[int, str]:
 
 
 def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
-    """The axis that points up, 1 or 2: along which characters of these limbs are longest; 2 if there are none."""
+    """The axis that points up, 1 or 2: the one along which the chosen characters are longer; 2 without characters."""
     tall = np.zeros(3)
     for one in np.unique(limbs.character[chosen])[:16]:
         own = chosen & (limbs.character == one)
@@ -33,7 +33,7 @@ def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
 
 
 def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
-    """Points (n, 3) on the surface of limb i, so many around its axis, whose convex hull is nearly the limb."""
+    """Points (n, 3) on the surface of limb i, `around` of them per ring, whose convex hull is nearly the limb."""
     if limbs.kind[i] == Shape.BOX:
         return np.asarray(limbs.p1[i] + (BOX_CORNERS * limbs.half_extents[i]) @ limbs.box_axes[i])
     p1, p2, row = limbs.p1[i], limbs.p2[i], slice(i, i + 1)
@@ -47,7 +47,7 @@ def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
 
 
 def hull(points: Float64Array, around: int = AROUND) -> Float64Array:
-    """Corners (n, 2) of the convex hull of points (n, 2), in order: those farthest in some of 6 * around directions."""
+    """Corners (n, 2) of the convex hull of points (n, 2), in order: the extreme points in 6 * around directions."""
     turns = np.linspace(0.0, 2.0 * np.pi, 6 * around, endpoint=False)
     farthest = points[(points @ np.array([np.cos(turns), np.sin(turns)])).argmax(axis=0)]
     return np.asarray(farthest[np.append(True, (np.diff(farthest, axis=0) != 0.0).any(axis=1))])

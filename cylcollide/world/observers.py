@@ -13,19 +13,19 @@ from cylcollide.world.queries import Queries
 from cylcollide.world.snapshot import Snapshot
 
 MOST_WAIT = 0.005
-"""Seconds for which a judged call tries to get the lock, to check whether the state that it read is still present. A
-signal handler that judges in the middle of a change never gets it."""
+"""Timeout in seconds for a judged call to acquire the lock, under which it checks that the state it read is still the
+present one. A signal handler that judges in the middle of a change never acquires it."""
 
 
 class JudgedCall(NamedTuple):
-    """A call of `judge_segments` or `judge_rays`, and its answer."""
+    """A call of `judge_segments` or `judge_rays`, and its result."""
 
     shots: ShotRequest
     judged: Judged
     state: Snapshot | None = None
     """The state of the world that was read; None for a history."""
     is_present: bool = True
-    """Whether no change came after the state that was read, as far as is known."""
+    """Whether the state that was read was still the present one; False if that could not be checked."""
     ring: Any = None
     """The ticks of the history that was read; None for a world."""
     past: Any = None
@@ -33,7 +33,7 @@ class JudgedCall(NamedTuple):
 
 
 class Observer(Protocol):
-    """Gets every change of a world and its history, and every judged shot."""
+    """Is notified of every change of a world and its history, and of every judged shot."""
 
     def _admit(self, has_shots: bool) -> None:
         """Raise an error to refuse the next change or judged call; nothing has changed yet."""
@@ -49,7 +49,7 @@ class Observer(Protocol):
 
 
 class ChangeLock(OwnLock):
-    """The lock that changes hold, and its observers. A copy or pickle is a new lock without observers."""
+    """The lock held during changes, and its observers. A copy or pickle is a new lock without observers."""
 
     observers: tuple[Observer, ...] = ()
 
@@ -58,16 +58,16 @@ class ChangeLock(OwnLock):
         return ChangeLock, ()
 
     def changing(self) -> "Lock | _Observed":
-        """The context of a change: the lock, and the calls of observers around it."""
+        """The context manager of a change: the lock, and the calls to observers around it."""
         return _Observed(self(), self.observers) if self.observers else self()
 
     def tell(self, name: str, **what: object) -> None:
-        """Tell all observers of a change that has just come into effect."""
+        """Notify all observers of a change that has just come into effect."""
         for observer in self.observers:
             observer._tell(name, **what)
 
     def tell_shots(self, call: JudgedCall, is_present: Callable[[], bool]) -> None:
-        """Tell all observers of judged shots, and whether their state is still the present one."""
+        """Notify all observers of judged shots, and of whether their state is still the present one."""
         lock = self()
         held = lock.acquire(timeout=MOST_WAIT)
         try:
@@ -80,7 +80,7 @@ class ChangeLock(OwnLock):
 
 
 class _Observed:
-    """A lock that calls observers before a change, and reports a change that an error has interrupted."""
+    """A lock that notifies observers before a change, and after a change that an error interrupted."""
 
     def __init__(self, lock: Lock, observers: tuple[Observer, ...]) -> None:
         self._lock, self._observers = lock, observers
@@ -101,7 +101,7 @@ class _Observed:
 
 
 class ObservedQueries(Queries):
-    """The queries of a world; judged shots go to its observers, too."""
+    """The queries of a world; its observers are notified of judged shots."""
 
     _lock: ChangeLock
 

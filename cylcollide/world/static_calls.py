@@ -1,4 +1,4 @@
-"""The calls of a world about statics: solids that belong to no character."""
+"""Methods of a world for statics: solids that belong to no character."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cylcollide.world.statics import labelled
 
 
 class StaticCalls(ObservedQueries):
-    """Calls that add, move and remove statics, whose rows follow those of all characters."""
+    """Methods that add, move and remove statics; their rows follow those of all characters."""
 
     _present: Present
     _lock: ChangeLock
@@ -42,10 +42,10 @@ class StaticCalls(ObservedQueries):
         Parameters
         ----------
         limbs
-            The solids where they stand now. `move_static` moves them together: it places the frame
-            in which they are given.
+            The solids at their present places. `move_static` moves them together: it places the
+            frame in which they are given.
         mask, hit_group
-            They replace those of the limbs, (n,) or one for all; None keeps those of the limbs.
+            Replacements for those of the limbs, (n,) or one for all; None keeps those of the limbs.
 
         Returns
         -------
@@ -75,8 +75,8 @@ class StaticCalls(ObservedQueries):
         Raises
         ------
         ValueError
-            On an unknown or removed handle, and if numbers of the place, or of the limbs at that
-            place, are not accepted; the world stays as it was.
+            On an unknown or removed handle, and if numbers of the pose, or of the limbs in that
+            pose, are not accepted; the world stays as it was.
         """
         with self._lock.changing():
             roster, layout = self._present.roster, self._present.layout
