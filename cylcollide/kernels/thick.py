@@ -46,7 +46,7 @@ def thick_delta(ray: Ray, limb: Limb) -> Real:
 def thick_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     """Bounds of when the centre of a thick ray is inside one piece of the grown limb, clipped to the ray, metres.
 
-    Unless `whole`, the exit is left open: it is as late as possible from outside, and at the entry from inside.
+    Unless `whole`, the exit is left open: as late as possible in `outer`, at the entry in `inner`.
     """
     if limb.kind == SPHERE:
         span = ray_sphere(ray, grown_ball(ray, limb))
@@ -115,7 +115,7 @@ def span_from(line: Line, limb: Limb, lower: Real, upper: Real, last: Real) -> S
 
 @inlined
 def first_step_span(ray: Ray, limb: Limb) -> tuple[Span, Truth]:
-    """`thick_span` of a cylinder, its exit left open, after one step; and where it takes more."""
+    """`thick_span` of a cylinder, its exit left open, after one step; and which rays need more steps."""
     delta = thick_delta(ray, limb)
     line = thick_line(ray, limb, delta)
     around = interval_around(line, limb, ray.radius)
@@ -173,7 +173,7 @@ def wall_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
 
 @inlined
 def tapered_contact_face(line: Line, limb: Limb, t: Real) -> Real:
-    """The face of a tapered cylinder that is nearest at t, a rim being its cap's."""
+    """The face of a tapered cylinder that is nearest at t; a rim belongs to its cap."""
     spot, delta, (_, _, length) = spot_at(line, t), line.delta, slope_of(limb)
     way, height = on_slope(spot.z, spot.distance, limb)
     side = select((way > delta) & (way < length - delta) & (height > delta), SIDE, UNDECIDED_FACE)
@@ -184,13 +184,13 @@ def tapered_contact_face(line: Line, limb: Limb, t: Real) -> Real:
 
 @inlined
 def box_contact_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
-    """The face of a box that is nearest from first to last: an edge or a corner is its lowest face's."""
+    """The face of a box that is nearest from first to last; an edge or a corner belongs to its lowest face."""
     _, half = box_axes(limb)
     a, b = along(line.q, line.p, first), along(line.q, line.p, last)
     x = slab_face(a[0], b[0], half[0], line.delta, NEG_X)
     y = slab_face(a[1], b[1], half[1], line.delta, NEG_Y)
     z = slab_face(a[2], b[2], half[2], line.delta, NEG_Z)
-    # WITHIN is larger than any face: the first slab that is left counts, if it is known
+    # WITHIN is larger than any face code: the first slab that the points are not within counts, if decided
     return select(x < WITHIN, x, select(y < WITHIN, y, select(z < WITHIN, z, UNDECIDED_FACE)))
 
 
@@ -200,7 +200,7 @@ WITHIN = 100.0
 
 @inlined
 def slab_face(a: Real, b: Real, half: Real, delta: Real, low: Real) -> Real:
-    """The face of a slab that points from a to b are all beyond, WITHIN it, or `UNDECIDED_FACE`."""
+    """The face of a slab that all points from a to b are beyond; WITHIN if all are within; else `UNDECIDED_FACE`."""
     least, most = smaller(a, b), larger(a, b)
     inside = select((least > delta - half) & (most < half - delta), WITHIN, UNDECIDED_FACE)
     return select(most < -half - delta, low, select(least > half + delta, low + 1.0, inside))

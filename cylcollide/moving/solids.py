@@ -1,7 +1,7 @@
 """Each shape on a window of a tick interval: polynomials of the time, not positive where the bullet is in the limb.
 
-With the bullet at y from the middle of the axis, and h half the axis, both affine in the time, three quadratics
-A = h·h, H = y·h, Y = y·y say everything:
+With the bullet at y from the middle of the axis, and h half the axis, both affine in the time, all polynomials follow
+from three quadratics, A = h·h, H = y·h, Y = y·y:
 
 - caps: ±H - A, the slab after Greg James, "Fast Point-In-Cylinder Test": one dot product, tested first;
 - cylinder: A Y - H² - r² A, the squared distance from the axis (a quartic);
@@ -45,13 +45,13 @@ ELLIPSOID, CAPSULE, SPHERE = int(Shape.ELLIPSOID), int(Shape.CAPSULE), int(Shape
 
 
 Affine: TypeAlias = tuple[Vector, Vector]
-"""A vector at both ends of a span of time, between them affine in the time."""
+"""A vector at both ends of a time interval, affine in the time in between."""
 
 Window: TypeAlias = tuple[Affine, Affine]
-"""Bullet and limb in an interval or a part of it: the bullet from the middle of the axis, and half the axis, to p2."""
+"""Bullet and limb in an interval or a part of it: the bullet relative to the axis' middle, and half the axis, to p2."""
 
 Crossing: TypeAlias = tuple[Passage, Real]
-"""Where in a window the bullet is certainly outside or inside, and the face that it would enter through.
+"""Where in a window the bullet is certainly outside or inside, and the face through which it would enter.
 
 The face is `UNDECIDED_FACE` if the window does not decide it.
 """
@@ -143,7 +143,7 @@ def sphere_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
 
 @inlined
 def capped_crossing(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Crossing:
-    """The bullet and a cylinder, a tube or a tapered cylinder: caps first, most windows need no more."""
+    """The bullet and a cylinder, a tube or a tapered cylinder; for most windows, the caps suffice."""
     a, h = squared(window[1]), mixed(window[0], window[1])
     first = polynomial_passage(negative_sum(h, a), errors.cap)
     second = polynomial_passage(difference(h, a), errors.cap)
@@ -164,7 +164,7 @@ def capped_crossing(window: Window, kind: int, radius: Real, radius2: Real, erro
 
 @inlined
 def entered_face(first: Passage, second: Passage, side: Passage) -> Real:
-    """The one face of a capped solid that is not passed yet, if all others are."""
+    """The only face of a capped solid left to enter through, if the bounds of the others hold all along a window."""
     cap = select(side.within & second.within, CAP1, select(side.within & first.within, CAP2, UNDECIDED_FACE))
     return select(first.within & second.within, SIDE, cap)
 
@@ -188,7 +188,7 @@ def ellipsoid_wall(a: Quadratic, h: Quadratic, distance: Quartic, radius: Real) 
 
 @inlined
 def ellipsoid_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
-    """The bullet and an ellipsoid of revolution. It may be entered without a face where the axis vanishes."""
+    """The bullet and an ellipsoid of revolution. The bullet may enter it without a face where the axis vanishes."""
     a, h = squared(window[1]), mixed(window[0], window[1])
     distance = quartic_difference(product(a, squared(window[0])), square(h))
     has_axis = least(a) > errors.cap
@@ -224,7 +224,7 @@ def end_balls(a: Quadratic, h: Quadratic, y: Quadratic, s: Real) -> tuple[Quadra
 
 @inlined
 def zone(a: Quadratic, h: Quadratic, error: Real, first: Passage, second: Passage) -> Real:
-    """The face of a capsule that the bullet is at during all of a window: a ball's beyond its end of the axis."""
+    """The face of a capsule nearest to the bullet all along a window: a ball's beyond its end of the axis."""
     before = smaller(smaller(-h[0] - a[0], -h[1] - a[1]), -h[2] - a[2]) > error
     behind = smaller(smaller(h[0] - a[0], h[1] - a[1]), h[2] - a[2]) > error
     end = select(before, CAP1, select(behind, CAP2, UNDECIDED_FACE))
