@@ -1,9 +1,9 @@
 """Detection of shapes for which PyBullet's `getCollisionShapeData` crashes the process or returns noise.
 
-A capsule that MJCF gives by its two ends (`fromto`) is stored as two swept balls. PyBullet 3.2.7 reads them as a capsule,
-whose axis is then a huge index: the length comes from memory some gigabytes away, the radius from empty fields. That
-crashes, unless the process has mapped such memory, as other libraries do. A child process, which has a copy of a DIRECT
-client, makes the calls first.
+A capsule that MJCF gives by its two ends (`fromto`) is stored as two swept balls. PyBullet 3.2.7 reads them as a
+capsule, whose axis is then a huge index: the length comes from memory some gigabytes away, the radius from empty
+fields. That crashes, unless the process has mapped such memory, as other libraries do. A child process, which has a
+copy of a DIRECT client, makes the calls first.
 """
 
 import faulthandler
@@ -26,7 +26,7 @@ MARGIN = 11  # field of getDynamicsInfo
 KIND, SIZES = 2, 3  # fields of getCollisionShapeData
 
 ROUNDING = 1e-6
-"""Relative error allowed to bounding boxes: Bullet's are float64 sums of a few terms, its importer's numbers float32."""
+"""Relative error allowed for bounding boxes: Bullet's are float64 sums of a few terms, its importer's are float32."""
 
 SOUND, NOISE = b".", b"?"
 """What the child process writes after a call that returned the link's shapes, and after one that returned noise."""
@@ -62,7 +62,7 @@ def _marks_of_calls(client: Client, body_links: list[BodyLink]) -> bytes:
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None if closed
         stream.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads: the child runs none of theirs
+        warnings.simplefilter("ignore", DeprecationWarning)  # about fork with threads: the child runs none of them
         child = os.fork()
     if child == 0:
         try:

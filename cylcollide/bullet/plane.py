@@ -1,4 +1,4 @@
-"""Bullet's plane, which its rays hit from both sides like a sheet without thickness. Two heights, else exact.
+"""Bullet's plane, which its rays hit from both sides like a sheet without thickness: two heights, else exact tests.
 
 The sheet is {x : normal·(x - point) = 0} for the float64 numbers of both. It is closed, as limbs are: a segment that
 ends on it touches it, one that starts on it starts inside. With a thickness, it lies between two such faces.
