@@ -100,7 +100,7 @@ class Mirror(MirrorPoints):
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs at the last `sync` or query of many rays; after a query of few rays, the present ones.
+        """The limbs at the last `sync` or query of many rays; after a query of few rays, at present.
 
         Their names are those of body and link ("ant 3/front_left_foot"). Their masks are the filter
         groups, 0 if no ray can hit them.
@@ -138,7 +138,7 @@ class Mirror(MirrorPoints):
         Its `rayTest` and `rayTestBatch` are the mirror's. It takes the place of the client in the
         program, as a `BulletClient` would. Queries then read the client only after a call that may
         have changed an answer (`docs/bullet.md` lists them). Changes through the module or by
-        another process have no effect before the next such call or `sync`. A client other than DIRECT
+        another process are not read before the next such call or `sync`. A client other than DIRECT
         may change without calls, so every query reads it.
         """
         self._follower.follow_calls(changes_of(self._client))
@@ -189,7 +189,7 @@ class Mirror(MirrorPoints):
             0: the first shape along the ray, 1: the second … (PyBullet's are not sorted). Below 0:
             the first.
         collisionFilterMask
-        Only links whose filter group has a bit in common with the mask are hit.
+            Only links whose filter group has a bit in common with the mask are hit.
         fractionEpsilon
             Ignored.
         physicsClientId
@@ -252,11 +252,11 @@ class Mirror(MirrorPoints):
         starts, ends
             (..., 3), or one for all, in the unit of the client.
         mask
-            Only links whose filter group has a bit in common with the mask are hit; 32 bits.
+            Only links whose filter group has a bit in common with it are hit; 32 bits.
         threads
             The number of threads; None: one per processor.
         radius
-            Of thick rays, one for all or per ray, as in `HitWorld.cast_segments`; planes become slabs.
+            Of thick rays, one for all or per ray, as in `HitWorld.cast_segments`; planes are slabs.
 
         Raises
         ------

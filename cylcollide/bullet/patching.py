@@ -78,7 +78,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
 
 
 def unpatch() -> None:
-    """Undo the last `patch`; the last undo restores PyBullet's own functions. Without a patch, do nothing."""
+    """Undo the last `patch`, if any; if none is left, restore PyBullet's own functions."""
     with _lock:
         last = next((key for key, one in reversed(_patches.items()) if not one.is_block), None)
         _patches.pop(last, None)

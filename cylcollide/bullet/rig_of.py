@@ -38,7 +38,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
     client
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
     body
-    The number of the body.
+        The number of the body.
     mesh
         The treatment of shapes that are not limbs (meshes, height fields, planes): "raise" a
         ValueError, or "skip" them.
@@ -81,7 +81,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
 
 
 def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
-    """The present poses of the bones of `rig_of(client, body)`: float64 (1, b, 3), quaternions (1, b, 4).
+    """Present poses of the bones of `rig_of(client, body)`: float64 (1, b, 3), quaternions (1, b, 4).
 
     ImportError without pybullet: install the extra `crosscheck`. ValueError for a client that is
     not connected, or an unknown body.
