@@ -15,7 +15,7 @@ from cylcollide.process.signatures import Shown
 
 @dataclass(frozen=True)
 class EngineHits(metaclass=Shown):
-    """The closest hit of n segments as the engine reports it; a miss has limb -1 and nan in the other fields."""
+    """The closest hit of n segments as the engine reports it; a miss has limb -1, and nan elsewhere."""
 
     limb: Int32Array  # row of the limbs given to `build`, (n,)
     fraction: Float64Array  # 0 at the start, 1 at the end of the segment, (n,)
@@ -124,5 +124,5 @@ class MeasuresDistances(Protocol, metaclass=_ShownProtocol):
     def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
         """Signed distance of each point (n, 3) from its limb (n,): metres, negative inside.
 
-        NaN without an answer. No other limb may be nearer, so that an engine can measure to all of them.
+        NaN without an answer. No other limb may be nearer: an engine may measure to all of them.
         """

@@ -65,11 +65,11 @@ class Actors(metaclass=Shown):
         self._groups: list[Group] | None = None  # None: members were added or removed
 
     def add(self, actor: Any, rig: Rig, *, part: str = "modelRoot", lod: str = "lodRoot") -> int:
-        """Add an actor as a character and return its id; it can be hit after the next `update`.
+        """Add an actor as a character, hit from the next `update` on; returns its id.
 
-        TypeError if `actor` is not an Actor. ValueError if `rig` is not a `Rig`; if its bones are not
-        the actor's joints, by names and order; if it was made for another scale or model; if the
-        actor is mirrored or sheared.
+        TypeError if `actor` is not an Actor. ValueError if `rig` is not a `Rig`; if its bones are
+        not the actor's joints, by names and order; if it was made for another scale or model; if
+        the actor is mirrored or sheared.
         """
         if not isinstance(rig, Rig):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}; make it with rig_of(actor)")
