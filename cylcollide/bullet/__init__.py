@@ -4,7 +4,7 @@
 arguments and result tuples. `with patched():` puts these in the place of PyBullet's own for a program that is not
 edited. `rig_of(client, body)` returns a body as a `Rig`, `poses_of(client, body)` the present poses of its bones.
 `draw_rewound(client, history, time)` draws the limbs of a `PoseHistory` at a time beside the present ones. Importing
-this does not need PyBullet; the functions do. PyBullet's own functions are bound now, before a program replaces them.
+this does not need PyBullet; the functions do. The import binds PyBullet's functions, before a program replaces them.
 """
 
 from contextlib import suppress

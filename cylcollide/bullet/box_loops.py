@@ -42,7 +42,7 @@ def entering_rows(
 
 
 SLACK = 1e-12
-"""Growth of a box relative to the coordinates, far above the rounding errors of the fractions at the entry."""
+"""Growth of a box relative to the coordinates, far above the rounding errors of entry fractions."""
 
 
 @inlined

@@ -25,7 +25,7 @@ def chords(state: MirrorState, rays: RayTest) -> MirrorChords:
     )
     entry, leave = of_limbs.entry_fraction.copy(), of_limbs.exit_fraction
     ray, shape = of_limbs.ray, of_limbs.limb.astype(np.int64)
-    backwards = np.flatnonzero((ray[1:] == ray[:-1]) & (entry[1:] < entry[:-1])) + 1  # by rounding: the order is exact
+    backwards = np.flatnonzero((ray[1:] == ray[:-1]) & (entry[1:] < entry[:-1])) + 1  # rounding; the order is exact
     for row in backwards.tolist():
         entry[row] = max(entry[row], entry[row - 1])
     columns = [(ray, shape, entry, leave, np.zeros(len(ray)))]

@@ -10,8 +10,8 @@ import numpy as np
 from cylcollide._types import Float64Array
 
 BATCH = 16_000
-"""Rays in one call of PyBullet's `rayTestBatch`. Its limit is 16,383: of 16,384 it drops without an error the last one
-(lists) or all (arrays); more are an error."""
+"""Rays in one call of PyBullet's `rayTestBatch`. Its limit is 16,383: of 16,384 rays it silently drops
+the last one (lists) or all (arrays); more raise an error."""
 
 TOKEN = "cylcollide"
 """Key of the user data that identify a body: PyBullet gives the number of a removed body to the next one, and deletes
@@ -50,7 +50,7 @@ class Client:
                 f"client: expected a connected PyBullet client, got {self.number}; pybullet.connect(...) returns one"
             )
         self.is_direct: bool = self.getConnectionInfo()["connectionMethod"] == pybullet.DIRECT
-        """Whether nothing but this process changes the client."""
+        """Whether only this process changes the client."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return partial(getattr(self.api, name), physicsClientId=self.number)

@@ -30,8 +30,8 @@ beyond a surface; in metres."""
 ON_PLANE = 1e-9  # metres: rounding
 
 ROUNDED, OWN_MARGIN, OWN_SHARE, MARGIN = 0.5, 0.04, 0.1, 11
-"""The share of a margin that corners lose (exactly 1 - 1 / sqrt 3), Bullet's own margin, its limit as a share of the
-smallest half extent, and the index of the margin in `getDynamicsInfo`, which is 0 for a compound."""
+"""The share of a margin that corners lose (1 - 1 / sqrt 3, rounded up), Bullet's own margin, its limit as a share of
+the smallest half extent, and the index of the margin in `getDynamicsInfo`, which is 0 for a compound."""
 
 
 class Mirrored(Protocol):

@@ -13,7 +13,7 @@ from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bullet.watch import LAST_CALL, Changed, Changes, filter_calls
 
 NEAR_TESTS = 8
-"""How many ray tests after one change read only the bodies near their rays; more would not pay."""
+"""How many ray tests after one change read only the bodies near their rays; then a scene of all bodies pays."""
 
 
 class Known(NamedTuple):
@@ -46,7 +46,7 @@ class Follower:
         return self._known.scene
 
     def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
-        """Read the client only after calls that `noted` records from now on, or since its `last()` was `since`."""
+        """Read the client from now on only after calls in `noted`; `since`: its `last()` before the present scene."""
         self._noted, self._known = noted, self._known._replace(seen=since)
 
     def sync(self, filters: bool = False) -> MirrorScene:

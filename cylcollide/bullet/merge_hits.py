@@ -61,7 +61,7 @@ class RayTest(NamedTuple):
     inside: InsidePolicy
     mask: int  # 32 bits
     threads: int | None
-    cores: bool = False  # whether balls and capsules that hold the start are hit as by Bullet (`core_hits`)
+    cores: bool = False  # whether balls and capsules that contain the start are hit by Bullet's rule (`core_hits`)
     radius: Float64Array = NO_RADIUS  # (n,), or (0,) if all are 0
 
 

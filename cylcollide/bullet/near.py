@@ -1,6 +1,6 @@
 """Tests of a few rays after a step: only the bodies that they may hit are read, placed and tested, without a tree.
 
-The base frame of every body is read, or the box of its base if the base is at the centre, which takes half the time.
+The base frame of every body is read, or the base's box if the base is at its centre, which takes half the time.
 For any positions of the joints, all shapes are within a radius of that place: the lengths from joint to joint plus the
 positions of sliding joints. If a ray comes that near, some links are read, so that a joint connects each other link to
 one of them; if rays have come near a body repeatedly, this is done without reading its box. Other links are read if a
@@ -43,14 +43,14 @@ from cylcollide.runtime.simd import LANES
 from cylcollide.world.pose_columns import PoseMemory
 
 FEW_RAYS, MOST_RAYS, PAIRS = 128, 1024, 20_000
-"""To test FEW_RAYS rays, or PAIRS pairs of a ray and a body with at most MOST_RAYS rays, is faster than a tree."""
+"""Testing FEW_RAYS rays, or PAIRS pairs of a ray and a body (at most MOST_RAYS rays), is faster than making a tree."""
 
 _Kept: TypeAlias = tuple[NearMemory, Any, Vectors, Vectors, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
 """Memory of a ray test, also packed, its starts and ends, and arguments to read bodies, read links and make tuples."""
 
 
 def few_rays(bodies: int) -> int:
-    """The largest number of rays that are tested here, by the number of bodies."""
+    """The largest number of rays for `NearBodies`, given the number of bodies."""
     return max(FEW_RAYS, min(MOST_RAYS, PAIRS // max(bodies, 1)))
 
 
@@ -122,7 +122,7 @@ class NearBodies:
         for b, one in enumerate(found):
             base = api.getBasePositionAndOrientation, (one.body, number), b
             first = (api.getLinkStates, (one.body, one.first, 0, 1, number), first_link[b]) if one.first else None
-            late = one.body, one.rest, 0, int(not one.first), number  # forward kinematics unless the first read had it
+            late = one.body, one.rest, 0, int(not one.first), number  # forward kinematics, if the first read had none
             self._places.append((None, first if one.is_bare else base) if one.is_centred else (base, base))
             self._base_boxes.append(((api.getAABB, (one.body, BASE, number), b) if one.is_centred else None, None))
             self._bases.append((None, base))

@@ -29,7 +29,7 @@ class NearBody(NamedTuple):
     wrapped: list[tuple[float, BodyLink]]  # wrapped links by descending reach
     sliding: list[int]  # joints
     is_centred: bool  # whether the base is at the centre of its box, which contains all of its shapes
-    is_bare: bool  # whether it is, and has no shapes
+    is_bare: bool  # whether the base is centred and has no shapes
     is_looked_at: bool  # whether it suffices to check its shapes when a ray comes near
     base: Any  # PyBullet's report on the base, if nothing else can change; else None
 
@@ -108,7 +108,7 @@ def _is_centred(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool
 
 
 def _mesh_radius(client: Client, body_link: BodyLink) -> float:
-    """Radius of a ball about the centre of mass of a rigid mesh that contains it, as its box does, in any pose."""
+    """Radius of a ball about a rigid mesh's centre of mass that contains it in any pose, from its present box."""
     place, low, high = np.full((3, 3), nan)
     for _ in range(READINGS):  # until no other thread moves it meanwhile
         before = place

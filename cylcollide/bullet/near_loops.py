@@ -45,12 +45,12 @@ class NearShapes(NamedTuple):
     """
 
     centred: Column[np.bool_]  # (B,): whether the base is at the centre of its box, which contains all of its shapes
-    bare: Column[np.bool_]  # (B,): whether it is, and has no shapes
+    bare: Column[np.bool_]  # (B,): whether the base is centred and has no shapes
     first_link: Column[np.int64]  # (B + 1,): the frame of each body's first link
-    first_rest: Column[np.int64]  # (B,): the frame of its first link that is read only if a ray comes near it
+    first_rest: Column[np.int64]  # (B,): the frame of each body's first link that is read only if a ray comes near it
     first_box: Column[np.int64]  # (B + 1,): the first wrapped link of each body
-    first_slide: Column[np.int64]  # (B + 1,): its first sliding joint
-    stretch: float  # largest factor by which their positions are stretched
+    first_slide: Column[np.int64]  # (B + 1,): the first sliding joint of each body
+    stretch: float  # largest factor by which positions of sliding joints are stretched
     grown: float  # shapes of a body may reach this far beyond the box of its base
     reach: Column[np.float64]  # (B,): all shapes of a body are within this distance of the base
     box_reach: Column[np.float64]  # (boxes,): all of a wrapped link is within this distance of the base

@@ -21,7 +21,7 @@ from cylcollide.limbs.limbs import Limbs
 
 PADDING = 0.02
 """Least padding of the boxes that PyBullet reports: Bullet pads its own by this contact threshold, so that its rays may
-hit within it. Wider boxes change nothing but the number of rays passed to Bullet."""
+hit within it. Wider boxes only increase the number of rays passed to Bullet."""
 
 LENGTHENED = 1e-6
 """Fraction by which a piece of a ray is lengthened at both ends: Bullet's fraction and the exact one may differ by
@@ -71,7 +71,7 @@ def bounding_boxes(client: Client, body_links: list[BodyLink]) -> Float64Array:
 
 
 class Wrapped:
-    """The links whose hits only Bullet's own ray test can give."""
+    """The links that are left to Bullet's own ray test."""
 
     def __init__(
         self, client: Client, body_links: list[BodyLink], bounds: Float64Array, known: frozenset[BodyLink] | None = None

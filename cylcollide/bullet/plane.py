@@ -98,5 +98,5 @@ def _exact_sheet_hit(
     if started and inside == "hit":
         return
     from_above = sheet.height(ray.origin) - sheet.height(ray.second) > 0
-    # what comes from above enters through the upper side, and leaves through the lower one
+    # a segment from above enters through the upper side, and leaves through the lower one
     found.normal[row] = unit if from_above != started else -unit

@@ -39,7 +39,7 @@ class Shapes:
 
 
 def ball_radii(kind: Int64Array, size: Float64Array) -> Float64Array:
-    """Radius of a ball about the centre of each shape that contains it, inf for a plane; (n,)."""
+    """Radius of a ball about the centre of each shape that contains the shape, inf for a plane; (n,)."""
     radius = size[:, 0] / 2.0 + size[:, 1]  # of a capsule or cylinder
     radius = np.where(kind == SPHERE, size[:, 0], radius)
     radius = np.where(kind == BOX, np.linalg.norm(size, axis=1) / 2.0, radius)

@@ -86,9 +86,9 @@ Returns how many, 0 for other values, of which some may then be written.
 read_states: Callable[..., None] = getattr(MACHINE_CODE, "read_states", _read_states)
 """Make calls, and write the first two tuples of each state into rows of an array (n, w).
 
-Arguments: m of `Call`, the array, and optionally one of: int64 (m,), the index of the call to make where an entry has
-several calls, or None for no call; bool (n,), the wanted rows: the second argument of each call, a list, is reduced to
-the items of these rows. Further groups of three arguments, the third possibly None, make more calls.
+Arguments: m of `Call`, the array, and optionally one of: int64 (m,), the index of the call to make if each entry is a
+tuple of calls, or of None for no call; bool (n,), the wanted rows: the second argument of each call, a list, is reduced
+to the items of these rows. Further groups of three arguments, the third possibly None, make more calls.
 """
 
 return_the_same: Callable[..., bool] = getattr(MACHINE_CODE, "return_the_same", _return_the_same)

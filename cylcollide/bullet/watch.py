@@ -2,7 +2,7 @@
 
 `docs/bullet.md` has the table of effects in words. PyBullet does not report what `setCollisionFilterGroupMask` did,
 which solids `loadBullet` made, or the length of the quaternion of a `resetBasePositionAndOrientation`, so these are
-recorded: from the first mirror on, replacements in the module `pybullet` record the call and make PyBullet's own; a
+recorded: from the first mirror on, replacements in the module `pybullet` record each call and pass it on; a
 `BulletClient` calls them, too. `syncBodyInfo` drops the list of each body's user data: without `syncUserData`, tokens
 would outlive their bodies. Of bodies that `batchPositions` makes, PyBullet lists only the last; `createMultiBody` here
 lists all, before the last one may be removed.
@@ -164,11 +164,11 @@ class Changes:
     def __init__(self) -> None:
         self._serial = count(1)
         self.poses = 0
-        """Of the last call with the effect POSES."""
+        """Number of the last call with the effect POSES."""
         self.scene = 0
-        """Of the last call with the effect SCENE."""
+        """Number of the last call with the effect SCENE."""
         self.filters = 0
-        """Of the last call with the effect FILTERS."""
+        """Number of the last call with the effect FILTERS."""
 
     def last(self) -> Changed:
         """The numbers of poses, scene and filters."""
