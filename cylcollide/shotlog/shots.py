@@ -27,7 +27,7 @@ WHEN = np.float64, np.int64, np.float64
 """The dtypes of the time, tick and alpha of a call."""
 
 MOST_LATE = 16
-"""A call that read a history which is more ticks behind is logged with the ticks. A replay keeps twice as many."""
+"""A call on a history that is more ticks behind is logged with its ticks. A replay keeps twice as many."""
 
 
 def held(call: JudgedCall, last_tick: int, note: str | None) -> Values:

@@ -44,7 +44,7 @@ class FiredShot:
 
     origin: Float64Array
     direction: Float64Array
-    """Of unit length."""
+    """Unit vector."""
     seen: float
     """The time that the shooter saw."""
     now: float

@@ -129,5 +129,5 @@ def scene_of(case: Case) -> tuple[ShotScene, int]:
     start, end = (np.array(points) for points in zip(*call, strict=True))
     was = (np.array(case.was[0]), np.array(case.was[1])) if case.was else None
     scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
-    # Of one ray too many, PyBullet answers most in a list, and none in an array.
+    # If a call has one ray too many, PyBullet answers most rays of a list, and none of an array.
     return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row
