@@ -1,4 +1,4 @@
-"""Records for files: JSON without nan, CSV with one number a column, and what pydantic accepts out of such files."""
+"""Records for files: JSON without nan, CSV with one number per column, and types for pydantic to check such files."""
 
 import csv
 import io
@@ -18,11 +18,11 @@ from cylcollide.process.files import write_text
 JsonObject = dict[str, Any]
 
 LARGEST = 1e15
-"""Metres or radians: no sweep writes greater numbers; their products are finite."""
+"""Metres or radians: no sweep writes larger numbers; products of smaller ones are finite."""
 
 
 def such_that(holds: Callable[[str], bool], wanted: str) -> AfterValidator:
-    """Checks a text. No pattern does that: while pydantic compiles one, a Ctrl-C is lost, and the pattern with it."""
+    """Checks a text. Not by a pattern: a Ctrl-C while pydantic compiles one is lost, and so is the pattern."""
 
     def check(text: str) -> str:
         if not holds(text):
@@ -44,11 +44,11 @@ Length = Annotated[Number, Field(ge=-LARGEST, le=LARGEST)]
 Text = Annotated[str, Strict(), such_that(_is_printable, f"printable text, at most {MOST_LETTERS} letters")]
 
 FIGURES = ("median", "99", "max")
-"""Endings of the three CSV columns of a field with three figures."""
+"""Suffixes of the three CSV columns of a field with three figures."""
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: tuples are lists, numbers Python's, and what is nan or infinite is None."""
+    """The value for JSON: tuples become lists, numbers Python's, and nan and infinite numbers None."""
     if isinstance(value, Mapping):
         return {name: plain(each) for name, each in value.items()}
     if isinstance(value, tuple | list):
@@ -64,7 +64,7 @@ def one_line(error: BaseException, *, named: bool = False) -> str:
 
 
 def refusal(error: ValidationError) -> str:
-    """The first thing that pydantic does not accept: field, what was expected, what came."""
+    """The first error of pydantic: field, what was expected, what was given."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"]))
     if first["type"] == "missing":
@@ -74,12 +74,12 @@ def refusal(error: ValidationError) -> str:
 
 
 def write_json(path: Path, record: Any, indent: int = 2) -> None:
-    """Write what JSON can hold; nan is an error."""
+    """Write a record as JSON; nan is an error."""
     write_text(path, json.dumps(record, indent=indent, allow_nan=False) + "\n")
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows of equal columns under the names of the first; None is left empty."""
+    """Write rows with equal columns, under the column names of the first row; None is left empty."""
     text = io.StringIO()
     table = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     table.writeheader()
@@ -88,6 +88,6 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def with_figures_apart(row: Mapping[str, Any], names: Sequence[str]) -> JsonObject:
-    """The row with three columns at its end for each of the named, which hold three figures."""
+    """The row with each named field of three figures replaced by three columns at the end."""
     apart = {f"{name}_{place}": figure for name in names for place, figure in zip(FIGURES, row[name], strict=True)}
     return {name: value for name, value in row.items() if name not in names} | apart

@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 WhenFull = Literal["raise", "wait", "drop"]
 STATE_EACH = 600
-"""Ticks from one whole state to the next: judging again may begin at each."""
+"""Ticks from one logged state to the next: judging again may begin at each."""
 MOST_ENTRIES = 256
-"""Entries that may wait for each tick that may."""
+"""Largest number of waiting entries, per tick of the queue."""
 POLL = 0.001
-"""Seconds between two looks whether there is room again."""
+"""Seconds between two checks for room in the queue."""
 
 
 class ShotLog(metaclass=Shown):
     """A log of every judged shot of a world and its history in one SQLite file, to judge them again.
 
     It logs changes of these objects, and their calls of `judge_segments` and `judge_rays`, in the
-    order of effect, until `close`. It does not log copies and snapshots of them. A thread writes; a
+    order of effect, until `close`. It does not log their copies and snapshots. A thread writes; a
     logged call only copies its arrays.
 
     A transaction ends at `history.record`, or at `tick(time)` without a history. Shots after tick k
@@ -104,7 +104,7 @@ class ShotLog(metaclass=Shown):
             world._lock.observers += (self,)
         if history is not None:
             history._recording.observers += (self,)
-        atexit.register(self._writer.finish)  # of a log that nobody closes
+        atexit.register(self._writer.finish)  # for a log that is not closed
 
     def _about(self) -> dict[str, Any]:
         about = {
@@ -122,8 +122,8 @@ class ShotLog(metaclass=Shown):
 
     @staticmethod
     def open(path: str | PathLike[str]) -> LoggedShots:
-        """The shots of a log, read-only; its files are not changed. See `LoggedShots`."""
-        from cylcollide.shotlog.logged import LoggedShots  # noqa: PLC0415  it knows this module
+        """The shots of a log; its files are only read. See `LoggedShots`."""
+        from cylcollide.shotlog.logged import LoggedShots  # noqa: PLC0415  it imports this module
 
         return LoggedShots(path)
 
@@ -150,7 +150,7 @@ class ShotLog(metaclass=Shown):
     def note(self, mapping: Mapping[str, Any]) -> None:
         """Add a note to this thread's next judging call, such as its player; kept as JSON.
 
-        A refused call takes the note, too. ValueError if it is not a mapping, or not JSON.
+        A refused call uses up the note, too. ValueError if it is not a mapping, or not JSON.
         """
         if not isinstance(mapping, Mapping):
             raise ValueError(f"note: expected a mapping, got {type(mapping).__name__}")
@@ -189,10 +189,10 @@ class ShotLog(metaclass=Shown):
         if self._writer.error is not None and not self._raised:
             raise self._writer.error
 
-    # What the world and the history tell ------------------------------------------------------------------------------
+    # Notifications by world and history -------------------------------------------------------------------------------
 
     def _admit(self, has_shots: bool) -> None:
-        """Refuse what comes next, or wait until there is room for it."""
+        """Before a change or call: raise if the queue is full or the writer failed, or wait until there is room."""
         if has_shots:
             self._of_thread.note, self._of_thread.next = getattr(self._of_thread, "next", None), None
         while self._logs_here:
@@ -246,11 +246,11 @@ class ShotLog(metaclass=Shown):
         self._writer.put("shots", **held(call, last, note))
 
     def _lose_track(self) -> None:
-        """Log a whole state before anything else."""
+        """Make the next entry a whole state."""
         self._lost_track = True
 
     def _drops(self) -> bool:
-        """Whether there is no room, and what comes is to be dropped."""
+        """Whether there is no room, so that the next entry is dropped."""
         drops = self._writer.error is not None or (self._when_full == "drop" and self._is_full)
         if drops:
             self._gaps += 1
@@ -265,5 +265,5 @@ class ShotLog(metaclass=Shown):
 
 
 def _own(value: Any) -> Any:
-    """A copy of an array, which its owner may write."""
+    """A copy if the value is an array, as its owner may write it."""
     return value.copy() if isinstance(value, np.ndarray) else value

@@ -1,4 +1,4 @@
-"""What can be viewed, as frames, and shots in words: limbs, rigs, worlds, histories, logs, cases of the cross-check."""
+"""Subjects of a view, as frames, and shots in words: limbs, rigs, worlds, histories, logs, cases of the cross-check."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Told:
-    """One shot: what was judged, and why."""
+    """One shot: the limbs that were judged, and the explanation."""
 
     judged: Frame
-    """The limbs that were judged: what its player saw."""
+    """The limbs that were judged, as the player saw them."""
     now: Frame | None
-    """The server's world when it judged; None if these are the same."""
+    """The server's world at the time of judging; None if it is the same."""
     marks: Marks
     words: str
     frame: int | None = None
@@ -52,7 +52,7 @@ class Subject:
     frame: Callable[[int], Frame]
     """The frame with a number."""
     times: Float64Array = field(default_factory=lambda: np.zeros(1))
-    """Of the frames, as many as there are."""
+    """Times of the frames, one per frame."""
     shots: Sequence[str] = ()
     """A line about each shot."""
     tell: Callable[[int], Told] | None = None
@@ -118,11 +118,11 @@ def _(seen: LoggedShots) -> Subject:
 
 
 STEPS = 64
-"""For a state at most so many ticks later a log is read on, instead of replayed."""
+"""If the next state is at most this many ticks later, reading continues; else the log is replayed."""
 
 
 class _States:
-    """The states of a log by the index of their tick: a few more are steps, any other is a replay."""
+    """The states of a log by the index of their tick: the next `STEPS` are read on, any other one needs a replay."""
 
     def __init__(self, log: LoggedShots) -> None:
         self._log, self._rest, self._at = log, log._states(), 0
@@ -138,7 +138,7 @@ class _States:
 
 
 class _ShotLines(Sequence[str]):
-    """A line about each shot of a log, read when it is needed."""
+    """A line about each shot of a log, read on access."""
 
     def __init__(self, log: LoggedShots) -> None:
         self._log = log
@@ -155,7 +155,7 @@ class _ShotLines(Sequence[str]):
 
 
 def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> Told:
-    """A shot of a log, the log's ticks; the shot judged again, what it asked, its call, and its row."""
+    """The `Told` of a logged shot: with the log's ticks; the shot judged again, on `asked`; its call, and its row."""
     why, now, at = explanation_of(judged, asked, call, row), None, ""
     if not isinstance(asked, PoseHistory):
         then = frame_of_state(asked.snapshot())

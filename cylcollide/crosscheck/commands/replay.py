@@ -1,4 +1,4 @@
-"""The command ``cylcollide replay``: a file in, a story out, and on request a smaller case and a script."""
+"""The command ``cylcollide replay``: explains cases of a file, and optionally writes a smaller case and a script."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ def replay(
         stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
     found: list[Replayed] = []
     try:
-        # Show the bar on a terminal only.
+        # Show the bar only on a terminal.
         terminal = Console(stderr=True)
         hidden = len(cases) == 1 or not terminal.is_terminal
         for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
@@ -81,7 +81,7 @@ def replay(
 
 
 def _replay_ray(console: Console, ray: JsonObject, *, as_json: bool) -> None:
-    """Ask a mirror and PyBullet again about one ray; exit status as of `replay`."""
+    """Repeat one ray in a mirror and in PyBullet; exit status as in `replay`."""
     found = ask_again(ray)
     reproduced = is_reproduced(ray, found)
     if as_json:
@@ -95,7 +95,7 @@ def _replay_ray(console: Console, ray: JsonObject, *, as_json: bool) -> None:
 
 
 def _show(console: Console, stories: list[Replayed], *, whole: bool, as_json: bool) -> None:
-    """Print a line a case, or everything about each."""
+    """Print a line per case, or everything about each."""
     if as_json:
         typer.echo(json.dumps([story.record(whole=whole) for story in stories], indent=1, allow_nan=False))
     elif whole:
@@ -106,11 +106,11 @@ def _show(console: Console, stories: list[Replayed], *, whole: bool, as_json: bo
 
 
 SHOWN = 6
-"""Most limbs that are listed; of a larger world only the limbs that matter are."""
+"""Largest number of limbs that are listed; of a larger world only the relevant limbs are."""
 MISSING = "pip install"
 """Part of the message of an engine whose package is missing."""
 NOTHING = 1e-12
-"""Metres that no unit of a table shows."""
+"""Metres below which tables show no error."""
 
 
 def print_story(console: Console, story: Replayed) -> None:
@@ -145,7 +145,7 @@ def verdict(story: Replayed) -> Text:
 
 
 def overview(console: Console, stories: Sequence[Replayed]) -> None:
-    """One line a case."""
+    """Print one line per case."""
     several = len({engine_title(story.case) for story in stories}) > 1
     shown = table(["row", *(("engine",) if several else ()), "case", "kind", "cause", "reproduced"], padding=0)
     shown.columns[0].justify = "right"

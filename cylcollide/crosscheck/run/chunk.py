@@ -1,6 +1,6 @@
-"""One chunk from its key to its result: draw, cast on both sides, compare, explain, prove, keep what matters.
+"""One chunk from its key to its result: draw, cast on both sides, compare, explain, prove, keep a selection.
 
-All of it depends on the plan, the key and the versions alone.
+The result depends only on the plan, the key and the versions.
 """
 
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
 from cylcollide.crosscheck.run.plan import Plan
 
 SAMPLED, WORST = 2, 2
-"""Cases kept in a chunk for every kind and cause: so many as they come, so many of the greatest amount."""
+"""Cases kept in a chunk for every kind and cause: the first ones, and those of the largest amount."""
 WORST_BULLETS = 10
-"""Cases kept in a chunk for every kind of disagreement at posed bodies: those of the greatest amount."""
+"""Cases kept in a chunk for every kind of disagreement at posed bodies: those of the largest amount."""
 WORST_KINDS = (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.EARLY, Kind.LATE, Kind.POSITION)
-"""Every way to be wrong whose size is a length, in the order in which the kinds take their turns."""
+"""The kinds whose amount is a length, in the order in which they take turns."""
 
 
 def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
     """Compute one chunk of a plan."""
     parts = [fire(scene, plan.engine_of, explain=plan.finds_causes) for scene in plan.draw(key)]
-    # With the key, scene and row say which segment it was; its depth is what the family meant it to have.
+    # The key, scene and row identify the segment; its depth is the intended one.
     every = [
         {
             **{name: getattr(part.found, name) for name in Disagreements.__dataclass_fields__},
@@ -70,7 +70,7 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
 
 @dataclass(frozen=True)
 class Fired:
-    """What came of one scene."""
+    """The result of one scene."""
 
     scene: ShotScene
     compared: Comparison
@@ -79,7 +79,7 @@ class Fired:
 
     @property
     def about(self) -> JsonObject:
-        """What the scene was, and how much of it there was: all that shares are taken of."""
+        """Description of the scene, and the counts that shares refer to."""
         return {
             "setup": asdict(self.scene.setup),
             "radius": float(self.scene.radius.max()),
@@ -90,7 +90,7 @@ class Fired:
 
     @property
     def depth(self) -> Float64Array:
-        """The depth that was meant, of each disagreement; at posed bodies nan if neither answer is the target."""
+        """The intended depth of each disagreement; at posed bodies nan if neither answer is the target."""
         shot, row = self.scene.shots, self.found.row
         target = shot.target[row]
         named = (self.compared.ours.limb[row] == target) | (self.compared.theirs.limb[row] == target)
@@ -98,7 +98,7 @@ class Fired:
 
 
 def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fired:
-    """Cast every segment of a scene on both sides, explain what differs if wanted, and settle the verdicts."""
+    """Cast every segment of a scene on both sides, and optionally assign causes to the disagreements."""
     known = calibrations(engine_of, scene) if explain else None
     compared, found = compare(scene, engine_of, known)
     setup = asdict(calibrated_setup(scene.setup))
@@ -106,7 +106,7 @@ def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fire
 
 
 def _bullets(part: Fired) -> Arrays:
-    """Every wrong verdict about a posed body, one per row, as ``rays.npz`` has it."""
+    """Every wrong verdict about a posed body, one per row, in the columns of ``rays.npz``."""
     scene, both, found = part.scene, part.compared, part.found
     assert isinstance(scene, PosedScene)
     mine = np.isin(found.kind, VERDICTS)
@@ -127,7 +127,7 @@ def _bullets(part: Fired) -> Arrays:
 def _kept(columns: Arrays, with_causes: bool) -> Int64Array:
     """Rows of the disagreements that are kept as cases: some of every kind and cause, and all unexplained ones.
 
-    Without causes these are the worst of the WORST_KINDS; an error of 0 is none.
+    Without causes these are the worst of the WORST_KINDS; an error of 0 does not count.
     """
     kind, cause, amount = columns["kind"], columns["cause"], columns["amount"]
     size = np.where(np.isfinite(amount), np.abs(amount), 0.0)
@@ -137,7 +137,7 @@ def _kept(columns: Arrays, with_causes: bool) -> Int64Array:
     groups = kind.astype(np.int64) * len(Cause) + cause
     for group in np.unique(groups[wanted]):
         mine = np.flatnonzero(wanted & (groups == group))
-        # Of equal sizes the first.
+        # Stable: the first of equal sizes.
         kept |= {*mine[:sampled].tolist(), *mine[np.argsort(-size[mine], kind="stable")][:worst].tolist()}
     return np.array(sorted(kept), dtype=np.int64)
 
@@ -162,7 +162,7 @@ def _counts(key: ChunkKey, parts: Sequence[Fired]) -> list[JsonObject]:
 
 
 def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int, cast: Cast) -> Case:
-    """A disagreement of the chunk's ``number``-th scene, with the segments of its call that it hangs on."""
+    """A disagreement of the chunk's ``number``-th scene, with the segments of its call on which it depends."""
     scene, both, found = part.scene, part.compared, part.found
     row = int(found.row[at])
     place: JsonObject = {"family": key.family, "chunk": key.number, "scene": number, "row": row}
