@@ -113,11 +113,13 @@ MANY_ADDED = 0.25  # with more new limbs, relative to all, the tree is built ane
 
 RAYS_PER_TASK = 100_000  # most rays that are sorted together: 20,000 take 5 to 10 % longer each among 100,000 limbs
 
-RAYS_SHARED = 12500  # least rays of a chunk with several threads: half a millisecond of work
+RAYS_PER_THREAD = 12500  # least rays of a chunk with several threads: half a millisecond of work
 
-LIMBS_SHARED = 2048  # most limbs that one thread places: a tenth of a millisecond of work; threads share more
+LIMBS_PER_THREAD = 2048  # most limbs that one thread places: a tenth of a millisecond of work; threads share more
 
-MATRICES_SHARED = 8192  # most matrices that one thread converts: a tenth of a millisecond of work; threads share more
+MATRICES_PER_THREAD = (
+    8192  # most matrices that one thread converts: a tenth of a millisecond of work; threads share more
+)
 
 SMALLEST_BATCH = 64  # fewer points are processed singly: buffers for many cost 5 µs
 

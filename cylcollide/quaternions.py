@@ -15,7 +15,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.bones.matrices import turn_matrices
 from cylcollide.characters import quaternions as of_arrays
-from cylcollide.characters.matrices import what_is_turned
+from cylcollide.characters.matrices import rotation_error
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.process.signatures import shown_short
 
@@ -74,7 +74,7 @@ def from_matrix(matrices: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64
     flat, turns = given.reshape(-1, 3, 3), np.empty((given.size // 9, 4))
     bad = turn_matrices(flat, turns, True)
     if bad >= 0:
-        raise ValueError(f"matrices: {what_is_turned(flat[bad])} in row {bad}")
+        raise ValueError(f"matrices: {rotation_error(flat[bad])} in row {bad}")
     return _in_order(turns.reshape(*given.shape[:-2], 4), order)
 
 

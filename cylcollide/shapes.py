@@ -221,7 +221,7 @@ def _thickened(tubes: Solids, more: Float64Array) -> Solids:
     return _lengthened(tubes, more)._replace(radius2=tubes.radius2 - more)
 
 
-def _flared(tapers: Solids, more: Float64Array) -> Solids:
+def _grown_tapered(tapers: Solids, more: Float64Array) -> Solids:
     """Both ends moved out along the axis, the wall at right angles to itself."""
     slope = (tapers.radius2 - tapers.radius) / np.linalg.norm(tapers.p2 - tapers.p1, axis=1)
     # √(1 + slope²) ± slope: one is the reciprocal of the other, so that the smaller keeps its digits
@@ -232,7 +232,7 @@ def _flared(tapers: Solids, more: Float64Array) -> Solids:
     )
 
 
-def _fattened(balls: Solids, more: Float64Array) -> Solids:
+def _grown_sphere(balls: Solids, more: Float64Array) -> Solids:
     """All points within `more` of the limb."""
     return balls._replace(radius=balls.radius + more)
 
@@ -261,11 +261,11 @@ def _length(solids: Solids) -> Float64Array:
     return np.asarray(np.linalg.norm(solids.p2 - solids.p1, axis=1))
 
 
-def _bar(solids: Solids) -> Float64Array:
+def _cylinder_volume(solids: Solids) -> Float64Array:
     return np.pi * solids.radius**2 * _length(solids)
 
 
-def _ball(solids: Solids) -> Float64Array:
+def _sphere_volume(solids: Solids) -> Float64Array:
     return 4.0 / 3.0 * np.pi * solids.radius**3
 
 
@@ -279,7 +279,9 @@ def _box(center: Triple, _p2: Triple, _radius: float, _radius2: float, box: tupl
 
 
 SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
-    Shape.CYLINDER: ShapeRecord(Ends.APART, _lengthened, lambda p1, p2, r, *_: Cylinder(p1, p2, r), _bar, ONE_RADIUS),
+    Shape.CYLINDER: ShapeRecord(
+        Ends.APART, _lengthened, lambda p1, p2, r, *_: Cylinder(p1, p2, r), _cylinder_volume, ONE_RADIUS
+    ),
     Shape.TUBE: ShapeRecord(
         Ends.APART,
         _thickened,
@@ -291,7 +293,7 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
     ),
     Shape.TAPERED: ShapeRecord(
         Ends.APART,
-        _flared,
+        _grown_tapered,
         lambda p1, p2, radius1, radius2, _: Tapered(p1, p2, radius1, radius2),
         lambda s: np.pi / 3.0 * (s.radius**2 + s.radius * s.radius2 + s.radius2**2) * _length(s),
         {"radius1": validate.sizes_or_zero, "radius2": validate.sizes_or_zero},
@@ -304,8 +306,12 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
         lambda s: 2.0 / 3.0 * np.pi * s.radius**2 * _length(s),
         ONE_RADIUS,
     ),
-    Shape.CAPSULE: ShapeRecord(Ends.FREE, _fattened, _capsule, lambda s: _bar(s) + _ball(s), ONE_RADIUS),
-    Shape.SPHERE: ShapeRecord(Ends.ONE, _fattened, lambda center, _, r, *__: Sphere(center, r), _ball, ONE_RADIUS),
+    Shape.CAPSULE: ShapeRecord(
+        Ends.FREE, _grown_sphere, _capsule, lambda s: _cylinder_volume(s) + _sphere_volume(s), ONE_RADIUS
+    ),
+    Shape.SPHERE: ShapeRecord(
+        Ends.ONE, _grown_sphere, lambda center, _, r, *__: Sphere(center, r), _sphere_volume, ONE_RADIUS
+    ),
     Shape.BOX: ShapeRecord(  # its sizes are half extents, checked by `boxes`
         Ends.ONE, _widened, _box, lambda s: 8.0 * s.boxes[:, 9:].prod(axis=1), {}
     ),

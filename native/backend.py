@@ -38,13 +38,13 @@ def targets(levels: str = "", platform: str = "") -> list[Target]:
         raise ValueError(f"expected a platform among {', '.join(CROSS)}; got {platform!r}")
     system, architecture = platform.split("-") if platform else (sys.platform, machine())
     known = X86_LEVELS if architecture == "x86_64" else (architecture,)
-    chosen = known if levels == "all" else [level for level in levels.split(",") if level] or [own_level()]
+    chosen = known if levels == "all" else [level for level in levels.split(",") if level] or [host_level()]
     if unknown := ", ".join(level for level in chosen if level not in known):
         raise ValueError(f"expected levels among {', '.join(known)}, or all; got {unknown}")
     return [Target(level, system, architecture, bool(platform)) for level in chosen]
 
 
-def own_level() -> str:
+def host_level() -> str:
     """The best level of this processor."""
     if machine() != "x86_64":
         return machine()

@@ -21,9 +21,9 @@ from native.backend import Target
 from native.signatures import Signature
 
 IN_PLACE = ROOT / "cylcollide" / "machine_code"
-OF_BUILD = [f"native/{name}.py" for name in ("backend", "emitters", "frontend", "intrinsics", "signatures")]
+BUILD_SOURCES = [f"native/{name}.py" for name in ("backend", "emitters", "frontend", "intrinsics", "signatures")]
 """The files of the build that determine the machine code of a loop."""
-NO_LOOPS_READ = {"cylcollide", "cylcollide.runtime.levels"}
+EXCLUDED_MODULES = {"cylcollide", "cylcollide.runtime.levels"}
 """Modules left out of digests: the list of public names, and the choice of a level at import."""
 
 
@@ -43,7 +43,7 @@ def imported(module: str) -> set[str]:
             names |= {f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-    return names & modules().keys() - NO_LOOPS_READ
+    return names & modules().keys() - EXCLUDED_MODULES
 
 
 @cache
@@ -59,17 +59,22 @@ def files_of(loop: str) -> list[str]:
 
 @cache
 def code_of(name: str) -> str:
-    """The syntax tree of a file, without docstrings and places in the text."""
+    """The syntax tree of a file, without texts that only document and without places in the text."""
     tree = ast.parse((ROOT / name).read_bytes())
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
-            del node.body[0]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [one for one in node.body if not _documents(one)]
     return ast.dump(tree)
+
+
+def _documents(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring, or the text behind a constant or field."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def digest_of(function: str, *parts: object) -> str:
     """A digest of parts, of the code of a marked function's file and of all that it imports, and of the tools."""
-    code = [(name, code_of(name)) for name in (*files_of(function), *OF_BUILD)]
+    code = [(name, code_of(name)) for name in (*files_of(function), *BUILD_SOURCES)]
     tools = version("numba"), version("llvmlite"), sys.version_info[:2]
     return blake2b(repr((parts, function, tools, code)).encode(), digest_size=16).hexdigest()
 

@@ -104,10 +104,10 @@ def prepare() -> None:
     target._internal_codegen = TextCodegen("cylcollide")
     target.get_executable = lambda *_: [].append  # in place of machine code: a new object each time, never called
     arrayobj.fix_integer_index, arrayobj._attempt_nocopy_reshape = _index, _reshape
-    make_known(OPTIONS)
+    register_marked(OPTIONS)
 
 
-def make_known(options: dict[str, Any]) -> None:
+def register_marked(options: dict[str, Any]) -> None:
     """Make numba compile marked functions, with these options, where others call them."""
     calls = {loop.function: loop.call for loop in LOOPS.values()}
     for function, inlining in MARKED.items():

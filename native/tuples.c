@@ -156,11 +156,11 @@ static PyObject *read_states(PyObject *module, PyObject *const *given, Py_ssize_
     Py_RETURN_NONE;
 }
 
-static PyObject *return_the_same(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+static PyObject *results_unchanged(PyObject *module, PyObject *const *given, Py_ssize_t count) {
     const npy_bool *asked = count > 1 && AN_ARRAY(given[1], NPY_BOOL, 1) ? PyArray_DATA((PyArrayObject *)given[1]) : NULL;
     if (count < 1 || count > 2 || !is_tuple(given[0]) ||
         (count > 1 && (asked == NULL || LENGTH(given[1], 0) != PyTuple_Size(given[0]))))
-        return PyErr_Format(PyExc_TypeError, "return_the_same: a tuple of calls, asked");
+        return PyErr_Format(PyExc_TypeError, "results_unchanged: a tuple of calls, asked");
     int same = 1;
     for (Py_ssize_t k = 0; same == 1 && k < PyTuple_Size(given[0]); k++) {
         PyObject *call = PyTuple_GetItem(given[0], k);
@@ -218,5 +218,5 @@ static PyObject *hit_tuples(PyObject *module, PyObject *const *given, Py_ssize_t
 #define TUPLES                                                                                                         \
     {"hit_tuples", FAST(hit_tuples), "A tuple a hit, as PyBullet has it, of columns; the last argument for a miss."},  \
     {"read_rows", FAST(read_rows), "Lists or tuples of floats into the rows of an array."},                            \
-    {"return_the_same", FAST(return_the_same), "Whether calls return what they returned before."},                     \
+    {"results_unchanged", FAST(results_unchanged), "Whether calls return what they returned before."},                     \
     {"read_states", FAST(read_states), "States that calls return into the rows of an array."},

@@ -188,12 +188,12 @@ def vector_between(p: Vector, q: Vector, alpha: Real) -> Vector:
 
 
 @inlined
-def turn_between(p: Quaternion, per_p: Real, q: Quaternion, per_q: Real, alpha: Real) -> Quaternion:
+def orientation_between(p: Quaternion, per_p: Real, q: Quaternion, per_q: Real, alpha: Real) -> Quaternion:
     """A bone's orientation between two ticks, given both and one over their lengths; exactly p or q at the ends."""
-    r, stays, arrives = turned_between(p, per_p, q, per_q, alpha), alpha == 0.0, alpha == 1.0
+    r, at_start, at_end = turned_between(p, per_p, q, per_q, alpha), alpha == 0.0, alpha == 1.0
     return (
-        select(stays, p[0], select(arrives, q[0], r[0])),
-        select(stays, p[1], select(arrives, q[1], r[1])),
-        select(stays, p[2], select(arrives, q[2], r[2])),
-        select(stays, p[3], select(arrives, q[3], r[3])),
+        select(at_start, p[0], select(at_end, q[0], r[0])),
+        select(at_start, p[1], select(at_end, q[1], r[1])),
+        select(at_start, p[2], select(at_end, q[2], r[2])),
+        select(at_start, p[3], select(at_end, q[3], r[3])),
     )

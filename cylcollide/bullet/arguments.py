@@ -115,19 +115,19 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
     return found
 
 
-AskedSegments: TypeAlias = tuple[Float64Array, Float64Array, int, int | None]
+SegmentArguments: TypeAlias = tuple[Float64Array, Float64Array, int, int | None]
 """Starts and ends, (n, 3) each, mask and threads; not yet checked."""
 
 
 def mirror_segments(
     starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
-) -> AskedSegments:
+) -> SegmentArguments:
     """Segments; one start or one end may stand for all."""
     return (*as_pairs(starts, ends, ("starts", "ends")), mask, threads)
 
 
 def mirror_casts(
     starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None, *, radius: ArrayLike = 0.0
-) -> tuple[AskedSegments, ArrayLike]:
+) -> tuple[SegmentArguments, ArrayLike]:
     """Segments and their radii."""
     return mirror_segments(starts, ends, mask, threads), radius

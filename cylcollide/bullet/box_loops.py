@@ -4,7 +4,7 @@ import numpy as np
 
 from cylcollide._types import Column, Float64Array, Rows, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import NO_FURTHER, local_ray, stack_in, visit_on_ray
+from cylcollide.bvh.traverse import END_OF_TRAVERSAL, local_ray, stack_in, visit_on_ray
 from cylcollide.kernels.ray import as_vector, make_ray, subtract
 from cylcollide.runtime.compile import compiled_loop, inlined
 
@@ -12,7 +12,7 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 @inlined
 def _stop(_query: None, _item: int, _found: bool) -> tuple[bool, float]:
     """Stop at the first box."""
-    return True, NO_FURTHER
+    return True, END_OF_TRAVERSAL
 
 
 @compiled_loop

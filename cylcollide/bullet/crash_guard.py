@@ -35,7 +35,7 @@ SOUND, NOISE = b".", b"?"
 """What the child process writes after a call that returned the link's shapes, and after one that returned noise."""
 
 
-def suspects(client: Client, body: int) -> list[BodyLink]:
+def links_to_check(client: Client, body: int) -> list[BodyLink]:
     """The links of a body whose margin is that of swept balls, or that show a capsule: a margin can be changed."""
     visible, body_links = _shown_as_capsules(client, body), [BodyLink(body, link) for link in client.links(body)]
     return [at for at in body_links if at.link in visible or client.getDynamicsInfo(*at)[MARGIN] in MARGINS]

@@ -36,7 +36,7 @@ class Follower:
         self._noted: Changes | None = None
         self._near: NearBodies | None = None
         self._near_tests = 0, 0  # the last recorded change of poses, and near tests since then
-        self._is_behind = False  # whether a query has read only some bodies
+        self._is_partial = False  # whether a query has read only some bodies
         self._is_direct, calls = client.is_direct, filter_calls()
         self._known = Known(self._reader.read(None, True), None, calls)
 
@@ -58,7 +58,7 @@ class Follower:
         """The whole scene, read and stored."""
         calls = filter_calls()
         scene = self._reader.read(known.scene, filters or calls != known.filter_calls)
-        self._known, self._is_behind = Known(scene, seen, calls), False
+        self._known, self._is_partial = Known(scene, seen, calls), False
         if self._noted is not None:
             self._near = None  # meshes may have changed
         return scene
@@ -77,13 +77,13 @@ class Follower:
         scene = self._reader.read(known.scene, False, poses_only=True)
         if self._noted.last()[1:] != now[1:]:  # another thread has changed bodies meanwhile
             return self._read(known, now, False)
-        self._known, self._is_behind = known._replace(scene=scene, seen=now), False
+        self._known, self._is_partial = known._replace(scene=scene, seen=now), False
         return scene
 
     @property
     def whole_scene(self) -> MirrorScene:
         """The scene of the last query; read now if that query read only some of the bodies."""
-        return self.sync_if_due() if self._is_behind else self.scene
+        return self.sync_if_due() if self._is_partial else self.scene
 
     def near_answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments, if nothing but poses has changed since the last scene; else None.
@@ -110,11 +110,11 @@ class Follower:
             try:
                 if noted is None and not self._reader.bodies_are_those_of(scene):
                     return None
-                near = self._near = NearBodies(self._client, scene, self._inside, sees_calls=noted is not None)
+                near = self._near = NearBodies(self._client, scene, self._inside, records_calls=noted is not None)
             except (self._client.api.error, IndexError):  # a body is gone, or another one has its number
                 return None
         answers = near.answers(starts, ends, mask)
         if noted is not None and before is not None and noted.last()[1:] != before[1:]:
             return None  # another thread has changed bodies meanwhile
-        self._is_behind = self._is_behind or answers is not None
+        self._is_partial = self._is_partial or answers is not None
         return answers

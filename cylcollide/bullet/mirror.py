@@ -244,7 +244,7 @@ class Mirror(MirrorPoints):
             raise
 
     @arguments_of(arguments.mirror_casts)
-    def cast_segments(self, request: tuple[arguments.AskedSegments, ArrayLike]) -> MirrorHits:
+    def cast_segments(self, request: tuple[arguments.SegmentArguments, ArrayLike]) -> MirrorHits:
         """The first shape along each closed segment, as arrays: at the speed of a `HitWorld`.
 
         Parameters
@@ -267,19 +267,19 @@ class Mirror(MirrorPoints):
         return cast(*self._array_request(segments), radius, self._client)
 
     @arguments_of(arguments.mirror_segments)
-    def chords_segments(self, request: arguments.AskedSegments) -> MirrorChords:
+    def chords_segments(self, request: arguments.SegmentArguments) -> MirrorChords:
         """Every shape that each segment crosses, sorted along it; arguments as in `cast_segments`."""
         return chords(*self._array_request(request))
 
     @arguments_of(arguments.mirror_segments)
-    def occluded_segments(self, request: arguments.AskedSegments) -> BoolArray:
+    def occluded_segments(self, request: arguments.SegmentArguments) -> BoolArray:
         """Whether each segment hits anything, bool (n,); arguments as in `cast_segments`."""
         state, rays = self._array_request(request)
         if state.sheets or state.wrapped.body_links or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
         return state.world.occluded_segments(*rays[:2], inside=rays.inside, mask=rays.mask, threads=rays.threads)
 
-    def _array_request(self, request: arguments.AskedSegments) -> tuple[MirrorState, RayTest]:
+    def _array_request(self, request: arguments.SegmentArguments) -> tuple[MirrorState, RayTest]:
         """The scene, and checked rays."""
         starts, ends, mask, threads = request
         rays = self._rays(starts, ends, arguments.layers(mask, "mask"), threads)

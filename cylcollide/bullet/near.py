@@ -26,14 +26,14 @@ from cylcollide.bullet.client import BASE, Client
 from cylcollide.bullet.filters import DEFAULT, STATIC
 from cylcollide.bullet.near_bodies import NearBody, near_bodies
 from cylcollide.bullet.near_links import ARMS, LENGTHS
-from cylcollide.bullet.near_loops import MEETINGS, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
+from cylcollide.bullet.near_loops import LINKS_PER_RAY, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
 from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
 from cylcollide.bullet.read_shapes import ball_radii
 from cylcollide.bullet.reader import Unchanged
 from cylcollide.bullet.scene import MirrorScene
-from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, return_the_same
+from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, results_unchanged
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
@@ -57,15 +57,15 @@ def few_rays(bodies: int) -> int:
 class NearBodies:
     """The bodies of a scene, prepared for rays that come near few of them.
 
-    `sees_calls`: whether this is dropped after calls that change more than poses; if not, bodies are checked.
+    `records_calls`: whether this is dropped after calls that change more than poses; if not, bodies are checked.
     """
 
-    def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, sees_calls: bool) -> None:
+    def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, records_calls: bool) -> None:
         shapes, state, self._client, self.scene, self.lengths = scene.shapes, scene.state, client, scene, LENGTHS[0]
         self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
         beyond = np.linalg.norm(shapes.position, axis=1) + ball_radii(shapes.kind, shapes.size)
         is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
-        found = near_bodies(client, scene, np.where(is_limb, beyond, 0.0), self.lengths, sees_calls)
+        found = near_bodies(client, scene, np.where(is_limb, beyond, 0.0), self.lengths, records_calls)
         first_link = _starts([len(one.first) + len(one.rest) for one in found], len(found))
         first_rest = first_link[:-1] + np.array([len(one.first) for one in found], np.int64)
         first_box = _starts([len(one.wrapped) for one in found])
@@ -94,21 +94,21 @@ class NearBodies:
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
             state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
-        looked_at = {one.body for one in found if one.is_looked_at}
+        looked_at = {one.body for one in found if one.is_checked_if_near}
         known, count = scene.reading.bodies, (client.api.getNumBodies, (client.number,))
         self._unchanged: list[Callable[[], bool]] = [
-            partial(return_the_same, ((*count, len(known)),))
-            if sees_calls
+            partial(results_unchanged, ((*count, len(known)),))
+            if records_calls
             else Unchanged(client, known, masses, known.keys() - looked_at).holds
             for masses in _masses(scene)
         ]
         """The check for rays that hit all groups, and the one for other rays."""
-        self._set_calls(found, sees_calls)
+        self._set_calls(found, records_calls)
         self._packed, self._has_boxes, self._count = pack(self._shapes), box_reach.size > 0, len(known)
         self._bodies = partial(count[0], *count[1])
         self._kept = deque[_Kept](maxlen=2)
 
-    def _set_calls(self, found: list[NearBody], sees_calls: bool) -> None:
+    def _set_calls(self, found: list[NearBody], records_calls: bool) -> None:
         """Make the calls that read the bodies, with the rows that they fill; loops choose one of two per body."""
         api, number, own = self._client.api, self._client.number, self._shapes
         first_link, first_rest = own.first_link.tolist(), own.first_rest.tolist()
@@ -118,7 +118,7 @@ class NearBodies:
         self._rest, self._slides, self._boxes = list[Call](), list[Call](), list[list[Call]]()
         of_bases = [(api.getCollisionShapeData, (one.body, BASE, number), one.base) if one.base is not None else None
                     for one in found]  # fmt: skip
-        self._of_bases = () if sees_calls or not any(of_bases) else tuple(of_bases)
+        self._of_bases = () if records_calls or not any(of_bases) else tuple(of_bases)
         for b, one in enumerate(found):
             base = api.getBasePositionAndOrientation, (one.body, number), b
             first = (api.getLinkStates, (one.body, one.first, 0, 1, number), first_link[b]) if one.first else None
@@ -157,7 +157,7 @@ class NearBodies:
             np.empty((few, eights // LANES), np.int64), np.zeros((count, 6)), np.full((6, eights), inf),
             np.zeros((4, len(frames) + LANES)), np.empty(count, np.int64), np.empty(count, np.int64),
             np.empty(count, np.int64),
-            np.zeros(len(frames), bool), np.zeros(len(frames), bool), np.empty((few * MEETINGS, 2), np.int32),
+            np.zeros(len(frames), bool), np.zeros(len(frames), bool), np.empty((few * LINKS_PER_RAY, 2), np.int32),
             np.empty(len(self._at), bool),
             made, table, table.kernel_rows, batch, empty_hits(few),
             np.empty(few, np.int32), np.empty(few), rays[2], rays[3], np.empty(few, np.int64),
@@ -189,7 +189,7 @@ class NearBodies:
                 return None
             read_states(*by_bases)
             links = mark_near(shapes, packed, n, True)
-            if of_bases and not return_the_same(of_bases, memory.near):
+            if of_bases and not results_unchanged(of_bases, memory.near):
                 return None
             if links == LINKS_FIRST:
                 read_states(*by_links)

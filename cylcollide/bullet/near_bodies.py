@@ -30,12 +30,12 @@ class NearBody(NamedTuple):
     sliding: list[int]  # joints
     is_centred: bool  # whether the base is at the centre of its box, which contains all of its shapes
     is_bare: bool  # whether the base is centred and has no shapes
-    is_looked_at: bool  # whether it suffices to check its shapes when a ray comes near
+    is_checked_if_near: bool  # whether it suffices to check its shapes when a ray comes near
     base: Any  # PyBullet's report on the base, if nothing else can change; else None
 
 
 def near_bodies(
-    client: Client, scene: MirrorScene, beyond: Float64Array, lengths: tuple[float, float], sees_calls: bool
+    client: Client, scene: MirrorScene, beyond: Float64Array, lengths: tuple[float, float], records_calls: bool
 ) -> list[NearBody]:
     """All bodies of a scene.
 
@@ -49,7 +49,7 @@ def near_bodies(
     for row in shapes.wrapped:
         wrapped_of[shapes.body_links[row].body].append(shapes.body_links[row])
     return [
-        _near_body(client, scene, body, shapes_of[body], wrapped_of[body], lengths, sees_calls)
+        _near_body(client, scene, body, shapes_of[body], wrapped_of[body], lengths, records_calls)
         for body in sorted({*shapes_of, *wrapped_of})
     ]
 
@@ -61,7 +61,7 @@ def _near_body(
     shapes: list[tuple[int, float]],
     wrapped: list[BodyLink],
     lengths: tuple[float, float],
-    sees_calls: bool,
+    records_calls: bool,
 ) -> NearBody:
     """One body, with the link and the reach of each shape, and its wrapped links."""
     joints, read = joints_of(client, body), scene.reading.bodies[body]
@@ -76,7 +76,7 @@ def _near_body(
     distances = []
     for body_link in wrapped:
         is_own = body_link.link != BASE and client.getBodyInfo(body)[0] != MADE_OF_SHAPES  # no call changes it
-        is_described = (sees_calls or is_own) and read.rows[body_link.link] is not None
+        is_described = (records_calls or is_own) and read.rows[body_link.link] is not None
         distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_described else inf)
     return NearBody(
         body,

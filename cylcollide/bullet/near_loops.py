@@ -28,7 +28,7 @@ from cylcollide.query.loops.surface import write_surface
 from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import LANES
 
-MEETINGS = 32
+LINKS_PER_RAY = 32
 """Capacity of the memory for links near rays: their average number per ray."""
 
 NO_RAY = -1
@@ -100,7 +100,9 @@ class NearMemory(NamedTuple):
         np.bool_
     ]  # (frames,): whether a link of a near body is read first; else its frame is only approximate
     wanted: Column[np.bool_]  # (frames,): whether one of the other links is to be read because a ray comes near
-    met: Rows[np.int32]  # (MEETINGS * r, 2): pairs of a ray, ascending, and the frame of a link that it may come near
+    met: Rows[
+        np.int32
+    ]  # (LINKS_PER_RAY * r, 2): pairs of a ray, ascending, and the frame of a link that it may come near
     placed: Column[np.bool_]  # (n,): whether a shape of a link in `met` is written to `made` and to the table
     made: Posed
     table: LimbTable  # its ends and boxes are those of `made`

@@ -16,7 +16,7 @@ from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import STACK_NUMBERS
+from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
 from cylcollide.limbs.limbs import Limbs
 
 PADDING = 0.02
@@ -105,7 +105,7 @@ class Wrapped:
         if len(starts) * len(self.body_links) <= FEW_PAIRS:
             boxes = np.hstack(list(self._corners))
             return rows[: entering_any(boxes, starts, ends, until, rows)]
-        memory = np.empty(STACK_NUMBERS * self._tree.stack_size)
+        memory = np.empty(STACK_ENTRY_SIZE * self._tree.stack_size)
         return rows[: entering_rows(self._tree, starts, ends, until, memory, rows)]
 
     def first_hits(

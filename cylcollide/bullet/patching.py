@@ -184,7 +184,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
             if len(given) != len(arguments) + len(keywords) or not known.issuperset(given):
                 return own()  # PyBullet's own error
             rays = given.pop(names[0], None), given.pop(names[1], None)
-        elif innermost and not observers and (mirror := innermost.mirrors.get(0)) and mirror._follower._is_behind:
+        elif innermost and not observers and (mirror := innermost.mirrors.get(0)) and mirror._follower._is_partial:
             _changes.note_poses()  # short cut: starts and ends alone, and the last ray test was near few bodies
             starts, ends = ([rays[0]], [rays[1]]) if is_one else rays
             found = mirror._follower.near_answers(starts, ends, ALL_LAYERS)

@@ -14,9 +14,9 @@ from uuid import uuid4
 import numpy as np
 
 from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, TOKEN, BodyLink, Client
-from cylcollide.bullet.crash_guard import crashing, suspects
+from cylcollide.bullet.crash_guard import crashing, links_to_check
 from cylcollide.bullet.read_shapes import SIZES, Row
-from cylcollide.bullet.tuples import return_the_same
+from cylcollide.bullet.tuples import results_unchanged
 
 MASS, BODY_TYPE, MARGIN = 0, 10, 11  # fields of getDynamicsInfo
 SOFT_BODY = 3
@@ -77,7 +77,7 @@ class Unchanged:
 
     def holds(self) -> bool:
         """Whether the bodies are unchanged now."""
-        if not (self._is_known and return_the_same(self._reports)):
+        if not (self._is_known and results_unchanged(self._reports)):
             return False
         return all((self._facts_of(*base)[MASS] == 0.0) == fixed for base, fixed in self._fixed.items())
 
@@ -139,7 +139,7 @@ class Reader:
     def _new_bodies(self, numbers: list[int]) -> dict[int, Body]:
         """Bodies that were not read before. Shapes that PyBullet would crash on are not read."""
         client = self._client
-        bad = crashing(client, [link for number in numbers for link in suspects(client, number)])
+        bad = crashing(client, [link for number in numbers for link in links_to_check(client, number)])
         return {number: self._new_body(number, {at.link for at in bad if at.body == number})
                 for number in numbers}  # fmt: skip
 

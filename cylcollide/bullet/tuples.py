@@ -57,7 +57,7 @@ def _read_states(*given: Any) -> None:
         _read_pass(*given[first : first + 3])
 
 
-def _return_the_same(calls: Sequence[Any], asked: BoolArray | None = None) -> bool:
+def _results_unchanged(calls: Sequence[Any], asked: BoolArray | None = None) -> bool:
     chosen = calls if asked is None else compress(calls, asked.tolist())
     return all(call is None or call[0](*call[1]) == call[2] for call in chosen)
 
@@ -91,7 +91,7 @@ tuple of calls, or of None for no call; bool (n,), the wanted rows: the second a
 to the items of these rows. Further groups of three arguments, the third possibly None, make more calls.
 """
 
-return_the_same: Callable[..., bool] = getattr(MACHINE_CODE, "return_the_same", _return_the_same)
+results_unchanged: Callable[..., bool] = getattr(MACHINE_CODE, "results_unchanged", _results_unchanged)
 """Whether functions still return the same: a tuple (m,), each entry (function, arguments, result) or None.
 
 A bool array (m,), if given, selects the functions that are called.

@@ -35,7 +35,7 @@ Found = TypeVar("Found")
 STEP = 512
 """Pairs processed at a time: enough to hide the latency of each, few enough for the first-level cache."""
 
-AHEAD = 16
+PREFETCH_DISTANCE = 16
 """How many pairs in advance a node is prefetched into the cache."""
 
 
@@ -83,7 +83,7 @@ def next_pairs(
     begin, node_count, item_count = max(end - STEP, 0), 0, 0
     child, codes = tree.child, tree.child.reshape(-1).view(np.float32)  # read as float32, an item's has a minus sign
     for k in range(begin, end):
-        prefetch_node(tree, nodes[min(k + AHEAD, end - 1)])
+        prefetch_node(tree, nodes[min(k + PREFETCH_DISTANCE, end - 1)])
         slots, ray, lanes_of_ray = nodes[k] * TREE_WIDTH, rays[k], broadcast(np.float32(rays[k]))
         met = overlaps(query, slots * 6, ray)
         is_item = with_sign(1.0, load(codes, slots)) < broadcast(np.float32(0.0))

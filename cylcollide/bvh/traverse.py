@@ -36,7 +36,7 @@ Vector: TypeAlias = tuple[Real, Real, Real]
 
 Query = TypeVar("Query")
 Found = TypeVar("Found")
-NO_FURTHER = -inf
+END_OF_TRAVERSAL = -inf
 """A reach that ends the traversal of a ray."""
 
 REACH_PAD = 2.0**-50
@@ -45,7 +45,7 @@ REACH_PAD = 2.0**-50
 LARGEST_GROWTH = 4.0 * FARTHEST_BOX
 """Upper limit of the growth of boxes, in the frame of the tree: no trusted ray starts so far away."""
 
-STACK_NUMBERS = 2
+STACK_ENTRY_SIZE = 2
 """Float64 numbers of memory per entry of a stack."""
 
 
@@ -76,12 +76,12 @@ class Stack(NamedTuple):
 def make_stack(tree: Tree) -> Stack:
     """A stack deep enough for any traversal of this tree."""
     size = tree.stack_size
-    return stack_in(np.empty(STACK_NUMBERS * size), size)
+    return stack_in(np.empty(STACK_ENTRY_SIZE * size), size)
 
 
 @inlined
 def stack_in(memory: Float64Array, size: int) -> Stack:
-    """A stack in the caller's memory of at least `STACK_NUMBERS * size` numbers."""
+    """A stack in the caller's memory of at least `STACK_ENTRY_SIZE * size` numbers."""
     numbers = memory.view(np.float32)
     return Stack(memory.view(np.int32)[:size], numbers[size : 2 * size], numbers[2 * size : 4 * size])
 

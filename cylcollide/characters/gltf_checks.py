@@ -49,15 +49,15 @@ def similar(matrices: Float64Array) -> bool:
     return bool(np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID)
 
 
-def unique_names(given: Iterable[str | None], invented: Iterable[str]) -> list[str]:
-    """Unique names: the first bone of a given name keeps it, others get their `invented` name."""
+def unique_names(given: Iterable[str | None], fallback: Iterable[str]) -> list[str]:
+    """Unique names: the first bone of a given name keeps it, others get their `fallback` name."""
     wanted = list(given)
     taken: set[str] = set()
     names: list[str] = []
     for name in wanted:
         names.append(name if name and name not in taken else "")
         taken.add(names[-1])
-    for row, other in enumerate(invented):
+    for row, other in enumerate(fallback):
         if not names[row]:
             while other in taken:
                 other += "_"

@@ -153,10 +153,10 @@ class GltfFile:
             for joints in skins:
                 its = {tops[joint] for joint in joints}
                 trees |= its if its & trees else set()
-        kin = sorted({*bones, *(joint for joints in skins for joint in joints if tops[joint] in trees)})
-        given = [self.document.nodes[node].name or None for node in kin]
-        invented = [f"{name or 'joint'}_{node}" for name, node in zip(given, kin, strict=True)]
-        names = dict(zip(kin, gltf_checks.unique_names(given, invented), strict=True))
+        joints_of_trees = sorted({*bones, *(joint for joints in skins for joint in joints if tops[joint] in trees)})
+        given = [self.document.nodes[node].name or None for node in joints_of_trees]
+        fallback = [f"{name or 'joint'}_{node}" for name, node in zip(given, joints_of_trees, strict=True)]
+        names = dict(zip(joints_of_trees, gltf_checks.unique_names(given, fallback), strict=True))
         return [names[bone] for bone in bones]
 
     @property

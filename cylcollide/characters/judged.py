@@ -226,7 +226,7 @@ class Judged(HitFields):
         return {"shot": np.arange(len(self))}
 
     @cached_property
-    def _struck(self) -> Int64Array:
+    def _reached(self) -> Int64Array:
         """The rows of the impacts that the shots reach, without statics, ascending."""
         reason, static = self.impacts.reason, self.impacts.static
         reached = np.isin(reason, (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED))
@@ -234,8 +234,8 @@ class Judged(HitFields):
 
     def _victims(self) -> Columns:
         impacts, victim = self.impacts, np.full(len(self), NO_CHARACTER, np.int32)
-        of_somebody = self._struck[impacts.character[self._struck] != NO_CHARACTER][::-1]  # the first is written last
-        victim[impacts.ray[of_somebody]] = impacts.character[of_somebody]
+        rows = self._reached[impacts.character[self._reached] != NO_CHARACTER][::-1]  # the first is written last
+        victim[impacts.ray[rows]] = impacts.character[rows]
         return {"victim": victim}
 
     @Computed
@@ -269,14 +269,14 @@ class Judged(HitFields):
         """
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
-        ray, character = impacts.ray[self._struck], impacts.character[self._struck].astype(np.int64)
+        ray, character = impacts.ray[self._reached], impacts.character[self._reached].astype(np.int64)
         pairs, pair = np.unique((of_ray[ray] << 32) + (character + 2**31), return_inverse=True)
         once = np.unique(pair * len(self) + ray) // max(len(self), 1)  # a ray counts once per character
         victims = VictimTotals(
             shots[pairs >> 32],
             ((pairs & (2**32 - 1)) - 2**31).astype(np.int32),
             np.bincount(once, minlength=len(pairs)),
-            _sums(pair, impacts.damage[self._struck], len(pairs)),
+            _sums(pair, impacts.damage[self._reached], len(pairs)),
         )
         return ShotTotals(
             shots,

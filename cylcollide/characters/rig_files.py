@@ -124,7 +124,7 @@ def _limbs(rows: list[Any]) -> Limbs:
         if "axes" in sizes:
             columns["box"][i] = len(boxes)
             boxes.append(np.append(sizes.pop("axes"), sizes.pop("half_extents")))
-            if files.first_no_box(boxes[-1][None]) is not None:
+            if files.first_invalid_box(boxes[-1][None]) is not None:
                 what = "axes of length 1 at right angles, and half extents of 2**-500 to 2**500"
                 refuse(f"limbs[{i}]", what, shown(row))
         for column, value in {"p2": sizes["p1"], **sizes}.items():

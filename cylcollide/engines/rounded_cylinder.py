@@ -15,7 +15,7 @@ from cylcollide.runtime.compile import compiled, compiled_loop
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 SECTIONS = 100  # each shrinks the bracket by 0.618: 0.618^100 is far below 2^-53 of the segment's length
-HALVINGS = 80
+BISECTIONS = 80
 
 Vector = tuple[float, float, float]
 
@@ -171,7 +171,7 @@ def _fill_reach(
         low, high = 0.0, where[i]
         if _signed_distance(solid, i, _at(start, end, i, 0.0)) <= level[i]:
             high = 0.0
-        for _ in range(HALVINGS):
+        for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
             if not low < middle < high:
                 break

@@ -13,7 +13,7 @@ from cylcollide._types import NO_LIMB
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.requests import Protected, ProtectedSince, protected_by, repeated
 from cylcollide.history.rewound import RewoundLimbs, present_positions
-from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, one_or_each, sample_times
+from cylcollide.history.sample_times import NO_TICK, OnOld, RequestedTimes, SampleTimes, one_or_each, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_request
@@ -59,7 +59,7 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
     row = validate.first_bad_row(t1 < t0)
     if row is not None:
         raise ValueError(f"t1: expected t1 >= t0, got {t1[row]} < {t0[row]} in row {row}; time does not run backwards")
-    asked: list[tuple[Asked, str]] = [((t0, None, None, on_old), "t0"), ((t1, None, None, on_old), "t1")]
+    asked: list[tuple[RequestedTimes, str]] = [((t0, None, None, on_old), "t0"), ((t1, None, None, on_old), "t1")]
     first, last = (sample_times(ring, n, times, name=name) for times, name in asked)
     pieces = _pieces(ring, request, first, last)
     swept, piece = missed_strokes(n), np.full(n, -1, np.int64)

@@ -77,7 +77,7 @@ class MissExplanation(Record):
     """All limbs at that time."""
     _statics: Int32Array = field(repr=False)
     """Handle of the static of each limb, -1 for none."""
-    _why_nothing: str = field(repr=False, default="")
+    _exclusion_reasons: str = field(repr=False, default="")
     """Why there is no nearest limb: the reasons for which limbs cannot be hit, with counts."""
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class MissExplanation(Record):
             verdict = f"hit after all: {self._name(self)} at {when}"
             where = f"{_place(self.point)}, at fraction {self.fraction:.4g} of the segment"
         elif self.limb == NO_LIMB:
-            verdict, where = f"miss: no limb{of_group} can be hit at {when}", self._why_nothing
+            verdict, where = f"miss: no limb{of_group} can be hit at {when}", self._exclusion_reasons
         else:
             limb = self._name(self)
             verdict = f"miss: {self.gap:.4g} beside {limb} at {when}"

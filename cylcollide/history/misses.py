@@ -116,7 +116,7 @@ def explain_miss(
         _group_names=group_names,
         _limbs=limbs,
         _statics=statics,
-        _why_nothing="" if known else _in_words(limbs, reasons),
+        _exclusion_reasons="" if known else _in_words(limbs, reasons),
     )
 
 
@@ -175,17 +175,17 @@ def searched_times(ticks: Float64Array, resolution: float | None) -> Float64Arra
     return np.unique(np.concatenate([*between, ticks[-1:]]))
 
 
-def intervals(is_so: Predicate, times: Float64Array) -> Float64Array:
+def intervals(holds: Predicate, times: Float64Array) -> Float64Array:
     """The closed intervals (k, 2), ascending, in which a condition holds, found from samples at ascending times.
 
     It holds at both ends of each interval, and not at the next float64 outside, unless that is outside all times.
     Intervals, and gaps, that are shorter than a step between two times may be missed.
     """
     batches = np.split(times, range(TIMES_AT_ONCE, len(times), TIMES_AT_ONCE))
-    so = np.concatenate([is_so(batch) for batch in batches])
+    so = np.concatenate([holds(batch) for batch in batches])
     change = np.flatnonzero(so[1:] != so[:-1])
     begins = so[change + 1]
-    ends = _ends(is_so, times[change], times[change + 1], begins)
+    ends = _ends(holds, times[change], times[change + 1], begins)
     first, last = ends[begins], ends[~begins]
     if so[0]:
         first = np.append(times[0], first)
@@ -194,7 +194,7 @@ def intervals(is_so: Predicate, times: Float64Array) -> Float64Array:
     return np.stack([first, last], axis=1)
 
 
-def _ends(is_so: Predicate, low: Float64Array, high: Float64Array, begins: BoolArray) -> Float64Array:
+def _ends(holds: Predicate, low: Float64Array, high: Float64Array, begins: BoolArray) -> Float64Array:
     """Between `low` and `high`, (k,), the first time at which the condition holds, or the last if not `begins`."""
     a, b = _keys(low), _keys(high)
     row = np.arange(len(a))
@@ -202,7 +202,7 @@ def _ends(is_so: Predicate, low: Float64Array, high: Float64Array, begins: BoolA
         step = np.maximum((b - a) // np.uint64(PARTS), np.uint64(1))
         key = np.minimum(a[:, None] + step[:, None] * np.arange(PARTS, dtype=np.uint64), b[:, None])
         key = np.append(key, b[:, None], axis=1)
-        inner = is_so(_times(key[:, 1:-1].ravel())).reshape(len(a), -1)
+        inner = holds(_times(key[:, 1:-1].ravel())).reshape(len(a), -1)
         so = np.concatenate([~begins[:, None], inner, begins[:, None]], axis=1)
         # A begin lies after the last time at which the condition fails, an end before the first such time.
         last_not = PARTS - np.argmin(so[:, ::-1], axis=1)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from cylcollide._types import NO_LIMB
 from cylcollide.history.requests import PastOptions, Protected, in_the_past, protected_by, repeated
 from cylcollide.history.rewound import AtTimes
-from cylcollide.history.sample_times import Asked
+from cylcollide.history.sample_times import RequestedTimes
 from cylcollide.history.ticks import Ring
 from cylcollide.query.boxes import BoxRequest, box_request, overlaps_among
 from cylcollide.query.loops.columns import CompressedRows, chords_of_rays, find_rows, ray_of_each
@@ -20,7 +20,7 @@ from cylcollide.query.nearest import ClosestPoints, NearLimbs, resolve_nearest, 
 from cylcollide.query.overlaps import Overlaps
 from cylcollide.world.hit_world import HitWorld
 
-PastNearRequest: TypeAlias = tuple[NearRequest, Asked, Protected]
+PastNearRequest: TypeAlias = tuple[NearRequest, RequestedTimes, Protected]
 """Points and reaches; the time of each; and the protected characters."""
 
 
@@ -61,7 +61,7 @@ def past_boxes(
     half_extents: ArrayLike,
     time: ArrayLike | None = None,
     **options: Unpack[PastOptions],
-) -> tuple[BoxRequest, Asked, Protected]:
+) -> tuple[BoxRequest, RequestedTimes, Protected]:
     """A request for all limbs that boxes touch at their times."""
     asked, protected, others = in_the_past(time, options)
     places = repeated((center, half_extents), ("center", "half_extents"), asked[:3])

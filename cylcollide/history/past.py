@@ -14,7 +14,7 @@ from cylcollide.kernels.about_limb import TERMS
 from cylcollide.process.threads import in_chunks
 from cylcollide.query import exact_fallback
 from cylcollide.query.chords import Chords, chords_listed
-from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, fastest_corner
+from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, corner_speed_bound
 from cylcollide.query.closest import closest_recorded
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.chords import pieces_of_lists
@@ -140,7 +140,7 @@ class Past(AtTimes):
 
 
 def _fastest_corner(structure: Structure) -> float:
-    """Bound of `fastest_corner` until the next tick; inf if axes of tapered limbs by recorded ends may be short."""
+    """Bound of `corner_speed_bound` until the next tick; inf if axes of tapered limbs by recorded ends may be short."""
     kind, numbers = structure.models.codes["kind"], structure.models.numbers
     by_ends = kind[structure.limb["model"][: structure.ends]]
-    return np.inf if (by_ends == int(Shape.TAPERED)).any() else fastest_corner(kind, numbers[:, :6], numbers[:, 6:])
+    return np.inf if (by_ends == int(Shape.TAPERED)).any() else corner_speed_bound(kind, numbers[:, :6], numbers[:, 6:])

@@ -126,7 +126,7 @@ class PoseHistory(PastQueries):
                 raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
             number = 0 if ring is None else ring.last + 1
             self._keep(self._world.snapshot(), number, moment)
-            self._recording.tell("record", time=moment, number=number)
+            self._recording.notify("record", time=moment, number=number)
             return number
 
     def _keep(self, state: Snapshot, number: int, time: float) -> None:

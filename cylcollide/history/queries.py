@@ -27,7 +27,7 @@ from cylcollide.history.requests import (
     past_segments,
 )
 from cylcollide.history.rewound import all_limbs
-from cylcollide.history.sample_times import Asked, sample_times
+from cylcollide.history.sample_times import RequestedTimes, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.process.signatures import Shown
@@ -145,7 +145,7 @@ class PastQueries(metaclass=Shown):
         return past_sweep(self._world, self._kept(), request)
 
     @arguments_of(past_boxes)
-    def overlap_boxes(self, request: tuple[BoxRequest, Asked, Protected]) -> Overlaps:
+    def overlap_boxes(self, request: tuple[BoxRequest, RequestedTimes, Protected]) -> Overlaps:
         """All limbs that each box touches or overlaps at its time; as `HitWorld.overlap_boxes`."""
         boxes, asked, protected = request
         return PastNear(self._world, self._kept(), (boxes[0], asked, protected)).touching(boxes)
@@ -164,7 +164,7 @@ class PastQueries(metaclass=Shown):
         rows = shots.weapons.rows(ring.ticks[-1].roster.groups)
         judged = judge_flight(Past(self._world, ring, request).chords(), shots, rows)
         for observer in self._recording.observers:
-            observer._tell_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))
+            observer._record_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))
         return judged
 
     def _before_shots(self) -> Self:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.judge import Policies, ShotRequest
-from cylcollide.history.sample_times import Asked, OnOld, SampleTimes, count
+from cylcollide.history.sample_times import OnOld, RequestedTimes, SampleTimes, count
 from cylcollide.query.near_requests import rows_together
 from cylcollide.query.overlaps import capsule_request
 from cylcollide.query.request import CastOptions, Filters, RayRequest, ray_request, segment_request
@@ -25,7 +25,7 @@ Protected: TypeAlias = tuple[Int64Array, Float64Array]
 
 NOBODY: Protected = np.empty(0, np.int64), np.empty(0)
 
-PastRequest: TypeAlias = tuple[RayRequest, Asked | SampleTimes, Protected]
+PastRequest: TypeAlias = tuple[RayRequest, RequestedTimes | SampleTimes, Protected]
 """Rays, or points as segments of length 0; the time of each; and the protected characters."""
 
 
@@ -48,7 +48,7 @@ class PastCastOptions(Moments, CastOptions, total=False):
 
 def in_the_past(
     time: ArrayLike | None, options: PastOptions | PastCastOptions
-) -> tuple[Asked, ProtectedSince | None, dict[str, Any]]:
+) -> tuple[RequestedTimes, ProtectedSince | None, dict[str, Any]]:
     """The time of each ray or point, and the protected characters, removed from the options; and other options."""
     others: Any = options
     tick, alpha, on_old = others.pop("tick", None), others.pop("alpha", None), others.pop("on_old", "error")

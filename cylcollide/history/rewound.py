@@ -12,7 +12,7 @@ from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import Stack, make_stack
 from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.history.requests import Protected
-from cylcollide.history.sample_times import Asked, SampleTimes, placed_times
+from cylcollide.history.sample_times import RequestedTimes, SampleTimes, placed_times
 from cylcollide.history.ticks import NOBODY, Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
@@ -123,7 +123,9 @@ class RewoundLimbs:
 class AtTimes:
     """N rays or points, each at its own time, with their ticks and the limbs at these times."""
 
-    def __init__(self, world: HitWorld, ring: Ring, n: int, asked: Asked | SampleTimes, protected: Protected) -> None:
+    def __init__(
+        self, world: HitWorld, ring: Ring, n: int, asked: RequestedTimes | SampleTimes, protected: Protected
+    ) -> None:
         """`ring`: the recorded ticks; `world`: for present positions. ValueError for times that are not kept."""
         self.ring, self.present = ring, partial(present_positions, world)
         self.times, self.place = placed_times(ring, n, asked)

@@ -18,7 +18,7 @@ from cylcollide.runtime.memory import FLOAT64, frozen
 OnOld: TypeAlias = Literal["error", "clamp", "miss"]
 ON_OLD: tuple[OnOld, ...] = ("error", "clamp", "miss")
 
-Asked: TypeAlias = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, OnOld]
+RequestedTimes: TypeAlias = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, OnOld]
 """Time, or tick and alpha, of each ray or of all; and the treatment of times that are not kept."""
 
 NO_TICK = -1
@@ -47,13 +47,13 @@ class SampleTimes(NamedTuple):
         return SampleTimes._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
 
 
-def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True, name: str = "time") -> SampleTimes:
+def sample_times(ring: Ring, n: int, asked: RequestedTimes, has_on_old: bool = True, name: str = "time") -> SampleTimes:
     """The sample times of n rays, by time or by tick and alpha; error messages use `has_on_old` and `name`."""
     return placed_times(ring, n, asked, has_on_old, name)[0]
 
 
 def placed_times(
-    ring: Ring, n: int, asked: Asked | SampleTimes, has_on_old: bool = True, name: str = "time"
+    ring: Ring, n: int, asked: RequestedTimes | SampleTimes, has_on_old: bool = True, name: str = "time"
 ) -> tuple[SampleTimes, Int32Array]:
     """The sample times, and the index of each tick in the ring, NO_TICK for none. Given sample times are unchanged."""
     if isinstance(asked, SampleTimes):

@@ -178,7 +178,7 @@ class Tick:
         shortest = mine.models.shortest
         far = (extent > 0.5 * LARGEST_NUMBER) | (shortest < PAD * extent) | (shortest < SMALLEST_SIZE / PAD)
         place, is_there = index_among(mine.ids, theirs.ids)
-        goes = self._goes_on(tick, place, is_there, teleport_distance)
+        goes = self._continues(tick, place, is_there, teleport_distance)
         if mine is theirs and goes.all() and not far.any():
             return mine.settled  # one array shared by many ticks: less memory, better cache use
         made = mine.characters.copy()
@@ -188,7 +188,7 @@ class Tick:
         characters["is_ordinary"] = ~far[mine.rig]
         return made
 
-    def _goes_on(self, tick: "Tick", place: Int64Array, is_there: BoolArray, distance: float) -> BoolArray:
+    def _continues(self, tick: "Tick", place: Int64Array, is_there: BoolArray, distance: float) -> BoolArray:
         """Whether each character is in the next tick, at index `place`, and does not jump there."""
         goes = is_there.copy()
         if self.roster is not tick.roster:

@@ -44,7 +44,9 @@ def bore_distance(line: Line, limb: Limb, t: Real) -> Real:
 
 
 @inlined
-def past_bore(line: Line, limb: Limb, lower: Real, upper: Real, last: Real, radius: Real) -> tuple[Real, Real]:
+def first_contact_in_tube(
+    line: Line, limb: Limb, lower: Real, upper: Real, last: Real, radius: Real
+) -> tuple[Real, Real]:
     """The first contact with a tube, given the results of `first_contact` for the cylinder around it."""
     known = upper < inf
     on_ring = known & (spot_at(line, select(known, upper, lower)).distance > limb.radius2 + line.delta)
@@ -109,7 +111,7 @@ def in_half_strip(z: Real, distance: Real, limb: Limb, radius: Real) -> Truth:
 
 
 @compiled
-def is_filled(line: Line, limb: Limb, a: Real, b: Real, is_open: Truth, radius: Real) -> Truth:
+def is_inside_throughout(line: Line, limb: Limb, a: Real, b: Real, is_open: Truth, radius: Real) -> Truth:
     """Whether the line is certainly within a radius of the half strip from a to b, given that it is at both times.
 
     It is so between two times if the tangent of ρ at one of them, a straight line below ρ, stays within the radius. The
@@ -127,7 +129,7 @@ def is_filled(line: Line, limb: Limb, a: Real, b: Real, is_open: Truth, radius: 
 
 
 @inlined
-def gap_in_bore(
+def bore_gap(
     line: Line, limb: Limb, entry: tuple[Real, Real], leave: tuple[Real, Real], radius: Real
 ) -> tuple[Truth, Truth, tuple[Real, Real], tuple[Real, Real]]:
     """The gap in which a line is in the bore of a grown tube, between its first entry and its last exit.
@@ -142,8 +144,8 @@ def gap_in_bore(
     middle = larger(a, smaller(axis_approach(line)[0] - line.shift, b))
     distance = bore_distance(line, limb, middle)
     is_free = is_known & (distance > radius + line.delta)
-    filled = is_filled(line, limb, a, middle, is_known & (distance <= shrunk), shrunk)
-    filled = is_filled(line, limb, middle, b, filled, shrunk)
+    filled = is_inside_throughout(line, limb, a, middle, is_known & (distance <= shrunk), shrunk)
+    filled = is_inside_throughout(line, limb, middle, b, filled, shrunk)
     none = broadcast_like(inf, a)
     if movemask(is_free) == 0:
         return filled, is_free, (none, none), (none, none)
@@ -152,6 +154,6 @@ def gap_in_bore(
     comes, returns = first_in_bore(line, limb, middle, select(is_known, leave[0], 0.0), is_free, radius)
     is_single = is_free & (later < inf) & (returns < inf)
     c, d = select(is_single, -later, a), select(is_single, returns, b)
-    is_single = is_filled(line, limb, a, c, is_single, shrunk)
-    is_single = is_filled(line, limb, d, b, is_single, shrunk)
+    is_single = is_inside_throughout(line, limb, a, c, is_single, shrunk)
+    is_single = is_inside_throughout(line, limb, d, b, is_single, shrunk)
     return filled, is_single, (-sooner, -later), (comes, returns)

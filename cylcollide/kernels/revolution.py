@@ -45,7 +45,7 @@ from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, sele
 SIDE = float(Face.SIDE)
 TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
 
-HALVINGS = 120
+BISECTIONS = 120
 """Bisections from the size of a limb to below its last digit, and as many again for a growth near zero."""
 SECULAR_STEPS = 8
 """Steps to the place of an ellipsoid that is nearest to a point. Each doubles the correct digits; if they do not
@@ -286,7 +286,7 @@ def ellipsoid_growth_to_reach(point: Vector, limb: Limb) -> float:
     """The growth g at which (distance / (r + g))² + (height / (h + g))² = 1, by bisection; at least -min(r, h)."""
     (height, distance), h, r = height_and_distance(point, limb), limb.half_length, limb.radius
     low, high = -min(r, h), sqrt(distance * distance + height * height)
-    for _ in range(HALVINGS):
+    for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break

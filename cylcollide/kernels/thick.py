@@ -9,7 +9,7 @@ from math import inf
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
 from cylcollide.kernels.axis import on_slope, slope_of
-from cylcollide.kernels.bore import gap_in_bore, past_bore
+from cylcollide.kernels.bore import bore_gap, first_contact_in_tube
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
 from cylcollide.kernels.first_contact import MOST_STEPS, first_contact
 from cylcollide.kernels.interval import (
@@ -75,14 +75,14 @@ def contact_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     begin, end = larger(around[0], 0.0) - line.shift, smaller(around[1], ray.limit) - line.shift
     lower, upper, last, _ = first_contact(line, limb, begin, end, ray.radius, MOST_STEPS)
     if limb.kind == TUBE:
-        lower, upper = past_bore(line, limb, lower, upper, last, ray.radius)
+        lower, upper = first_contact_in_tube(line, limb, lower, upper, last, ray.radius)
     if not whole:
         return span_from(line, limb, lower, upper, last)
     first = contact_face(line, limb, lower, upper)
     back = backwards(line)
     sooner, later, _, _ = first_contact(back, limb, -last, -lower, ray.radius, MOST_STEPS)
     if limb.kind == TUBE:
-        sooner, later = past_bore(back, limb, sooner, later, -lower, ray.radius)
+        sooner, later = first_contact_in_tube(back, limb, sooner, later, -lower, ray.radius)
     leaves = contact_face(line, limb, smaller(-later, -sooner), -sooner)
     may_end_inside = around[1] >= ray.limit
     leave = select(lower > last, -inf, select(may_end_inside & (-sooner >= end), inf, -sooner))
@@ -90,7 +90,7 @@ def contact_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     outer: Interval = (lower, leave)
     inner = (upper, select(upper < inf, still_inside, -inf))
     if limb.kind == TUBE:
-        filled, single, before, behind = gap_in_bore(line, limb, (lower, upper), (-sooner, -later), ray.radius)
+        filled, single, before, behind = bore_gap(line, limb, (lower, upper), (-sooner, -later), ray.radius)
         if piece == 0:
             inner = select_interval(filled, inner, (inner[0], -inf))
             inner = (inner[0], select(single, larger(before[1], upper), inner[1]))

@@ -40,7 +40,7 @@ def closer_or_tied(
         and hit.lower <= bounds.upper
         and best >= 0.0
         and shapes.size > 0
-        and are_met_at_once(rows, shapes, limb, bounds.face, int(best), hit.face, is_line)
+        and are_hit_at_once(rows, shapes, limb, bounds.face, int(best), hit.face, is_line)
     ):
         inside = hit.inside | bounds.inside
         if limb > best:
@@ -50,7 +50,7 @@ def closer_or_tied(
 
 
 @linkonce
-def are_met_at_once(
+def are_hit_at_once(
     rows: Float64Array, shapes: Int8Array, one: int, face: float, other: int, other_face: float, is_line: bool
 ) -> bool:
     """Whether the numbers of two limbs, which a ray certainly hits by these faces, prove that it hits both at once.

@@ -116,7 +116,7 @@ def _checked_boxes(box: NDArray[Any], boxes: NDArray[Any], is_box: BoolArray) ->
     if row is not None:
         _refuse(f"{given[row]} in column box, row {row}, which is {'' if is_box[row] else 'not '}a box")
     chosen, rows = np.ascontiguousarray(boxes[given[is_box]], np.float64), np.flatnonzero(is_box)
-    row = first_no_box(chosen)
+    row = first_invalid_box(chosen)
     if row is not None:
         _refuse(f"{chosen[row].tolist()} in column boxes for row {rows[row]}, which is no box")
     numbered = np.full(len(is_box), -1, np.int32)
@@ -124,7 +124,7 @@ def _checked_boxes(box: NDArray[Any], boxes: NDArray[Any], is_box: BoolArray) ->
     return numbered, chosen
 
 
-def first_no_box(boxes: Float64Array) -> int | None:
+def first_invalid_box(boxes: Float64Array) -> int | None:
     """The first row (12,) that is not 3 orthonormal axes and 3 half extents; or None."""
     axes, half = boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:]
     small = np.abs(axes) <= 2.0  # unit vectors have no larger components, whose squares might overflow

@@ -179,7 +179,7 @@ def named_rows(names: tuple[str, ...], rows: Any) -> Any:
     return [row for row, name in enumerate(names) if name == rows]
 
 
-def firsts_of_equals(rows: LimbRows) -> LimbRows:
+def without_duplicates(rows: LimbRows) -> LimbRows:
     """The rows; one equal to an earlier row gets mask 0: a ray hits both at the same point, and the first row wins."""
     bits = rows.rows.view(np.int64)
     keys = np.sort(bits @ np.random.default_rng(1).integers(-(2**62), 2**62, bits.shape[1]))  # modulo 2**64

@@ -23,14 +23,14 @@ NO_CROSSING = 2.0
 """The guess if a polynomial does not seem to fall below 0."""
 
 
-class Passage(NamedTuple):
+class SignBounds(NamedTuple):
     """Where on a window [0, 1] a polynomial f is certainly positive (outside of a limb) or negative."""
 
-    free: Real  # positive from 0 to here
-    clear: Real  # positive from here to 1
-    starts: Truth  # negative at 0
-    ends: Truth  # negative at 1
-    within: Truth  # negative everywhere
+    positive_until: Real  # positive from 0 to here
+    positive_from: Real  # positive from here to 1
+    negative_at_0: Truth  # negative at 0
+    negative_at_1: Truth  # negative at 1
+    negative: Truth  # negative everywhere
     guess: Real  # estimate of where f falls below 0; 0 if f(0) is below, beyond 1 if no crossing is found
 
 
@@ -109,7 +109,7 @@ def least(c: Coefficients) -> Real:
 
 
 @inlined
-def polynomial_passage(c: Coefficients, error: Real) -> Passage:
+def polynomial_signs(c: Coefficients, error: Real) -> SignBounds:
     """Where a polynomial is certainly positive or negative; `error` bounds the error of each coefficient."""
     n = len(c) - 1
     a, b, largest = c[1] - c[0], c[n] - c[n - 1], c[0]
@@ -118,13 +118,13 @@ def polynomial_passage(c: Coefficients, error: Real) -> Passage:
         largest = larger(largest, c[k])
         rise, fall = smaller(rise, n / k * (c[k] - c[0])), smaller(fall, n / k * (c[n - k] - c[n]))
     bends = n * (n - 1.0) * (c[2] - c[1] - a), n * (n - 1.0) * (b - (c[n - 1] - c[n - 2]))
-    return passage((c[0], n * a, bends[0]), (c[n], n * b, bends[1]), rise, fall, least(c), largest, error)
+    return sign_bounds((c[0], n * a, bends[0]), (c[n], n * b, bends[1]), rise, fall, least(c), largest, error)
 
 
 @inlined
-def passage(
+def sign_bounds(
     first: Quadratic, last: Quadratic, rise: Real, fall: Real, smallest: Real, largest: Real, error: Real
-) -> Passage:
+) -> SignBounds:
     """Where f is certainly positive or negative, from its coefficients and from the lines below them.
 
     `first` and `last` are value, first and second derivative at 0 and at 1, `smallest` and `largest` bound the
@@ -142,7 +142,7 @@ def passage(
     to_first = -before / select(rising, rise, 1.0)
     from_first, from_last = select(outside_first, from_first, 0.0), select(falling, from_last, 0.0)
     to_first, to_last = select(rising, to_first, 1.0), select(outside_last, to_last, 1.0)
-    return Passage(
+    return SignBounds(
         select(everywhere, 1.0, larger(from_first, from_last)),
         select(everywhere, 0.0, smaller(to_last, to_first)),
         first[0] < -error,
@@ -172,26 +172,26 @@ def crossing_guess(first: Quadratic, last: Quadratic, error: Real) -> Real:
 
 
 @inlined
-def both(a: Passage, b: Passage) -> Passage:
-    """The `Passage` of an intersection: outside where either is, inside where both are."""
-    return Passage(
-        larger(a.free, b.free),
-        smaller(a.clear, b.clear),
-        a.starts & b.starts,
-        a.ends & b.ends,
-        a.within & b.within,
+def intersection(a: SignBounds, b: SignBounds) -> SignBounds:
+    """The `SignBounds` of an intersection: outside where either is, inside where both are."""
+    return SignBounds(
+        larger(a.positive_until, b.positive_until),
+        smaller(a.positive_from, b.positive_from),
+        a.negative_at_0 & b.negative_at_0,
+        a.negative_at_1 & b.negative_at_1,
+        a.negative & b.negative,
         larger(a.guess, b.guess),
     )
 
 
 @inlined
-def either(a: Passage, b: Passage) -> Passage:
-    """The `Passage` of a union: outside where both are, inside where either is."""
-    return Passage(
-        smaller(a.free, b.free),
-        larger(a.clear, b.clear),
-        a.starts | b.starts,
-        a.ends | b.ends,
-        a.within | b.within,
+def union(a: SignBounds, b: SignBounds) -> SignBounds:
+    """The `SignBounds` of a union: outside where both are, inside where either is."""
+    return SignBounds(
+        smaller(a.positive_until, b.positive_until),
+        larger(a.positive_from, b.positive_from),
+        a.negative_at_0 | b.negative_at_0,
+        a.negative_at_1 | b.negative_at_1,
+        a.negative | b.negative,
         smaller(a.guess, b.guess),
     )

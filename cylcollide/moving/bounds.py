@@ -191,22 +191,22 @@ def first_solid_contact(
     begin, end, until = first, last, last  # no contact before `begin`, nor behind `end` unless `certain`
     certain, face, stalls = False, UNDECIDED_FACE, 0
     for _ in range(MOST_WINDOWS):
-        passage, passed_face = window_crossing(window_between(motion, begin, until), kind, radius, radius2, errors)
-        if passage.starts:
+        signs, passed_face = window_crossing(window_between(motion, begin, until), kind, radius, radius2, errors)
+        if signs.negative_at_0:
             return HitBounds(True, True, 0.0, 0.0, True, INSIDE)
-        length, free = until - begin, passage.free >= 1.0
-        aim = end if passage.guess >= NO_CROSSING else min(begin + passage.guess * length, end)
-        if passage.ends:
+        length, free = until - begin, signs.positive_until >= 1.0
+        aim = end if signs.guess >= NO_CROSSING else min(begin + signs.guess * length, end)
+        if signs.negative_at_1:
             certain, end, face = True, until, passed_face
         elif until >= end:
-            end = begin + passage.clear * length
-        begin = until if free else begin + passage.free * length
+            end = begin + signs.positive_from * length
+        begin = until if free else begin + signs.positive_until * length
         if certain:
             if end - begin <= NARROW_CONTACT and face != UNDECIDED_FACE:
                 break
         elif begin >= end:
             return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
-        stalls += passage.free <= 0.0
+        stalls += signs.positive_until <= 0.0
         # the next window ends where contact is expected; in the middle, if that would not be much shorter
         until = min(aim, end) if aim > begin else end
         if not free and until - begin > 0.75 * length:

@@ -162,7 +162,7 @@ def growths_of(rays: Rays, limbs: LabelledLimbs, row: Int32Array) -> Float64Arra
     return growth
 
 
-def fastest_corner(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> float:
+def corner_speed_bound(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> float:
     """Upper bound of how far any corner moves as limbs grow by 1; shapes (n,), ends (n, 6), radii (n, 2)."""
     kinds = np.flatnonzero(np.bincount(kind, minlength=len(Shape)))
     rows = np.flatnonzero(kind == int(Shape.TAPERED))

@@ -8,7 +8,7 @@ import numpy as np
 
 from cylcollide._types import Aim, BoolArray, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import STACK_NUMBERS
+from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
 from cylcollide.constants import FEW_LIMBS, SMALLEST_STREAM
 from cylcollide.process.threads import in_chunks
 from cylcollide.query import exact_fallback
@@ -60,7 +60,7 @@ def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Record, int]:
     """
     tree, (rows, packed), radius = state._tree, state._packed, request.radius
     if use_single_rays(state, len(request.first), radius.size > 0):
-        record = request.new_record(STACK_NUMBERS * tree.stack_size)
+        record = request.new_record(STACK_ENTRY_SIZE * tree.stack_size)
         status = cast_single_rays(rows, packed, request.first, request.second, request.options, radius, record[0])
         return record, request.checked(status)
     if radius.size:

@@ -13,7 +13,7 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Side
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import STACK_NUMBERS
+from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
 from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH
 from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
@@ -122,7 +122,7 @@ def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tup
     Returns copies of the points, the columns, and how many rows are undecided, or INVALID.
     """
     n, tree = len(raw), state._tree
-    memory = np.empty((n + STACK_NUMBERS * tree.stack_size // 3 + 1, 3))
+    memory = np.empty((n + STACK_ENTRY_SIZE * tree.stack_size // 3 + 1, 3))
     columns = PointColumns(np.empty(n, INT32), np.empty(n, INT32), np.empty(n, BOOL))  # twice as fast as a loop
     considered = PACKED_ANY_LIMB if filters is ANY_LIMB else filters
     status = point_loops.locate_single_points(*state._packed, raw, considered, memory, columns)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column
-from cylcollide.bones.bone import carried, rotation_of, turn_between, vector_between
+from cylcollide.bones.bone import carried, orientation_between, rotation_of, vector_between
 from cylcollide.kernels.limb_table import Limb, limb_between
 from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.recorded.limbs import BONE_SIZE, TickRows, is_by_ends, model_of
@@ -34,7 +34,7 @@ def make_lane_rows(count: int) -> LaneRows:
 
 
 @inlined
-def goes_in_lanes(here: TickRows, row: int) -> bool:
+def fits_lanes(here: TickRows, row: int) -> bool:
     """Whether the limb has no axes of its own, and a bone of an ordinary character, or of a static, carries it."""
     if is_by_ends(here, row) or model_of(here, row)["kind"] in WITH_AXES:
         return False
@@ -69,7 +69,7 @@ def limbs_at_moments(here: TickRows, there: TickRows, shape: int, lanes: LaneRow
     x, y, z, a, b, c, d, m = load_rows(here.bones, lanes.bone, first, 0)
     u, v, w, e, f, g, h, n = load_rows(there.bones, lanes.next_bone, first, 0)
     origin = vector_between((x, y, z), (u, v, w), alpha)
-    rotation = rotation_of(turn_between((a, b, c, d), m, (e, f, g, h), n, alpha))
+    rotation = rotation_of(orientation_between((a, b, c, d), m, (e, f, g, h), n, alpha))
     x1, y1, z1, x2, y2, z2, radius, radius2 = load_rows(here.numbers, lanes.model, first, 0)
     p1, p2 = carried(rotation, origin, (x1, y1, z1)), carried(rotation, origin, (x2, y2, z2))
     return limb_between(shape, p1, p2, radius, radius2)

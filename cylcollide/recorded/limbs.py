@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int8Array, Quaternions, Rows, Vectors
-from cylcollide.bones.bone import Quaternion, carried, rotation_of, turn_between, vector_between
+from cylcollide.bones.bone import Quaternion, carried, orientation_between, rotation_of, vector_between
 from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
@@ -117,7 +117,7 @@ def bone_position(bones: Float64Array, i: int) -> Vector:
 
 
 @inlined
-def bone_turn(bones: Float64Array, i: int) -> Quaternion:
+def bone_orientation(bones: Float64Array, i: int) -> Quaternion:
     """The orientation of a bone; of any length but 0."""
     return bones[i, 3], bones[i, 4], bones[i, 5], bones[i, 6]
 
@@ -125,13 +125,13 @@ def bone_turn(bones: Float64Array, i: int) -> Quaternion:
 @inlined
 def bone_between(here: TickRows, a: int, there: TickRows, b: int, alpha: float) -> tuple[Vector, Quaternion]:
     """Position and orientation of a bone between two ticks; b is -1 if it stays."""
-    position, turn = bone_position(here.bones, a), bone_turn(here.bones, a)
+    position, turn = bone_position(here.bones, a), bone_orientation(here.bones, a)
     if b < 0:
         return position, turn
     per_a, per_b = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
     return (
         vector_between(position, bone_position(there.bones, b), alpha),
-        turn_between(turn, per_a, bone_turn(there.bones, b), per_b, alpha),
+        orientation_between(turn, per_a, bone_orientation(there.bones, b), per_b, alpha),
     )
 
 

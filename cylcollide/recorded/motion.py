@@ -12,8 +12,8 @@ from cylcollide.recorded.limbs import (
     PER_LENGTH,
     Recorded,
     TickRows,
+    bone_orientation,
     bone_position,
-    bone_turn,
     box_of,
     is_by_ends,
     local_ends,
@@ -97,7 +97,7 @@ def motion_by_bone(here: TickRows, there: TickRows, row: int) -> LimbMotion:
         return LimbMotion(0.0, 0.0, 2.0 * size, 0.0, extent)
     b = character["next_bone"] + j
     way = subtract(bone_position(there.bones, b), origin)
-    p, q = bone_turn(here.bones, a), bone_turn(there.bones, b)
+    p, q = bone_orientation(here.bones, a), bone_orientation(there.bones, b)
     m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
     minus, plus = 0.0, 0.0
     for k in range(4):

@@ -18,7 +18,7 @@ from cylcollide.recorded.limbs import (
     PER_LENGTH,
     Recorded,
     TickRows,
-    bone_turn,
+    bone_orientation,
     box_of,
     is_by_ends,
     model_of,
@@ -41,7 +41,7 @@ def fill_bones(positions: Vectors, orientations: Quaternions, bones: Rows[np.flo
             bones[i, axis] = positions[i, axis]
         for axis in range(4):
             bones[i, 3 + axis] = orientations[i, axis]
-        bones[i, PER_LENGTH] = per_length(bone_turn(bones, i))
+        bones[i, PER_LENGTH] = per_length(bone_orientation(bones, i))
 
 
 @compiled_loop
@@ -80,7 +80,7 @@ def cosine_of_half(here: TickRows, there: TickRows, owner: int, bone: int) -> fl
     """The cosine of ½θ for the angle by which a bone of a character turns to the next tick; at most 1."""
     character = here.character[owner]
     a, b = character["first_bone"] + bone, character["next_bone"] + bone
-    p, q = bone_turn(here.bones, a), bone_turn(there.bones, b)
+    p, q = bone_orientation(here.bones, a), bone_orientation(there.bones, b)
     m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
     cosine = (p[0] * m) * (q[0] * n) + (p[1] * m) * (q[1] * n) + (p[2] * m) * (q[2] * n) + (p[3] * m) * (q[3] * n)
     return float(min(abs(cosine), 1.0))

@@ -259,8 +259,8 @@ class LoggedShots(metaclass=Shown):
         progress
             A function that is called with the number of judged shots and of all shots.
         """
-        excuses = self.version != __version__
-        work = partial(judge_span, self._source.file, self._source.is_copy, excuses, policy)
+        allows_differences = self.version != __version__
+        work = partial(judge_span, self._source.file, self._source.is_copy, allows_differences, policy)
         results, done = [], 0
         spans: RunSpans = map if run is None else run
         for result in spans(work, self._spans):
@@ -268,4 +268,4 @@ class LoggedShots(metaclass=Shown):
             done += result.shots
             if progress is not None:
                 progress(done, len(self))
-        return Rejudged(joined(results), len(self.ticks), self.version, not excuses)
+        return Rejudged(joined(results), len(self.ticks), self.version, not allows_differences)

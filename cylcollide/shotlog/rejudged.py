@@ -136,12 +136,16 @@ def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
     return [PageSpan(first, begin, end, first_shot[begin]) for (first, begin), end in zip(starts, ends, strict=True)]
 
 
-def judge_span(path: Path, is_copy: bool, excuses_numbers: bool, policy: Policy | None, span: PageSpan) -> SpanResult:
+def judge_span(
+    path: Path, is_copy: bool, allows_number_differences: bool, policy: Policy | None, span: PageSpan
+) -> SpanResult:
     """Judge the shots of a span again, in any process."""
     with closing(Source(path, is_copy)) as source:
         objects = KnownContents(source.content_of)
         calls = calls_of(source, objects, span)
-        return joined(_compared(call, asked, objects, shot, excuses_numbers, policy) for shot, _, call, asked in calls)
+        return joined(
+            _compared(call, asked, objects, shot, allows_number_differences, policy) for shot, _, call, asked in calls
+        )
 
 
 def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator[tuple[int, int, Values, Any]]:
@@ -155,13 +159,13 @@ def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator
 
 
 def _compared(
-    call: Values, asked: Any, objects: Any, number: int, excuses_numbers: bool, policy: Policy | None
+    call: Values, asked: Any, objects: Any, number: int, allows_number_differences: bool, policy: Policy | None
 ) -> SpanResult:
     judged = judged_again(call, asked, objects)
     found, first, numbers_differ = differences(call, judged), None, 0
     named = [part for part in PARTS if part in found]
     if named:
-        if excuses_numbers and named[0] not in SAME_EVERYWHERE:
+        if allows_number_differences and named[0] not in SAME_EVERYWHERE:
             numbers_differ, named = 1, []
         else:
             row = found[named[0]]

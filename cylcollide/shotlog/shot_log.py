@@ -94,7 +94,7 @@ class ShotLog(metaclass=Shown):
         if self._queue == 0:
             raise ValueError("queue: expected 1 or more, got 0")
         self._world, self._history, self._process = world, history, os.getpid()
-        self._of_thread, self._lost_track, self._gaps, self._last_time = local(), False, 0, -np.inf
+        self._of_thread, self._needs_state, self._gaps, self._last_time = local(), False, 0, -np.inf
         self._ticks, self._is_open, self._raised = 0, True, False
         self._writer = Writer(path, synchronous, self._about())
         with world._lock():
@@ -173,7 +173,7 @@ class ShotLog(metaclass=Shown):
                 raise ValueError(f"time: expected more than {self._last_time}, that of the last tick, got {moment}")
             number, self._last_time, self._ticks = self._ticks, moment, self._ticks + 1
             if self._is_open:
-                self._tell("tick", time=moment, number=number)
+                self._record_change("tick", time=moment, number=number)
         return number
 
     def close(self) -> None:
@@ -218,12 +218,12 @@ class ShotLog(metaclass=Shown):
         writer = self._writer
         return writer.ticks_waiting >= self._queue or len(writer.waiting) >= MOST_ENTRIES * self._queue
 
-    def _tell(self, name: str, **what: Any) -> None:
+    def _record_change(self, name: str, **what: Any) -> None:
         """Log a change."""
         if not self._logs_here or self._drops():
             return
         is_end = name in ("record", "tick")
-        if self._lost_track:
+        if self._needs_state:
             self._put_state()
         elif name != "tick":
             self._writer.put(name, **{key: _own(value) for key, value in what.items()})
@@ -232,36 +232,36 @@ class ShotLog(metaclass=Shown):
             if (what["number"] + 1) % STATE_EACH == 0:
                 self._put_state(whole=False)
 
-    def _tell_shots(self, call: JudgedCall) -> None:
+    def _record_shots(self, call: JudgedCall) -> None:
         """Log a judged call."""
         if not self._logs_here or self._drops():
             return
-        if self._lost_track and call.state is not None and call.is_present:
+        if self._needs_state and call.state is not None and call.is_present:
             self._put_state()
-        if self._lost_track:
+        if self._needs_state:
             self._gaps += 1
             return
         note = getattr(self._of_thread, "note", None)
         last = -1 if call.ring is None or self._history is None else self._history._kept().last
         self._writer.put("shots", **held(call, last, note))
 
-    def _lose_track(self) -> None:
+    def _change_interrupted(self) -> None:
         """Make the next entry a whole state."""
-        self._lost_track = True
+        self._needs_state = True
 
     def _drops(self) -> bool:
         """Whether there is no room, so that the next entry is dropped."""
         drops = self._writer.error is not None or (self._when_full == "drop" and self._is_full)
         if drops:
             self._gaps += 1
-            self._lost_track = True
+            self._needs_state = True
         return drops
 
     def _put_state(self, whole: bool = True) -> None:
         """Log a state of the world, whose lock is held; a whole one has the ticks of the history, too."""
         ring = self._history._ring if whole and self._history is not None else None
         self._writer.put("state", state=self._world.snapshot(), ring=ring, whole=whole)
-        self._lost_track = False
+        self._needs_state = False
 
 
 def _own(value: Any) -> Any:

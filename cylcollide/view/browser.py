@@ -15,9 +15,9 @@ from cylcollide.view.server import connect
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 SOFTWARE = "--enable-unsafe-swiftshader"
 """Lets Chromium draw without a graphics card."""
-ENDING_WITH_US = ("sh", "-c", 'exec "$@" 3<&0 4>&1', "sh")
+SHELL_WRAPPER = ("sh", "-c", 'exec "$@" 3<&0 4>&1', "sh")
 """Makes standard input Chromium's command pipe: Chromium ends when it closes, however this process ends."""
-PATIENCE = 120.0
+TIMEOUT = 120.0
 """Seconds within which Chromium must start, and answer."""
 POLL = 0.05
 
@@ -40,7 +40,7 @@ class Browser:
         words += [f"--user-data-dir={self._folder.name}", "--no-first-run", f"--window-size={width},{height}"]
         words += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank"]
         if os.name == "posix":
-            words = [*ENDING_WITH_US, *words, "--remote-debugging-pipe"]
+            words = [*SHELL_WRAPPER, *words, "--remote-debugging-pipe"]
         quiet, own = subprocess.DEVNULL, {**os.environ, "TMPDIR": self._folder.name}
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, env=own)
         try:
@@ -77,13 +77,13 @@ class Browser:
 
     def _wait(self, what: Any) -> Any:
         """Wait until a function returns a true value, and return it. TimeoutError if it never does."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
             found = what()
             if found:
                 return found
             time.sleep(POLL)
-        raise TimeoutError(f"Chromium did not get ready within {PATIENCE:g} s; is the machine busy?")
+        raise TimeoutError(f"Chromium did not get ready within {TIMEOUT:g} s; is the machine busy?")
 
     def call(self, method: str, **parameters: Any) -> Any:
         """The answer to a call of the protocol; other messages go to `events`."""
@@ -93,7 +93,7 @@ class Browser:
             message["sessionId"] = self._session
         self._socket.send(json.dumps(message))
         while True:
-            told = json.loads(self._socket.recv(timeout=PATIENCE))
+            told = json.loads(self._socket.recv(timeout=TIMEOUT))
             if told.get("id") == self._number:
                 if "error" in told:
                     raise RuntimeError(f"{method}: {told['error']['message']}")

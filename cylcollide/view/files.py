@@ -15,7 +15,7 @@ from cylcollide.view.marks import NO_MARKS
 from cylcollide.view.panel import STYLE, legend
 from cylcollide.view.server import url_of
 from cylcollide.view.stage import Stage, look_at_shot
-from cylcollide.view.subjects import Subject, Told
+from cylcollide.view.subjects import ShotView, Subject
 
 
 def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -> str:
@@ -121,7 +121,7 @@ def _page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up
     return _joined(subject, [first, *entries], ticks)
 
 
-def _entry(server: Any, stage: Stage, line: str, told: Told, ticks: str, up: int) -> Entry:
+def _entry(server: Any, stage: Stage, line: str, told: ShotView, ticks: str, up: int) -> Entry:
     """The entry of a shot: the limbs that were judged, where it hits, and why."""
     stage.show(told.judged, told.marks)
     look_at_shot(server.initial_camera, told.judged, told.marks, up, stage.origin)

@@ -20,7 +20,7 @@ from cylcollide.world.hit_world import HitWorld
 REACH = 100.0
 """Range of shots, metres."""
 TICKS = 128
-TELLS_APART = 1e-4
+DISTANCE_TOLERANCE = 1e-4
 """Distances of both engines count as different if they differ by more, metres."""
 POLICY = Policy.first_surface(damage={"head": 4.0, "torso": 1.0, "arm": 0.6, "leg": 0.75})
 WALLS = Limbs.boxes(
@@ -65,7 +65,7 @@ class FiredShot:
         """Whether PyBullet reports another limb or another distance."""
         if self.bullet is None:
             return False
-        far = self.ours.limb >= 0 and abs(self.bullet.distance - self.ours.distance) > TELLS_APART
+        far = self.ours.limb >= 0 and abs(self.bullet.distance - self.ours.distance) > DISTANCE_TOLERANCE
         return self.bullet.limb != self.ours.limb or far
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Told:
+class ShotView:
     """One shot: the limbs that were judged, and the explanation."""
 
     judged: Frame
@@ -55,9 +55,9 @@ class Subject:
     """Times of the frames, one per frame."""
     shots: Sequence[str] = ()
     """A line about each shot."""
-    tell: Callable[[int], Told] | None = None
+    tell: Callable[[int], ShotView] | None = None
     """The shot with a number."""
-    tell_all: Callable[[], Iterable[Told]] = tuple
+    tell_all: Callable[[], Iterable[ShotView]] = tuple
     """All shots, one after another."""
 
 
@@ -108,7 +108,7 @@ def _(seen: LoggedShots) -> Subject:
     states = _States(seen)
     groups = states[0]._group_names
 
-    def tell(number: int) -> Told:
+    def tell(number: int) -> ShotView:
         return seen._again(number, partial(_told, seen[number], seen.ticks))
 
     return Subject(
@@ -154,8 +154,8 @@ class _ShotLines(Sequence[str]):
         return f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}{note}"
 
 
-def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> Told:
-    """The `Told` of a logged shot: with the log's ticks; the shot judged again, on `asked`; its call, and its row."""
+def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> ShotView:
+    """The `ShotView` of a logged shot, given the log's ticks; the shot judged again, on `asked`; its call and row."""
     why, now, at = explanation_of(judged, asked, call, row), None, ""
     if not isinstance(asked, PoseHistory):
         then = frame_of_state(asked.snapshot())
@@ -171,7 +171,7 @@ def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call:
     differs = "" if again == shot.limb else f"\nLogged: row {shot.limb}; judged again: row {again}."
     words = f"shot {shot.number}, after tick {shot.tick}{note}, judged{at}\n{why}{differs}"
     frame = int(np.clip(np.searchsorted(ticks, shot.tick), 0, len(ticks) - 1))
-    return Told(then, now, marks, words, frame)
+    return ShotView(then, now, marks, words, frame)
 
 
 # Cases of the cross-check ---------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
     """Cases of the cross-check: both answers to each."""
     from cylcollide.crosscheck.cases.wording import headline  # noqa: PLC0415  needs an extra
 
-    def tell(number: int) -> Told:
+    def tell(number: int) -> ShotView:
         return _told_case(cases[number], headline(cases[number]))
 
     lines = [f"{i}: {case.kind}, {case.name(case.limb)}" for i, case in enumerate(cases)]
@@ -192,7 +192,7 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
     )
 
 
-def _told_case(case: "Case", sentence: str) -> Told:
+def _told_case(case: "Case", sentence: str) -> ShotView:
     limbs = case.limbs
     named = Limbs.cylinders(case.p1, case.p2, case.radius, name=[case.name(i) for i in range(len(limbs))])
     start, end = np.array(case.start), np.array(case.end)
@@ -210,4 +210,4 @@ def _told_case(case: "Case", sentence: str) -> Told:
     )
     cause = f"\nCause: {case.cause}." if case.cause else ""
     words = f"{case.address}\n{sentence}{cause}\nGreen: the true hit; red: the other engine's."
-    return Told(frame_of_limbs(named), None, marks, words)
+    return ShotView(frame_of_limbs(named), None, marks, words)

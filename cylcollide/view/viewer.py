@@ -24,7 +24,7 @@ from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.pointed import PointerNames, named_at
 from cylcollide.view.server import PORT, serve, stop, url_of
 from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, origin_of, prepare, usual_size, view_of
-from cylcollide.view.subjects import Subject, Told, subject_of
+from cylcollide.view.subjects import ShotView, Subject, subject_of
 
 Up = Literal["auto", "y", "z"]
 
@@ -75,7 +75,7 @@ class Viewer:
         if not (isinstance(up, str) and up in get_args(Up)):
             raise ValueError(f"up: expected 'auto', 'y' or 'z', got {shown(up)}; turn what has x up before it is shown")
         self._subject, self._lock = subject, RLock()
-        self._told: Told | None = None
+        self._told: ShotView | None = None
         self._playing: Event | None = None
         """Set to end the playback; None if nothing plays."""
         self._is_told = self._is_closed = False

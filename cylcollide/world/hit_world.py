@@ -15,7 +15,7 @@ from cylcollide._types import Flags, Int32Array, Int64Array
 from cylcollide.bones.rig_rows import Parts
 from cylcollide.characters.matrices import MatrixOrder
 from cylcollide.characters.rig import Rig
-from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
+from cylcollide.constants import FEW_MOVED, LIMBS_PER_THREAD, REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
 from cylcollide.process.tasks import Task
@@ -91,7 +91,7 @@ class HitWorld(StaticCalls):
                 columns.p1[place], columns.p2[place] = first, last
 
             self._move(Parts(rows, nothing, nothing), write)
-            self._lock.tell("set_endpoints", p1=first, p2=last, limbs=chosen)
+            self._lock.notify("set_endpoints", p1=first, p2=last, limbs=chosen)
 
     def spawn(self, rig: Rig, count: int = 1) -> Int32Array:
         """Add characters of a rig; each is hit once it has a pose.
@@ -108,7 +108,7 @@ class HitWorld(StaticCalls):
             before = self._present.roster
             roster = before.spawned(rig, count)
             self._put(self.snapshot()._with_roster(roster))
-            self._lock.tell("spawn", rig=rig, ids=roster.ids[len(before.ids) :])
+            self._lock.notify("spawn", rig=rig, ids=roster.ids[len(before.ids) :])
             return roster.ids[len(before.ids) :].copy()
 
     def set_poses(
@@ -167,7 +167,7 @@ class HitWorld(StaticCalls):
                     changed = poses.changed(roster, layout)
                     self._move(changed, lambda columns: poses.write(columns, roster, layout), roster)
             if self._lock.observers:
-                self._lock.tell("set_poses", **poses.given(jumps))
+                self._lock.notify("set_poses", **poses.given(jumps))
 
     def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
         """Replace the masks of the limbs of characters; `set_poses` keeps them.
@@ -188,7 +188,7 @@ class HitWorld(StaticCalls):
             roster = self._present.roster
             index = roster.index_of(ids)
             self._put(states.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
-            self._lock.tell("set_layers", ids=roster.ids[index], mask=self._present.roster.layers[index])
+            self._lock.notify("set_layers", ids=roster.ids[index], mask=self._present.roster.layers[index])
 
     def despawn(self, ids: ArrayLike) -> None:
         """Remove characters, (k,) or one; no id is used twice.
@@ -206,7 +206,7 @@ class HitWorld(StaticCalls):
                 self._put(self.snapshot()._with_roster(roster))
             else:
                 self._restructure(roster, None)
-            self._lock.tell("despawn", ids=before.ids[index])
+            self._lock.notify("despawn", ids=before.ids[index])
 
     def _is_present(self, state: Snapshot) -> bool:
         return self._present.published is state
@@ -221,7 +221,7 @@ class HitWorld(StaticCalls):
         if rig is None or memory is None or MACHINE_CODE is None:
             return False
         limbs, nodes = len(place) * len(rig._rows.bone), len(memory.columns.bounds)
-        if limbs > min(LIMBS_SHARED, FEW_MOVED * layout.rows):
+        if limbs > min(LIMBS_PER_THREAD, FEW_MOVED * layout.rows):
             return False
         if self._spare is not None:  # first: an interrupt may not leave an outdated spare
             self._spare = self._spare.after(place, layout)

@@ -12,7 +12,7 @@ from cylcollide.process.tasks import OwnLock
 from cylcollide.world.queries import Queries
 from cylcollide.world.snapshot import Snapshot
 
-MOST_WAIT = 0.005
+LOCK_TIMEOUT = 0.005
 """Timeout in seconds for a judged call to acquire the lock, under which it checks that the state it read is still the
 present one. A signal handler that judges in the middle of a change never acquires it."""
 
@@ -38,13 +38,13 @@ class Observer(Protocol):
     def _admit(self, has_shots: bool) -> None:
         """Raise an error to refuse the next change or judged call; nothing has changed yet."""
 
-    def _tell(self, name: str, **what: object) -> None:
+    def _record_change(self, name: str, **what: object) -> None:
         """Record a change that has just come into effect; the caller holds the lock."""
 
-    def _tell_shots(self, call: JudgedCall) -> None:
+    def _record_shots(self, call: JudgedCall) -> None:
         """Record judged shots; the caller holds the world's lock if `is_present` is known."""
 
-    def _lose_track(self) -> None:
+    def _change_interrupted(self) -> None:
         """A change was interrupted: it may or may not have come into effect."""
 
 
@@ -61,19 +61,19 @@ class ChangeLock(OwnLock):
         """The context manager of a change: the lock, and the calls to observers around it."""
         return _Observed(self(), self.observers) if self.observers else self()
 
-    def tell(self, name: str, **what: object) -> None:
+    def notify(self, name: str, **what: object) -> None:
         """Notify all observers of a change that has just come into effect."""
         for observer in self.observers:
-            observer._tell(name, **what)
+            observer._record_change(name, **what)
 
-    def tell_shots(self, call: JudgedCall, is_present: Callable[[], bool]) -> None:
+    def notify_shots(self, call: JudgedCall, is_present: Callable[[], bool]) -> None:
         """Notify all observers of judged shots, and of whether their state is still the present one."""
         lock = self()
-        held = lock.acquire(timeout=MOST_WAIT)
+        held = lock.acquire(timeout=LOCK_TIMEOUT)
         try:
             call = call._replace(is_present=held and is_present())
             for observer in self.observers:
-                observer._tell_shots(call)
+                observer._record_shots(call)
         finally:
             if held:
                 lock.release()
@@ -96,7 +96,7 @@ class _Observed:
     ) -> None:
         if kind is not None and not issubclass(kind, ValueError):  # a ValueError changes nothing
             for observer in self._observers:
-                observer._lose_track()
+                observer._change_interrupted()
         self._lock.release()
 
 
@@ -122,5 +122,5 @@ class ObservedQueries(Queries):
         state = self.snapshot()
         judged = judge(state, request)
         if self._lock.observers:
-            self._lock.tell_shots(JudgedCall(request, judged, state), lambda: self._is_present(state))
+            self._lock.notify_shots(JudgedCall(request, judged, state), lambda: self._is_present(state))
         return judged

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.bones.rig_rows import Bones, Parts, place_limbs, place_limbs_of_rigs
-from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
+from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, transform_error
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
 from cylcollide.characters.skeleton import bone_label
-from cylcollide.constants import LIMBS_SHARED
+from cylcollide.constants import LIMBS_PER_THREAD
 from cylcollide.process.threads import in_chunks
 from cylcollide.runtime.simd import LANES
 from cylcollide.shapes import quaternions
@@ -150,7 +150,7 @@ class Poses:
             return bad if bad < 0 else begin + bad
 
         limbs = max(len(rig.limbs), 1)
-        for bad in in_chunks(len(own), None, place, max(LIMBS_SHARED // limbs, 1)):
+        for bad in in_chunks(len(own), None, place, max(LIMBS_PER_THREAD // limbs, 1)):
             if bad >= 0:
                 self.raise_misplaced(rig, int(own[bad]))
 
@@ -169,7 +169,7 @@ def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, or
     if bad >= 0:
         row, number = divmod(bad, positions.shape[1])
         names = roster.rigs[roster.rig[index[row]]].bone_names
-        wrong, whose = what_is_wrong(numbers[row, number], order), bone_label(names, number)
+        wrong, whose = transform_error(numbers[row, number], order), bone_label(names, number)
         raise ValueError(f"matrices: {wrong}; it is {whose} in row {row} (character {roster.ids[index[row]]})")
     return Poses(roster, index, positions, orientations)
 

@@ -18,12 +18,12 @@ from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import HIGH, Tree, frame_around
 from cylcollide.bvh.patch import patched
 from cylcollide.bvh.refit import Slots, are_about_as_large, fit_bounds, refit_some, slots, tree_cost, with_corners
-from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
+from cylcollide.constants import FEW_MOVED, LIMBS_PER_THREAD, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
-from cylcollide.limbs.tables import firsts_of_equals
+from cylcollide.limbs.tables import without_duplicates
 from cylcollide.process.signatures import NO_CONSTRUCTOR
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.labels import RowLabels
@@ -126,7 +126,7 @@ class Snapshot(Queries):
     @cached_property
     def _packed_firsts(self) -> tuple[LimbRows, Tree]:
         """`_packed` for queries of the closest limb: of equal limbs built together, only the first."""
-        return (pack(firsts_of_equals(self._kernel_rows)), self._packed[1]) if self._is_as_built else self._packed
+        return (pack(without_duplicates(self._kernel_rows)), self._packed[1]) if self._is_as_built else self._packed
 
     @cached_property
     def _slots(self) -> Slots:
@@ -279,7 +279,7 @@ def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64A
     def refill(begin: int, end: int) -> None:
         refill_rows(table, limbs[begin:end], low[begin:end], high[begin:end])
 
-    in_chunks(len(limbs), None, refill, LIMBS_SHARED)
+    in_chunks(len(limbs), None, refill, LIMBS_PER_THREAD)
     return low, high
 
 

@@ -63,7 +63,7 @@ class StaticCalls(ObservedQueries):
             own, handle = labelled(limbs, mask, hit_group), before.statics.next_handle
             statics = before.statics.with_one(own)
             self._restructure(replace(before, statics=statics), StaticPose.at_rest(len(statics.handles) - 1))
-            self._lock.tell("add_static", limbs=own, handle=handle)
+            self._lock.notify("add_static", limbs=own, handle=handle)
             return handle
 
     def move_static(self, handle: int, position: ArrayLike, orientation: ArrayLike) -> None:
@@ -83,7 +83,7 @@ class StaticCalls(ObservedQueries):
             pose = StaticPose.of(roster.statics.place_of(handle), position, orientation)
             self._move(pose.changed(roster, layout), lambda columns: pose.write(columns, roster, layout))
             place = {"position": pose.position[0], "orientation": pose.orientation[0]}
-            self._lock.tell("move_static", handle=int(handle), **place)
+            self._lock.notify("move_static", handle=int(handle), **place)
 
     def remove_static(self, handle: int) -> None:
         """Remove a static; no handle is used twice.
@@ -97,4 +97,4 @@ class StaticCalls(ObservedQueries):
             before = self._present.roster
             statics = before.statics.without(before.statics.place_of(handle))
             self._restructure(replace(before, statics=statics), None)
-            self._lock.tell("remove_static", handle=int(handle))
+            self._lock.notify("remove_static", handle=int(handle))

@@ -147,7 +147,7 @@ def test_functions_that_loops_share_stand_once_in_a_module(tmp_path):
 
 
 def test_a_shared_function_has_a_symbol_of_its_code(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(build, "OF_BUILD", [])  # not installed
+    monkeypatch.setattr(build, "BUILD_SOURCES", [])  # not installed
     name = "_ZN10cylcollide7kernels{}B{}B54c8tJTIeFIjxE8UniTupleIdLi3EE"
     symbol = frontend.shared_symbol(name.format("5curve9near_root", "3v21"))
     assert symbol == frontend.shared_symbol(name.format("5curve9near_root", "4v177"))
@@ -196,7 +196,8 @@ def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: py
     kernel, other = tmp_path / "cylcollide/kernels/cylinder.py", tmp_path / "cylcollide/world/hit_world.py"
     os.utime(kernel, (1e9, 1e9))
     other.write_text(other.read_text() + "\nMORE = 1\n")
-    kernel.write_text('"""Another docstring."""\n' + kernel.read_text().split('"""', 2)[2] + "\n# more\n")
+    text = kernel.read_text().split('"""', 2)[2]
+    kernel.write_text(f'"""Another docstring."""\n{text}\n# more\n"""A text."""\n')
     assert keys(*names) == first
     kernel.write_text(kernel.read_text() + "\nMORE = 1\n")
     changed = keys(*names)

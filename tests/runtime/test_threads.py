@@ -19,7 +19,7 @@ from support.machine_code import replace_loop
 from support.package import printed_by, run_python
 
 import cylcollide as cc
-from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
+from cylcollide.constants import RAYS_PER_THREAD, SMALLEST_STREAM
 from cylcollide.process import threads
 from cylcollide.process.tasks import Task
 from cylcollide.process.threads import in_chunks
@@ -30,7 +30,7 @@ from cylcollide.runtime.simd import LANES
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
 def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
     """Less than eight rays would be written beyond their ends."""
-    n = RAYS_SHARED + 77
+    n = RAYS_PER_THREAD + 77
     shares = in_chunks(n, threads, lambda begin, end: (begin, end))
     assert min(end - begin for begin, end in shares) >= SMALLEST_STREAM >= LANES
     assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
@@ -39,7 +39,7 @@ def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
 
 def test_an_error_waits_for_all_who_have_begun():
     """They read the caller's arrays. Whoever fails first, one goes on."""
-    active, n = set[int](), 3 * RAYS_SHARED
+    active, n = set[int](), 3 * RAYS_PER_THREAD
 
     def task(begin: int, end: int) -> None:
         active.add(begin)
@@ -63,7 +63,7 @@ class Interrupted(BaseException):
 
 def test_an_exception_at_any_moment_leaves_no_helper_at_work():
     """Python runs handlers of signals where a function begins, and after each call: where it calls a profiler, too."""
-    main, active, n = threading.get_ident(), set[int](), 3 * RAYS_SHARED
+    main, active, n = threading.get_ident(), set[int](), 3 * RAYS_PER_THREAD
 
     def task(begin: int, end: int) -> int:
         if threading.get_ident() == main:
@@ -122,7 +122,7 @@ def test_an_interrupt_of_the_wait_for_helpers_does_not_end_it():
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         with pytest.raises(Interrupted):
-            in_chunks(3 * RAYS_SHARED, 3, task)
+            in_chunks(3 * RAYS_PER_THREAD, 3, task)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -139,7 +139,7 @@ def test_without_more_threads_who_asks_does_it_all(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(_thread, "start_new_thread", refused)
     monkeypatch.setattr(threads, "helpers", threads.Helpers())
-    n = 5 * RAYS_SHARED
+    n = 5 * RAYS_PER_THREAD
     assert sum(in_chunks(n, 7, lambda begin, end: end - begin)) == n
 
 
@@ -153,7 +153,7 @@ def test_a_thread_that_keeps_its_work_keeps_nothing_of_the_callers(monkeypatch: 
 
     monkeypatch.setattr(threads.helpers, "lend", keeping)
     alive = weakref.ref(array)
-    in_chunks(5 * RAYS_SHARED, 3, lambda begin, end, array=array: array.sum() + end - begin)
+    in_chunks(5 * RAYS_PER_THREAD, 3, lambda begin, end, array=array: array.sum() + end - begin)
     del array
     assert len(kept) == 2
     assert alive() is None

@@ -225,13 +225,13 @@ def test_an_interrupted_change_is_followed_by_a_whole_state(tmp_path: Path, monk
     match = Match(6)
     with cc.ShotLog(tmp_path / "log", match.world, match.history) as log:
         match.tick(0)
-        tell = log._tell
+        tell = log._record_change
 
         def interrupted(*_: object, **__: object) -> None:
-            monkeypatch.setattr(log, "_tell", tell)
+            monkeypatch.setattr(log, "_record_change", tell)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(log, "_tell", interrupted)
+        monkeypatch.setattr(log, "_record_change", interrupted)
         with pytest.raises(KeyboardInterrupt):
             match.tick(1)  # has moved all, and is not recorded
         match.history.record(2.0)

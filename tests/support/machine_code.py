@@ -30,10 +30,10 @@ def jitted(function):
     """A function as numba's, which compiles all marked functions with these options, too."""
     numba = pytest.importorskip("numba")
     put_build_in_reach()
-    from native.frontend import OPTIONS, make_known
+    from native.frontend import OPTIONS, register_marked
 
     options = {name: value for name, value in OPTIONS.items() if not name.startswith("no_")}
-    make_known(options)
+    register_marked(options)
     return numba.njit(**options, forceinline=MARKED.get(function) == "alwaysinline")(function)
 
 

@@ -15,7 +15,7 @@ from support.cases.text_files import BVH, DEEPMIMIC, MJCF, URDF
 import cylcollide as cc
 from cylcollide.bullet import Mirror
 from cylcollide.characters.skin import Skin
-from cylcollide.crosscheck.cases.mirror_ray import ask_again, read_ray
+from cylcollide.crosscheck.cases.mirror_ray import read_ray, replay_ray
 
 
 def saved(thing: Any) -> bytes:
@@ -86,7 +86,7 @@ def mirror_ray() -> bytes:
 def use_ray(record: dict[str, Any] | None) -> None:
     """Ask again; a file without its name is another one."""
     if record is not None:
-        assert str(ask_again(record))
+        assert str(replay_ray(record))
 
 
 POLICY = cc.Policy.penetration({"head": 1.5, 2: 0.25, "default": 0.5}, {1: 4.0}, default=0.75, groups={"head": 1})

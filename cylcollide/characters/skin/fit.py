@@ -24,13 +24,13 @@ from cylcollide.limbs.limbs import Limbs
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
 """The default shapes."""
 
-HARDLY_LARGER = 1.007
+SIZE_TOLERANCE = 1.007
 """A shape is preferred to a smaller one given later if its size, a length, is at most this factor larger."""
 
 ROUNDING = 1.0 + 2.0**-36
 """Limbs are enlarged by this factor, so that rounding in a later query does not exclude points they just cover."""
 
-CHANCE = 0.002
+COVERAGE_MARGIN = 0.002
 """Added to the requested coverage: two standard deviations of a share of the points at which coverage is measured."""
 
 Part = tuple[Float64Array, Float64Array]
@@ -68,7 +68,7 @@ def fit(
         points, areas = (np.concatenate(column) for column in zip(*searched, strict=True))
         found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
         fits = [_covering(solid, counted or searched, share) for solid in found]
-        enough = HARDLY_LARGER * min(solid.size(least) for solid in fits)
+        enough = SIZE_TOLERANCE * min(solid.size(least) for solid in fits)
         solids[bone] = next(solid for solid in fits if solid.size(least) <= enough)
         if mirror is not None and twin is not None and twin != bone and kept[twin]:
             solids[twin] = _mirrored_solid(skin, solids[bone], bone, twin, mirror)
@@ -143,7 +143,7 @@ def _mirrored_solid(skin: Skin, solid: FittedLimb, source: int, target: int, mir
 
 def _covering(solid: FittedLimb, parts: list[Part], coverage: float) -> FittedLimb:
     """The limb at the scale that covers the share of each part; the last point counted then lies inside."""
-    share = min(coverage + CHANCE, 1.0)
+    share = min(coverage + COVERAGE_MARGIN, 1.0)
     scale = max(quantile(solid.gauge(points), areas, share) for points, areas in parts)
     return replace(solid, scale=scale * ROUNDING)
 

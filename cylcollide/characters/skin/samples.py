@@ -90,8 +90,8 @@ def divided(pieces: SkinPieces, skin: Skin, kept: BoolArray) -> SkinPieces:
     """
     weights = np.zeros_like(pieces.weights)
     for bone in range(len(kept)):
-        heir = next((above for above in upwards(skin.parents, bone) if kept[above]), int(kept.argmax()))
-        weights[:, heir] += pieces.weights[:, bone]
+        ancestor = next((above for above in upwards(skin.parents, bone) if kept[above]), int(kept.argmax()))
+        weights[:, ancestor] += pieces.weights[:, bone]
     return replace(pieces, bone=weights.argmax(axis=1))
 
 

@@ -30,7 +30,7 @@ COARSE, FINE = (0.25, 0.02), (0.06, 2e-3)
 """First and last step of these descents: lengths in units of the part's size, angles in radians, logarithms of
 proportions."""
 
-SLIMMEST, LONGEST = 0.02, 50.0
+LEAST_RATIO, LONGEST = 0.02, 50.0
 """Least and largest ratio of two lengths of a limb."""
 
 
@@ -108,7 +108,7 @@ def _spread(areas: Float64Array, count: int) -> Int64Array:
 
 def _plain(proportions: Float64Array, family: Family) -> Float64Array:
     """Lengths and slopes from the search variables, logarithms of lengths and slopes; (k, m)."""
-    lengths = np.clip(np.exp(proportions[:, : family.aspects]), SLIMMEST, LONGEST)
+    lengths = np.clip(np.exp(proportions[:, : family.aspects]), LEAST_RATIO, LONGEST)
     return np.hstack([lengths, np.clip(proportions[:, family.aspects :], -1.0, 1.0)])
 
 
@@ -138,7 +138,7 @@ def _starts(points: Float64Array, along: Float64Array, family: Family, plane: Pl
         centres -= np.outer(centres @ normal - offset, normal)
     half = np.maximum((high - low) / 2.0, 1e-3)
     lengths = half[:, :2] / half[:, 2:] if family.aspects == 2 else half[:, 2:] / half[:, :2].mean(axis=1)[:, None]
-    lengths = np.log(np.clip(lengths, SLIMMEST, LONGEST))[:, : family.aspects]
+    lengths = np.log(np.clip(lengths, LEAST_RATIO, LONGEST))[:, : family.aspects]
     return _State(centres, state, np.hstack([lengths, np.zeros((len(state), family.slopes))]))
 
 

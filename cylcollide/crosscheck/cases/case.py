@@ -47,7 +47,7 @@ MOST_LIMBS, MOST_SEGMENTS = 10_000, 1_000_000
 """Largest numbers of limbs and segments in a case; no sweep writes more."""
 MOST_BYTES = 2**28
 """Largest size of a file of cases in bytes: a thousand times the output of a sweep of a million segments."""
-MOST_SAID = 500
+LONGEST_MESSAGE = 500
 """Largest number of characters in an error about a foreign file."""
 
 Vector = tuple[Number, Number, Number]
@@ -186,7 +186,7 @@ def read_cases(path: Path) -> list[Case]:
 
 def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
     """The error for a file with other contents: one short line."""
-    said = one_line(error, named=True)[:MOST_SAID]
+    said = one_line(error, named=True)[:LONGEST_MESSAGE]
     return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
 

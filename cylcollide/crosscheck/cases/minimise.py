@@ -193,7 +193,7 @@ def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Floa
     return np.asarray(after.T @ before)
 
 
-QUESTIONS = 1500
+MOST_CANDIDATES = 1500
 """The largest number of candidates; each takes some milliseconds, a limb of a new size some tens more."""
 
 KEPT_SHARE = 0.5
@@ -204,7 +204,7 @@ class NotReproducedError(ValueError):
     """The engine does not repeat the disagreement of the case."""
 
 
-def minimise(case: Case, engine_of: EngineOf, questions: int = QUESTIONS) -> Case:
+def minimise(case: Case, engine_of: EngineOf, questions: int = MOST_CANDIDATES) -> Case:
     """Return a smaller case with the same kind of disagreement and the same cause, as found now.
 
     Unnecessary limbs are removed, settings become the default, the segment is shortened, the limb is moved to the

@@ -91,7 +91,7 @@ def _limb(row: dict[str, Any]) -> Limbs:
             return Limbs.cylinders(row["p1"], row["p2"], row["radius"])
 
 
-def ask_again(record: JsonObject) -> RayExplanation:
+def replay_ray(record: JsonObject) -> RayExplanation:
     """The explanation of the segment in a client with only its shapes, with their original names."""
     client = connect()
     try:

@@ -62,7 +62,7 @@ class Proved:
 
 
 @dataclass(frozen=True)
-class Witness:
+class EngineResult:
     """The answer of one engine, compared with the truth."""
 
     engine: str
@@ -112,9 +112,9 @@ class Replayed:
         return " ".join(map(wording.headline, self.now)) or f"{wording.engine_name(self.case)} and this library agree."
 
     @cached_property
-    def witnesses(self) -> tuple[list[Witness], dict[str, str]]:
+    def engine_results(self) -> tuple[list[EngineResult], dict[str, str]]:
         """The answers of all engines, and by name why others could not be tested."""
-        return witnesses(self)
+        return engine_results(self)
 
     @cached_property
     def explanations(self) -> list[Explanation]:
@@ -156,7 +156,7 @@ class Replayed:
         return [text.format(wording.length(value)) for text, value in lengths.items() if abs(value) >= NOTICEABLE]
 
     def record(self, *, whole: bool = False) -> JsonObject:
-        """The output of ``cylcollide replay --json``; ``whole``: with :attr:`witnesses` and other findings."""
+        """The output of ``cylcollide replay --json``; ``whole``: with :attr:`engine_results` and other findings."""
         record = {
             "schema": SCHEMA,
             "case": self.case.record(),
@@ -167,7 +167,7 @@ class Replayed:
         }
         if not whole:
             return record
-        told, absent = self.witnesses
+        told, absent = self.engine_results
         return record | {
             "said": None if self.again is None else wording.headline(self.again),
             "why": self.why,
@@ -211,7 +211,7 @@ def engine_of_case(case: Case) -> EngineOf:
         raise ValueError(f"options: expected those of {case.engine}, got {case.options} ({wrong})") from wrong
 
 
-def witnesses(replayed: Replayed) -> tuple[list[Witness], dict[str, str]]:
+def engine_results(replayed: Replayed) -> tuple[list[EngineResult], dict[str, str]]:
     """The answers of all engines, and by name why others could not be tested.
 
     The engine of the case comes first, in the case's setup, then PyBullet in its other constructions, then the other
@@ -272,7 +272,7 @@ def engine_title(case: Case, name: str | None = None) -> str:
     return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 
-def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Replayed) -> Witness:
+def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Replayed) -> EngineResult:
     true, case = replayed.ours, replayed.case
     right = answer is not None and answer.limb == true.limb
     error = off = None
@@ -280,4 +280,4 @@ def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Re
         error = (answer.fraction - true.fraction) * case.length
         if answer.normal is not None and true.normal is not None and any(true.normal):
             off = degrees(float(angle(np.array([true.normal]), np.array([answer.normal]))[0]))
-    return Witness(title, version, answer, right, error, off)
+    return EngineResult(title, version, answer, right, error, off)

@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.variants import CaseVariant, Outcome, ask, look
 from cylcollide.crosscheck.causes.calibration import CORNER
-from cylcollide.crosscheck.causes.predicates import Sight
+from cylcollide.crosscheck.causes.predicates import SegmentGeometry
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, EngineOf, Setup
 
@@ -63,7 +63,7 @@ class TrialCase:
         self.view = self.look(self.variant)
         self.stop = float(self.view.limits.stop[0])  # metres in front of the limb
 
-    def look(self, variant: CaseVariant) -> Sight:
+    def look(self, variant: CaseVariant) -> SegmentGeometry:
         """The geometry of segment and limb in a changed world."""
         return look(self.engine_of, variant, self.case.limb)
 

@@ -9,7 +9,7 @@ from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.causes.calibration import calibrations
 from cylcollide.crosscheck.causes.compare_scene import compare
-from cylcollide.crosscheck.causes.predicates import Sight, sight
+from cylcollide.crosscheck.causes.predicates import SegmentGeometry, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import EngineOf, Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
@@ -112,7 +112,7 @@ def ask(engine_of: EngineOf, world: CaseVariant, *variants: CaseVariant) -> list
     return outcomes
 
 
-def look(engine_of: EngineOf, variant: CaseVariant, limb: int) -> Sight:
+def look(engine_of: EngineOf, variant: CaseVariant, limb: int) -> SegmentGeometry:
     """The geometry of the segment and one limb."""
     known, at = calibrations(engine_of, variant.scene, variant.size), np.array([limb], dtype=np.int32)
     return sight(variant.scene, np.zeros(1, dtype=np.int64), known, at)

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.compare.comparison import points_told, usable
+from cylcollide.crosscheck.compare.comparison import reported_points, usable
 from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
 from cylcollide.crosscheck.generate.one_limb import aimed, grazes
 from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target, joined
@@ -164,7 +164,9 @@ class _Probe:
         """The usable answers. If a position contradicts the fraction, the point at the fraction replaces it."""
         hits, answered = usable(self.engine.cast_segments(start, end), len(start), 1)
         hit = answered & (hits.limb >= 0)
-        return EngineHits(np.where(hit, hits.limb, -1), hits.fraction, points_told(hits, start, end)[0], hits.normal)
+        return EngineHits(
+            np.where(hit, hits.limb, -1), hits.fraction, reported_points(hits, start, end)[0], hits.normal
+        )
 
     def stop(self) -> float:
         """Distance from a cap within which a ray is hit at its start, minus the height at which the cap is reported."""

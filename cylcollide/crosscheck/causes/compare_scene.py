@@ -11,7 +11,15 @@ import numpy as np
 from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.predicates import Sight, distances, missed, normals, phantoms, sight, wrong_limbs
+from cylcollide.crosscheck.causes.predicates import (
+    SegmentGeometry,
+    distances,
+    missed,
+    normals,
+    phantoms,
+    sight,
+    wrong_limbs,
+)
 from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.compare.truth import Truth
@@ -88,7 +96,7 @@ class Classified(Comparison):
         found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
         return [*parts, normals(found, self._sight(some, limb, self.own), normal, said[tilted])]
 
-    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | OwnHits | None = None) -> Sight:
+    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | OwnHits | None = None) -> SegmentGeometry:
         """The geometry of rows with a limb each, and both answers; the true one is ours, unless `true` is given."""
         view, true = sight(self.truth.scene, rows, self.calibrations, limb[rows]), true or self.ours
         return replace(
@@ -121,7 +129,7 @@ def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engi
         refresh()
         return alone(some)
 
-    def lonely(some: Int64Array) -> BoolArray:
+    def isolated(some: Int64Array) -> BoolArray:
         back = np.zeros(len(some), dtype=np.bool_)
         for limb in np.unique(true[some]) if len(scene.radius) > 1 else ():
             mine = np.flatnonzero(true[some] == limb)
@@ -133,7 +141,7 @@ def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engi
     ways: tuple[tuple[Callable[[Int64Array], BoolArray], Cause], ...] = (
         (alone, Cause.API_LIMIT),
         (refreshed, Cause.BROAD_PHASE),
-        (lonely, Cause.BROAD_PHASE),
+        (isolated, Cause.BROAD_PHASE),
     )
     for cast, answer in ways:
         back = cast(rows)

@@ -1,6 +1,6 @@
 """The predicates and bounds of the causes, for every kind of disagreement, in the order in which they are tried.
 
-`Sight` compares segments with the true limb and with the held solid: the engine's solid in place of that limb. Each
+`SegmentGeometry` compares segments with the true limb and with the held solid, the engine's solid in place of it. Each
 function then assigns causes to the disagreements of one kind, and returns them.
 
 An error of a hit on the right limb has two parts. A distance error is the distance along the segment from the true
@@ -53,7 +53,7 @@ class EngineLimits:
 
 
 @dataclass(frozen=True)
-class Sight:
+class SegmentGeometry:
     """Segments, a limb for each, and both answers, if known: all distances are signed metres, (n,)."""
 
     start: Float64Array  # (n, 3)
@@ -114,7 +114,7 @@ class Sight:
         return np.asarray((self.limits.rim > 0) & (cosine > tilt) & (cosine < 1 - tilt**2))
 
 
-def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
+def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> SegmentGeometry:
     """The geometry of some segments of a scene with one limb each, (n,); ``calibrations``: of the scene's limbs."""
     limits = EngineLimits(calibrations, scene.setup.margin, limb)
     true = Rounded.cylinders(scene.p1[limb], scene.p2[limb], scene.radius[limb])
@@ -123,10 +123,10 @@ def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration
     # The calibration was made for a rounded size: correct the radius by the difference.
     core = np.maximum(core + (true.core_radius - limits.radius), 0.0)
     start, end = (np.ascontiguousarray(points[rows]) for points in (scene.shots.start, scene.shots.end))
-    return Sight(start, end, true, Rounded(true.p1, true.p2, core, excess, ball), limits)
+    return SegmentGeometry(start, end, true, Rounded(true.p1, true.p2, core, excess, ball), limits)
 
 
-def phantoms(found: Disagreements, view: Sight) -> Disagreements:
+def phantoms(found: Disagreements, view: SegmentGeometry) -> Disagreements:
     """Hits of a limb that the segment misses, or hits later than another; ``view`` is of the engine's limb.
 
     All of them lie within the stop of the held solid.
@@ -145,7 +145,7 @@ def phantoms(found: Disagreements, view: Sight) -> Disagreements:
     return found
 
 
-def missed(found: Disagreements, view: Sight) -> Disagreements:
+def missed(found: Disagreements, view: SegmentGeometry) -> Disagreements:
     """Hits that the engine does not report; ``view`` is of the true limb."""
     limits, nearest, rounding = view.limits, view.least_held, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
@@ -175,7 +175,7 @@ def missed(found: Disagreements, view: Sight) -> Disagreements:
     return found
 
 
-def wrong_limbs(found: Disagreements, true: Sight, other: Sight) -> Disagreements:
+def wrong_limbs(found: Disagreements, true: SegmentGeometry, other: SegmentGeometry) -> Disagreements:
     """Hits of another limb than the true one: reported too early, or the true one is missed or reported behind it.
 
     ``true`` is of the true limb, ``other`` of the engine's.
@@ -201,7 +201,7 @@ def wrong_limbs(found: Disagreements, true: Sight, other: Sight) -> Disagreement
     return found
 
 
-def distances(found: Disagreements, view: Sight) -> Disagreements:
+def distances(found: Disagreements, view: SegmentGeometry) -> Disagreements:
     """Early and late hits of the right limb."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
@@ -235,7 +235,9 @@ def distances(found: Disagreements, view: Sight) -> Disagreements:
     return found
 
 
-def normals(found: Disagreements, view: Sight, true_normal: Float64Array, said_normal: Float64Array) -> Disagreements:
+def normals(
+    found: Disagreements, view: SegmentGeometry, true_normal: Float64Array, said_normal: Float64Array
+) -> Disagreements:
     """Wrong normals of the right limb; ``true_normal`` and ``said_normal`` are (n, 3), a true one 0 inside."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)

@@ -15,8 +15,8 @@ from rich.text import Text
 from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, PLACE, Case, read_chosen, write_cases
 from cylcollide.crosscheck.cases.minimise import minimise, smaller_by
-from cylcollide.crosscheck.cases.mirror_ray import ask_again, is_reproduced, read_ray
-from cylcollide.crosscheck.cases.recast import Replayed, Witness, engine_title, recast
+from cylcollide.crosscheck.cases.mirror_ray import is_reproduced, read_ray, replay_ray
+from cylcollide.crosscheck.cases.recast import EngineResult, Replayed, engine_title, recast
 from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import JsonObject
@@ -82,7 +82,7 @@ def replay(
 
 def _replay_ray(console: Console, ray: JsonObject, *, as_json: bool) -> None:
     """Repeat one ray in a mirror and in PyBullet; exit status as in `replay`."""
-    found = ask_again(ray)
+    found = replay_ray(ray)
     reproduced = is_reproduced(ray, found)
     if as_json:
         said = {"reproduced": reproduced, "cause": found.cause, "word": found.word, "clearance": found.clearance}
@@ -192,7 +192,7 @@ def _engines(story: Replayed) -> Iterator[RenderableType]:
     shown.add_column()
     true = _name(case, exact.limb), _after(case, exact.fraction)
     shown.add_row("rational arithmetic", "", *true, "", "", "", style="bold")
-    told, absent = story.witnesses
+    told, absent = story.engine_results
     for place, witness in enumerate(told):
         shown.add_row(*_witness(case, witness), style="yellow" if place == 0 else "")
     yield shown
@@ -204,7 +204,7 @@ def _engines(story: Replayed) -> Iterator[RenderableType]:
             yield f"No answer from {name}: {escape(why)}."
 
 
-def _witness(case: Case, witness: Witness) -> tuple[str | Text, ...]:
+def _witness(case: Case, witness: EngineResult) -> tuple[str | Text, ...]:
     answer = witness.answer
     if answer is None:
         return witness.engine, witness.version, "no answer", "", "", "", Text("wrong", style="red")

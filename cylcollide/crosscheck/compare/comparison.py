@@ -52,7 +52,7 @@ def usable(reported: EngineHits, n: int, m: int) -> tuple[EngineHits, BoolArray]
     return EngineHits(limb.astype(np.int32), fraction, position, normal), answered
 
 
-def points_told(hits: EngineHits, start: Float64Array, end: Float64Array) -> tuple[Float64Array, Float64Array]:
+def reported_points(hits: EngineHits, start: Float64Array, end: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Points of reported hits, (n, 3), and distances in metres of the reported positions from them, (n,).
 
     The point is the position if it agrees with the fraction up to the rounding of float64, else the point at the
@@ -82,7 +82,7 @@ class Comparison:
     truth: Truth
     theirs: EngineHits
     answered: BoolArray
-    tells_normal: bool
+    reports_normal: bool
 
     @classmethod
     def of(cls, engine: Engine, truth: Truth, *more: Any) -> Self:
@@ -146,7 +146,7 @@ class Comparison:
     @cached_property
     def points(self) -> tuple[Float64Array, Float64Array]:
         """Points of the engine's hits, (n, 3), and distances of its positions from them in metres, (n,)."""
-        return points_told(self.theirs, self.truth.start, self.truth.end)
+        return reported_points(self.theirs, self.truth.start, self.truth.end)
 
     @cached_property
     def misplaced(self) -> Int64Array:
@@ -187,7 +187,7 @@ class Comparison:
         normal, and the reported direction replaces it.
         """
         ours, theirs = self.own.normal[rows], self.theirs.normal[rows]
-        if not self.tells_normal:
+        if not self.reports_normal:
             return np.full(len(rows), np.nan)
         with np.errstate(invalid="ignore"):
             ours = np.where(np.isnan(ours), theirs / np.linalg.norm(theirs, axis=1, keepdims=True), ours)
@@ -198,7 +198,7 @@ class Comparison:
     def malformed(self, rows: Int64Array) -> BoolArray:
         """Whether the engine should report a normal and it is not a unit vector, (k,)."""
         length = np.linalg.norm(self.theirs.normal[rows], axis=1)
-        return np.asarray(self.own.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal)
+        return np.asarray(self.own.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.reports_normal)
 
     def proved(self, found: Disagreements) -> BoolArray:
         """Which disagreements are verdicts of this library that exact arithmetic confirms, (k,)."""
@@ -210,7 +210,7 @@ class Comparison:
         """Every wrong verdict, and the errors in distance and in normal of every right hit, including those of 0."""
         right, early = self.right_hits, self.distance_error(self.right_hits) < 0
         of_right = {Kind.EARLY: right[early], Kind.LATE: right[~early], Kind.POSITION: self.misplaced}
-        every = self.wrong | of_right | {Kind.NORMAL: right if self.tells_normal else right[:0]}
+        every = self.wrong | of_right | {Kind.NORMAL: right if self.reports_normal else right[:0]}
         return Disagreements.joined([Disagreements.of_kind(rows, k, self.amount(k, rows)) for k, rows in every.items()])
 
     def amount(self, kind: Kind, rows: Int64Array) -> Float64Array:

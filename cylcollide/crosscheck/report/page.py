@@ -38,7 +38,7 @@ def write_page(result: FinishedRun, folder: Path) -> Path:
     For other engines than PyBullet there are no scripts, and no links to them; the other files of a run are linked.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if linked := result.plan.blamed["engine"] == BULLET:
+    if linked := result.plan.engine_fields["engine"] == BULLET:
         write_case_files(_worst(result), folder)
     path = folder / "index.html"
     write_text(path, page_html(result, linked=linked))

@@ -29,7 +29,7 @@ COLUMNS, MARGIN_COLUMNS = 180, 30
 """Number of columns in the window, and beyond each of its sides."""
 BEYOND = 4.0
 """Solids are drawn as far as this many half windows, for windows that are wider than high."""
-HALVINGS = 60
+BISECTIONS = 60
 TALL = 0.64
 """Ratio of the window's height to its width."""
 
@@ -101,7 +101,7 @@ class CutPlane:
         for here, there in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
             if 0 <= there < len(columns):
                 met, missed = float(columns[here]), float(columns[there])
-                for _ in range(HALVINGS):
+                for _ in range(BISECTIONS):
                     middle = 0.5 * (met + missed)
                     is_met = self._least(solid, np.array([middle])).distance[0] <= level
                     met, missed = (middle, missed) if is_met else (met, middle)

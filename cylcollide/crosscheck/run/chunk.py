@@ -69,7 +69,7 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
 
 
 @dataclass(frozen=True)
-class Fired:
+class SceneResult:
     """The result of one scene."""
 
     scene: ShotScene
@@ -97,15 +97,17 @@ class Fired:
         return np.where(named | (not isinstance(self.scene, PosedScene)), shot.depth[row], np.nan)
 
 
-def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fired:
+def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> SceneResult:
     """Cast every segment of a scene on both sides, and optionally assign causes to the disagreements."""
     known = calibrations(engine_of, scene) if explain else None
     compared, found = compare(scene, engine_of, known)
     setup = asdict(calibrated_setup(scene.setup))
-    return Fired(scene, compared, found, [{"setup": setup, **plain(asdict(c))} for c in dict.fromkeys(known or ())])
+    return SceneResult(
+        scene, compared, found, [{"setup": setup, **plain(asdict(c))} for c in dict.fromkeys(known or ())]
+    )
 
 
-def _bullets(part: Fired) -> Arrays:
+def _bullets(part: SceneResult) -> Arrays:
     """Every wrong verdict about a posed body, one per row, in the columns of ``rays.npz``."""
     scene, both, found = part.scene, part.compared, part.found
     assert isinstance(scene, PosedScene)
@@ -149,7 +151,7 @@ def _families(key: ChunkKey, scene: ShotScene) -> tuple[tuple[str, ...], Int32Ar
     return (key.family,), np.zeros(len(scene.shots.start), dtype=np.int32)
 
 
-def _counts(key: ChunkKey, parts: Sequence[Fired]) -> list[JsonObject]:
+def _counts(key: ChunkKey, parts: Sequence[SceneResult]) -> list[JsonObject]:
     """Segments, true hits and proved verdicts of each family."""
     names = _families(key, parts[0].scene)[0]
     rows = [{"family": name, "rays": 0, "hits": 0, "proved": 0} for name in names]
@@ -161,7 +163,7 @@ def _counts(key: ChunkKey, parts: Sequence[Fired]) -> list[JsonObject]:
     return rows
 
 
-def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int, cast: Cast) -> Case:
+def _case(plan: Plan, key: ChunkKey, number: int, part: SceneResult, at: int, cast: Cast) -> Case:
     """A disagreement of the chunk's ``number``-th scene, with the segments of its call on which it depends."""
     scene, both, found = part.scene, part.compared, part.found
     row = int(found.row[at])
@@ -169,7 +171,7 @@ def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int, cast: Ca
     if isinstance(scene, PosedScene):
         family = BULLET_FAMILIES[scene.family[row]]
         place = {"family": family, "chunk": 0, "scene": scene.pose, "row": scene.first_ray + row, "names": scene.names}
-    return case_at(both, row, cast, seed=key.seed, **place, **explained(found, at), **plan.blamed)
+    return case_at(both, row, cast, seed=key.seed, **place, **explained(found, at), **plan.engine_fields)
 
 
 def _joined(tables: Sequence[Arrays]) -> Arrays:

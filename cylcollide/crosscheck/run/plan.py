@@ -60,7 +60,7 @@ class _Run:
                 raise ValueError(f"{name} must be at {bound}, got {value}")
 
     @property
-    def blamed(self) -> JsonObject:
+    def engine_fields(self) -> JsonObject:
         """The engine, as fields of a case."""
         maker = self.engine_of
         if not isinstance(maker, PlainEngine | NamedEngine):

@@ -26,7 +26,7 @@ Query = TypeVar("Query")
 MOST_STEPS = 24
 """Most steps to the nearest point of a blade; a plane is found after one or two."""
 
-MOST_LOOKS = 256
+MOST_TESTS = 256
 """Most times at which one blade and one limb are tested; five or six suffice except for grazes."""
 
 FINEST = 2.0**-6
@@ -62,11 +62,11 @@ def moved(place: Vector, by: Vector, t: float) -> Vector:
 
 @inlined
 def free_times(
-    blade: Blade, a: Vector, b: Vector, t: float, n: Vector, limb: Limb, sway: float, pad: float
+    blade: Blade, a: Vector, b: Vector, t: float, n: Vector, limb: Limb, limb_speed: float, pad: float
 ) -> tuple[float, float]:
     """Begin and end of the time in which a plane with normal n separates limb and blade, whose ends are a and b at t.
 
-    (inf, -inf) if it does not separate them at t. No point of the limb is faster than `sway`.
+    (inf, -inf) if it does not separate them at t. No point of the limb is faster than `limb_speed`.
     """
     beyond = support(n, limb) + blade.radius + 2.0 * pad
     first, last = -inf, inf
@@ -75,15 +75,17 @@ def free_times(
         height, rate = dot(n, subtract(place, limb.centre)) - beyond, dot(n, by)
         if not height > 0.0:
             return inf, -inf
-        if rate < sway:
-            last = min(last, t + height / (sway - rate))
-        if rate > -sway:
-            first = max(first, t - height / (sway + rate))
+        if rate < limb_speed:
+            last = min(last, t + height / (limb_speed - rate))
+        if rate > -limb_speed:
+            first = max(first, t - height / (limb_speed + rate))
     return first, last
 
 
 @compiled
-def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float) -> tuple[int, float, float, float]:
+def look(
+    blade: Blade, t: float, s: float, since: float, limb: Limb, limb_speed: float
+) -> tuple[int, float, float, float]:
     """Whether the blade touches the limb at t (NEAR), or the time in which it certainly does not (FAR).
 
     Returns the verdict, the nearest place found on the blade, and begin and end of that time. `s`: the place to begin
@@ -94,7 +96,7 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
     u = subtract(b, a)
     square = dot(u, u)
     if limb.kind == TUBE:
-        margin = (blade.speed + sway) * (t - since)
+        margin = (blade.speed + limb_speed) * (t - since)
         state, s = approach(a, u, blade.radius + margin, blade.radius, limb)
         return state, s, since, t + (t - since)
     low, high, low_way, high_way, low_rate, high_rate = 0.0, 1.0, -1.0, -1.0, 0.0, 0.0
@@ -107,7 +109,7 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
         if not 0.0 < distance < inf:
             return OPEN, s, t, t
         n = (way[0] / distance, way[1] / distance, way[2] / distance)
-        first, last = free_times(blade, a, b, t, n, limb, sway, pad)
+        first, last = free_times(blade, a, b, t, n, limb, limb_speed, pad)
         if first <= t <= last:
             return FAR, s, first, last
         rate = dot(n, u)
@@ -116,7 +118,7 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
             size = sqrt(dot(level, level))
             if size > 0.5:
                 level = (level[0] / size, level[1] / size, level[2] / size)
-                first, last = free_times(blade, a, b, t, level, limb, sway, pad)
+                first, last = free_times(blade, a, b, t, level, limb, limb_speed, pad)
                 if first <= t <= last:
                     return FAR, s, first, last
         if rate > 0.0:
@@ -134,32 +136,37 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
     return OPEN, s, t, t
 
 
-Course: TypeAlias = tuple[float, float, float]
+MotionBounds: TypeAlias = tuple[float, float, float]
 """Begin and end of the time in which a limb is tested, and an upper bound of the speed of its points."""
 
-ALL_THE_TIME: Course = (0.0, 1.0, 0.0)
+ALL_THE_TIME: MotionBounds = (0.0, 1.0, 0.0)
 """The course of a limb at rest."""
 
 
 @inlined
 def first_touch(
-    blade: Blade, course: Course, place: Callable[[Query, float], Limb], query: Query, resolution: float, until: float
+    blade: Blade,
+    course: MotionBounds,
+    place: Callable[[Query, float], Limb],
+    query: Query,
+    resolution: float,
+    until: float,
 ) -> tuple[float, float, float]:
     """When a blade first comes within its radius of a limb; `place` returns the limb at a time.
 
     Returns a time of certain contact, at most `resolution` after the first contact, or inf for none before `until`;
     the place on the blade; and the earliest time before that for which nothing is proved, else inf.
     """
-    begin, end, sway = course
+    begin, end, limb_speed = course
     limb = place(query, begin)
     along, out = subtract(blade.q, blade.p), subtract(limb.centre, blade.p)
     square = dot(along, along)
     s = min(max(dot(out, along) / square, 0.0), 1.0) if square > 0.0 else 0.0
     t, free, hit, where, is_open = begin, begin, inf, 0.0, inf  # free: no contact before, except if open
     step = 0.5 * resolution
-    for _ in range(MOST_LOOKS):
+    for _ in range(MOST_TESTS):
         limb = place(query, t)
-        state, s, first, last = look(blade, t, s, free, limb, sway)
+        state, s, first, last = look(blade, t, s, free, limb, limb_speed)
         finest = FINEST * resolution if is_open == inf else resolution
         if state == NEAR:
             hit, where = t, s

@@ -21,7 +21,7 @@ from cylcollide.kernels.level import level_ray, level_span, owner
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
-from cylcollide.kernels.ties import are_met_at_once
+from cylcollide.kernels.ties import are_hit_at_once
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
@@ -265,7 +265,7 @@ def are_entered_at_once(ray: Ray, table: LimbRows, one: int, other: int) -> bool
     bounds, others = ray_hit_bounds(ray, first, POLICY_HIT), ray_hit_bounds(ray, second, POLICY_HIT)
     is_certain, is_line = bounds.certain and others.certain, ray.radius == 0.0
     rows, shapes = table.rows, table.kernel_shape
-    return is_certain and are_met_at_once(rows, shapes, one // 2, bounds.face, other // 2, others.face, is_line)
+    return is_certain and are_hit_at_once(rows, shapes, one // 2, bounds.face, other // 2, others.face, is_line)
 
 
 @compiled

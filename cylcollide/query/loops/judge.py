@@ -103,7 +103,7 @@ def thickness(flight: ShotChords, i: int, j: int) -> float:
 
 
 @inlined
-def counts_rather(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int) -> bool:
+def takes_precedence(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int) -> bool:
     """Whether chord j of ray i counts rather than chord k, which is entered earlier, of the same character."""
     if policy.kind == LONGEST_CHORD:
         return thickness(flight, i, j) > thickness(flight, i, k)
@@ -113,7 +113,7 @@ def counts_rather(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int
 
 
 @compiled
-def count_one(
+def judge_by_one(
     policy: PolicyRows, flight: ShotChords, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
 ) -> None:
     """Judge ray i by one chord of the character that is entered first, before any static; there its energy ends."""
@@ -123,7 +123,7 @@ def count_one(
         reached += 1
     if policy.kind != FIRST_SURFACE:
         for j in range(first + 1, reached):
-            if same_character(flight, first, j) and counts_rather(policy, flight, i, j, counted):
+            if same_character(flight, first, j) and takes_precedence(policy, flight, i, j, counted):
                 counted = j
     other = LESS_IMPORTANT if policy.kind == MOST_IMPORTANT else SHORTER
     for j in range(first, last):
@@ -198,4 +198,4 @@ def judge_chords(
         if policy.kind == PENETRATION:
             penetrate(policy, flight, i, start, impacts, shots)
         else:
-            count_one(policy, flight, i, start, impacts, shots)
+            judge_by_one(policy, flight, i, start, impacts, shots)

@@ -171,8 +171,8 @@ def exit_bounds(bullet: Affine, limb: MovingLimb, extent: float, begin: float) -
         if inside >= last or size < 0.5 * NARROW_CONTACT:
             break
         until = min(inside + size, last)
-        passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
-        if passage.within:
+        signs, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
+        if signs.negative:
             inside, size = until, 2.0 * size
         else:
             size *= 0.5
@@ -181,8 +181,8 @@ def exit_bounds(bullet: Affine, limb: MovingLimb, extent: float, begin: float) -
     for _ in range(MOST_GAPS):
         size *= 2.0
         until = min(inside + size, 1.0)
-        passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
-        if passage.clear < 1.0:
+        signs, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
+        if signs.positive_from < 1.0:
             _passage, face = window_crossing(window_between(motion, until, inside), kind, radius, radius2, errors)
             return HitBounds(True, face != UNDECIDED_FACE, inside, until, False, face)
     return undecided

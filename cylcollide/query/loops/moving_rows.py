@@ -23,8 +23,8 @@ from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.recorded.limbs import (
     Recorded,
     TickRows,
+    bone_orientation,
     bone_position,
-    bone_turn,
     character_of,
     is_by_ends,
     layers_of,
@@ -228,7 +228,7 @@ def recorded_ends(here: TickRows, row: int) -> tuple[Vector, Vector]:
     if is_by_ends(here, row):
         return triple(here.p1, row), triple(here.p2, row)
     bone = here.character[here.limb[row]["owner"]]["first_bone"] + model_of(here, row)["bone"]
-    origin, rotation = bone_position(here.bones, bone), rotation_of(bone_turn(here.bones, bone))
+    origin, rotation = bone_position(here.bones, bone), rotation_of(bone_orientation(here.bones, bone))
     local1, local2 = local_ends(here, here.limb[row]["model"])
     return carried(rotation, origin, local1), carried(rotation, origin, local2)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int32Array, Rows
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.ray_node_pairs import AHEAD
+from cylcollide.bvh.ray_node_pairs import PREFETCH_DISTANCE
 from cylcollide.bvh.stream import MIXED
 from cylcollide.constants import MANY_TO_SORT
 from cylcollide.kernels.double_double import Vector
@@ -148,7 +148,7 @@ def fill_order(
     for k in range(begins.size):
         begins[k], total = total, total + begins[k]
     for i in range(n):  # where a group begins becomes where it ends, and the next one begins
-        prefetch(ray, LANES * begins[key[min(i + AHEAD, n - 1)]])
+        prefetch(ray, LANES * begins[key[min(i + PREFETCH_DISTANCE, n - 1)]])
         k = begins[key[i]]
         number[k], begins[key[i]] = i, k + 1
         ray[k, 0], ray[k, 1], ray[k, 2] = origin[i, 0], origin[i, 1], origin[i, 2]

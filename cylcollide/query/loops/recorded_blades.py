@@ -99,9 +99,9 @@ def test_moving(query: tuple[InPiece, Stroke], row: int, found: Touched) -> tupl
     if may_be_hit(here, row, pieces.filters, pieces.protection, False, j):
         begin, end, per_share = pieces.times[j, 0], pieces.times[j, 1], pieces.times[j, 2]
         motion = motion_of(here, there, row)  # boxes jump as the next tick begins, in the pieces of that tick
-        sway = (motion.straight + motion.turning) * MARGIN * per_share if per_share > 0.0 else 0.0
-        if may_touch(stroke, place_at((at, row), begin), sway * (end - begin) if end > begin else 0.0):
-            course, until = (begin, end, sway), min(found[0], end)
+        limb_speed = (motion.straight + motion.turning) * MARGIN * per_share if per_share > 0.0 else 0.0
+        if may_touch(stroke, place_at((at, row), begin), limb_speed * (end - begin) if end > begin else 0.0):
+            course, until = (begin, end, limb_speed), min(found[0], end)
             touch = first_touch(stroke.blade, course, place_at, (at, row), stroke.resolution, until)
             found = earlier(found, row, touch)
     return found, stroke.reach

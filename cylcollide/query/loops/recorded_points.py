@@ -20,7 +20,7 @@ from cylcollide.query.loops.points import PointColumns
 from cylcollide.query.loops.ray_sort import ALPHA, OCTANTS, Order
 from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_stream import QUEUE, SPARE, RecordedScratch
-from cylcollide.recorded.limb_lanes import copy_lane, goes_in_lanes, limbs_at_moments, set_lane
+from cylcollide.recorded.limb_lanes import copy_lane, fits_lanes, limbs_at_moments, set_lane
 from cylcollide.recorded.limbs import Recorded, TickRows, model_of, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, movemask
@@ -86,7 +86,7 @@ def test_queued_points(query: TickPoints, shape: int) -> None:
 def place_or_enqueue(query: TickPoints, row: int, k: int, found: int) -> int:
     """Queue a pair of point k and a limb that it considers, or test it at once; returns `found` unchanged."""
     if may_be_hit(query.here, row, query.batch, query.protection, False, query.order.number[query.base + k]):
-        if goes_in_lanes(query.here, row):
+        if fits_lanes(query.here, row):
             shape = model_of(query.here, row)["kernel_shape"]
             lane = shape * QUEUE + query.queued[shape]
             set_lane(query.scratch.lanes, lane, k, query.here, query.there, row, query.order.ray[query.base + k, ALPHA])

@@ -37,7 +37,7 @@ from cylcollide.query.loops.thick_leaf import eight_thick_rays, one_ray
 from cylcollide.recorded.limb_lanes import (
     LaneRows,
     copy_lane,
-    goes_in_lanes,
+    fits_lanes,
     limbs_at_moments,
     make_lane_rows,
     set_lane,
@@ -162,7 +162,7 @@ def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
     """Queue a pair of a ray and a limb that it considers, and prefetch its bones; or test it at once."""
     rays, place = query.rays, query.rays.base + ray
     if rays.accepts_all or may_be_hit(query.here, row, rays.batch, query.protection, False, rays.number[place]):
-        if goes_in_lanes(query.here, row):
+        if fits_lanes(query.here, row):
             shape, queued = model_of(query.here, row)["kernel_shape"], rays.state.pairs.queued
             k = shape * QUEUE + queued[shape]
             set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.order.ray[place, ALPHA])
@@ -211,7 +211,7 @@ def place_hits(query: TickQuery, count: int, placed: int) -> int:
         for ray in range(count if in_lanes or alone > 0 else 0):
             row = int(state.best[ray, LIMB])
             if row >= 0 and not is_undecided(closest_of(state, ray)):
-                if goes_in_lanes(query.here, row) != in_lanes:
+                if fits_lanes(query.here, row) != in_lanes:
                     alone += 1
                 else:
                     scratch.row[hits], scratch.ray[hits] = row, ray

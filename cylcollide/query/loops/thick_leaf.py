@@ -6,7 +6,7 @@ there are eight: side by side with others, they would keep finished lanes idle.
 
 from cylcollide._types import POLICY_HIT, Int32Array
 from cylcollide.bvh.stream import REACH
-from cylcollide.bvh.traverse import NO_FURTHER
+from cylcollide.bvh.traverse import END_OF_TRAVERSAL
 from cylcollide.kernels.hit_bounds import first_step_bounds, limb_hit_bounds, thick_hit_bounds
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import limb_at
@@ -124,7 +124,7 @@ def record_one(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None
         else:
             merge_hit(query, bounds, i, limb)
             if query.aim == ANY and bounds.certain:
-                query.state.stream.record[i, REACH] = NO_FURTHER
+                query.state.stream.record[i, REACH] = END_OF_TRAVERSAL
 
 
 @compiled
