@@ -123,7 +123,7 @@ def print_story(console: Console, story: Replayed) -> None:
         "The true answer, and why": _truth(story),
         "What the engines say": _engines(story),
         "Why": _why(story),
-        "One thing changed at a time, and asked again": _interventions(story),
+        "One thing changed at a time, and cast again": _interventions(story),
     }
     for number, (title, said) in enumerate(steps.items(), 1):
         console.print(f"\n[bold cyan]{number}. {title}")
