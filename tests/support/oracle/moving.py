@@ -1,10 +1,10 @@
 """Independent oracle for a bullet and a moving limb: results of real arithmetic on the given numbers.
 
 It shares neither code nor formulation with `cylcollide.exact.moving`, whose `Motion` it reads. Every quantity of the
-solid is computed from its definition at seven rational times, in fractions, and interpolated. Its roots, and those of
-s, s - begin and end - s, split the interval into cells of constant signs (`support.oracle.sturm`). The signs give the
-cells in contact and the face, by the same table as for rays. No interval is intersected or united, and no limb is a
-special case, except that it needs an axis.
+solid is computed from its definition at seven rational times, in fractions, and interpolated. The roots of these
+polynomials, and of s, s - begin and end - s, split the interval into cells of constant signs (`support.oracle.sturm`).
+The signs give the cells in contact and the face, by the same table as for rays. No interval is intersected or united,
+and no limb is a special case, except that it needs an axis.
 """
 
 from collections.abc import Sequence
