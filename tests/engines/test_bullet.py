@@ -1,4 +1,4 @@
-"""PyBullet as an engine: the same solids, asked within its limits."""
+"""PyBullet as an engine: constructions, margins, threads, closing."""
 
 import numpy as np
 import pybullet
@@ -30,7 +30,7 @@ def test_quaternion_turns_z_to_the_axis(axis):
 
 
 def test_a_cap_is_where_the_limb_ends():
-    # A flat face is the one thing Bullet hits exactly: the shape's ends must be p1 and p2.
+    # Bullet is exact at flat faces only: the shape's ends must be p1 and p2.
     rng = np.random.default_rng(8)
     p1, p2 = rng.normal(size=(2, 40, 3))
     limbs = cc.Limbs.cylinders(p1, p2, 0.1)
@@ -69,7 +69,7 @@ def early(engine):
 )  # fmt: skip
 def test_constructions_and_margins_differ_as_bullet_does(construction, margin, expected, room):
     with BulletEngine(construction, margin) as engine:
-        # One corner of the hull's polygon lies on -x, and a head-on shot meets it.
+        # One corner of the hull's polygon lies on -x, and a head-on shot hits it.
         assert abs(early(engine) - expected) < room
         assert (engine.capabilities.sides == 32) == (construction == "urdf")
 
