@@ -63,7 +63,7 @@ def is_accurate(motion, bounds, extent, entry):
 
 
 def tally(family, shape, count, seed):
-    """Judge motions of a family; return how often each verdict came up, and how many contacts were accurate."""
+    """Judge motions of a family; return counts of the verdicts, and the number of accurate contacts."""
     rng, verdicts, accurate_ones = Random(f"{family.__name__} {shape.name} {seed}"), Counter(), 0
     for _ in range(count):
         verdict, good = judged(family(rng, shape))

@@ -197,7 +197,7 @@ def test_boxes_that_turn_away_or_into_the_path():
     assert 0.7 < row[LOWER] <= row[UPPER] < 0.75  # its wall at 1 / cos 66° = 2.5
 
 
-def test_a_moment_without_time():
+def test_flights_at_one_alpha():
     """A flight at one alpha is a ray; one of zero length is a point."""
     assert_passes(one(alpha=(0.5, 0.5), there=(0.0, 1.0, 0.0)), 0.4, 0.6, (Face.NEG_X, Face.POS_X))
     assert one(start=(0.5, 0, 0), end=(0.5, 0, 0))[INSIDE] == 1.0
