@@ -42,7 +42,7 @@ def drawn(family, count: int, seed: int) -> list[Motion]:
 
 
 @FAMILY
-def test_contacts_are_the_oracles(family):
+def test_oracle_confirms_contacts(family):
     count = sized(7, 16)
     seen = tally(drawn(family, count, seed=31))
     assert min(seen["hit"], seen["miss"]) > 0.5 * count
@@ -50,7 +50,7 @@ def test_contacts_are_the_oracles(family):
 
 @pytest.mark.long
 @FAMILY
-def test_contacts_are_the_oracles_for_long(family):
+def test_oracle_confirms_contacts_for_long(family):
     seen = tally(drawn(family, 1000, seed=32))
     assert min(seen["hit"], seen["miss"]) > 500
 
@@ -98,7 +98,7 @@ def beside(rng: Random, m: Motion) -> Motion:
 
 
 @FAMILY
-def test_the_order_of_limbs_is_the_oracles(family):
+def test_oracle_confirms_order_of_limbs(family):
     count, rng, seen = sized(5, 10), Random(35), Counter()
     for m in drawn(family, count, seed=36):
         limbs = [m, beside(rng, m), family(rng, m.shape)._replace(start=m.start, end=m.end, interval=m.interval)]
