@@ -52,7 +52,7 @@ def test_closing_many_times():
 
 
 def early(engine):
-    """Return by how many metres a head-on shot at the first limb's side is reported early."""
+    """Return the metres by which a head-on shot at the first limb's side is reported early."""
     engine.build(crossed_pair())
     hits = engine.cast_segments(np.array([[-10.0, 0, 0.2]]), np.array([[10.0, 0, 0.2]]))
     return 9.5 - 20 * hits.fraction[0]
