@@ -10,7 +10,7 @@ from cylcollide.bench.workloads import LIMBS, SKELETON, WORKLOADS, Crowd, Worklo
 pytestmark = pytest.mark.long  # half a minute of whole runs
 
 
-def test_the_skeleton_hangs_together_and_walks():
+def test_the_skeleton_is_connected_and_walks():
     crowd = Crowd(50, 30.0, seed=4)
     assert LIMBS == 17
     (p1, p2), (q1, q2) = crowd.ends(0.0), crowd.ends(0.25)
