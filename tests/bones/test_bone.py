@@ -103,7 +103,7 @@ def test_quarter_turns_and_no_turn_are_exact():
 
 
 def test_composed_and_normalised():
-    """Direction within 7 u, length within 4 u, as docs/numerics.md says."""
+    """Direction within 7 u, length within 4 u (docs/numerics.md)."""
     rng, angles, lengths = np.random.default_rng(5), [], []
     for a, b in rng.normal(size=(sized(500), 2, 4)):
         a, b = rescaled(tuple(a * 2.0 ** rng.integers(-490, 490))), rescaled(tuple(b * 2.0 ** rng.integers(-490, 490)))
