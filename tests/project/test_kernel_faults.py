@@ -149,7 +149,7 @@ def changed(source: str, number: int) -> tuple[str, str]:
 
 
 def drawn(module: str) -> list[tuple[str, str]]:
-    """Return changes of a module, the same each time."""
+    """Return changes of a module, drawn with a fixed seed."""
     source = (ROOT / "cylcollide" / module).read_text()
     count = len(list(changes(ast.parse(source))))
     return [changed(source, number) for number in random.Random(module).sample(range(count), min(count, DRAWN))]
