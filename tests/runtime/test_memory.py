@@ -40,7 +40,7 @@ def test_memory_is_lent_again_once_no_slice_is_held():
     assert np.unique([array.__array_interface__["data"][0] for array in again]).size == 64
 
 
-def test_a_lease_lasts_as_long_as_the_last_array_of_it():
+def test_a_loan_ends_with_its_last_array():
     lender = memory.Lender(1 << 10)
     held = memoryview(np.ndarray((4, 8), np.float64, lender.lend(), 64)[1:][1:, ::2].T)
     assert not lender.is_free

@@ -37,7 +37,7 @@ def test_shares_are_at_least_one_stream_long(threads: int):
     assert shares[-1][1] == n
 
 
-def test_an_error_waits_for_running_tasks():
+def test_an_error_is_raised_after_all_tasks():
     """Running tasks read the caller's arrays, so the first error is raised when the last task has ended."""
     active, n = set[int](), 3 * RAYS_PER_THREAD
 
