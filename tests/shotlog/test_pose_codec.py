@@ -73,7 +73,7 @@ def test_characters_that_come_and_go_are_kept_apart():
         back.forget([4])
 
 
-def test_rounding_poses_twice_is_stable():
+def test_round_poses_is_near_and_stable():
     rng = np.random.default_rng(3)
     at, turn = rng.uniform(-50, 50, (4, 5, 3)), rng.normal(size=(4, 5, 4))
     near, unit = cc.round_poses(at, turn * 7.0)
