@@ -74,7 +74,7 @@ class Range(ShowBase):
         return task.cont
 
     def shoot(self, segment) -> None:
-        """Judge a segment, now or in the past, draw it, and say what it hits."""
+        """Judge a segment, now or in the past, draw it, and print what it hits to the screen."""
         past = self.history.judge_segments(*segment, POLICY, self.time) if self.in_past else None
         judged = past or self.world.judge_segments(*segment, POLICY)
         stops = judged.position[0] if judged.hit[0] else segment[1]
