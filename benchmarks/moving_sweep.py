@@ -14,7 +14,7 @@ The same command resumes a stopped run. The status is 1 if a row is wrong; `--ch
 column         meaning
 -------------  -----------------------------------------------------------------------------------------------------
 family, limb   what bullets are aimed at, and what that limb does
-bullets, pairs rows of `cast_moving`; the same times the limbs of the history
+bullets, pairs rows of `cast_moving`; these times the limbs of the history
 hits … none    of the rows; by face
 rechecked      rows that the library's float64 bounds left to its exact arithmetic
 by_rationals   rows that the oracle's 106 bits left to rationals
