@@ -46,7 +46,7 @@ def compared() -> list[tuple[PosedScene, Comparison]]:
 
 
 def depths() -> tuple[Float64Array, BoolArray, BoolArray]:
-    """Per bullet: depth in its limb, mm (< 0: passes outside), whether it truly hits, whether PyBullet reports a hit."""
+    """Per bullet: depth in its limb, mm (< 0: outside), whether it truly hits, whether PyBullet reports a hit."""
     answers = [both for _, both in compared()]
     start, end = (np.concatenate([getattr(both.truth, side) for both in answers]) for side in ("start", "end"))
     true, engine = (np.concatenate([getattr(both, side).limb for both in answers]) for side in ("ours", "theirs"))
@@ -71,7 +71,7 @@ def visible(world: cc.HitWorld, points: Float64Array) -> BoolArray:
 
 
 def light(world: cc.HitWorld, point: Float64Array, normal: Float64Array, count: int) -> Float64Array:
-    """How much light of an overcast sky each point (n, 3) gets, as a share of the brightest, (n,)."""
+    """Light of an overcast sky at each point (n, 3), as a share of the brightest, (n,)."""
     # Directions even on the sphere (Fibonacci spiral); brighter above, at the left and behind the viewer.
     k = np.arange(count) + 0.5
     height, turn = 1 - 2 * k / count, np.pi * (1 + np.sqrt(5)) * k
