@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from cylcollide import engines as peers
-from cylcollide.bench.plots import plot_past, plot_rays, plot_scaling
+from cylcollide.bench import plots
 from cylcollide.bench.runner import BASE, Progress, Row, run
 from cylcollide.bench.scaling import run_past_scaling, run_scaling
 from cylcollide.bench.scenes import read_scene
@@ -72,7 +72,7 @@ def bench(
             write_csv(rows, out / "rays.csv")  # now, so that it is there if a later one is interrupted
         console.print(rays_table(rows))
         console.print(rays_notes(rows), style="dim")
-        written = [out / "rays.csv", *plot_rays(rows, out)]
+        written = [out / "rays.csv", *plots.plot_rays(rows, out)]
         if tasks and scene is None:
             found = run_tasks(chosen, rays, rounds, progress)
             console.print(tasks_table(found))
@@ -92,7 +92,7 @@ def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Prog
     past = run_past_scaling(rays, rounds, progress)
     console.print(past_table(past))
     write_csv(past, out / "past.csv")
-    written = [out / "scaling.csv", *plot_scaling(points, out), out / "past.csv", *plot_past(past, out)]
+    written = [out / "scaling.csv", *plots.plot_scaling(points, out), out / "past.csv", *plots.plot_past(past, out)]
     _print_written(written, console)
 
 

@@ -76,7 +76,7 @@ def test_an_engine_asked_for_by_name_but_missing_is_one_line(tmp_path):
 
 
 def test_bench_needs_none_of_the_other_commands_packages(tmp_path):
-    hidden = ["pybullet", "plotly", "jinja2", "mujoco", "rapier3d", "embreex", "open3d", "warp", "culverin"]
+    hidden = ["pybullet", "plotly", "pydantic", "jinja2", "mujoco", "rapier3d", "embreex", "open3d", "warp", "culverin"]
     options = ["--workloads", "W1", "--rays", 500, "--rounds", 1, "--no-tasks", "--out", tmp_path]
     done = bench("bench", *options, hidden=hidden)
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.cases.one_case import RECORD
-from support.package import environment, run_command, run_python
+from support.package import environment, printed_by, run_command, run_python
 
 import cylcollide as cc
 from cylcollide import cli
@@ -129,6 +129,21 @@ def test_every_help_has_an_example_that_is_parsed(name, command):
     assert sum(parsed.get_parameter_source(key).name == "COMMANDLINE" for key in parsed.params) == sum(
         one.example.count(mark) for mark in ("--", ".npz --row", ".npz --html", ".shots")
     )
+
+
+def test_help_imports_nothing_that_only_the_work_needs():
+    code = f"""import sys
+from cylcollide import cli
+for words in [], *{[[name] for name in cli.COMMANDS]}:
+    sys.argv = ["cylcollide", *words, "--help"]
+    try:
+        cli.main()
+    except SystemExit as ended:
+        assert not ended.code
+    late = {{"matplotlib", "viser", "plotly", "jinja2", "pyarrow"}} | (set() if words else {{"pybullet", "sqlite3"}})
+    assert not (there := late & set(sys.modules)), (words, there)
+"""
+    assert printed_by("-c", code).count("Usage:") == 1 + len(cli.COMMANDS)
 
 
 def test_remedies_work_without_an_index():

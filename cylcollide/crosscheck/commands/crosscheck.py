@@ -14,7 +14,6 @@ from cylcollide.crosscheck.cases.case import write_cases
 from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.records import one_line, write_json
 from cylcollide.crosscheck.report import tables
-from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
 from cylcollide.crosscheck.run.run import FinishedRun, run_plan, write_numbers, wrong_count
@@ -70,6 +69,8 @@ def crosscheck(
     `cylcollide replay`; with --families too, index.html shows the scoreboard. Exit status 1 if exact arithmetic does
     not confirm this library in every disagreement.
     """
+    from cylcollide.crosscheck.report.page import write_page  # noqa: PLC0415  help does without Plotly
+
     console = Console()
     if motion and (families or engines):
         option = "--families" if families else "--engines"
