@@ -12,7 +12,7 @@ from cylcollide.limbs.browser import PORT
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.source import SQLITE
-from cylcollide.terminal import errors_in_one_line, keep_inputs, stop
+from cylcollide.terminal import errors_in_one_line, keep_inputs, stop, until_interrupted
 from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: P
             viewer.save_html(html)
             typer.echo(f"Page: {html}")
         if html is None and png is None:
-            typer.echo(f"{viewer.url}  (Ctrl-C ends it)")
-            viewer.wait()
+            with until_interrupted(viewer.url):
+                viewer.wait()
     finally:
         viewer.close()
 

@@ -9,7 +9,7 @@ import typer
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.browser import PORT
-from cylcollide.terminal import errors_in_one_line
+from cylcollide.terminal import errors_in_one_line, until_interrupted
 from cylcollide.view.firing import POLICY, WALLS, Firing
 from cylcollide.view.people import People, clips_for, range_rig
 from cylcollide.world.hit_world import HitWorld
@@ -35,11 +35,11 @@ def open_range(
         own = range_rig() if rig is None else Rig.load(rig)
         chosen = POLICY if policy is None else Policy.load(policy)
         shown = Range(make_firing(own, motion or [], people, seed, chosen, energy), port)
-    typer.echo(f"{shown.url}  (Ctrl-C ends it)")
-    if browser and has_display():
-        webbrowser.open(shown.url)
     try:
-        shown.run()
+        with until_interrupted(shown.url):
+            if browser and has_display():
+                webbrowser.open(shown.url)
+            shown.run()
     finally:
         shown.close()
 
