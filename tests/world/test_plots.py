@@ -7,6 +7,8 @@ from matplotlib.text import Text
 from support.missing_packages import hide_package
 
 import cylcollide as cc
+from cylcollide.limbs import outlines
+from cylcollide.limbs.meshes import profile
 from cylcollide.limbs.pictures import GAP, HIT, OTHERS, TARGET, pale
 
 SHOOTER, VICTIM = 0, 1
@@ -39,6 +41,14 @@ def test_without_a_focus_it_is_a_map_with_ids(street, tmp_path):
     assert [text.get_text() for text in only.texts] == ["0", "1", "2"]
     assert (only.get_xlabel(), only.get_title()) == ("x [m]", "from above")
     assert only.get_xlim()[1] > 40
+
+
+def test_limbs_of_a_shape_are_outlined_at_once(street, monkeypatch):
+    made = []
+    monkeypatch.setattr(outlines, "profile", lambda *given: made.append(given[0]) or profile(*given))
+    street.plot()
+    assert set(made) == {cc.Shape(kind) for kind in street.limbs.kind} - {cc.Shape.BOX}
+    assert len(made) < len(street.limbs) / 2
 
 
 def test_a_focus_is_seen_from_three_sides_and_shows_who_is_near(street):
