@@ -9,7 +9,7 @@ Time is processor time over that of `Limbs.closest_points` for the same points.
 import sys
 from pathlib import Path
 
-from cylcollide.crosscheck.records import with_figures_apart, write_csv
+from cylcollide.crosscheck.csv_rows import with_figures_apart, write_csv
 from cylcollide.crosscheck.run.distances import distances
 
 

@@ -1,7 +1,7 @@
 """The command line ``cylcollide``: the table of its commands, each of which is defined beside the code it runs.
 
-Nothing beyond the core is imported before :func:`main` runs, and of the commands only the one requested, so that a
-missing extra gives one line, not a traceback, and does not disable other commands.
+Nothing beyond the core is imported before :func:`main` runs, and of the commands only the one requested. Help is quick,
+and a missing extra gives one line, not a traceback, and does not disable other commands.
 """
 
 import os
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
+from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -28,7 +29,11 @@ class Command:
     example: str
     """Arguments of a call that runs."""
     does: str
+    needs: tuple[str, ...] = ("typer", "rich")
+    """Packages without which it cannot do its work; it imports some of them late."""
 
+
+CROSSCHECK_NEEDS = ("typer", "rich", "pybullet", "jinja2", "plotly", "pydantic")
 
 COMMANDS = {
     "crosscheck": Command(
@@ -38,6 +43,7 @@ COMMANDS = {
         "finished chunks are kept in the folder of --out, and the same command goes on from there",
         "--rays 2000 --motion walk",
         "compare PyBullet with the exact answer: tables, a report, scripts",
+        CROSSCHECK_NEEDS,
     ),
     "replay": Command(
         "cylcollide.crosscheck.commands.replay",
@@ -46,6 +52,7 @@ COMMANDS = {
         "what was finished is printed, no file is changed; give the same command again, or --row for one case",
         "crosscheck-report/rays.npz --row 0",
         "explain one saved disagreement",
+        CROSSCHECK_NEEDS,
     ),
     "rejudge": Command(
         "cylcollide.shotlog.command",
@@ -62,6 +69,7 @@ COMMANDS = {
         "nothing was written",
         "--people 4",
         "shoot at people in motion, in the browser",
+        ("typer", "rich", "viser"),
     ),
     "view": Command(
         "cylcollide.view.command",
@@ -70,6 +78,7 @@ COMMANDS = {
         "files that were finished are kept",
         "limbs.npz --html limbs.html",
         "see limbs, a rig, a log or cases",
+        ("typer", "rich", "viser"),
     ),
     "info": Command(
         "cylcollide.process.info", "print_info", "crosscheck", "nothing was done", "", "what belongs into a bug report"
@@ -89,6 +98,7 @@ COMMANDS = {
         "finished tables are kept in the folder of --out; go on with the other --workloads and another --out",
         "--scene scene.npz --rays 1000 --rounds 3",
         "measure all engines side by side",
+        ("typer", "rich", "matplotlib"),
     ),
 }
 
@@ -161,7 +171,7 @@ def _run(requested: str | None) -> None:
     if sys.argv[1:] == ["--version"]:
         print_version(True)
     if requested in WITHOUT_EXTRAS and sys.argv[1:] == [requested]:
-        _loaded(COMMANDS[requested], requested=True)()
+        _loaded(COMMANDS[requested])()
         return
     try:
         import typer  # noqa: PLC0415  # belongs to an extra: imported only when the command line is used
@@ -170,9 +180,10 @@ def _run(requested: str | None) -> None:
     app = typer.Typer(name="cylcollide", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     app.callback()(_start(typer))
     for name, command in COMMANDS.items():
-        if requested in {None, name}:
-            epilog = f"Example: {example_of(name)}"
-            app.command(name, epilog=epilog)(_interruptible(_loaded(command, requested is not None)))
+        if requested is None:  # for the overview and the message of a wrong word
+            app.command(name)(_named_only(command))
+        elif requested == name:
+            app.command(name, epilog=f"Example: {example_of(name)}")(_interruptible(_loaded(command)))
     app(prog_name="cylcollide")
 
 
@@ -191,20 +202,30 @@ def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
     return interruptible
 
 
-def _loaded(command: Command, requested: bool) -> Callable[..., Any]:
-    """Import a command. If that fails, exit with the remedy if it was requested, else return a stub that shows it."""
+def _loaded(command: Command) -> Callable[..., Any]:
+    """Import a command; if a package that it needs is missing, exit with the remedy."""
+    if missing := _missing(command):
+        sys.exit(_remedy(missing, command.extra))
     try:
         function: Callable[..., Any] = getattr(import_module(command.module), command.function)
-    except ImportError as missing:
-        message = _missing_extra(missing, command.extra)
-        if requested:
-            sys.exit(message)
-
-        def absent() -> None: ...
-
-        absent.__doc__ = f"(not usable here: install the extra {command.extra!r})"  # Rich would swallow brackets
-        return absent
+    except ImportError as error:
+        sys.exit(_missing_extra(error, command.extra))
     return function
+
+
+def _named_only(command: Command) -> Callable[[], None]:
+    """A function in place of a command that is not imported, for the list of commands."""
+
+    def named() -> None: ...
+
+    unusable = f"(not usable here: install the extra {command.extra!r})"  # Rich would swallow brackets
+    named.__doc__ = unusable if _missing(command) else f"{command.does[0].upper()}{command.does[1:]}."
+    return named
+
+
+def _missing(command: Command) -> str | None:
+    """The first package that a command needs and that is not installed; none is imported."""
+    return next((package for package in command.needs if find_spec(package) is None), None)
 
 
 def print_version(wanted: bool) -> None:
@@ -228,4 +249,8 @@ def _missing_extra(missing: ImportError, extra: str) -> str:
     package = (cause.name or "").partition(".")[0]
     if package not in EXTRA_PACKAGES:
         raise missing
+    return _remedy(package, extra)
+
+
+def _remedy(package: str, extra: str) -> str:
     return f"cylcollide: the command line needs {package}, which is missing: {to_install(extra)}"

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -42,13 +42,38 @@ def keep_inputs(inputs: Iterable[Path | None], **outputs: Path | None) -> None:
             stop(f"--{name}: expected another file than those that are read, got {out}; choose another name")
 
 
-def make_writable(out: Path) -> None:
-    """Make a folder, and end the command if it cannot be written."""
+def refuse_together(option: str, others: Mapping[str, bool], why: str) -> None:
+    """End the command if an option is given with one of the others, by which are given: they would do nothing."""
+    ignored = [name for name, given in others.items() if given]
+    if ignored:
+        stop(f"{option} does not go with {' or '.join(ignored)}: {why}; leave out one or the other")
+
+
+@contextmanager
+def writable(out: Path) -> Iterator[None]:
+    """Make a folder; end the command if it cannot be written. A block that fails leaves no folder without files."""
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=out).close()
-    except OSError as error:
-        stop(f"cannot write to {out}: {error.strerror}; choose another folder with --out")
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=out).close()
+        except OSError as error:
+            stop(f"cannot write to {out}: {error.strerror}; choose another folder with --out")
+        yield
+    except BaseException:
+        with suppress(OSError):  # it is not empty
+            for folder in made:
+                folder.rmdir()
+        raise
+
+
+@contextmanager
+def until_interrupted(url: str) -> Iterator[None]:
+    """Print where a page is, and end well at Ctrl-C, by which it is meant to end."""
+    with suppress(KeyboardInterrupt):
+        typer.echo(f"{url}  (Ctrl-C ends it)")
+        yield
+    typer.echo("Ended.")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from cylcollide import engines as peers
-from cylcollide.bench.plots import plot_past, plot_rays, plot_scaling
+from cylcollide.bench import plots
 from cylcollide.bench.runner import BASE, Progress, Row, run
 from cylcollide.bench.scaling import run_past_scaling, run_scaling
 from cylcollide.bench.scenes import read_scene
@@ -20,7 +20,7 @@ from cylcollide.bench.tables import past_table, rays_notes, rays_table, scaling_
 from cylcollide.bench.tasks import run_tasks
 from cylcollide.bench.workloads import WORKLOADS, Workload
 from cylcollide.runtime import levels
-from cylcollide.terminal import make_writable, stop
+from cylcollide.terminal import refuse_together, stop, writable
 from cylcollide.world import HitWorld
 
 DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
@@ -29,6 +29,7 @@ DEFAULT_FOLDER = Path("bench-report")
 
 
 def bench(
+    context: typer.Context,
     engines: Annotated[str, typer.Option(help="Engines by name, such as bullet,embree; all: those installed.")] = "all",
     workloads: Annotated[str, typer.Option(help=f"Out of {','.join(WORKLOADS)}.")] = ",".join(WORKLOADS),
     scene: Annotated[
@@ -52,12 +53,12 @@ def bench(
     Writes rays.csv and tasks.csv, or scaling.csv and past.csv, with figures; for several levels a folder each. Compare
     ratios; rates are comparable only within one run. Exit status 1 if a result of this library is proved wrong.
     """
+    _refuse_ignored(context, scene, tasks=tasks, scaling=scaling)
     if wanted != levels.CHOICE.level:
         raise typer.Exit(max(_run_level(level, out / level) for level in _chosen("level", wanted, levels.usable())))
     console = Console()
     console.print(f"Machine code of level {levels.CHOICE.level}: {escape(levels.CHOICE.reason)}.")
-    make_writable(out)
-    with console.status("measuring") as status:
+    with writable(out), console.status("measuring") as status:
 
         def progress(what: str) -> None:
             status.update(escape(what))
@@ -72,7 +73,7 @@ def bench(
             write_csv(rows, out / "rays.csv")  # after each workload, in case a later one is interrupted
         console.print(rays_table(rows))
         console.print(rays_notes(rows), style="dim")
-        written = [out / "rays.csv", *plot_rays(rows, out)]
+        written = [out / "rays.csv", *plots.plot_rays(rows, out)]
         if tasks and scene is None:
             found = run_tasks(chosen, rays, rounds, progress)
             console.print(tasks_table(found))
@@ -85,6 +86,21 @@ def bench(
         stop(f"{wrong} results of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
 
 
+def _refuse_ignored(context: typer.Context, scene: Path | None, *, tasks: bool, scaling: bool) -> None:
+    """End the command if it is given options that would do nothing."""
+
+    def given(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    ignored = {"--workloads": given("workloads"), "--tasks": tasks and given("tasks")}
+    if scaling:
+        others = {"--scene": scene is not None, "--engines": given("engines"), **ignored}
+        refuse_together("--scaling", others, "it measures how the cost of cylcollide alone grows")
+    if scene is not None:
+        refuse_together("--scene", ignored, "it measures rays at that scene alone")
+
+
 def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Progress) -> None:
     points = run_scaling(rays, rounds, progress)
     console.print(scaling_table(points))
@@ -92,7 +108,7 @@ def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Prog
     past = run_past_scaling(rays, rounds, progress)
     console.print(past_table(past))
     write_csv(past, out / "past.csv")
-    written = [out / "scaling.csv", *plot_scaling(points, out), out / "past.csv", *plot_past(past, out)]
+    written = [out / "scaling.csv", *plots.plot_scaling(points, out), out / "past.csv", *plots.plot_past(past, out)]
     _print_written(written, console)
 
 

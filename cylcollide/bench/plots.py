@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from typing import TYPE_CHECKING, Any
 
 from cylcollide.bench.runner import BASE, LEAN, Row
 from cylcollide.bench.scaling import PastPoint, Point
+from cylcollide.limbs.figures import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 OURS, THEIRS, INK, GRID = "#c2410c", "#64748b", "#1f2937", "#e5e7eb"
 
@@ -18,7 +19,7 @@ def plot_rays(rows: Sequence[Row], folder: Path) -> list[Path]:
     names = list(dict.fromkeys(row.workload for row in rows))
     panels = [[row for row in rows if row.workload == name and row.rays] for name in names]
     heights = [len(panel) + 1.5 for panel in panels]
-    figure = Figure(figsize=(8, 0.3 * sum(heights) + 0.8), layout="constrained")
+    figure = new_figure("cylcollide bench", 8, 0.3 * sum(heights) + 0.8)
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     least = min(row.ratio_low for panel in panels for row in panel)
     most = max(row.ratio_high for panel in panels for row in panel)
@@ -50,7 +51,7 @@ def _dots(axis: Any, panel: Sequence[Row]) -> None:
 
 def plot_scaling(points: Sequence[Point], folder: Path) -> list[Path]:
     """Rays per second against limbs and batch, and memory against limbs."""
-    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    figure = new_figure("cylcollide bench", 11, 3.6)
     left, middle, right = figure.subplots(1, 3)
     by_limbs, by_batch = ([point for point in points if point.against == name] for name in ("limbs", "batch"))
     for axis, part, name, x in (
@@ -65,7 +66,7 @@ def plot_scaling(points: Sequence[Point], folder: Path) -> list[Path]:
 
 def plot_past(points: Sequence[PastPoint], folder: Path) -> list[Path]:
     """Rays per second in the past and in the present, against ticks and limbs; and memory against both."""
-    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    figure = new_figure("cylcollide bench", 11, 3.6)
     left, middle, right = figure.subplots(1, 3)
     for axis, against, fixed, color in ((left, "ticks", "limbs", OURS), (middle, "limbs", "ticks", INK)):
         part = [point for point in points if point.against == against]
@@ -92,13 +93,13 @@ def _line(
 def _tidied(axis: Any, lines: str = "both") -> None:
     axis.grid(axis=lines, which="major", color=GRID, linewidth=0.8)
     axis.set_axisbelow(True)
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_minor_formatter("")
     axis.tick_params(colors=INK, labelsize=8.5)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
 
 
-def _saved(figure: Figure, stem: Path) -> list[Path]:
+def _saved(figure: "Figure", stem: Path) -> list[Path]:
     paths = [stem.with_suffix(suffix) for suffix in (".png", ".svg")]
     for path in paths:
         figure.savefig(path, dpi=150, facecolor="white")

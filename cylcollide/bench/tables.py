@@ -17,7 +17,7 @@ from rich.table import Table
 from cylcollide.bench.runner import Row
 from cylcollide.bench.scaling import PastPoint, Point
 from cylcollide.bench.tasks import TaskRow
-from cylcollide.crosscheck.records import write_csv as write_rows
+from cylcollide.crosscheck.csv_rows import write_csv as write_rows
 from cylcollide.process.info import info
 from cylcollide.runtime.levels import CHOICE
 from cylcollide.terminal import table

@@ -1,15 +1,27 @@
-"""Checks of glTF files: indices of elements, and transforms that a bone can have; and unique names of bones."""
+"""Checks of glTF files: indices of elements, sizes, extensions, and transforms that a bone can have; names of bones."""
 
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
+from cylcollide._version import to_install
 
 RIGID = 1e-3
 """Largest deviation of a matrix from a rotation with a uniform scale, relative to that scale."""
+
+
+MESHOPT, DRACO = ("EXT_meshopt_compression", "KHR_meshopt_compression"), "KHR_draco_mesh_compression"
+PACKAGES = dict.fromkeys(MESHOPT, "meshopt") | {DRACO: "DracoPy"}
+HARMLESS = ("KHR_materials_*", "*_texture_*", "*_lights_*", "*_lod", "KHR_mesh_quantization", "KHR_xmp*", "VRM*")
+"""Required extensions that affect neither the skin nor its bones nor their motion."""
+
+MESHOPT_RATIO = 1024
+"""Most bytes that one byte stands for: for 256 rows of zeros meshopt has 2 bits a column, and no format has fewer."""
 
 
 def element(items: Sequence[Any] | None, number: Any, whose: str) -> Any:
@@ -24,6 +36,33 @@ def index(number: Any, size: int, whose: str) -> int:
             f"{whose}: expected an index below {size}, got {validate.shown(number)}; export the file again"
         )
     return int(number)
+
+
+def size(what: str, number: int, most: int) -> None:
+    """Raise ValueError for a size that the data of a file cannot have, before memory is allocated for it."""
+    if not 0 <= number <= most:
+        raise ValueError(f"expected at most {most} {what}, as the file has data for, got {number}; export it again")
+
+
+def extensions(required: Iterable[str]) -> None:
+    """Raise ValueError if a file requires an unknown extension, or one whose package is missing."""
+    for name in required:
+        if name in PACKAGES:
+            package(name)
+        elif not any(fnmatchcase(name, pattern) for pattern in HARMLESS):
+            raise ValueError(f"expected only known extensions to be required, got {name}; export without it")
+
+
+def package(extension: str) -> Any:
+    """The package that reads an extension."""
+    name = PACKAGES[extension]
+    try:
+        return import_module(name)
+    except ImportError as missing:
+        raise ValueError(
+            f"expected {name}, which reads the extension {extension} of this file, got none ({missing}); install "
+            f"it with {to_install('gltf-compressed')}, or export without this extension"
+        ) from missing
 
 
 def version(asset: Any) -> None:

@@ -6,9 +6,7 @@ EXT_meshopt_compression, and DracoPy (Apache 2.0) for KHR_draco_mesh_compression
 
 import base64
 from collections.abc import Callable, Collection, Sequence
-from fnmatch import fnmatchcase
 from functools import cached_property
-from importlib import import_module
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -20,8 +18,9 @@ from numpy.typing import NDArray
 
 from cylcollide import shapes
 from cylcollide._types import Float64Array
-from cylcollide._version import not_installed, to_install
+from cylcollide._version import not_installed
 from cylcollide.characters import gltf_checks, quaternions
+from cylcollide.characters.gltf_checks import DRACO, MESHOPT, PACKAGES, package
 
 if TYPE_CHECKING:
     from pygltflib import GLTF2
@@ -32,11 +31,6 @@ LARGEST = {"b": 127.0, "B": 255.0, "h": 32767.0, "H": 65535.0}
 
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 TRIANGLES, STRIP, FAN = 4, 5, 6
-
-MESHOPT, DRACO = ("EXT_meshopt_compression", "KHR_meshopt_compression"), "KHR_draco_mesh_compression"
-PACKAGES = dict.fromkeys(MESHOPT, "meshopt") | {DRACO: "DracoPy"}
-HARMLESS = ("KHR_materials_*", "*_texture_*", "*_lights_*", "*_lod", "KHR_mesh_quantization", "KHR_xmp*", "VRM*")
-"""Required extensions that affect neither the skin nor its bones nor their motion."""
 
 Item = TypeVar("Item")
 
@@ -51,11 +45,7 @@ class GltfFile:
     def __init__(self, document: "GLTF2", path: Path) -> None:
         self.document, self.path = document, path
         gltf_checks.version(document.asset)
-        for name in document.extensionsRequired or ():
-            if name in PACKAGES:
-                _package(name)
-            elif not any(fnmatchcase(name, pattern) for pattern in HARMLESS):
-                raise ValueError(f"expected only known extensions to be required, got {name}; export without it")
+        gltf_checks.extensions(document.extensionsRequired or ())
         self._buffers: dict[int, bytes] = {}
         self._views: dict[int, NDArray[np.uint8]] = {}
         self._draco: dict[int, Any] = {}
@@ -180,19 +170,35 @@ class GltfFile:
             raise ValueError(f"accessor {number}: expected {kind}, got {accessor.type}; export the file again")
         dtype, width = DTYPES[accessor.componentType], WIDTHS[accessor.type]
         sparse = accessor.sparse
+        if sparse is not None:
+            changed = self._rows(sparse.indices, number, sparse.count, DTYPES[sparse.indices.componentType], 1)[:, 0]
+            values = self._rows(sparse.values, number, sparse.count, dtype, width)
         if accessor.bufferView is not None:
             rows = self._rows(accessor, number, accessor.count, dtype, width)
         elif sparse is not None:
+            gltf_checks.size(f"rows of zeros in accessor {number}", accessor.count, self._most_rows)
             rows = np.zeros((accessor.count, width), dtype)
         else:
             raise ValueError(f"accessor {number} has no data: it is sparse or compressed in a way that is not known")
         if sparse is not None:
-            changed = self._rows(sparse.indices, number, sparse.count, DTYPES[sparse.indices.componentType], 1)[:, 0]
             rows = rows.copy()
-            rows[changed] = self._rows(sparse.values, number, sparse.count, dtype, width)
+            rows[changed] = values
         if accessor.normalized:
             rows = np.maximum(rows / LARGEST[dtype.char], -1.0)
         return rows
+
+    @cached_property
+    def _most_rows(self) -> int:
+        """At least the rows of any accessor that has data: its bytes, or its points where Draco has compressed them.
+
+        Attributes of a mesh have equally many, and no motion has three times as many rows as its times have bytes.
+        """
+        accessors = self.document.accessors
+        views = [one.bufferView for one in accessors if one.bufferView is not None]
+        views += [one.sparse.values.bufferView for one in accessors if one.sparse is not None]
+        primitives = (each for mesh in self.document.meshes or () for each in mesh.primitives)
+        packed = (found[1] for each in primitives if (found := self._packed(each)) is not None)
+        return max([*(len(self._view(view)) for view in views), *(len(mesh.points) for mesh in packed)])
 
     def _rows(self, part: Any, number: int, count: int, dtype: np.dtype[Any], width: int) -> NDArray[Any]:
         """The rows that a part of accessor `number` has in a buffer view, (count, width)."""
@@ -217,7 +223,8 @@ class GltfFile:
         packed = self._buffer(how["buffer"])[start : start + length]
         if len(packed) < length:
             raise ValueError(f"expected {length} bytes of {extension}, got {len(packed)}")
-        decode = _package(extension).decode_gltf_buffer
+        gltf_checks.size(f"bytes of {extension}", how["count"] * how["byteStride"], gltf_checks.MESHOPT_RATIO * length)
+        decode = package(extension).decode_gltf_buffer
         rows = decode(packed, how["count"], how["byteStride"], how["mode"], how.get("filter", "NONE"))
         return np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
 
@@ -281,7 +288,7 @@ class GltfFile:
         how = primitive.extensions[DRACO]
         number = how["bufferView"]
         if number not in self._draco:
-            self._draco[number] = _package(DRACO).decode(self._view(number).tobytes())
+            self._draco[number] = package(DRACO).decode(self._view(number).tobytes())
         return how, self._draco[number]
 
 
@@ -306,15 +313,3 @@ def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], I
             f"{file}: expected a glTF 2.0 file with {what}, got one that cannot be read "
             f"({type(error).__name__}: {str(error)[:300]})"
         ) from None
-
-
-def _package(extension: str) -> Any:
-    """The package that reads an extension."""
-    name = PACKAGES[extension]
-    try:
-        return import_module(name)
-    except ImportError as missing:
-        raise ValueError(
-            f"expected {name}, which reads the extension {extension} of this file, got none ({missing}); install "
-            f"it with {to_install('gltf-compressed')}, or export without this extension"
-        ) from missing

@@ -1,10 +1,8 @@
-"""Records for files: JSON without nan, CSV with one number per column, and types for pydantic to check such files."""
+"""Records for files: JSON without nan, and types for pydantic to check such files."""
 
-import csv
-import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Annotated, Any
@@ -43,9 +41,6 @@ Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 Length = Annotated[Number, Field(ge=-LARGEST, le=LARGEST)]
 Text = Annotated[str, Strict(), such_that(_is_printable, f"printable text, at most {MOST_LETTERS} letters")]
 
-FIGURES = ("median", "99", "max")
-"""Suffixes of the three CSV columns of a field with three figures."""
-
 
 def plain(value: Any) -> Any:
     """The value for JSON: tuples become lists, numbers Python's, and nan and infinite numbers None."""
@@ -76,18 +71,3 @@ def refusal(error: ValidationError) -> str:
 def write_json(path: Path, record: Any, indent: int = 2) -> None:
     """Write a record as JSON; nan is an error."""
     write_text(path, json.dumps(record, indent=indent, allow_nan=False) + "\n")
-
-
-def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows with equal columns, under the column names of the first row; None is left empty."""
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    write_text(path, text.getvalue())
-
-
-def with_figures_apart(row: Mapping[str, Any], names: Sequence[str]) -> JsonObject:
-    """The row with each named field of three figures replaced by three columns at the end."""
-    apart = {f"{name}_{place}": figure for name in names for place, figure in zip(FIGURES, row[name], strict=True)}
-    return {name: value for name, value in row.items() if name not in names} | apart

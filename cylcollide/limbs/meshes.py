@@ -86,7 +86,7 @@ def _revolved(limbs: LimbTable, kind: Shape, sides: int) -> tuple[Float64Array, 
     height, radius = profile(kind, 0.5 * np.linalg.norm(axis, axis=1), limbs.radius, limbs.radius2, sides)
     angle = 2 * np.pi * np.arange(sides) / sides
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1) * (2 / (1 + np.cos(np.pi / sides)))
-    across, up = _frames(axis)
+    across, up = frames_along(axis)
     ring = np.einsum("si,nij->nsj", circle, across)
     points = (limbs.p1 + 0.5 * axis)[:, None, None] + height[:, :, None, None] * up[:, None, None]
     points = points + radius[:, :, None, None] * ring[:, None]
@@ -136,7 +136,7 @@ def _bands(pole: NDArray[np.bool_], sides: int) -> Int64Array:
     return np.concatenate(found)
 
 
-def _frames(axis: Float64Array) -> tuple[Float64Array, Float64Array]:
+def frames_along(axis: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Two unit vectors across each axis (n, 2, 3) and the unit axis (n, 3), right-handed; z for an axis of length 0."""
     axis = np.where((axis == 0).all(axis=1)[:, None], [0.0, 0.0, 1.0], axis)
     up = axis / np.linalg.norm(axis, axis=1)[:, None]

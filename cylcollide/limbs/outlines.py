@@ -1,16 +1,19 @@
 """Outlines of limbs in a direction of view, for figures, and the colours of hit groups."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from cylcollide._types import BoolArray, Float64Array, Shape
+from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.limbs.meshes import BOX_CORNERS, profile
-from cylcollide.limbs.wireframe import across, direction
+from cylcollide.limbs.meshes import BOX_CORNERS, frames_along, profile
 
 AROUND, ALONG = 32, 13
 """Points of an outline around the axis, and rings along a curved profile."""
+
+BLOCK = 1024
+"""Number of limbs whose points are computed at once: 10 MB."""
 
 COLORS = ("#8aa1b8", "#8e5ea8", "#e6a33a", "#3f7fbf", "#8c6f5a", "#00798c", "#c46a9b", "#2e4057")
 """Colours of hit groups, in the order of their names; the first: no group. Red and green mark gaps and hits."""
@@ -32,22 +35,42 @@ def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
     return 1 if tall[1] > 1.25 * tall[2] else 2
 
 
+def surfaces(limbs: Limbs, rows: ArrayLike, around: int = AROUND) -> Iterator[Float64Array]:
+    """For each of these limbs, points (n, 3) on its surface, `around` of them per ring; their hull is nearly the limb."""
+    every = np.asarray(rows, np.int64)
+    for first in range(0, len(every), BLOCK):
+        block = every[first : first + BLOCK]
+        kinds, found = limbs.kind[block], [np.empty((0, 3))] * len(block)
+        for kind in np.unique(kinds).tolist():
+            places = np.flatnonzero(kinds == kind)
+            points = _points(limbs, block[places], Shape(kind), around)
+            for place, own in zip(places.tolist(), points, strict=True):
+                found[place] = own
+        yield from found
+
+
+def _points(limbs: Limbs, rows: Int64Array, kind: Shape, around: int) -> Float64Array:
+    """Points of `surfaces` for limbs of one kind, (limbs, n, 3)."""
+    p1, p2 = limbs.p1[rows], limbs.p2[rows]
+    if kind == Shape.BOX:
+        local = BOX_CORNERS * limbs.half_extents[rows][:, None]
+        return np.asarray(p1[:, None] + local @ limbs.box_axes[rows])
+    half, sizes = 0.5 * np.linalg.norm(p2 - p1, axis=1), (limbs.radius[rows], limbs.radius2[rows])
+    height, radius = profile(kind, half, *sizes, max(around, 2 * ALONG))
+    sides, way = frames_along(p2 - p1)
+    turn = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
+    ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) @ sides
+    middle = (0.5 * p1 + 0.5 * p2)[:, None] + height[:, :, None] * way[:, None]
+    return (middle[:, :, None] + radius[:, :, None, None] * ring[:, None]).reshape(len(rows), -1, 3)
+
+
 def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
-    """Points (n, 3) on the surface of limb i, `around` of them per ring, whose convex hull is nearly the limb."""
-    if limbs.kind[i] == Shape.BOX:
-        return np.asarray(limbs.p1[i] + (BOX_CORNERS * limbs.half_extents[i]) @ limbs.box_axes[i])
-    p1, p2, row = limbs.p1[i], limbs.p2[i], slice(i, i + 1)
-    half = np.array([0.5 * np.linalg.norm(p2 - p1)])
-    sizes = limbs.radius[row], limbs.radius2[row]
-    (height,), (radius,) = profile(Shape(limbs.kind[i]), half, *sizes, max(around, 2 * ALONG))
-    way, turn = direction(p1, p2), np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
-    ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) @ across(way)
-    points = 0.5 * p1 + 0.5 * p2 + height[:, None, None] * way + radius[:, None, None] * ring
-    return np.asarray(points).reshape(-1, 3)
+    """Points of `surfaces` for limb i, (n, 3)."""
+    return next(surfaces(limbs, [i], around))
 
 
 def hull(points: Float64Array, around: int = AROUND) -> Float64Array:
     """Corners (n, 2) of the convex hull of points (n, 2), in order: the extreme points in 6 * around directions."""
     turns = np.linspace(0.0, 2.0 * np.pi, 6 * around, endpoint=False)
-    farthest = points[(points @ np.array([np.cos(turns), np.sin(turns)])).argmax(axis=0)]
+    farthest = points[(np.stack([np.cos(turns), np.sin(turns)], axis=1) @ points.T).argmax(axis=1)]
     return np.asarray(farthest[np.append(True, (np.diff(farthest, axis=0) != 0.0).any(axis=1))])

@@ -18,7 +18,7 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.limbs.figures import add_polygons, new_figure
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.limbs.outlines import AROUND, COLORS, LINE, group_colors, hull, surface_points, up_axis
+from cylcollide.limbs.outlines import AROUND, COLORS, LINE, group_colors, hull, surfaces, up_axis
 from cylcollide.query.labels import NO_STATIC
 
 if TYPE_CHECKING:
@@ -134,11 +134,11 @@ def draw_limbs(
     """Draw the limbs inside the window in their colours, one per row, from the farthest to the nearest."""
     depths, shown = view.depths(limbs), []
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    for i, color in zip(rows, colors, strict=True):
-        outline = view.flat(surface_points(limbs, i))
+    for i, color, points in zip(rows, colors, surfaces(limbs, rows, around), strict=True):
+        outline = view.flat(points)
         (x0, y0), (x1, y1) = outline.min(axis=0), outline.max(axis=0)
         if x0 <= right and x1 >= left and y0 <= high and y1 >= low:
-            shown.append((depths[i], hull(view.flat(surface_points(limbs, i, around)), around), color))
+            shown.append((depths[i], hull(outline, around), color))
     shown.sort(key=lambda one: -float(one[0]))
     look = {"facecolors": [color for _, _, color in shown], "edgecolors": LINE, "linewidths": 0.6, **style}
     add_polygons(axes, [outline for _, outline, _ in shown], **look)
@@ -194,8 +194,7 @@ def scene_figure(
     colors = dict.fromkeys(np.flatnonzero(~scene.is_wall).tolist(), OTHERS)
     colors |= {i: pale(numbers.get(groups[i], COLORS[0]), 0.7) for i in rows}
     live = [] if now is None else np.flatnonzero(~now.is_wall & np.isin(now.limbs.character, in_focus)).tolist()
-    outlines = [surface_points(limbs, i) for i in rows]
-    outlines += [] if now is None else [surface_points(now.limbs, i) for i in live]
+    outlines = [*surfaces(limbs, rows), *(() if now is None else surfaces(now.limbs, live))]
     for axes, view in zip(np.atleast_1d(figure.subplots(1, len(views))), views, strict=True):
         window(axes, view, np.concatenate(outlines or [np.zeros((1, 3))]))
         draw_walls(axes, view, limbs, [i for i in walls if i not in colors])
@@ -234,7 +233,7 @@ def rig_figure(
     figure = new_figure("Rig.plot", 8.0, 8.0)
     colors = group_colors(groups)
     of_limbs = [colors.get(group, COLORS[0]) for group in limbs.hit_group.tolist()]
-    points = np.concatenate([joints, *(surface_points(limbs, i) for i in range(len(limbs)))])
+    points = np.concatenate([joints, *surfaces(limbs, range(len(limbs)))])
     points = points if skin is None else np.concatenate([points, skin[0]])
     up = int(np.argmax(np.ptp(points, axis=0)))
     for axes, view in zip(figure.subplots(1, 2), axis_views(up, unit)[:2], strict=True):

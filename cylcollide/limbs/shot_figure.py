@@ -13,7 +13,7 @@ from cylcollide.limbs.distance import nearest_limb
 from cylcollide.limbs.explain_drawing import visible
 from cylcollide.limbs.figures import new_figure
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.limbs.outlines import AROUND, LINE, surface_points
+from cylcollide.limbs.outlines import AROUND, LINE, surfaces
 from cylcollide.limbs.pictures import (
     DASHED,
     FROM_ABOVE,
@@ -160,7 +160,7 @@ def shot_figure(
     about = scene.rows_of(focus) if focus is not None or shot.limb == NO_LIMB else scene.about(shot.limb)
     size = _size(scene, about)
     spot = shot.spot if shot.spot is not None else 0.5 * (shot.start + shot.end)
-    points = np.concatenate([spot[None], *(surface_points(limbs, i) for i in about.tolist())])
+    points = np.concatenate([spot[None], *surfaces(limbs, about)])
     points = np.clip(points, spot - size, spot + size) if focus is None else points
     along, above = along_shot(shot, scene.up, size, unit), _map_view(shot, scene.up, unit)
     gap, extent = shot.gap, float(np.ptp(along.flat(points), axis=0).max())
@@ -189,7 +189,7 @@ def shot_figure(
 
 def _size(scene: Scene, about: Int64Array) -> float:
     """The extent shown around the spot of a shot: the size of its target, of a wall at most the size of a person."""
-    points = [surface_points(scene.limbs, i) for i in about.tolist()]
+    points = list(surfaces(scene.limbs, about))
     own = float(np.ptp(np.concatenate(points), axis=0).max()) if points else 0.0
     if not points or not scene.is_wall[about].all():
         return own or PERSON
@@ -221,7 +221,8 @@ def _draw(
     if view.title != FROM_ABOVE:  # skip limbs behind the start, and walls behind the character
         from_start = float((shot.start - view.origin) @ view.axes[2])
         colors = {i: color for i, color in colors.items() if depths[i] > from_start or i in mine or i in crossed}
-        walls = [i for i in walls if (surface_points(limbs, i) - view.origin).dot(view.axes[2]).min() < middle]
+        begins = [(points - view.origin).dot(view.axes[2]).min() for points in surfaces(limbs, walls)]
+        walls = [i for i, depth in zip(walls, begins, strict=True) if depth < middle]
     draw_walls(axes, view, limbs, [i for i in walls if depths[i] >= middle])
     missed_limb = {shot.limb: colors.pop(shot.limb)} if shot.limb in colors and not shot.hit else {}
     for drawn in (colors, missed_limb):  # the missed limb is drawn over limbs in front of it

@@ -20,7 +20,7 @@ from cylcollide.crosscheck.workers import executor_of
 from cylcollide.process import files
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.rejudged import Rejudged
-from cylcollide.terminal import bars, errors_in_one_line, keep_inputs, stop, table
+from cylcollide.terminal import bars, errors_in_one_line, keep_inputs, refuse_together, stop, table
 
 TASKS = {"shots": "judging again", "export": "exporting"}
 MOST_JOBS = 1024
@@ -43,8 +43,12 @@ def rejudge(
 
     Exit status 0 if all is identical, 1 if anything differs, 2 for a bad file or option.
     """
-    if shot is not None and (what_if or export):
-        stop("--shot: expected it without --what-if and --export, which are about all shots; give it alone")
+    of_all = {"--what-if": what_if, "--export": export, "--jobs": jobs, "--scheduler": scheduler}
+    given = {name: value is not None for name, value in of_all.items()}
+    if shot is not None:
+        refuse_together("--shot", given, "it is about one shot, these are about all")
+    if jobs is not None:
+        refuse_together("--jobs", {"--scheduler": given["--scheduler"]}, "the cluster has its own workers")
     if shot is None and picture:
         stop("--picture: expected it with --shot, the number of the shot to draw")
     keep_inputs([log, what_if], export=export, picture=picture)

@@ -3,18 +3,20 @@
 import json
 import sqlite3
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cylcollide.characters.rig import Rig
+from cylcollide.limbs.browser import PORT
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.source import SQLITE
-from cylcollide.terminal import errors_in_one_line, keep_inputs, stop
-from cylcollide.view.server import PORT
+from cylcollide.terminal import errors_in_one_line, keep_inputs, stop, until_interrupted
 from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
-from cylcollide.view.viewer import Viewer, view
+
+if TYPE_CHECKING:
+    from cylcollide.view.viewer import Viewer
 
 EXPECTED = "limbs (.npz), a rig (.json), a shot log, or cases of `cylcollide crosscheck`"
 
@@ -32,6 +34,8 @@ def view_file(
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
 ) -> None:
     """Show limbs, a rig, a shot log or cases of the cross-check in a browser on this machine, without a network."""
+    from cylcollide.view.viewer import view  # noqa: PLC0415  viser takes long; help does without it
+
     if up not in ("auto", "y", "z"):
         stop(f"--up: expected y, z or auto, got {up!r}")
     keep_inputs([file], html=html, png=png)
@@ -44,7 +48,7 @@ def view_file(
     _show_or_write(viewer, shot, html, png)
 
 
-def _show_or_write(viewer: Viewer, shot: int | None, html: Path | None, png: Path | None) -> None:
+def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: Path | None) -> None:
     try:
         if shot is not None:
             viewer.choose(shot)
@@ -55,8 +59,8 @@ def _show_or_write(viewer: Viewer, shot: int | None, html: Path | None, png: Pat
             viewer.save_html(html)
             typer.echo(f"Page: {html}")
         if html is None and png is None:
-            typer.echo(f"{viewer.url}  (Ctrl-C ends it)")
-            viewer.wait()
+            with until_interrupted(viewer.url):
+                viewer.wait()
     finally:
         viewer.close()
 

@@ -8,12 +8,10 @@ import typer
 
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
-from cylcollide.terminal import errors_in_one_line
+from cylcollide.limbs.browser import PORT
+from cylcollide.terminal import errors_in_one_line, until_interrupted
 from cylcollide.view.firing import POLICY, WALLS, Firing
 from cylcollide.view.people import People, clips_for, range_rig
-from cylcollide.view.range import Range
-from cylcollide.view.server import PORT
-from cylcollide.view.viewer import has_display
 from cylcollide.world.hit_world import HitWorld
 
 
@@ -30,15 +28,18 @@ def open_range(
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
 ) -> None:
     """Shoot at people in motion by a click: limb, distance, damage, PyBullet's answer, and latency as a slider."""
+    from cylcollide.view.range import Range  # noqa: PLC0415  viser takes long; help does without it
+    from cylcollide.view.viewer import has_display  # noqa: PLC0415
+
     with errors_in_one_line():
         own = range_rig() if rig is None else Rig.load(rig)
         chosen = POLICY if policy is None else Policy.load(policy)
         shown = Range(make_firing(own, motion or [], people, seed, chosen, energy), port)
-    typer.echo(f"{shown.url}  (Ctrl-C ends it)")
-    if browser and has_display():
-        webbrowser.open(shown.url)
     try:
-        shown.run()
+        with until_interrupted(shown.url):
+            if browser and has_display():
+                webbrowser.open(shown.url)
+            shown.run()
     finally:
         shown.close()
 

@@ -4,7 +4,7 @@ import csv
 import os
 
 import pytest
-from support.package import run_command
+from support.package import printed_by, run_command
 
 from cylcollide.runtime import levels
 
@@ -61,6 +61,7 @@ def test_every_level_that_runs_here_has_a_folder(tmp_path):
     [
         (["--levels", "x86-64-v9"], ("no level 'x86-64-v9'", "known levels: ")),
         (["--out", "/dev/null/report"], ("cannot write to", "--out")),
+        (["--scaling"], ("--scaling does not go with --engines", "leave out")),
     ],
 )
 def test_bad_usage_is_one_line(refused, options, words, tmp_path):
@@ -81,6 +82,9 @@ def test_bench_needs_none_of_the_other_commands_packages(tmp_path):
     done = bench("bench", *options, hidden=hidden)
     assert done.returncode == 0, done.stderr
     assert "without mujoco: mujoco is needed here" in done.stdout
+    printed_by(
+        "-c", "import sys; sys.modules['pydantic'] = None; import cylcollide.bench.command"
+    )  # older Typers need none
 
 
 def test_help_lists_every_command_even_one_whose_packages_are_missing():

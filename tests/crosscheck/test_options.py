@@ -19,7 +19,8 @@ def test_a_number_out_of_bounds_is_refused(command, tmp_path, asked, option, val
 @pytest.mark.parametrize("value", ["", "no\nsuch", "[/bold]", "x" * 3000, "../../etc", "\u2028"])
 @pytest.mark.parametrize(("asked", "option"), [(name, option) for name in NAMES for option in NAMES[name]])
 def test_a_name_that_is_not_known_is_one_line(refused, tmp_path, asked, option, value):
-    refused(asked, f"{option}={value}", "--out", tmp_path / "out")
+    refused(asked, f"{option}={value}", "--out", tmp_path / "new" / "out")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("row", ["99999999999999999999", "-1", "-99999999999999999999"])

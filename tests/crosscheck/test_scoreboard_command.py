@@ -68,6 +68,9 @@ def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, cross
         (["--engines", "exact", "--out", "taken/report"], "cannot write to"),
         (["--engines", "all", "--motion", "walk"], "--motion does not go with --engines"),
         (["--families", "rim", "--motion", "walk"], "--motion does not go with --families"),
+        (["--families", "rim", "--engines", "none"], "no engine 'none'"),
+        (["--families", "rim", "--scheduler", "tcp://nowhere:1", "--jobs", "1"], "--jobs does not go with --scheduler"),
+        (["--engines", "exact", "--jobs", "1"], "--jobs does not go with --engines"),
         (["--scheduler", "tcp://nowhere:1"], "--scheduler goes with --families"),
     ],
 )

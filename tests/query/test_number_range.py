@@ -152,7 +152,7 @@ def test_all_sizes_at_once(kind: int):
 @pytest.mark.parametrize("kind", SHAPE_ROWS)
 def test_squared_distances_from_the_axis(kind: int):
     """Products of four lengths overflow from 2**256 on; the squared distance does not."""
-    asked = spread_shots(kind, 240)
+    asked = spread_shots(kind, sized(80, 240))
     limbs, solids = asked.shapes.limbs(), asked.shapes.solids()
     seen, rng = 0, np.random.default_rng(kind)
     middle = 0.5 * (asked.shapes.p1 + asked.shapes.p2)

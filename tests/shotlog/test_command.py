@@ -104,10 +104,19 @@ def test_bad_options_change_nothing(rejudge, log: Path, options: list[object]):
 
 
 @pytest.mark.parametrize(
-    "options", [["--shot", 1, "--export", "x"], ["--shot", 1, "--what-if", "x"], ["--picture", "x.png"]]
+    "options",
+    [
+        *(
+            ["--shot", 1, *other]
+            for other in (["--export", "x"], ["--what-if", "x"], ["--jobs", 1], ["--scheduler", "x"])
+        ),
+        ["--picture", "x.png"],
+        ["--jobs", 1, "--scheduler", "x"],
+    ],
 )
 def test_options_that_would_do_nothing_are_refused_in_one_line(refused, log: Path, options: list[object]):
-    assert re.match(r"cylcollide: --(shot|picture): expected it with", refused("rejudge", log, *options))
+    line = refused("rejudge", log, *options)
+    assert re.match(r"cylcollide: --(shot|jobs) does not go with --|cylcollide: --picture: expected it with", line)
 
 
 def test_suffixes_of_pictures(rejudge, log: Path, tmp_path: Path):

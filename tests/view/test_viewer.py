@@ -231,6 +231,19 @@ def test_bad_files_end_in_one_line(refused, words, tmp_path: Path):
     refused("view", tmp_path / words[0], *words[1:])
 
 
+@pytest.mark.parametrize(("words", "waits"), [(["view", "limbs.npz"], "viewer"), (["range", "--people", 1], "range")])
+def test_ctrl_c_is_how_a_page_ends(command, monkeypatch, tmp_path: Path, words, waits: str):
+    def interrupt(_seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"cylcollide.view.{waits}.time", SimpleNamespace(sleep=interrupt, monotonic=time.monotonic))
+    monkeypatch.chdir(tmp_path)
+    cc.Limbs.spheres([[0, 0, 0]], 1.0).save("limbs.npz")
+    status, said, error = command(*words, "--no-browser")
+    assert said.endswith("(Ctrl-C ends it)\nEnded.\n")
+    assert (status, error) == (0, "")
+
+
 @pytest.mark.parametrize("option", ["--html", "--png"])
 def test_what_is_viewed_is_not_written(refused, option: str, tmp_path: Path):
     rig = tmp_path / "rig.json"

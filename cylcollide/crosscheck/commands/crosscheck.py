@@ -14,7 +14,6 @@ from cylcollide.crosscheck.cases.case import write_cases
 from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.records import one_line, write_json
 from cylcollide.crosscheck.report import tables
-from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
 from cylcollide.crosscheck.run.run import FinishedRun, run_plan, write_numbers, wrong_count
@@ -22,7 +21,7 @@ from cylcollide.crosscheck.run.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 from cylcollide.crosscheck.run.scoreboard import Score, check_names, scoreboard
 from cylcollide.crosscheck.run.tally import ALL
 from cylcollide.crosscheck.workers import executor_of
-from cylcollide.terminal import bars, make_writable, stop, table
+from cylcollide.terminal import bars, refuse_together, stop, table, writable
 
 DEFAULT_RAYS = 200_000
 DEFAULT_RAYS_BY_FAMILIES = 1_000_000
@@ -70,10 +69,15 @@ def crosscheck(
     `cylcollide replay`; with --families too, index.html shows the scoreboard. Exit status 1 if exact arithmetic does
     not confirm this library in every disagreement.
     """
+    from cylcollide.crosscheck.report.page import write_page  # noqa: PLC0415  help does without Plotly
+
     console = Console()
-    if motion and (families or engines):
-        option = "--families" if families else "--engines"
-        stop(f"--motion does not go with {option}: the humanoid family plays all motions; leave one of them out")
+    if motion:
+        others = {"--families": bool(families), "--engines": bool(engines)}
+        refuse_together("--motion", others, "the humanoid family plays all motions")
+    if jobs is not None:
+        refuse_together("--jobs", {"--scheduler": scheduler is not None}, "the cluster has its own workers")
+        refuse_together("--jobs", {"--engines": bool(engines and not families)}, "each engine has one process")
     if scheduler is not None and not families:
         stop("--scheduler goes with --families only; add --families all")
     if engines and not families:
@@ -85,26 +89,28 @@ def crosscheck(
             plan: Plan = FamiliesPlan(wanted, rays or DEFAULT_RAYS_BY_FAMILIES, seed)
         else:
             plan = PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motion or ()))
-    make_writable(out)
-    # First, to report a wrong name at once.
-    scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
-    with _errors_in_one_line(), bars(console, TASKS) as progress:
-        with executor_of(jobs, scheduler) as executor:
-            result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
-        result.summary["engines"] = engines or []
-        result.summary["scoreboard"] = [score.record() for score in scores]
-        result.summary["distances"] = distances(("bullet", *(engines or ())), seed=seed)
-        writers = [write_numbers, write_page, *([tables.write_tables] if plan.finds_causes else [])]
-        _remove_stale(out, result, scored=bool(engines))
-        for done, write in enumerate(writers, 1):
-            write(result, out)
-            progress("files", done, len(writers))
-    _print_result(console, result)
-    console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
-    file, every = "cases.json" if plan.finds_causes else "rays.npz", result.summary["families"][-1]["disagreements"]
-    _fail_if(result.unproved, f"of {every} disagreements", out / file)
-    _fail_if_unproved(scores, out)
-    _fail_if(result.summary["distances"]["unproved"], WRONG_SIGNS, out / "summary.json")
+    with writable(out):
+        # First, so that a wrong name is reported at once.
+        scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
+        with _errors_in_one_line(), bars(console, TASKS) as progress:
+            with executor_of(jobs, scheduler) as executor:
+                result = run_plan(
+                    plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress
+                )
+            result.summary["engines"] = engines or []
+            result.summary["scoreboard"] = [score.record() for score in scores]
+            result.summary["distances"] = distances(("bullet", *(engines or ())), seed=seed)
+            writers = [write_numbers, write_page, *([tables.write_tables] if plan.finds_causes else [])]
+            _remove_stale(out, result, scored=bool(engines))
+            for done, write in enumerate(writers, 1):
+                write(result, out)
+                progress("files", done, len(writers))
+        _print_result(console, result)
+        console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
+        file, every = "cases.json" if plan.finds_causes else "rays.npz", result.summary["families"][-1]["disagreements"]
+        _fail_if(result.unproved, f"of {every} disagreements", out / file)
+        _fail_if_unproved(scores, out)
+        _fail_if(result.summary["distances"]["unproved"], WRONG_SIGNS, out / "summary.json")
 
 
 @contextmanager
@@ -122,26 +128,32 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     """Score the engines, print the tables, write ``scoreboard.json``, ``.csv`` and ``-cases.json`` into ``out``."""
     with _errors_in_one_line():
         check_names(engines)
-    make_writable(out)
-    began = time.perf_counter()
-    try:
-        with _errors_in_one_line(), bars(console, TASKS) as progress:
-            scores = scoreboard(engines, rays, seed, progress, apart=True)
-            told = distances(engines, seed=seed)
-    except KeyboardInterrupt:
-        stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
-    seconds, rows = round(time.perf_counter() - began, 3), [score.record() for score in scores]
-    about = {"schema": SCORE_SCHEMA, "run": "scoreboard", "seed": seed, "seconds": seconds, "versions": own_versions()}
-    with _errors_in_one_line():
-        write_json(out / SCORES, about | {"scoreboard": rows, "distances": told})
-        write_cases(out / SCORED_CASES, [case for score in scores for case in score.cases])
-        tables.write_score_csv(rows, out / SCORES_CSV)
-    _print_tables(console, [*tables.score_tables(rows, wide=False), *tables.distance_tables(told)])
-    console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
-    if any(score.cases for score in scores):
-        console.print(f"The worst of each: cylcollide replay {escape(str(out / SCORED_CASES))}", soft_wrap=True)
-    _fail_if(told["unproved"], WRONG_SIGNS, out / SCORES)
-    return scores
+    with writable(out):
+        began = time.perf_counter()
+        try:
+            with _errors_in_one_line(), bars(console, TASKS) as progress:
+                scores = scoreboard(engines, rays, seed, progress, apart=True)
+                told = distances(engines, seed=seed)
+        except KeyboardInterrupt:
+            stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
+        seconds, rows = round(time.perf_counter() - began, 3), [score.record() for score in scores]
+        about = {
+            "schema": SCORE_SCHEMA,
+            "run": "scoreboard",
+            "seed": seed,
+            "seconds": seconds,
+            "versions": own_versions(),
+        }
+        with _errors_in_one_line():
+            write_json(out / SCORES, about | {"scoreboard": rows, "distances": told})
+            write_cases(out / SCORED_CASES, [case for score in scores for case in score.cases])
+            tables.write_score_csv(rows, out / SCORES_CSV)
+        _print_tables(console, [*tables.score_tables(rows, wide=False), *tables.distance_tables(told)])
+        console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
+        if any(score.cases for score in scores):
+            console.print(f"The worst of each: cylcollide replay {escape(str(out / SCORED_CASES))}", soft_wrap=True)
+        _fail_if(told["unproved"], WRONG_SIGNS, out / SCORES)
+        return scores
 
 
 def _remove_stale(out: Path, result: FinishedRun, *, scored: bool) -> None:

@@ -20,7 +20,6 @@ from cylcollide.crosscheck.cases.recast import EngineResult, Replayed, engine_ti
 from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.page import repro_source
 from cylcollide.process.files import write_text
 from cylcollide.terminal import errors_in_one_line, keep_inputs, stop, table
 
@@ -74,6 +73,8 @@ def replay(
         write_cases(out, found[0].case)
         console.print(f"Case: {escape(str(out))}", soft_wrap=True)
     if repro is not None:
+        from cylcollide.crosscheck.report.page import repro_source  # noqa: PLC0415  help does without Plotly
+
         write_text(repro, repro_source(found[0].case))
         console.print(f"Script: {escape(str(repro))}", soft_wrap=True)
     if not all(one.reproduced for one in found):

@@ -16,8 +16,9 @@ import numpy as np
 
 from cylcollide.crosscheck.cases.wording import NOTHING, digits, percent, scale_words
 from cylcollide.crosscheck.compare.disagreements import COUNTED_FIELDS, VERDICTS, Cause, Kind
+from cylcollide.crosscheck.csv_rows import with_figures_apart, write_csv
 from cylcollide.crosscheck.generate.bullets import AIMED
-from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun
 from cylcollide.crosscheck.run.scoreboard import ASKED

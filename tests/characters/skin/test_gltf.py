@@ -84,6 +84,9 @@ def no_joints(content):
     del content["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"]
 
 
+SPARSE = {"count": 1, "indices": {"bufferView": 0, "componentType": 5121}, "values": {"bufferView": 0}}
+
+
 def attributes(content):
     return content["meshes"][0]["primitives"][0]["attributes"]
 
@@ -97,6 +100,10 @@ def attributes(content):
         (lambda c: c["accessors"][0].update(count=10**6), "TypeError|ValueError"),
         (lambda c: c["accessors"][0].update(componentType=1), "KeyError"),
         (lambda c: c["accessors"][0].pop("bufferView"), "sparse or compressed"),
+        (
+            lambda c: c["accessors"][0].update(count=10**7, bufferView=None, sparse=SPARSE),
+            "at most .* rows of zeros in",
+        ),
         (lambda c: c["skins"][0].update(joints=[2, 3]), "IndexError|ValueError"),
         (lambda c: c["nodes"][4].update(children=[2]), "expected nodes in trees, got node 2 below nodes 1 and 4"),
         (lambda c: c["nodes"][1].pop("children") and c["nodes"][4].update(children=[2]), "got node 2 above itself"),
