@@ -8,8 +8,9 @@ copy of a DIRECT client, makes the calls first.
 
 import faulthandler
 import os
-import sys
+import signal
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,16 @@ EMPTY_FIELDS = (0.0, 1.0)
 ROUNDING = 1e-6
 """Relative error allowed for bounding boxes: Bullet's are float64 sums of a few terms, its importer's are float32."""
 
+ENDING = [
+    getattr(signal, f"SIG{name}")
+    for name in ("SEGV", "BUS", "FPE", "ILL", "ABRT", "ALRM")
+    if hasattr(signal, f"SIG{name}")
+]
+"""Signals that end the child process."""
+
+LONGEST_CALLS = 20
+"""Seconds after which the child process ends: a lock that another thread held at the fork is never released in it."""
+
 SOUND, NOISE = b".", b"?"
 """What the child process writes after a call that returned the link's shapes, and after one that returned noise."""
 
@@ -48,25 +59,33 @@ def _shown_as_capsules(client: Client, body: int) -> set[int]:
 
 def crashing(client: Client, body_links: list[BodyLink]) -> set[BodyLink]:
     """The links for which `getCollisionShapeData` must not be called: it crashes, or its answer is noise."""
-    if not hasattr(os, "fork") or not client.is_direct:
-        return {at for at in body_links if at.link in _shown_as_capsules(client, at.body)}  # no child process can help
     bad: set[BodyLink] = set()
     left = list(body_links)
     while left:
         marks = _marks_of_calls(client, left)
+        if marks is None:
+            return bad | {at for at in left if at.link in _shown_as_capsules(client, at.body)}
         bad.update(at for at, mark in zip(left, marks + NOISE, strict=False) if mark == NOISE[0])
         left = left[len(marks) + 1 :]
     return bad
 
 
-def _marks_of_calls(client: Client, body_links: list[BodyLink]) -> bytes:
-    """A mark for each of the links, in order, for which a child process made the call before it crashed."""
+def _marks_of_calls(client: Client, body_links: list[BodyLink]) -> bytes | None:
+    """A mark for each of the links, in order, for which a child process made the call before it crashed.
+
+    None if there is no child process, or if it has no copy of the client.
+    """
+    if not hasattr(os, "fork") or not client.is_direct:
+        return None
     read_end, write_end = os.pipe()
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if closed
-        stream.flush()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # about fork with threads: the child runs none of them
-        child = os.fork()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # about fork with threads: the child runs none of them
+            child = os.fork()
+    except OSError:  # too many processes, or too little memory
+        os.close(read_end)
+        os.close(write_end)
+        return None
     if child == 0:
         try:
             _call_all(client, body_links, write_end)
@@ -77,7 +96,8 @@ def _marks_of_calls(client: Client, body_links: list[BodyLink]) -> bytes:
         with os.fdopen(read_end, "rb") as marks:
             return marks.read()
     finally:
-        os.waitpid(child, 0)
+        with suppress(ChildProcessError):  # the program ignores SIGCHLD, or collects all child processes itself
+            os.waitpid(child, 0)
 
 
 def _call_all(client: Client, body_links: list[BodyLink], write_end: int) -> None:
@@ -85,6 +105,10 @@ def _call_all(client: Client, body_links: list[BodyLink], write_end: int) -> Non
     import resource  # noqa: PLC0415  # exists where fork does
 
     faulthandler.disable()
+    for number in ENDING:  # a handler that returns would repeat the instruction that crashes
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.alarm(LONGEST_CALLS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     nowhere = os.open(Path(os.devnull), os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -244,7 +244,7 @@ def test_meshopt_is_read(tmp_path):
         read(tmp_path, (content, packed[: len(packed) // 2]))
     content["bufferViews"][0]["extensions"]["EXT_meshopt_compression"]["count"] = 10**7
     with pytest.raises(
-        ValueError, match="expected at most .* bytes of EXT_meshopt_compression, as the file has data for"
+        ValueError, match=r"expected at most .* bytes of EXT_meshopt_compression, as the file has data for"
     ):
         read(tmp_path, (content, packed))
 
