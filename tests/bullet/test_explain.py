@@ -127,7 +127,7 @@ def test_every_cause_and_a_move_that_helps(c):
     assert set(CAUSE_NAMES.values()) <= {cause.label for cause in Cause}
 
 
-def test_a_start_on_a_plane_and_an_end_on_it_have_their_words(c):
+def test_a_start_and_an_end_on_a_plane_have_their_words(c):
     mirror = Mirror(c, mesh="wrap", inside="hit")
     starts, ends = np.full((3, 3), [0.5, 1, 0]), np.full((3, 3), [0.5, 1, 0])
     starts[1, 2], ends[[0, 2], 2] = 1.0, (1.0, -1.0)
@@ -220,7 +220,7 @@ def test_a_margin_is_saved(c, replay, tmp_path):
     assert replay(tmp_path / "case.json")[0] == 0
 
 
-def test_what_is_wrapped_is_not_saved(c, tmp_path):
+def test_wrapped_shapes_are_not_saved(c, tmp_path):
     found = Mirror(c, mesh="wrap").explain([0, -3.8, 3], [0, -3.8, -1])
     assert not found.differs
     with pytest.raises(ValueError, match=r"save: expected limbs and planes, got .*, which no file holds"):

@@ -167,6 +167,6 @@ def test_a_motion_of_another_body_is_refused():
         RecordedMotion("made up", False, np.zeros((2, 8))).pose(0, (4,))
 
 
-def test_an_unknown_motion_names_the_known(humanoid):
+def test_unknown_motions_list_known_ones(humanoid):
     with pytest.raises(ValueError, match=r"walk, got 'moonwalk'"):
         humanoid.pose("moonwalk", 0)

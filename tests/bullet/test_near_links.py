@@ -203,7 +203,7 @@ def test_bad_quaternions_raise_pybullets_error(c):
 @pytest.mark.parametrize("length", [0.97, 1.004, 1.03])
 @pytest.mark.parametrize("bare", [True, False])
 def test_a_body_slightly_stretched_by_a_quaternion(c, asked, kind, length, bare):
-    """Seen by its base alone: its link ends where no joint takes it otherwise."""
+    """The body is found from its base alone: its link is where the joint cannot move it without the stretch."""
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)
     given = {"linkPositions": [[2, 0, 0]], "linkJointTypes": [kind], "linkJointAxis": [[1, 0, 0]]}
     body = scenes.linked(c, 0.0, -1 if bare else ball, [ball], basePosition=[0.3, 0, 0], **given)

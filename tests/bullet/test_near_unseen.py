@@ -96,7 +96,7 @@ def test_a_body_that_takes_a_number_after_all_bodies_were_listed(c, is_own):
         assert Mirror(c).rayTest(*ray, collisionFilterMask=mask)[0][0] == hit
 
 
-def test_a_link_of_a_mesh_alone_is_where_its_joint_is(c):
+def test_a_link_of_only_a_mesh_is_where_its_joint_is(c):
     """PyBullet's boxes of links lag a step behind until forward kinematics is requested; Bullet's own boxes do not."""
     duck = p.createCollisionShape(p.GEOM_MESH, fileName="duck.obj", meshScale=[0.1] * 3, physicsClientId=c)
     body = scenes.linked(c, 1.0, scenes.shape(c, 0), [duck], linkPositions=[[1, 0, 0]])

@@ -168,7 +168,7 @@ def test_pybullets_ball_hits_nothing_earlier(c):
     worst, seen = 0.0, []
     for i in range(80):
         last = min(hits.fraction[i], 1.0)
-        outside = least(starts[i]) > 0.0  # what the ball starts in is ignored
+        outside = least(starts[i]) > 0.0  # bodies that contain the start are ignored
         before = [least(starts[i] + last * k / steps * (ends[i] - starts[i]))[outside].min() for k in range(1, steps)]
         assert min(before) > -1e-4
         if hits.hit[i]:

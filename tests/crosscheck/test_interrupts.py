@@ -85,7 +85,7 @@ def test_chunks_that_were_finished_are_kept_and_used_again(tmp_path, kind, jobs)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_workers_end_with_the_command_however_it_ends(tmp_path, number):
+def test_workers_end_with_the_command_for_any_signal(tmp_path, number):
     options = ["crosscheck", "--rays", 400_000, "--jobs", 2, "--out", tmp_path]
     status, _, _ = ended(options, lambda: chunks(tmp_path), lambda run: run.send_signal(number))
     assert status == (-number if number == signal.SIGKILL else 128 + number)

@@ -75,7 +75,7 @@ def test_missing_sides_are_nan(wrong):
     assert (wrong["limb_true"][rows] >= 0).all()
 
 
-def test_errors_are_those_of_the_two_points(result):
+def test_errors_equal_recomputed_ones(result):
     """Bullets are drawn and cast again, and errors are computed here."""
     error, tilt = [], []
     for scene in (scene for key in PLAN.keys for scene in PLAN.draw(key)):

@@ -41,7 +41,7 @@ def test_order_with_rationals_matches_oracle(one, value):
 
 
 @given(roots())
-def test_approximations_are_good_to_their_digits(one):
+def test_approximations_are_accurate(one):
     number, true = one
     near = Fraction(*number.approximate())
     lo, hi = algebraic.enclosure(true, 700)

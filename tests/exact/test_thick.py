@@ -147,7 +147,7 @@ def test_sides_refer_to_the_limb():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])
-def test_beside_bisection(kind):
+def test_equals_bisection(kind):
     rng, hits = np.random.default_rng(KINDS.index(kind)), 0
     for _ in range(25):
         limb = limb_of(kind, rng)

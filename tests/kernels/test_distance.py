@@ -286,7 +286,7 @@ OPEN = [  # cases that rounding could reverse
 
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("case", OPEN)
-def test_what_rounding_may_reverse_is_uncertain(case):
+def test_cases_near_ties_are_uncertain(case):
     limbs, point = case
     assert not nearest_place(tuple(map(float, point)), limb_of(limbs)).certain
     if limbs.kind[0] == cc.Shape.CYLINDER:

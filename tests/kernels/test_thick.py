@@ -185,7 +185,7 @@ def bore_rays(rng, n):
         yield tube, target - direction * (3.0 if k % 5 else 0.0), target + direction * rng.uniform(0.1, 3.0), radius
 
 
-def test_bores_beside_rational_arithmetic():
+def test_bores_equal_rational_arithmetic():
     rng, pieces, faces, open_ones = np.random.default_rng(77), [0, 0, 0], set(), 0
     for tube, start, end, radius in bore_rays(rng, 70):
         solid = grown_by(exact_limb(tube._table, 0), radius)

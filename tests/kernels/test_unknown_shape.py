@@ -72,7 +72,7 @@ def test_crossings_and_contacts_are_nan(face):
     assert np.isnan(place_of_thick(fraction, LIMB)).all()
 
 
-def test_a_bounded_contact_is_no_place(monkeypatch):
+def test_bounded_contacts_are_nan(monkeypatch):
     monkeypatch.setattr(thick_surface, "BOUNDED", (UNKNOWN,))
     assert np.isnan(place_of_thick(as_double_double(POINT), LIMB)).any(axis=1).all()
 

@@ -106,8 +106,8 @@ def test_segments_through_a_bore():
     assert min(sides.count(True), sides.count(False)) > 40 // 6
 
 
-def test_a_tube_that_is_near_twice():
-    """Half-way it is farther away than at both of its minima."""
+def test_a_tube_with_two_minima():
+    """The distance rises, falls and rises along the segment: its minima are at the start and later."""
     start, end = np.array([0.0, 0.1, 1.6]), np.array([1.5, 0.1, 1.9])
     distances = [of_one(PIPE, p, p).gap for p in start + np.linspace(0, 1, 200)[:, None] * (end - start)]
     rises = np.diff(distances) > 0

@@ -71,7 +71,7 @@ def place_in(camera, place: np.ndarray) -> np.ndarray:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are read from /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_chromium_ends_with_the_command_however_it_ends(tmp_path, number):
+def test_chromium_ends_with_the_command_for_any_signal(tmp_path, number):
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # short: Chromium's sockets lie there
 
         def of_browser():
