@@ -1,4 +1,4 @@
-"""What tests of mirrors share."""
+"""Fixtures of the tests of mirrors."""
 
 from typing import NamedTuple
 
@@ -38,17 +38,17 @@ def clients():
 
 @pytest.fixture(autouse=True)
 def usual_lengths():
-    """Forget the quaternions that tests gave bodies: mirrors of a process that gave none read less."""
+    """Restore `LENGTHS` after tests with unusual quaternions, after which mirrors read more."""
     before, LENGTHS[0] = LENGTHS[0], USUAL
     yield
     LENGTHS[0] = before
 
 
 class Asked(NamedTuple):
-    """What a `NearBodies` answered, and what it read for that."""
+    """Result of a call of `NearBodies.answers`, and counts of the bodies and links that it read."""
 
     answers: list | None
-    bodies: int  # that there are
+    bodies: int  # in the scene
     near: int  # bodies near rays
     links: int  # of near bodies
     read: int  # links of near bodies

@@ -1,4 +1,4 @@
-"""The mirror against the live client: the same body, link and point for every clear ray, however the body was made."""
+"""The mirror compared with the live client: equal body, link and point for every clear ray, for all kinds of bodies."""
 
 import numpy as np
 import pybullet as p
@@ -12,7 +12,7 @@ RAYS = 4000
 
 
 def assert_agreement(mirror, number, seed, span=1.5, centre=(0.0, 0.0, 0.0), least=400, **keywords):
-    """Compare clear rays: who is hit, and where, to the tolerances of `support.pybullet_scenes`."""
+    """Compare body, link and place of the hits of clear rays, to the tolerances of `support.pybullet_scenes`."""
     starts, ends = scenes.rays(np.random.default_rng(seed), RAYS, span, centre)
     found = scenes.compare(mirror, number, starts, ends, **keywords)
     assert found.clear.mean() > 0.9
@@ -31,7 +31,7 @@ def assert_agreement(mirror, number, seed, span=1.5, centre=(0.0, 0.0, 0.0), lea
 
 
 def assert_agreement_of_a_scene(c, make, seed, least, limbs=None):
-    """The same of a scene that was just made, with so many limbs."""
+    """Make a scene, check the number of its limbs, and compare its clear rays."""
     make(c, np.random.default_rng(seed))
     mirror = Mirror(c)
     p.performCollisionDetection(physicsClientId=c)
@@ -82,7 +82,7 @@ def test_mjcf_with_implicit_capsules(c):
     mirror = Mirror(c)
     assert len(mirror.limbs) == 19
     p.performCollisionDetection(physicsClientId=c)
-    # its spheres have a margin of their radius, its capsules too: nothing is rounded off
+    # the margin of its spheres and capsules is their radius: nothing is rounded off
     assert_agreement(mirror, c, 9, span=0.8, centre=(0, 0, 1.2), least=500)
 
 

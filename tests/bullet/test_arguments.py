@@ -1,4 +1,4 @@
-"""Arguments of the ray tests: lists take a short cut, which must take and refuse the same as arrays."""
+"""Arguments of the ray tests: lists have a fast path, which accepts and refuses the same as arrays."""
 
 import numpy as np
 import pytest
@@ -31,12 +31,12 @@ def test_rows_of_any_kind_are_the_same_numbers(convert):
     ],
     ids=str,
 )  # fmt: skip
-def test_what_is_no_vector_is_refused_by_name(bad):
+def test_bad_vectors_are_refused_by_name(bad):
     with pytest.raises(ValueError, match=r"^rays: expected"):
         vectors(bad, "rays")
 
 
-def test_rows_belong_together():
+def test_row_counts_are_equal():
     with pytest.raises(ValueError, match="rays: expected 2 rows, got 1"):
         vectors([[1.0, 2.0, 3.0]], "rays", 2)
     assert vectors([[1.0, 2.0, 3.0]], "rays", 1).flags.writeable

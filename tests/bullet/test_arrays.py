@@ -1,4 +1,4 @@
-"""A mirror's queries with arrays: the same answers as its tuples, and what `RayHits` has beside."""
+"""A mirror's queries with arrays: the same answers as its tuples, and the other columns of `RayHits`."""
 
 import numpy as np
 import pybullet as p
@@ -28,14 +28,14 @@ def scene(request):
 
 
 def segments(rng, n=3000):
-    """Random ones, and ones between points of a lattice that planes run through."""
+    """Random segments, and segments between points of a lattice that the planes contain."""
     lattice = np.round(rng.uniform(-2, 2, (2, n, 3)) * 4) / 4
     starts, ends = scenes.rays(rng, n, 1.5)
     return np.concatenate([starts, lattice[0]]), np.concatenate([ends, lattice[1]])
 
 
 @pytest.mark.parametrize("inside", ["ignore", "hit", "exit"])
-def test_arrays_are_the_tuples(scene, inside):
+def test_arrays_equal_tuples(scene, inside):
     mirror = Mirror(scene, mesh="wrap", inside=inside)
     starts, ends = segments(np.random.default_rng(2))
     for mask in (2**32 - 1, 2):
@@ -99,7 +99,7 @@ def test_chords_are_the_numbered_hits(scene):
 
 @pytest.mark.parametrize("how", COPIES)
 def test_copies_of_answers(scene, how):
-    """They have all columns, without the client."""
+    """Copies have all columns and need no client."""
     starts, ends = (rows[:2000].reshape(40, 50, 3) for rows in segments(np.random.default_rng(4)))
     mirror = Mirror(scene, mesh="wrap")
     for answer in (mirror.cast_segments(starts, ends), mirror.chords_segments(starts, ends)):

@@ -1,4 +1,4 @@
-"""Which segments enter a box: all that do, up to their fractions, and few others; against boxes in exact arithmetic."""
+"""Segments that enter a box up to their fractions: all are found, and few others; compared with exact arithmetic."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from cylcollide.constants import TREE_WIDTH
 
 
 def entering(low, high, starts, ends, until):
-    """Whether each segment does."""
+    """Whether the loop finds each segment."""
     tree, rows = build(low, high), np.empty(len(starts), np.int64)
     count = entering_rows(tree, starts, ends, until, np.empty(tree.stack_size + TREE_WIDTH), rows)
     found = np.zeros(len(starts), bool)
@@ -20,13 +20,13 @@ def entering(low, high, starts, ends, until):
 
 
 def occluded(low, high, starts, ends, grown=0.0):
-    """The same of boxes grown on every side, exactly."""
+    """Whether each segment enters a box grown on every side, exactly."""
     boxes = cc.Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0 + grown)
     return cc.HitWorld(boxes).occluded_segments(starts, ends)
 
 
 def scene(rng, boxes, n):
-    """Boxes of whole coordinates, some in each other, and segments in and out of them, some in planes of faces."""
+    """Boxes with integer coordinates, some overlapping, and segments into and out of them, some in planes of faces."""
     low = rng.integers(-8, 8, (boxes, 3)).astype(float)
     starts, ends = rng.integers(-16, 16, (2, n, 3)) / 2.0
     starts[n // 2 :] += 0.3 * rng.normal(size=(n - n // 2, 3))
@@ -35,7 +35,7 @@ def scene(rng, boxes, n):
 
 @pytest.mark.parametrize("boxes", [1, 3, 9, 40])
 @pytest.mark.parametrize("scale", [2.0**-30, 1.0, 2.0**40])
-def test_all_that_enter_and_few_others(boxes, scale):
+def test_finds_entering_and_few_others(boxes, scale):
     low, high, starts, ends = (scale * x for x in scene(np.random.default_rng(boxes), boxes, 3000))
     for until in (1.0, 0.25):
         found = entering(low, high, starts, ends, np.full(3000, until))

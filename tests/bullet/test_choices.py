@@ -1,4 +1,4 @@
-"""What a user chooses: `inside="bullet"` as PyBullet itself has it, and a tolerance of the mirror's shapes."""
+"""Options of mirrors: `inside="bullet"`, as in PyBullet itself, and a tolerance of the mirror's shapes."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ SOLID = (0, 1, 2, 3)  # of `scenes.SIZES`: sphere, box, capsule, cylinder
 
 
 def starts_inside(mirror, rng, n, below):
-    """Points (n, 3) in the limbs, by so much below their surfaces."""
+    """Points (n, 3) in the limbs, at least `below` under their surfaces."""
     limbs = mirror.limbs
     reach = np.linalg.norm(limbs.half_extents, axis=1) + limbs.radius + np.linalg.norm(limbs.p2 - limbs.p1, axis=1) / 2
     limb = rng.integers(len(limbs), size=20 * n)
@@ -26,7 +26,7 @@ def starts_inside(mirror, rng, n, below):
 
 @pytest.mark.parametrize("kind", SOLID)
 def test_starts_inside_are_pybullets_shape_by_shape(c, kind):
-    """From a rounding below the surface on; in boxes and cylinders below the margin, in which PyBullet hits."""
+    """Starts deeper than rounding; in boxes and cylinders deeper than the margin, within which PyBullet hits."""
     rng = np.random.default_rng(kind)
     for i in range(3):
         scenes.body(c, kind, [3 * i, 0, 0], rng)
@@ -47,7 +47,7 @@ def test_starts_inside_are_pybullets_shape_by_shape(c, kind):
 
 
 def test_special_starts_in_a_ball_and_a_capsule(c):
-    """In the core, across, a hair towards and away, without length: no hit but towards."""
+    """Rays in the core, across it, slightly towards and away from it, and of length 0: only those towards it hit."""
     ball, capsule = scenes.body(c, 0, [0, 0, 0]), scenes.body(c, 2, [3, 0, 0])
     p.performCollisionDetection(physicsClientId=c)
     mirror = Mirror(c, inside="bullet")
@@ -92,7 +92,7 @@ def test_a_hit_of_a_core_hides_what_is_behind_it_in_every_query(c):
     assert mirror.rayTest(starts[0], ends[0], collisionFilterMask=1)[0][0] == duck, "static bodies are of group 2"
 
 
-def test_directions_that_float64_does_not_tell_are_exact(c):
+def test_directions_float64_cannot_resolve_are_exact(c):
     scenes.body(c, 2, [0, 0, 0], np.random.default_rng(3))
     mirror = Mirror(c, inside="bullet")
     world, places = mirror._scene.state.world, mirror._scene.state.shape_link
@@ -159,7 +159,7 @@ def test_limbs_are_inflated_and_wrapped_shapes_are_not(c):
 
 
 @pytest.mark.parametrize("inside", ["ignore", "hit", "exit"])
-def test_slabs_are_those_of_rational_arithmetic(inside):
+def test_slabs_equal_rational_arithmetic(inside):
     sheet = Sheet((0.1, -0.2, 0.3), (0.6, 0.0, 0.8), 0.01)
     lower, upper = sheet.faces
     np.testing.assert_allclose(np.subtract(upper, lower), 0.02 * np.array(sheet.normal), rtol=1e-14)

@@ -1,4 +1,4 @@
-"""`python -m cylcollide.bullet --compare`: a program as it is, how many answers differ, why, and the first of them."""
+"""`python -m cylcollide.bullet --compare`: an unedited program, the number of different answers, why, and examples."""
 
 import os
 import shlex
@@ -33,7 +33,7 @@ def c():
 
 @contextmanager
 def compared():
-    """The comparison of what is asked meanwhile."""
+    """The comparison of the ray tests made meanwhile."""
     comparison = ProgramComparison()
     observers.append(comparison)
     try:
@@ -113,7 +113,7 @@ print(sys.argv[1:], open(__file__).readline(), __spec__, __name__)
 
 
 @pytest.mark.parametrize("words", [["--", "x"], ["-h"], ["--compare"], []])
-def test_a_program_sees_what_python_gives_it(words, tmp_path):
+def test_a_program_runs_as_under_python(words, tmp_path):
     (tmp_path / "program.py").write_text(AS_PYTHON)
     env = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}
     usual, ours = (
@@ -150,7 +150,7 @@ def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(c):
 
 
 def test_the_first_rays_are_named_and_hits_elsewhere_on_the_link_are_counted(c):
-    """Along a ball's rim PyBullet's hit is millimetres early; six rays that only it hits are counted, five named."""
+    """PyBullet's hit of a grazed ball is millimetres early; 6 rays that only PyBullet hits are counted, 5 named."""
     with compared() as comparison:
         flat = [-3.0, 0.0, 0.49999], [3.0, 0.0, 0.49999]
         p.rayTestBatch([GRAZE[0]] * 6 + [flat[0]], [GRAZE[1]] * 6 + [flat[1]], physicsClientId=c)
@@ -162,7 +162,7 @@ def test_the_first_rays_are_named_and_hits_elsewhere_on_the_link_are_counted(c):
 
 
 def test_rays_that_pybullet_does_not_answer_are_counted(c):
-    """It takes 16,383 in a call: of one more in a list it loses one, in an array all, and refuses more."""
+    """It answers 16,383 in a call: of 16,384 it loses 1 in a list and all in an array; it refuses more."""
     for count, lost in ((16_384, 1), (16_385, 16_385)):
         with compared() as comparison:
             answers = p.rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count, physicsClientId=c)

@@ -1,4 +1,4 @@
-"""Debug lines of mirrors and of histories: how many, where, and that the last drawing is taken away or replaced."""
+"""Debug lines of mirrors and of histories: number, places, and removal or replacement of the last drawing."""
 
 import numpy as np
 import pybullet as p
@@ -12,13 +12,13 @@ from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, debug_draw, draw_rewound
 
 LINES = {cc.Shape.CYLINDER: 28, cc.Shape.CAPSULE: 52, cc.Shape.SPHERE: 36, cc.Shape.BOX: 12}
-"""Of what PyBullet has."""
+"""Lines of each of PyBullet's shapes."""
 
 OTHERS = {cc.Shape.TUBE: 56, cc.Shape.TAPERED: 28, cc.Shape.ELLIPSOID: 36}
 
 
 def test_every_shape_is_outlined():
-    """All ends of lines are on the surface of the limb, as rigs that PyBullet does not know have them."""
+    """All ends of lines are on the limb's surface, also for shapes that PyBullet lacks."""
     limbs = every_shape()
     for i, limb in enumerate(limbs[[k]] for k in range(len(limbs))):
         points = debug_draw.outlines(limb).reshape(-1, 3)
@@ -30,7 +30,7 @@ def test_every_shape_is_outlined():
         assert (outside | inward if limb.kind[0] == cc.Shape.TUBE else outside).all(), i
 
 
-def test_debug_draw_asks_for_every_line_and_takes_the_last_away(c, monkeypatch):
+def test_debug_draw_adds_every_line_and_removes_the_last_ones(c, monkeypatch):
     for kind in range(4):
         scenes.body(c, kind, [kind, 0, 0])
     p.loadURDF("plane_implicit.urdf", [0, 0, -1], physicsClientId=c)
@@ -74,7 +74,7 @@ def a_rod_that_moves() -> cc.PoseHistory:
 
 @pytest.fixture
 def window(monkeypatch) -> tuple[dict, list]:
-    """Return lines that PyBullet is told to draw, by number, and the numbers of those that it is told to remove."""
+    """Return the lines that are added to PyBullet, by number, and the numbers of those that are removed."""
     lines, removed = {}, []
 
     def add(start, end, lineColorRGB, replaceItemUniqueId=-1, **_):

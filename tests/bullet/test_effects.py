@@ -1,4 +1,4 @@
-"""Every function of PyBullet: whether it may change a ray's answer; in the table, in the manual, and when called."""
+"""Every function of PyBullet: whether it may change a ray's answer, by the table, the manual and a call."""
 
 import re
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ Q, V = [0, 0, 0, 1], [0.1, 0.2, 0.3]
 
 
 def make(c, folder):
-    """A client with a ball that moves, a chain, a mesh and a constraint; all that calls may need."""
+    """Fill a client with a moving ball, a humanoid, a chain and a constraint; return all names that calls use."""
     shape = scenes.shape(c, 0)
     ball = p.createMultiBody(1.0, shape, basePosition=[0, 0, 1], physicsClientId=c)
     humanoid = p.loadURDF(
@@ -73,7 +73,7 @@ CHANGING = {
     "stepSimulation": "",
     "unsupportedChangeScaling": "ball, [2, 2, 2]",
 }
-"""Calls that change answers here, with arguments: names are those of the scene."""
+"""Calls that change answers here, and their arguments; names are those of the scene."""
 
 OTHER = {
     "ball, 'key', 'value'": "addUserData",
@@ -150,14 +150,14 @@ OTHER = {
     "p.STATE_LOGGING_GENERIC_ROBOT, folder + '/log.txt'": "startStateLogging",
     "'no such file.obj', folder + '/out.obj', folder + '/log.txt'": "vhacd",
 }  # fmt: skip
-"""Arguments, and the calls that take them and change no answer here; others take none."""
+"""Arguments, and the calls that take them and change no answer here; other calls take no arguments."""
 
 UNBOUND = {"connect", "disconnect", "getAPIVersion", "isNumpyEnabled"}
 """Functions of the module rather than of a client, or that end it."""
 
 
 def picture(mirror):
-    """All that a ray can meet, as bytes."""
+    """All that a ray can hit, as bytes."""
     limbs = mirror.limbs
     columns = (limbs.p1, limbs.p2, limbs.radius, limbs.mask)
     return [column.tobytes() for column in columns], mirror.limb_places, mirror._sheets, repr(mirror)
@@ -165,7 +165,7 @@ def picture(mirror):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where calls may write; with bodies to be loaded."""
+    """A folder for files that calls write, with bodies to load."""
     tmp_path = tmp_path_factory.mktemp("written")
     with scenes.client() as c:
         p.loadURDF("sphere_small.urdf", [2, 2, 2], physicsClientId=c)
@@ -182,7 +182,7 @@ def unchanged(folder):
 
 @contextmanager
 def scene_for(name, unchanged, folder):
-    """A client and its scene: of its own for a call that changes answers."""
+    """A client and its scene, new ones for a call that changes answers."""
     if name not in CHANGING:
         yield unchanged
         return
@@ -215,7 +215,7 @@ def test_a_watched_call_changes_what_the_table_says(name, unchanged, folder, cap
             assert after == before
 
 
-def test_what_is_done_past_the_watch_is_seen_only_if_the_client_may_move_by_itself(c, monkeypatch):
+def test_unwatched_calls_are_noticed_only_if_the_client_may_move_by_itself(c, monkeypatch):
     ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
     mirror = Mirror(c)
     watched = mirror.watch()
@@ -230,7 +230,7 @@ def test_what_is_done_past_the_watch_is_seen_only_if_the_client_may_move_by_itse
     assert mirror.rayTest(*ray)[0][2] == 0.47
 
 
-def test_all_watched_clients_of_a_client_are_seen_by_all_its_mirrors(c):
+def test_watched_clients_update_all_mirrors_of_their_client(c):
     ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
     one, other = Mirror(c), Mirror(c)
     watched, _ = one.watch(), other.watch()

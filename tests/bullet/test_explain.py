@@ -58,7 +58,7 @@ def test_a_body_without_names_has_numbers(c):
     assert Mirror(c, mesh="wrap").limbs.names[-2:] == (f"body {body}/base", f"body {body}/link0")
 
 
-def test_a_ray_that_both_answer_alike(c):
+def test_a_ray_with_equal_answers(c):
     found = Mirror(c, mesh="wrap").explain([0, 4, 3], [0, 4, -3])
     assert not found.differs
     assert (found.cause, found.word, found.move) == ("", "", None)
@@ -98,7 +98,7 @@ def test_a_phantom(c):
 
 
 def agree(mirror, found, by):
-    """Whether both name the same after a move."""
+    """Whether both hit the same link after a move."""
     starts, ends = np.array([found.start]) + by, np.array([found.end]) + by
     return mirror.rayTestBatch(starts, ends)[0][:2] == mirror._client.rayTestBatch(starts, ends)[0][:2]
 
@@ -127,7 +127,7 @@ def test_every_cause_and_a_move_that_helps(c):
     assert set(CAUSE_NAMES.values()) <= {cause.label for cause in Cause}
 
 
-def test_a_start_on_a_plane_and_an_end_on_it_have_their_words(c):
+def test_a_start_and_an_end_on_a_plane_have_their_words(c):
     mirror = Mirror(c, mesh="wrap", inside="hit")
     starts, ends = np.full((3, 3), [0.5, 1, 0]), np.full((3, 3), [0.5, 1, 0])
     starts[1, 2], ends[[0, 2], 2] = 1.0, (1.0, -1.0)
@@ -137,7 +137,7 @@ def test_a_start_on_a_plane_and_an_end_on_it_have_their_words(c):
     assert causes_of(mirror, starts, ends, ours, theirs) == ["inside", "end", "inside"]
 
 
-def test_what_a_ray_starts_in_is_no_cause_unless_either_hits_it(c):
+def test_a_start_inside_is_no_cause_unless_either_hits_it(c):
     """Rays that start in a box, and on the plane, pass 0.4 mm beside the sphere, which PyBullet hits."""
     scenes.body(c, 1, BESIDE[0])
     p.performCollisionDetection(physicsClientId=c)
@@ -147,7 +147,7 @@ def test_what_a_ray_starts_in_is_no_cause_unless_either_hits_it(c):
         assert (found.ours[0], found.theirs[0], found.word) == (-1, 0, "within 1 mm")
 
 
-def test_clearance_of_what_is_nearest_and_of_planes(c):
+def test_clearance_of_limbs_and_planes(c):
     mirror = Mirror(c, mesh="wrap")
     over = mirror.explain([-3, 0, 0.2], [-2, 0, 0.1])
     assert (over.limb, over.why) == (-1, None)
@@ -160,7 +160,7 @@ def test_clearance_of_what_is_nearest_and_of_planes(c):
 
 
 def test_a_tolerant_mirror_is_explained_by_the_true_shapes(c):
-    """What a tolerance of 5 mm adds at a corner, PyBullet misses: an edge."""
+    """PyBullet misses the part of a corner that a tolerance of 5 mm adds: the cause is the edge."""
     corner = np.array([1.1, 0.2, 1.3]) + 2e-3
     across = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
     found = Mirror(c, mesh="wrap", tolerance=5e-3).explain(corner - across, corner + across)
@@ -190,7 +190,7 @@ def test_a_saved_ray_is_replayed(c, replay, tmp_path):
 
 
 def test_saved_rays_of_all_shapes_are_reproduced(c, replay, tmp_path):
-    """Differences of random grazing rays, under every policy, with their margins, on planes, too."""
+    """Differences of random rays at all shapes, with `inside` of "ignore" and "bullet"."""
     rng, seen = np.random.default_rng(2), {}
     limbs = Mirror(c, mesh="wrap").limbs
     for inside in ("ignore", "bullet"):
@@ -210,7 +210,7 @@ def test_saved_rays_of_all_shapes_are_reproduced(c, replay, tmp_path):
 
 
 def test_a_margin_is_saved(c, replay, tmp_path):
-    """PyBullet misses a corner that is cut 2 mm deep, by a margin of 5 cm."""
+    """With a margin of 5 cm PyBullet misses a corner that is cut 2 mm deep."""
     p.changeDynamics(1, -1, collisionMargin=0.05, physicsClientId=c)
     p.performCollisionDetection(physicsClientId=c)
     corner, across = np.array([1.1, 0.2, 1.3]) - 2e-3, np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
@@ -220,7 +220,7 @@ def test_a_margin_is_saved(c, replay, tmp_path):
     assert replay(tmp_path / "case.json")[0] == 0
 
 
-def test_what_is_wrapped_is_not_saved(c, tmp_path):
+def test_wrapped_shapes_are_not_saved(c, tmp_path):
     found = Mirror(c, mesh="wrap").explain([0, -3.8, 3], [0, -3.8, -1])
     assert not found.differs
     with pytest.raises(ValueError, match=r"save: expected limbs and planes, got .*, which no file holds"):

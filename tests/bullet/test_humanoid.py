@@ -1,4 +1,4 @@
-"""PyBullet's humanoid as limb cylinders: they contain the shapes, and stand where the motion puts them."""
+"""PyBullet's humanoid as limb cylinders: they contain the shapes and follow the motions."""
 
 from xml.etree import ElementTree
 
@@ -94,7 +94,7 @@ def test_pose_equals_forward_kinematics_of_the_files(humanoid, motion):
     data = humanoid.motions[motion]
     for row in (0, 7, len(data.frames) - 1):
         if row == len(data.frames) - 1 and data.wraps:
-            continue  # the end of a turn is shown as the next one's beginning
+            continue  # the end of a cycle is shown as the start of the next one
         p1, p2 = humanoid.pose(motion, float(data.times[row]))
         expected = urdf_limbs(data.frames[row])
         for name, a, b, radius in zip(humanoid.names, p1, p2, humanoid.radius, strict=True):
@@ -123,13 +123,13 @@ def test_poses_between_frames_are_between(humanoid):
     )
     step = np.linalg.norm(b - a, axis=1)
     assert step.min() > 1e-3
-    # Limbs turn, so the way through the middle is an arc, but within one frame hardly longer than the straight one.
+    # Limbs rotate, so the path through the middle is an arc, but within one frame hardly longer than its chord.
     assert (np.linalg.norm(middle - a, axis=1) + np.linalg.norm(b - middle, axis=1) < 1.1 * step).all()
     near = humanoid.pose("run", data.times[3] + 1e-9)[0]
     np.testing.assert_allclose(near, a, rtol=0, atol=1e-6)
 
 
-def test_a_wrapping_motion_goes_on(humanoid):
+def test_a_wrapping_motion_repeats(humanoid):
     data = humanoid.motions["walk"]
     first, again = humanoid.pose("walk", 0.4)[0], humanoid.pose("walk", 0.4 + 2 * data.duration)[0]
     way = data.frames[-1, 1:4] - data.frames[0, 1:4]
@@ -139,7 +139,7 @@ def test_a_wrapping_motion_goes_on(humanoid):
     np.testing.assert_allclose(first - back, np.tile(way, (15, 1)), rtol=0, atol=1e-6)
 
 
-def test_a_motion_that_ends_stays(humanoid):
+def test_a_motion_holds_its_ends(humanoid):
     end = humanoid.motions["kick"].duration
     np.testing.assert_array_equal(humanoid.pose("kick", end + 5)[0], humanoid.pose("kick", end)[0])
     np.testing.assert_array_equal(humanoid.pose("kick", -5)[0], humanoid.pose("kick", 0)[0])
@@ -167,6 +167,6 @@ def test_a_motion_of_another_body_is_refused():
         RecordedMotion("made up", False, np.zeros((2, 8))).pose(0, (4,))
 
 
-def test_an_unknown_motion_names_the_known(humanoid):
+def test_unknown_motions_list_known_ones(humanoid):
     with pytest.raises(ValueError, match=r"walk, got 'moonwalk'"):
         humanoid.pose("moonwalk", 0)

@@ -1,4 +1,4 @@
-"""What calls leave behind: no memory, and garbage collection as it was, also after an interrupt."""
+"""After calls, also interrupted ones, no memory is leaked, and garbage collection is as before."""
 
 import gc
 import resource
@@ -23,13 +23,13 @@ def mirror():
 
 
 def resident():
-    """The most memory that the process has had, in megabytes."""
+    """Peak resident memory of the process, in megabytes."""
     unit = 1024.0 if sys.platform == "linux" else 1024.0**2
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def leak(call, warm, count):
-    """By how many megabytes the process grows over so many calls, after some that fill pools and caches."""
+    """Growth of the process in megabytes over `count` calls, after `warm` calls that fill pools and caches."""
     for _ in range(warm):
         call()
     gc.collect()
@@ -40,13 +40,13 @@ def leak(call, warm, count):
 
 
 @pytest.mark.parametrize("count", [3000, pytest.param(10**6, marks=[pytest.mark.long, pytest.mark.timeout(1800)])])
-def test_single_rays_leave_nothing(mirror, count):
-    # 3,000 calls that each kept one tuple of their result would be 1 MB, a million 300
+def test_single_rays_do_not_leak(mirror, count):
+    # 3,000 calls that each leak one tuple of their result would be 1 MB, a million 300 MB
     assert leak(lambda: mirror.rayTest([0.0, 0.1, 3.0], [0.0, 0.1, -3.0]), 500, count) < (1.0 if count < 10**4 else 8.0)
 
 
 @pytest.mark.parametrize("count", [3, pytest.param(1000, marks=[pytest.mark.long, pytest.mark.timeout(1800)])])
-def test_batches_of_100_000_leave_nothing(mirror, count):
+def test_batches_of_100_000_do_not_leak(mirror, count):
     starts, ends = scenes.rays(np.random.default_rng(2), 100_000, 1.5)
     assert sum(answer[0] >= 0 for answer in mirror.rayTestBatch(starts, ends)) > 1000
     # one batch is 100,000 results of 8 bytes, and tuples for the hits
@@ -69,7 +69,7 @@ def test_garbage_collection_is_as_it_was(mirror, enabled):
 
 
 class Stop(BaseException):
-    """What the handler raises."""
+    """Raised by the signal handler."""
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
@@ -81,7 +81,7 @@ def test_garbage_collection_is_as_it_was_after_an_interrupt(mirror, count):
     def stop(*_):
         raise Stop
 
-    callbacks = gc.callbacks[:]  # of hypothesis: an exception that falls into one is lost
+    callbacks = gc.callbacks[:]  # hypothesis': an exception raised in one is lost
     gc.callbacks.clear()
     before, disabled, interrupted, length = signal.signal(signal.SIGALRM, stop), 0, 0, 1.0
     try:
@@ -91,7 +91,7 @@ def test_garbage_collection_is_as_it_was_after_an_interrupt(mirror, count):
                 signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.05, 1.2) * length)
                 mirror.rayTestBatch(*rays)
                 signal.setitimer(signal.ITIMER_REAL, 0)
-                length = time.perf_counter() - begun  # as busy as the machine is now
+                length = time.perf_counter() - begun  # under the machine's present load
             except Stop:
                 interrupted += 1
             disabled += not gc.isenabled()

@@ -138,7 +138,7 @@ def test_collision_filters(c):
 
 @pytest.mark.parametrize("way", ["module", "client", "own"])
 def test_filters_that_change_later_are_noticed(way):
-    """PyBullet reports them nowhere: the calls are counted, through the module and a `BulletClient`."""
+    """PyBullet does not report filters: calls through the module and a `BulletClient` are counted."""
     client = BulletClient(p.DIRECT)
     scenes.body(client._client, 0, [0, 0, 0])
     down = ([0.0, 0.0, 5.0], [0.0, 0.0, -5.0])
@@ -163,7 +163,7 @@ def test_filters_are_measured_among_overlapping_bodies(c):
 
 @pytest.mark.parametrize("apart", [0.0, 1e-3, 0.3])
 def test_filters_of_a_pile_are_measured_by_few_rays(apart, c, monkeypatch):
-    """A hit resolves its link whoever's probe it is: 200 bodies at one place took 10 s."""
+    """A hit resolves its link even if the ray was for another link; before, 200 bodies at one place took 10 s."""
     sent, ray_hits = [], Client.ray_hits
     monkeypatch.setattr(
         Client, "ray_hits", lambda *rays, **options: sent.append(len(rays[1])) or ray_hits(*rays, **options)
@@ -217,7 +217,7 @@ def test_a_body_that_restoreState_has_moved_is_hit_before_bullets_boxes_follow(c
     assert p.rayTest(*down, physicsClientId=c)[0][0] == mirror.rayTest(*down)[0][0] == box
 
 
-def test_without_following_sync_is_the_users(c):
+def test_without_following_only_sync_updates(c):
     ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
     mirror = Mirror(c, follow=False)
     ray = ([0.0, 0, 5], [0.0, 0, -5])

@@ -1,4 +1,4 @@
-"""A few rays after a change of poses: the mirror reads the bodies near them alone, and answers as one made anew."""
+"""A few rays after a change of poses: the mirror reads only the bodies near them, and answers like a new mirror."""
 
 import numpy as np
 import pybullet as p
@@ -18,7 +18,7 @@ ROBOTS = ["r2d2.urdf", "humanoid/humanoid.urdf", "kuka_iiwa/model.urdf", "husky/
 
 
 def crowd(c, rng):
-    """Bodies with and without joints and meshes, about a plane."""
+    """Bodies with and without joints and meshes, around a plane."""
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
     bodies = [chains.chain(c, rng, mass, bare) for mass, bare in ((1.0, False), (0.0, True), (1.0, True))]
     bodies += [
@@ -34,7 +34,7 @@ def crowd(c, rng):
 WAYS = ["follow", "watch", "patched"]
 POLICIES = [("ignore", 0.0), ("hit", 0.0), ("exit", 0.0), ("bullet", 0.0), ("ignore", 1e-2)]
 USUAL = [("follow", *POLICIES[0]), ("watch", *POLICIES[2]), ("patched", *POLICIES[3]), ("watch", *POLICIES[4])]
-"""Each way and each policy but "hit", which differs from "exit" by a start inside alone."""
+"""Each way and each policy but "hit", which differs from "exit" only for starts inside."""
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ USUAL = [("follow", *POLICIES[0]), ("watch", *POLICIES[2]), ("patched", *POLICIE
         for policy in POLICIES
     ],
 )
-def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
+def test_answers_equal_a_new_mirrors(c, way, inside, tolerance, asked):
     rng = np.random.default_rng(1)
     bodies = crowd(c, rng)
     options = {"mesh": "wrap", "inside": inside, "tolerance": tolerance}
@@ -81,8 +81,8 @@ def test_answers_are_those_of_a_new_mirror(c, way, inside, tolerance, asked):
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("way", ["watch", "patched"])
-def test_a_life_of_10_000_steps(c, way, seed, asked):
-    """Bodies are moved, come and go; each step a few rays, the same ones in a scene that was read as a whole."""
+def test_a_run_of_10_000_steps(c, way, seed, asked):
+    """Bodies move, are added and removed; at each step a few rays have the answers of a scene read as a whole."""
     rng = np.random.default_rng(seed)
     bodies, hits = crowd(c, rng), 0
     mirror, whole = Mirror(c, mesh="wrap", follow=False), Mirror(c, mesh="wrap", follow=False)
@@ -148,7 +148,7 @@ def test_a_link_far_out_on_a_sliding_joint(c, asked):
 
 
 def test_a_sliding_joint_with_a_long_axis(c):
-    """PyBullet moves the link by the position times the axis, however long that is."""
+    """PyBullet moves the link by the position times the axis, whose length need not be 1."""
     ball = scenes.shape(c, 0)
     slide = {"linkJointTypes": [p.JOINT_PRISMATIC], "linkJointAxis": [[10, 0, 0]]}
     body = scenes.linked(c, 0.0, ball, [ball], **slide)
@@ -205,7 +205,7 @@ def test_a_mesh_that_grows(c, asked):
         assert mirror.rayTest(*ray)[0][0] == body, "far from where it was read"
 
 
-def test_many_tests_after_one_step_pay_for_a_whole_scene(c, asked):
+def test_many_tests_after_one_step_read_the_whole_scene(c, asked):
     crowd(c, np.random.default_rng(4))
     mirror = Mirror(c, mesh="wrap", follow=False)
     watched = mirror.watch()
@@ -216,7 +216,7 @@ def test_many_tests_after_one_step_pay_for_a_whole_scene(c, asked):
     assert len(answers) == 1
 
 
-def test_what_is_not_decided_is_answered_by_the_whole_scene(c, asked):
+def test_undecided_rays_are_cast_at_the_whole_scene(c, asked):
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
     scenes.body(c, 0, [0, 0, 3])
     mirror = Mirror(c)

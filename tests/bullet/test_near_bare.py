@@ -1,4 +1,4 @@
-"""Bodies whose bases have no shape: near rays that stay, their links are read at once; else their boxes are."""
+"""Bodies whose bases have no shape: near repeated rays their links are read at once, elsewhere boxes are read first."""
 
 import numpy as np
 import pybullet as p
@@ -20,7 +20,7 @@ def bare_bodies(c, rng):
     return bodies
 
 
-def test_links_of_bare_bodies_are_read_at_once_where_rays_stay(c, asked):
+def test_links_of_bare_bodies_are_read_first_for_repeated_rays(c, asked):
     rng = np.random.default_rng(3)
     bodies, at_once, hits = bare_bodies(c, rng), [], 0
     mirror = Mirror(c, follow=False)
@@ -43,15 +43,15 @@ def test_links_of_bare_bodies_are_read_at_once_where_rays_stay(c, asked):
 
 
 USED_AGAIN = {"often", "read", "batch", "queue", "made", "table", "rows", "hits"}
-"""What a ray test finds in memory as the last one has left it."""
+"""Fields of the memory that keep their contents from one ray test to the next."""
 
 
 @pytest.mark.parametrize("is_junk", [False, True])
-def test_what_the_last_ray_test_left_in_memory_does_not_matter(c, is_junk):
+def test_other_memory_of_the_last_ray_test_does_not_matter(c, is_junk):
     rng, hits = np.random.default_rng(4), 0
     given = {"flags": p.URDF_USE_IMPLICIT_CYLINDER, "physicsClientId": c}
     bodies = [p.loadURDF("r2d2.urdf", [1.5 * k, 0, 0.5], **given) for k in range(4)]
-    bodies += [*bare_bodies(c, rng), *bare_bodies(c, rng)[:2]]  # more than eight, fewer than sixteen
+    bodies += [*bare_bodies(c, rng), *bare_bodies(c, rng)[:2]]  # more than 8, fewer than 16
     mirror, whole = Mirror(c, mesh="wrap"), Mirror(c, mesh="wrap", follow=False)
     for k in range(24):
         p.stepSimulation(c)

@@ -1,4 +1,4 @@
-"""Links that are not read: where joints hold them to links that are, and which of them rays may come near."""
+"""Links that are not read: bounds on their places by joints to links that are, and which of them rays may hit."""
 
 from contextlib import nullcontext
 
@@ -19,7 +19,7 @@ PEOPLE = {"globalScaling": 0.25, "flags": p.URDF_USE_IMPLICIT_CYLINDER}
 
 
 def bent(c, body, rng):
-    """The frames of base and links of a body in another pose, (1 + links, 7)."""
+    """Put a body in a random pose; return the frames of its base and links, (1 + links, 7)."""
     p.resetBasePositionAndOrientation(body, rng.normal(size=3).tolist(), scenes.quaternion(rng), c)
     chains.bend(c, body, rng)
     return link_frames(Client(c), {body: [BASE, *range(p.getNumJoints(body, c))]})
@@ -51,7 +51,7 @@ def test_a_link_is_where_its_joints_hold_it(c, name, bare):
             assert away >= 0.9 * room - 2 * slack, "no room that a link does not use"
 
 
-def test_links_behind_joints_that_slide_are_read(c):
+def test_links_behind_sliding_joints_are_read(c):
     body = chains.chain(c, np.random.default_rng(5))
     joints = joints_of(Client(c), body)
     assert joints[1][0] == p.JOINT_PRISMATIC
@@ -84,7 +84,7 @@ def test_few_links_of_people_are_read_late(c, asked):
 @pytest.mark.parametrize("way", ["follow", "watch"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_links_are_where_a_step_has_left_them(c, asked, count, way):
-    """PyBullet keeps the frames of links from before, until it is told to follow the joints."""
+    """PyBullet keeps the old frames of links until forward kinematics is requested."""
     rng, hits = np.random.default_rng(count), 0
     shapes = [scenes.shape(c, k % 4) for k in range(1 + count)]
     joints = {"linkJointTypes": [p.JOINT_REVOLUTE] * count, "linkJointAxis": [[1, 0, 0]] * count}
@@ -108,7 +108,7 @@ def test_links_are_where_a_step_has_left_them(c, asked, count, way):
     assert sum(one.answers is not None for one in asked) > 30
 
 
-def test_the_top_of_a_head_is_met(c, asked):
+def test_the_top_of_a_head_is_hit(c, asked):
     person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
     mirror = Mirror(c)
     x, y, z = p.getLinkState(person, 2, computeForwardKinematics=True, physicsClientId=c)[0]
@@ -117,7 +117,7 @@ def test_the_top_of_a_head_is_met(c, asked):
     assert (last.answers, last.late) == ([mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0]], 1)
 
 
-def test_a_base_without_shapes_is_not_met(c, asked):
+def test_a_base_without_shapes_is_not_hit(c, asked):
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
     scenes.linked(c, 0.0, -1, [ball], basePosition=[0.1, 0, 0], linkPositions=[[0.5, 0, 0]])
     mirror = Mirror(c)
@@ -129,7 +129,7 @@ def test_a_base_without_shapes_is_not_met(c, asked):
 
 
 OWN_RESET = p.resetBasePositionAndOrientation
-"""PyBullet's own, which no mirror sees: imported before there was any."""
+"""PyBullet's own function, whose calls no mirror records: imported before any mirror exists."""
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ OWN_RESET = p.resetBasePositionAndOrientation
         for length in (0.4, 0.98, 1.02, 2.0)
     ],
 )
-def test_bodies_that_quaternions_of_other_lengths_have_stretched(c, asked, way, length):
-    """All links are found by rays at them alone, at once and when the state is restored, and shrunk ones are, too."""
+def test_bodies_stretched_by_quaternions_of_other_lengths(c, asked, way, length):
+    """Rays at a single link hit it, at once and after the state is restored, in stretched and in shrunk bodies."""
     rng, hits = np.random.default_rng(8), 0
     people = [p.loadURDF("humanoid/humanoid.urdf", [3 * x, 0, 1], **PEOPLE, physicsClientId=c) for x in range(2)]
     mirror = Mirror(c, follow=way == "follow")
@@ -169,7 +169,7 @@ def test_bodies_that_quaternions_of_other_lengths_have_stretched(c, asked, way, 
     assert len(asked) > 12
 
 
-def test_joints_that_are_not_as_far_from_each_other_as_in_the_link(c, asked):
+def test_joints_whose_distance_differs_from_that_in_the_link(c, asked):
     person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
     mirror = Mirror(c)
     OWN_RESET(person, [0, 0, 1], [0, 0, 0, 2], c)
@@ -183,11 +183,11 @@ def test_joints_that_are_not_as_far_from_each_other_as_in_the_link(c, asked):
         assert asked[-1].answers is None
 
 
-def test_what_is_no_quaternion_is_pybullets_error(c):
+def test_bad_quaternions_raise_pybullets_error(c):
     Mirror(c)
     body = scenes.body(c, 0, [0, 0, 0])
     before = LENGTHS[0]
-    for quaternion in ("0001", [0, 0, "a", 1], [[0, 0, 0, 1]], [0, 0, 1], {0: 1}):  # at others PyBullet crashes
+    for quaternion in ("0001", [0, 0, "a", 1], [[0, 0, 0, 1]], [0, 0, 1], {0: 1}):  # with others PyBullet crashes
         with pytest.raises((SystemError, p.error)) as ours:
             p.resetBasePositionAndOrientation(body, [0, 0, 0], quaternion, c)
         with pytest.raises((SystemError, p.error)) as theirs:
@@ -202,8 +202,8 @@ def test_what_is_no_quaternion_is_pybullets_error(c):
 @pytest.mark.parametrize("kind", [p.JOINT_FIXED, p.JOINT_PRISMATIC])
 @pytest.mark.parametrize("length", [0.97, 1.004, 1.03])
 @pytest.mark.parametrize("bare", [True, False])
-def test_a_body_that_a_quaternion_has_stretched_a_little(c, asked, kind, length, bare):
-    """Seen by its base alone: its link ends where no joint takes it otherwise."""
+def test_a_body_slightly_stretched_by_a_quaternion(c, asked, kind, length, bare):
+    """The body is found from its base alone: its link is where the joint cannot move it without the stretch."""
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)
     given = {"linkPositions": [[2, 0, 0]], "linkJointTypes": [kind], "linkJointAxis": [[1, 0, 0]]}
     body = scenes.linked(c, 0.0, -1 if bare else ball, [ball], basePosition=[0.3, 0, 0], **given)
@@ -220,7 +220,7 @@ def test_a_body_that_a_quaternion_has_stretched_a_little(c, asked, kind, length,
         assert (answers[0][0] == body) == (share < 1.0)
 
 
-def test_more_meetings_than_fit_into_memory(c, asked, monkeypatch):
+def test_more_links_than_fit_into_memory(c, asked, monkeypatch):
     monkeypatch.setattr(near, "LINKS_PER_RAY", 1)
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
     for k in range(5):

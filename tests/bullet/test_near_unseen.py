@@ -1,4 +1,4 @@
-"""Changes that no mirror is told of: one that follows its client notices each where it matters to a ray."""
+"""Changes that no mirror records: a mirror that follows its client notices each one that may affect a ray."""
 
 import numpy as np
 import pybullet as p
@@ -10,7 +10,7 @@ from cylcollide.bullet import Mirror
 
 
 def unseen(c, bodies, rng):
-    """Change a body in a way that no mirror is told of: its size, mass, margin, group, or which body it is."""
+    """Change a body in a way that no mirror records: its size, mass, margin, group or pose, or another body."""
     k = int(rng.integers(len(bodies)))
     body, kind = bodies[k], rng.integers(6)
     if kind == 0:
@@ -32,7 +32,7 @@ def unseen(c, bodies, rng):
 
 
 def near_and_fresh(c, asked, ray, **keywords):
-    """Two functions: ask a mirror, which must answer as one made anew; and whether it read near bodies alone."""
+    """Two functions: query a mirror, which must answer like a new one; and whether it read only near bodies."""
     mirror = Mirror(c)
 
     def ask():
@@ -79,7 +79,7 @@ def test_a_body_that_takes_a_number_unseen(c, asked):
 
 @pytest.mark.parametrize("is_own", [True, False])
 def test_a_body_that_takes_a_number_after_all_bodies_were_listed(c, is_own):
-    """`syncBodyInfo` forgets which user data a body has, so that they would outlive it."""
+    """`syncBodyInfo` drops the list of a body's user data, so that they would outlive the body."""
     ball = scenes.shape(c, 0)
     body = p.createMultiBody(1.0, ball, physicsClientId=c)
     p.setCollisionFilterGroupMask(body, -1, 4, -1, c)
@@ -96,8 +96,8 @@ def test_a_body_that_takes_a_number_after_all_bodies_were_listed(c, is_own):
         assert Mirror(c).rayTest(*ray, collisionFilterMask=mask)[0][0] == hit
 
 
-def test_a_link_of_a_mesh_alone_is_where_its_joint_is(c):
-    """PyBullet's boxes of links are a step behind until joints are followed to them; Bullet's own, then, are not."""
+def test_a_link_of_only_a_mesh_is_where_its_joint_is(c):
+    """PyBullet's boxes of links lag a step behind until forward kinematics is requested; Bullet's own boxes do not."""
     duck = p.createCollisionShape(p.GEOM_MESH, fileName="duck.obj", meshScale=[0.1] * 3, physicsClientId=c)
     body = scenes.linked(c, 1.0, scenes.shape(c, 0), [duck], linkPositions=[[1, 0, 0]])
     mirror = Mirror(c, mesh="wrap")
@@ -140,8 +140,8 @@ def test_a_base_that_is_fixed_and_freed_unseen(c, asked):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
-def test_what_nobody_told_a_mirror(c, seed, asked):
-    """Also where rays come near a body only some steps later, and where changes are undone meanwhile."""
+def test_random_unrecorded_changes(c, seed, asked):
+    """Also if rays come near a body only some steps later, and if changes are undone meanwhile."""
     rng, shapes = np.random.default_rng(seed), [scenes.shape(c, kind) for kind in range(4)]
     bodies = [p.createMultiBody(float(k % 2), shapes[k % 4], basePosition=rng.uniform(-4, 4, 3).tolist(),
                                 physicsClientId=c) for k in range(8)]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What no limb is: meshes, height fields, soft bodies, and capsules that PyBullet crashes on when asked."""
+"""Shapes that are no limbs: meshes, height fields, soft bodies, and capsules whose queries crash PyBullet."""
 
 import sys
 import warnings
@@ -21,7 +21,7 @@ STOCK = (
 
 
 def assert_bullet_decides(mirror, number, seed, span, centre=(0.0, 0.0, 0.0), least=100):
-    """Every ray that first hits something wrapped has Bullet's own answer, to the last bit."""
+    """Assert that rays that first hit a wrapped shape have Bullet's own answers, to the last bit."""
     starts, ends = scenes.rays(np.random.default_rng(seed), 1500, span, centre)
     ours = mirror.rayTestBatch(starts, ends)
     theirs = p.rayTestBatch(starts, ends, physicsClientId=number)
@@ -29,7 +29,7 @@ def assert_bullet_decides(mirror, number, seed, span, centre=(0.0, 0.0, 0.0), le
     by_bullet = [(a, b) for a, b in zip(ours, theirs, strict=True) if b[:2] not in exact]
     assert len(by_bullet) >= least
     same = sum(a == b for a, b in by_bullet)
-    assert same >= 0.98 * len(by_bullet)  # the others: Bullet lets a limb in front pass, or hits it too early
+    assert same >= 0.98 * len(by_bullet)  # the others: Bullet misses a limb in front, or hits it too early
     misses = [(a, b) for a, b in zip(ours, theirs, strict=True) if b[0] < 0]
     assert sum(a[0] < 0 for a, _ in misses) >= 0.98 * len(misses) > 0
     return ours
@@ -88,7 +88,7 @@ def test_by_default_meshes_are_wrapped_with_one_warning_a_client(c):
 
 
 @pytest.mark.parametrize("path", STOCK)
-def test_every_stock_body_works_at_the_first_try(c, path):
+def test_every_stock_body_is_mirrored(c, path):
     load = {"xml": p.loadMJCF, "urdf": p.loadURDF, "sdf": p.loadSDF}[path.rsplit(".")[-1]]
     load(path, physicsClientId=c)
     mirror = Mirror(c, mesh="wrap")
@@ -112,7 +112,7 @@ def test_meshes_beside_limbs_in_exact_order(c):
     assert [answer[0] for answer in numbered] == [above, 0, below, -1]
     assert (np.diff([answer[2] for answer in numbered]) > 0).all()
     assert mirror.rayTest(*down) == (numbered[0],)
-    # flat rays go through many triangles, and rays through the limbs are asked about again and again
+    # flat rays cross many triangles, and rays through limbs are tested several times
     rng = np.random.default_rng(4)
     starts, ends = ([side * 4.0, 0, 0] + rng.uniform(-0.03, 0.03, (600, 3)) * [1, 60, 1] for side in (-1, 1))
     flat = mirror.rayTestBatch(starts, ends)
@@ -121,13 +121,13 @@ def test_meshes_beside_limbs_in_exact_order(c):
     beside = mirror.rayTest([1.01, 0.02, 3.0], [1.01, 0.02, -3.0])
     assert beside == p.rayTest([1.01, 0.02, 3.0], [1.01, 0.02, -3.0], physicsClientId=c)
     assert beside[0][0] == 0
-    # filters hold for what Bullet decides: it is static, of group 2
+    # filters apply to what Bullet decides: the mesh is static, of group 2
     assert mirror.rayTest(*down, collisionFilterMask=1)[0][0] == -1
 
 
 @pytest.mark.parametrize("kind", ["GEOM_SPHERE", "GEOM_MESH"])
 def test_solids_without_a_body_number_hide_no_body(c, tmp_path, kind):
-    """`loadBullet` makes them: PyBullet reports them as body -1, here at the very places of bodies."""
+    """`loadBullet` makes such solids: PyBullet reports them as body -1; here they coincide with bodies."""
     path, mesh = str(tmp_path / "row.bullet"), {"fileName": "cube.obj", "meshScale": [0.4] * 3}
     given = {"radius": 0.2} if kind == "GEOM_SPHERE" else mesh
     shape = p.createCollisionShape(getattr(p, kind), **given, physicsClientId=c)
@@ -202,7 +202,7 @@ SPHERE = '<geom type="sphere" size=".1" pos="1 0 0"/>'
 
 @pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="a child process asks first")
 @pytest.mark.parametrize("geoms", [CAPSULE, SPHERE + CAPSULE], ids=["alone", "beside a sphere"])
-def test_capsules_that_end_the_process_are_not_asked_about(c, tmp_path, geoms):
+def test_capsules_that_crash_pybullet_are_not_queried(c, tmp_path, geoms):
     path = tmp_path / "capsule.xml"
     path.write_text(MJCF.format(geoms))
     p.loadMJCF(str(path), physicsClientId=c)  # without URDF_USE_IMPLICIT_CYLINDER: swept balls
@@ -233,14 +233,14 @@ print(p.getCollisionShapeData(0, -1)[-1][2:4] == (p.GEOM_CAPSULE, (0.0, 0.0, 0.0
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how a process maps memory")
-def test_capsules_are_not_made_of_what_else_is_in_memory(tmp_path):
-    """Other libraries map so many gigabytes that PyBullet, where it crashes in other programs, returns noise."""
+def test_capsules_are_not_made_from_noise_in_memory(tmp_path):
+    """Other libraries may map so many gigabytes that PyBullet returns noise instead of crashing."""
     path = tmp_path / "capsule.xml"
     path.write_text(MJCF.format(SPHERE + CAPSULE))
     assert "True Mirror(client 0: 0 limbs, 0 planes, 1 wrapped)" in run_python("-c", NOISE, path).stdout
 
 
-def test_where_no_child_can_ask_a_visible_capsule_is_left_to_bullet(c, tmp_path, monkeypatch):
+def test_without_fork_a_visible_capsule_is_left_to_bullet(c, tmp_path, monkeypatch):
     path = tmp_path / "capsule.xml"
     path.write_text(MJCF.format(CAPSULE))
     p.loadMJCF(str(path), physicsClientId=c)

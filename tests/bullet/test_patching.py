@@ -1,4 +1,4 @@
-"""PyBullet's own module with exact ray tests: every client as itself, restored at the end, errors as PyBullet's own."""
+"""PyBullet's module with exact ray tests: answers of each client, restoration at the end, PyBullet's own errors."""
 
 import inspect
 import signal
@@ -20,7 +20,7 @@ def replaced() -> list[str]:
     return [name for name, value in vars(OWN).items() if getattr(p, name) is not value]
 
 
-def test_every_client_is_answered_as_itself_and_exactly(clients):
+def test_every_client_has_its_own_exact_answers(clients):
     assert clients[0].rayTest(*GRAZE)[0][0] == 0
     with patched():
         for x, client in enumerate(clients):
@@ -97,7 +97,7 @@ def test_an_interrupt_leaves_no_patch():
     assert replaced() == []
 
 
-def test_a_client_may_be_a_number_of_numpys(clients):
+def test_a_client_may_be_a_numpy_integer(clients):
     number = np.int64(clients[0]._client)
     with patched():
         assert p.rayTest(*GRAZE, physicsClientId=number) == (MISS,)
@@ -119,7 +119,7 @@ def test_steps_bodies_and_filters_are_followed(clients):
         assert client.rayTest(*THROUGH) == (MISS,)
 
 
-def test_a_mirror_goes_with_its_client_and_the_next_of_its_number_has_its_own(clients):
+def test_a_mirror_ends_with_its_client_and_a_reused_number_has_a_new_one(clients):
     with patched():
         number = clients[1]._client
         assert clients[1].rayTest(*THROUGH)[0][0] == 0
@@ -146,8 +146,8 @@ def test_a_mirror_goes_with_its_client_and_the_next_of_its_number_has_its_own(cl
     ],
     ids=str,
 )  # fmt: skip
-def test_bad_input_is_what_it_is_for_pybullet(given, named):
-    """Its error, or misses; PyBullet itself reads what nothing was written to, and may hit there."""
+def test_bad_input_has_pybullets_outcome(given, named):
+    """PyBullet's error, or misses; PyBullet itself reads uninitialised memory and may hit there."""
 
     def outcome(function, arguments):
         try:
@@ -175,8 +175,8 @@ def test_bad_input_is_what_it_is_for_pybullet(given, named):
         lambda row: row + row,
     ],
 )
-def test_what_is_no_list_of_vectors_has_pybullets_answer(made):
-    """Also after a ray test near few bodies, by which the next one is tried first."""
+def test_bad_lists_of_vectors_have_pybullets_outcome(made):
+    """Also after a ray test near few bodies, whose fast path the next ray test tries first."""
 
     def outcome(function):
         try:
@@ -194,7 +194,7 @@ def test_what_is_no_list_of_vectors_has_pybullets_answer(made):
 @pytest.mark.usefixtures("clients")
 @pytest.mark.parametrize(("given", "named"), [((), {}), (([0, 0, 0],), {}), ((), {"rayToPosition": [1, 0, 0]}),
     (([0, 0, 0], [1, 0, 0], -1, -1, 0, 7, 8, 9, 10, 11), {}), (([0, 0, 0],), {"what": 1})])  # fmt: skip
-def test_an_error_about_arguments_has_pybullets_words(given, named):
+def test_an_error_about_arguments_has_pybullets_text(given, named):
     with patched():
         for name in ("rayTest", "rayTestBatch"):
             with pytest.raises(TypeError) as theirs:
@@ -204,14 +204,14 @@ def test_an_error_about_arguments_has_pybullets_words(given, named):
             assert str(ours.value) == str(theirs.value)
 
 
-def test_rays_without_numbers_leave_the_others_exact(clients):
+def test_rays_with_nan_leave_the_others_exact(clients):
     starts, ends = [GRAZE[0], [np.nan, 0, 0], THROUGH[0]], [GRAZE[1], [1, 0, 0], THROUGH[1]]
     with patched():
         first, second, third = clients[0].rayTestBatch(starts, ends)
         assert (first, second, third) == (MISS, MISS, clients[0].rayTest(*THROUGH)[0])
 
 
-def test_a_scene_that_cannot_be_mirrored_is_pybullets(clients):
+def test_scenes_that_cannot_be_mirrored_use_pybullet(clients):
     client = clients[0]
     client.resetBasePositionAndOrientation(0, [np.nan, 0, 0], [0, 0, 0, 1])
     with patched(), pytest.warns(UserWarning, match=r"body 0 .*; PyBullet answers meanwhile") as warned:
@@ -220,7 +220,7 @@ def test_a_scene_that_cannot_be_mirrored_is_pybullets(clients):
 
 
 def test_ray_tests_of_a_mirror_in_the_module(clients, monkeypatch: pytest.MonkeyPatch):
-    """What everybody writes; the mirror itself asks PyBullet's own."""
+    """The usual way to replace PyBullet's ray tests; the mirror itself calls PyBullet's own."""
     mirror = Mirror(clients[0])
     monkeypatch.setattr(p, "rayTest", mirror.rayTest)
     monkeypatch.setattr(p, "rayTestBatch", mirror.rayTestBatch)

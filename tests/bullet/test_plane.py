@@ -15,13 +15,13 @@ TILTED = Sheet((0.1, -0.2, 0.3), (0.6, 0.0, 0.8))
 
 
 def exact_height(sheet, point):
-    """normal·(x - point), by hand."""
+    """normal·(x - point), exactly."""
     terms = zip(sheet.normal, point, sheet.point, strict=True)
     return sum(Fraction(float(n)) * (Fraction(float(x)) - Fraction(float(q))) for n, x, q in terms)
 
 
 def exact_fraction(sheet, start, end):
-    """Fraction of the meeting point, None for a miss; starts off the sheet."""
+    """Fraction of the hit, None for a miss; the start is not on the sheet."""
     first, last = exact_height(sheet, start), exact_height(sheet, end)
     return first / (first - last) if first * last <= 0 else None
 
@@ -40,7 +40,7 @@ def segments(rng, family, n=400):
 
 
 @pytest.mark.parametrize("family", ["any", "flat", "end"])
-def test_verdict_and_point_are_those_of_rational_arithmetic(family):
+def test_verdict_and_point_equal_rational_arithmetic(family):
     starts, ends = segments(np.random.default_rng(1), family)
     found = sheet_hits(TILTED, starts, ends, "ignore")
     verdicts = []
@@ -66,7 +66,7 @@ def test_verdict_and_point_are_those_of_rational_arithmetic(family):
 
 
 def lattice_points(rng, count):
-    """Yield normals and points of whole numbers of 53 bits whose products add up to -1, 0 or 1."""
+    """Yield -1, 0 or 1, and a normal and a point of 53-bit integers with this dot product."""
     while count:
         a, b, c, z = (int(x) | 1 for x in rng.integers(2**51, 2**52, 4))
         want = int(rng.integers(-1, 2))
@@ -79,7 +79,7 @@ def lattice_points(rng, count):
                 yield want, (float(a), float(b), float(c)), (float(x), float(y), float(z))
 
 
-def test_heights_beyond_the_digits_of_pairs():
+def test_heights_beyond_double_double():
     signs = set()
     for want, normal, point in lattice_points(np.random.default_rng(5), 200):
         # another point of the sheet through the origin: differences lose digits, and a zero may come out as 0.25

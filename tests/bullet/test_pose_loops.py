@@ -1,4 +1,4 @@
-"""Where shapes are placed: the frame of the link times the shape's own, in rational arithmetic; what does not fit."""
+"""Placement of shapes: the link's frame times the shape's own, compared with rational arithmetic; bad poses."""
 
 from fractions import Fraction
 
@@ -23,14 +23,14 @@ UNIT_ROUNDOFF = 2.0**-53
 
 
 def place(frames, at, kind, size, position, rotation):
-    """What the loop makes of it, and the first row that does not fit."""
+    """The memory that the loop has filled, and the first row that does not fit."""
     memory = PoseMemory(np.count_nonzero(kind != PLANE), np.count_nonzero(kind == BOX), 0, 0)
     made = posed_memory(len(at), memory.columns)
     return made, pose_shapes(frames, at, kind, size, position, rotation, made)
 
 
 def scene(rng, n):
-    """Frames and shapes of all kinds and sizes, with quaternions that are no unit ones."""
+    """Frames and shapes of all kinds and sizes, with quaternions of any length."""
     frames, rotation = rng.normal(size=(n // 3, 7)), rng.normal(size=(n, 4))
     frames[:, :3] *= 10.0 ** rng.uniform(-6, 6, (n // 3, 1))
     position = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-6, 6, (n, 1))
@@ -39,7 +39,7 @@ def scene(rng, n):
     return frames, rng.integers(len(frames), size=n), kind, 10.0 ** rng.uniform(-3, 3, (n, 3)), position, rotation
 
 
-def test_places_and_axes_are_those_of_rational_arithmetic():
+def test_places_and_axes_equal_rational_arithmetic():
     given = scene(np.random.default_rng(1), 300)
     made, bad = place(*given)
     frames, at, kind, size, position, rotation = given
@@ -63,14 +63,14 @@ def test_places_and_axes_are_those_of_rational_arithmetic():
 
 @pytest.mark.parametrize("column", [0, 3])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_the_first_pose_that_is_no_number(column, value):
+def test_the_first_pose_with_nan_or_inf(column, value):
     given = scene(np.random.default_rng(2), 60)
     frames, at = given[0], given[1]
     frames[[5, 9], column] = value
     assert place(*given)[1] == np.flatnonzero(np.isin(at, [5, 9]))[0]
 
 
-def test_a_rotation_that_is_none():
+def test_a_rotation_of_length_0():
     given = scene(np.random.default_rng(3), 60)
     given[-1][17] = 0.0
     assert place(*given)[1] == 17

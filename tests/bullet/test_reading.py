@@ -1,4 +1,4 @@
-"""What a sync reads of bodies that it knows: no more than what can change, and all of that."""
+"""What a sync reads of known bodies: all that can change, and no more."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from cylcollide.bullet.client import TOKEN
 
 
 def humanoid(c):
-    """Spheres and capsules, of a file."""
+    """A body of spheres and capsules, from a file."""
     return p.loadURDF("humanoid/humanoid.urdf", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
 
 
@@ -44,8 +44,8 @@ def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch)
     assert {(person, link) for person in people for link in range(15)} <= set(read), "all, since something has changed"
 
 
-def test_bodies_made_at_once_whose_last_goes_before_it_is_read(c):
-    """Of a batch PyBullet's client lists the last body alone."""
+def test_a_batch_whose_last_body_is_removed_before_it_is_read(c):
+    """PyBullet's client lists only the last body of a batch."""
     ball = scenes.shape(c, 0)
     p.createMultiBody(1.0, ball, basePosition=[9, 9, 9], physicsClientId=c)
     follows, watches = Mirror(c), Mirror(c, follow=False)
@@ -56,8 +56,8 @@ def test_bodies_made_at_once_whose_last_goes_before_it_is_read(c):
         assert mirror.rayTest([0, -1, 0.01], [0, 1, 0])[0][0] == made[0]
 
 
-def test_a_body_in_place_of_another_one_whose_user_data_it_takes_over(c):
-    """PyBullet gives the numbers of a body and of its user data to the next ones; as many bodies are listed."""
+def test_a_body_that_reuses_number_and_user_data_of_another(c):
+    """PyBullet reuses the numbers of a body and of its user data; the number of bodies does not change."""
     urdf, flags = "humanoid/humanoid.urdf", p.URDF_USE_IMPLICIT_CYLINDER
     humanoid(c)
     person = p.loadURDF(urdf, globalScaling=0.25, flags=flags, physicsClientId=c)
@@ -75,7 +75,7 @@ def test_a_body_in_place_of_another_one_whose_user_data_it_takes_over(c):
     ids=["box", "cylinder"],
 )
 def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
-    """A margin changes the last bits of its size, a scale all: of no link, whichever is named."""
+    """A margin changes the last bits of the base's size, a scale all of it; no link changes, even if it is named."""
     base, *links = (p.createCollisionShape(code, **sizes, physicsClientId=c) for _ in range(3))
     body = scenes.linked(c, 1.0, base, links)
     mirror, seen = Mirror(c, follow=False), [set(), set(), set()]
@@ -92,7 +92,7 @@ def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_shapes_that_a_body_has_scaled_that_no_sync_saw(c, kind):
+def test_shapes_scaled_by_a_body_between_two_syncs(c, kind):
     shape = scenes.shape(c, kind)
     scenes.linked(c, 1.0, scenes.shape(c, 0), [shape, scenes.shape(c, kind), shape])
     humanoid(c)

@@ -29,7 +29,7 @@ TURNED = """<robot name="turned">
 <joint name="k" type="spherical"><origin xyz="1 -2 3" rpy=".7 -.8 -.9"/><parent link="b"/><child link="c"/>
   <axis xyz="1 0 0"/></joint></robot>
 """
-"""Inertial frames that are turned in their links, and joints that are turned, too."""
+"""Inertial frames and joints that are rotated relative to their links."""
 
 ROBOTS = (
     "humanoid/humanoid.urdf",
@@ -43,7 +43,7 @@ ROBOTS = (
 
 @pytest.fixture
 def robot(request, c, tmp_path):
-    """Return the number of a body, loaded somewhere with a turn, and the file that it is from."""
+    """Return the number of a body, loaded at a rotated pose, and its file."""
     path = data_folder() / request.param
     if request.param == "turned":
         path = tmp_path / "turned.urdf"
@@ -69,7 +69,7 @@ def test_placed_limbs_are_those_of_the_mirror(c, robot):
 
 @pytest.mark.parametrize("robot", ROBOTS, indirect=True)
 def test_bones_are_link_frames(c, robot):
-    """PyBullet tells them in float32; they are kept in float64."""
+    """PyBullet reports link frames in float32; bones are in float64."""
     body, _ = robot
     chains.bend(c, body, np.random.default_rng(2))
     positions, orientations = poses_of(c, body)
@@ -116,7 +116,7 @@ def test_the_rig_is_that_of_its_file(c, robot):
 
 
 def test_a_body_of_mjcf(c):
-    """Loaded without the flag its capsules are hulls, about which PyBullet cannot be asked."""
+    """Without the flag its capsules are hulls, which PyBullet does not describe."""
     path = str(data_folder() / "mjcf" / "humanoid_symmetric_no_ground.xml")
     (hulls,) = pybullet.loadMJCF(path, physicsClientId=c)
     with pytest.raises(ValueError, match=r"link -1 \('torso'\): expected .*MJCF capsules with flags=URDF_USE_IMPLICIT"):
@@ -150,13 +150,13 @@ def test_shapes_that_are_no_limbs(c):
 
 
 @pytest.mark.parametrize("body", [-1, 7, "r2d2", None])
-def test_bodies_that_are_not_there(c, body):
+def test_unknown_bodies(c, body):
     for question in (rig_of, poses_of):
         with pytest.raises(ValueError, match=r"body: expected the number of a body of the client, \[\], got"):
             question(c, body)
 
 
-def test_clients_that_are_not_there():
+def test_unknown_clients():
     for question in (rig_of, poses_of):
         with pytest.raises(ValueError, match="client: expected a connected PyBullet client"):
             question(77, 0)

@@ -1,4 +1,4 @@
-"""Scenes after scenes: in the same arrays, unless something still reads them."""
+"""Successive scenes reuse the same arrays, unless something still reads them."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +25,7 @@ def c():
 
 
 def move(c, k):
-    """All bodies but the plane, to other poses for each k, near enough for the tree to stay."""
+    """Move all bodies but the plane to poses that depend on k, near enough to keep the tree."""
     for body in range(1, p.getNumBodies(c)):
         home, rng = np.random.default_rng(body).uniform(-3, 3, 3), np.random.default_rng([body, k])
         place, turn = home + rng.uniform(-0.1, 0.1, 3), rng.normal(size=4)
@@ -33,13 +33,13 @@ def move(c, k):
 
 
 def state_of(mirror):
-    """Its limbs and what it answers."""
+    """The mirror's limbs and answers, as bytes."""
     hits = mirror.cast_segments(STARTS, ENDS)
     return [column.tobytes() for column in (*mirror.limbs._table, hits.fraction, hits.position)]
 
 
 @pytest.mark.parametrize("held", ["nothing", "limbs", "column", "hits"])
-def test_what_was_asked_for_stays_and_what_comes_is_as_if_made_anew(c, held):
+def test_old_results_stay_and_new_ones_equal_those_of_a_new_mirror(c, held):
     mirror, kept = Mirror(c, follow=False), []
     for k in range(8):
         move(c, k)
@@ -50,7 +50,7 @@ def test_what_was_asked_for_stays_and_what_comes_is_as_if_made_anew(c, held):
         elif held == "column":
             kept.append((mirror.limbs.p1, mirror.limbs.p1.tobytes()))
         elif held == "hits":
-            hits = mirror.cast_segments(STARTS, ENDS)  # whose points are computed when they are asked for
+            hits = mirror.cast_segments(STARTS, ENDS)  # whose points are computed when they are read
             kept.append((hits, mirror.cast_segments(STARTS, ENDS).position.tobytes()))
     for thing, numbers in kept:
         if held == "limbs":
@@ -95,8 +95,8 @@ def test_threads_sync_one_mirror(c):
         assert list(threads.map(sync, [30] * 4)) == [None] * 4
 
 
-def test_an_older_reading_that_is_stored_late_is_not_answered_from(c, monkeypatch: pytest.MonkeyPatch):
-    """One thread has read the client and stores that only after another one has moved a body and read it, too."""
+def test_an_older_reading_that_is_stored_late_is_not_used(c, monkeypatch: pytest.MonkeyPatch):
+    """One thread stores its reading of the client only after another one has moved a body and read it."""
     sphere = p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=c)
     body, mirror = p.createMultiBody(1, sphere, physicsClientId=c), Mirror(c)
     watched, read, cast = mirror.watch(), mirror._follower._reader.read, mirror._rays
@@ -132,8 +132,8 @@ def test_an_older_reading_that_is_stored_late_is_not_answered_from(c, monkeypatc
 
 @pytest.mark.machine_code  # plain Python cannot read PyBullet's tuples with holes
 @pytest.mark.parametrize("n", [1, 300, 2000])
-def test_a_body_with_fewer_links_that_a_watched_client_has_not_seen_come(n: int):
-    """PyBullet's states of links that there are not are holes in its tuple: the client is read again."""
+def test_a_body_with_fewer_links_that_the_watch_has_not_recorded(n: int):
+    """For links that do not exist PyBullet's tuple of states has holes: the client is read again."""
     with scenes.client() as client:
         sphere = p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=client)
         p.createMultiBody(0, sphere, physicsClientId=client)

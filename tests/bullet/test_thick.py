@@ -1,4 +1,4 @@
-"""Thick rays at a mirror's shapes: limbs and slabs around planes in exact order; PyBullet's ball on the same way."""
+"""Thick rays at a mirror's shapes: limbs and slabs around planes in exact order; PyBullet's ball on the same path."""
 
 import numpy as np
 import pybullet as p
@@ -111,7 +111,7 @@ def test_rows_of_radius_0_have_the_bits_of_lines(c):
 
 
 def test_order_is_exact_and_ties_go_to_the_lower_body(c):
-    # tops of boxes in the plane, and above and below it by less than a fraction shows
+    # tops of boxes in the plane, and above and below it by less than a fraction resolves
     tops = [0.0, 2.0**-60, -(2.0**-60)]
     ground = [p.createMultiBody(0, p.createCollisionShape(p.GEOM_PLANE, physicsClientId=c), physicsClientId=c)] * 3
     box = p.createCollisionShape(p.GEOM_BOX, halfExtents=[0.4, 0.4, 0.25], physicsClientId=c)
@@ -147,7 +147,7 @@ def test_touches_are_hits(c):
     assert hit.position[0].tolist() == [0, 0, 0.25], "of the plane that has grown by the tolerance"
 
 
-def test_pybullets_ball_meets_nothing_before(c):
+def test_pybullets_ball_hits_nothing_earlier(c):
     rng = np.random.default_rng(5)
     scenes.geometry(c, rng)
     mirror, radius, steps = Mirror(c), 0.12, 48
@@ -162,13 +162,13 @@ def test_pybullets_ball_meets_nothing_before(c):
         p.resetBasePositionAndOrientation(mover, point, [0, 0, 0, 1], c)
         found = [p.getClosestPoints(mover, body, 1.0, physicsClientId=c) for body in bodies]
         gaps = np.array([min((one[8] for one in of_body), default=1.0) for of_body in found])
-        gaps[-1] = abs(gaps[-1] + radius) - radius  # of the plane, which is solid below
+        gaps[-1] = abs(gaps[-1] + radius) - radius  # the plane's: it is solid below
         return gaps
 
     worst, seen = 0.0, []
     for i in range(80):
         last = min(hits.fraction[i], 1.0)
-        outside = least(starts[i]) > 0.0  # what the ball starts in is ignored
+        outside = least(starts[i]) > 0.0  # bodies that contain the start are ignored
         before = [least(starts[i] + last * k / steps * (ends[i] - starts[i]))[outside].min() for k in range(1, steps)]
         assert min(before) > -1e-4
         if hits.hit[i]:
@@ -179,7 +179,7 @@ def test_pybullets_ball_meets_nothing_before(c):
     assert 20 < sum(seen) < 75
 
 
-def test_what_has_no_exact_answer_is_refused_by_name(c):
+def test_wrapped_shapes_are_refused_by_name(c):
     p.loadURDF("duck_vhacd.urdf", [0, 0, 3], physicsClientId=c)
     scenes.body(c, 0, [0, 0, 0])
     way = [-2, 0.35, 0], [2, 0.35, 0]

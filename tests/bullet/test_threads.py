@@ -1,4 +1,4 @@
-"""Threads with patched ray tests: each client is answered as it is, whatever other threads do to it meanwhile."""
+"""Threads with patched ray tests: answers are those of each client's state, whatever other threads change meanwhile."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +16,8 @@ from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.near_bodies import _mesh_radius
 
 
-def test_threads_that_ask_while_others_step(clients):
-    """Both clients are asked and stepped; bodies come and go in one of them."""
+def test_ray_tests_while_other_threads_step(clients):
+    """Both clients are queried and stepped; bodies are added to and removed from one of them."""
 
     def ask() -> None:
         first, second = (client.rayTest(*ray) for client, ray in zip(clients, (GRAZE, THROUGH), strict=True))
@@ -30,8 +30,8 @@ def test_threads_that_ask_while_others_step(clients):
             clients[1].removeBody(ball(clients[1], 9.0))
 
 
-def test_a_body_that_goes_while_it_is_read(clients, monkeypatch: pytest.MonkeyPatch):
-    """As by another thread: the client is read again, without it."""
+def test_a_body_removed_while_it_is_read(clients, monkeypatch: pytest.MonkeyPatch):
+    """As if by another thread: the client is read again, without the body."""
     own, gone = OWN.getBasePositionAndOrientation, [ball(clients[1], 9.0)]
 
     def removing(*given: object) -> object:
@@ -46,8 +46,8 @@ def test_a_body_that_goes_while_it_is_read(clients, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("read", ["getNumJoints", "getAABB"])
-def test_a_body_that_goes_while_few_rays_are_prepared(clients, monkeypatch: pytest.MonkeyPatch, read):
-    """As by another thread, after the scene was read and before a few rays read the places of its bodies."""
+def test_a_body_removed_while_few_rays_are_prepared(clients, monkeypatch: pytest.MonkeyPatch, read):
+    """As if by another thread, after the scene was read and before a few rays read the places of its bodies."""
     with patched():
         gone = [ball(clients[1], 9.0)]
         p.rayTestBatch([THROUGH[0]] * 2000, [THROUGH[1]] * 2000, physicsClientId=clients[1]._client)
@@ -67,7 +67,7 @@ def test_a_body_that_goes_while_few_rays_are_prepared(clients, monkeypatch: pyte
 @pytest.mark.parametrize("n", [1, 2000])
 @pytest.mark.parametrize("way", ["patched", "follow"])
 def test_a_body_that_another_thread_replaces_while_it_is_read(clients, monkeypatch: pytest.MonkeyPatch, way, n, when):
-    """As by another thread: a small ball, here, gets the number of a large one that was elsewhere."""
+    """As if by another thread: a small ball at the origin gets the number of a large one elsewhere."""
     client, armed = clients[1], [when == "at first"]
     client.resetBasePositionAndOrientation(0, [0, 0, 9], [0, 0, 0, 1])
     body = ball(client, 9.0)
@@ -94,7 +94,7 @@ def test_a_body_that_another_thread_replaces_while_it_is_read(clients, monkeypat
 
 @pytest.mark.parametrize("away", [range(12), range(100), range(1, 3), range(1, 20)])
 def test_a_body_that_another_thread_moves_while_its_filter_is_measured(clients, monkeypatch: pytest.MonkeyPatch, away):
-    """As by another thread: it is elsewhere during some of the calls that measure, and back after them."""
+    """As if by another thread: the body is elsewhere during some of the measuring calls, and back after them."""
     own, calls, there, here = OWN.rayTestBatch, [], [0.0, 0.0, 9.0], [0.0, 0.0, 0.0]
     body = ball(clients[1], 0.0)
     clients[1].resetBasePositionAndOrientation(0, there, [0, 0, 0, 1])
@@ -114,7 +114,7 @@ def test_a_body_that_another_thread_moves_while_its_filter_is_measured(clients, 
 
 
 def test_a_mesh_that_another_thread_moves_while_its_extent_is_read(clients, monkeypatch: pytest.MonkeyPatch):
-    """As by another thread, each of the first times that its box or place is read; its origin is a corner."""
+    """As if by another thread, at each of the first readings of its box or place; its origin is a corner."""
     corners = [[x, y, z] for x in (0, 2) for y in (0, 2) for z in (0, 2)]
     faces = [0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1, 2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3]
     shape = clients[1].createCollisionShape(p.GEOM_MESH, vertices=corners, indices=faces)
@@ -139,8 +139,8 @@ def test_a_mesh_that_another_thread_moves_while_its_extent_is_read(clients, monk
 
 
 @pytest.mark.parametrize(("n", "interval"), [(300, 1e-5), (2000, 1e-4)])
-def test_threads_that_move_and_ask_see_their_own_moves(clients, n: int, interval: float):
-    """A thread that has read the client before does not hide what another one has changed and read since."""
+def test_ray_tests_of_a_thread_include_its_own_moves(clients, n: int, interval: float):
+    """A thread's older reading of the client does not replace a newer one by another thread."""
     bodies = [ball(clients[0], 4.0 * k) for k in range(1, 4)]
     for k in range(200):
         ball(clients[0], 50.0 + k)

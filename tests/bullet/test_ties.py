@@ -1,4 +1,4 @@
-"""Bodies that lie on each other, and planes: the answers of the loops are those of exact arithmetic."""
+"""Bodies in contact, and planes: the answers of the loops equal those of exact arithmetic."""
 
 import numpy as np
 import pybullet as p
@@ -61,7 +61,7 @@ def rays(seed, n=300):
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("inside", ["ignore", "hit", "exit"])
-def test_answers_are_those_of_exact_arithmetic(c, name, inside):
+def test_answers_equal_exact_arithmetic(c, name, inside):
     SCENES[name](c)
     mirror, (starts, ends) = Mirror(c, inside=inside), rays(1)
     hits = mirror.cast_segments(starts, ends)

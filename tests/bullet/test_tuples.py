@@ -1,4 +1,4 @@
-"""Lists and tuples to arrays and back: functions of the extension do what plain Python does."""
+"""Lists and tuples to arrays and back: functions of the extension have the results of plain Python."""
 
 import gc
 import sys
@@ -13,7 +13,7 @@ COMPILED = tuples.MACHINE_CODE is not None
 
 
 class Number:
-    """What `float` takes."""
+    """An object that `float` accepts."""
 
     def __float__(self) -> float:
         raise AssertionError("no code of the caller's runs")
@@ -85,7 +85,7 @@ def test_one_of_several_calls_is_chosen():
             function(calls, read, np.array([1, 2, 0]))
 
 
-def test_wanted_rows_alone_are_asked_for():
+def test_only_wanted_rows_are_read():
     def states(body, links, flag):
         asked.append((body, links, flag))
         return tuple(((float(k), 0.0, 0.0), (0.0,) * 4, ()) for k in links)
@@ -100,7 +100,7 @@ def test_wanted_rows_alone_are_asked_for():
             function([(lambda *_: (STATE[:1],), (5, [1]), 0)], read, np.ones(6, bool))
 
 
-def test_an_error_of_a_call_is_its_callers():
+def test_errors_of_calls_are_passed_on():
     def fails(*_):
         raise KeyError("gone")
 
@@ -124,7 +124,7 @@ def test_states_are_read_into_several_arrays():
         assert asked == [0, 1, 3, 6, 7]
 
 
-def test_what_functions_return_again():
+def test_results_unchanged():
     asked = []
 
     def double(number):

@@ -1,6 +1,6 @@
-"""The proof of docs/numerics.md, "Boxes", put to the test: no box that the exact ray meets is lost by a traversal.
+"""Checks the proof of docs/numerics.md, "Boxes": a traversal visits every box that the exact ray hits.
 
-And the other way round: a box that is met is met by the exact ray too, once it is grown by twice the pad.
+Conversely, the exact ray hits every visited box once it is grown by twice the pad.
 """
 
 from collections import Counter
@@ -20,13 +20,13 @@ from cylcollide.bvh.traverse import LocalRay, grown_product, local_ray, make_sta
 from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
 from cylcollide.kernels.ray import make_ray
 
-pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
+pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own, run by .ci/run
 
 BOXES = 40
 
 
 class Places(NamedTuple):
-    """Boxes (n, 3), and how large the volume they fill is; sizes are powers of two, so that touches can be exact."""
+    """Corners of boxes (n, 3), and the volume they fill; sizes are powers of two, so that touches can be exact."""
 
     low: Float64Array
     high: Float64Array
@@ -35,7 +35,7 @@ class Places(NamedTuple):
 
 
 def places(rng: np.random.Generator, centre: float, size: float) -> Places:
-    """Return boxes on a lattice of 2^-12 sizes: some flat, some points, some in one place."""
+    """Return boxes on a lattice of 2^-12 sizes: some flat, some points, some coincident."""
     low = rng.integers(-4096, 3500, (BOXES, 3))
     extent = rng.integers(0, 500, (BOXES, 3)) * (rng.random((BOXES, 3)) < 0.8)
     low[-4:], extent[-4:] = low[0], extent[0]
@@ -65,7 +65,7 @@ def direction(rng: np.random.Generator, boxes: Places) -> Float64Array:
 
 
 def away(rng: np.random.Generator, boxes: Places) -> float:
-    """Return a power of two: how many sizes off a ray may begin."""
+    """Return the distance from a ray's start to its target in sizes, a power of two."""
     farthest = 2.0**22 if abs(boxes.centre) < 2.0**20 * boxes.size else 16.0
     return 2.0 ** rng.integers(0, int(np.log2(farthest)) + 1)
 
@@ -104,7 +104,7 @@ def in_a_face(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Fl
 
 
 def almost_still_along_an_axis(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
-    """Components too small to move a coordinate, or next to it. Given from 0, where they are exact."""
+    """One component is too small to change a coordinate, or nearly so. It starts at 0, where it is exact."""
     start, end = in_a_face(rng, boxes)
     k = rng.integers(3)
     start[k], end[k] = 0.0, rng.choice([-1, 1]) * 10.0 ** -rng.choice([5, 7, 9, 20, 29, 30, 31, 40, 300, 310])
@@ -143,7 +143,7 @@ def meets(
     room: float = 0.0,
     radius: float = 0.0,
 ) -> bool:
-    """Whether the segment, as rational numbers, meets the closed box grown by a radius; both longer by `room`."""
+    """Whether the segment, in rational numbers, hits the closed box grown by a radius; `room` enlarges both."""
     more, growth = Fraction(room), Fraction(room) + Fraction(radius)
     size = max(abs(Fraction(e) - Fraction(s)) for s, e in zip(start.tolist(), end.tolist(), strict=True))
     first, last = Fraction(0), 1 + (more / size + 4 * Fraction(BOX_PAD) if room and size else 0)
@@ -162,7 +162,7 @@ def meets(
 
 
 def nearly_met(start: Float64Array, end: Float64Array, boxes: Places) -> list[int]:
-    """Return the boxes that the segment may come near, by a generous float64 test that leaves out what is far off."""
+    """Return the boxes that the segment may hit, by a conservative float64 test that rejects distant boxes."""
     room = boxes.size * 1e-3
     step = end - start
     with np.errstate(divide="ignore", over="ignore"):
@@ -178,7 +178,7 @@ def seen_from(tree: Tree, start: Float64Array, end: Float64Array, radius: float 
 
 
 def met_alone(tree: Tree, ray: LocalRay) -> set[int]:
-    """Return the items that one ray is led to."""
+    """Return the items that one ray visits."""
     found: set[int] = set()
 
     def visit(ray: LocalRay, item: int, found: set[int]) -> tuple[set[int], float]:
@@ -188,12 +188,12 @@ def met_alone(tree: Tree, ray: LocalRay) -> set[int]:
 
 
 def note(found: list[set[int]], item: int, ray: int):
-    """Note that a ray is led to an item."""
+    """Record that a ray visits an item."""
     found[ray].add(int(item))
 
 
 def met_together(tree: Tree, rays: list[LocalRay], mixed: bool, thick: bool = False) -> list[set[int]]:
-    """Return the same for rays in streams, one for each octant, or all in one; `thick`: with boxes that grow."""
+    """Return the items that each ray visits in streams, one per octant or one `mixed`; `thick`: boxes grow."""
     found: list[set[int]] = [set() for _ in rays]
     stream = make_stream(tree, len(rays))
     for octant in range(MIXED, MIXED + 1) if mixed else range(MIXED):
@@ -210,7 +210,7 @@ def met_together(tree: Tree, rays: list[LocalRay], mixed: bool, thick: bool = Fa
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_no_box_is_lost_and_none_is_loose(world: str):
+def test_culling_is_safe_and_tight(world: str):
     rng = np.random.default_rng(20261122)
     seen: Counter[str] = Counter()
     for _ in range(sized(2400) // 60):
@@ -237,8 +237,8 @@ def test_no_box_is_lost_and_none_is_loose(world: str):
 
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("share", [2.0**-60, 2.0**-9, 0.25, 2.0**10])
-def test_no_box_that_grows_by_a_radius_is_lost_and_none_is_loose(world: str, share: float):
-    """Thick rays, alone and in streams of rays that are as thick, thinner, or lines."""
+def test_culling_of_thick_rays_is_safe_and_tight(world: str, share: float):
+    """Thick rays, alone and in streams with thinner rays and lines."""
     rng = np.random.default_rng(20261127)
     seen: Counter[str] = Counter()
     for _ in range(sized(600) // 60):
@@ -265,7 +265,7 @@ def test_no_box_that_grows_by_a_radius_is_lost_and_none_is_loose(world: str, sha
     assert seen["met"] < 1.7 * seen["truly"], seen
 
 
-def test_ordinary_rays_meet_little_beside_what_is_there():
+def test_ordinary_rays_visit_few_boxes_they_miss():
     rng = np.random.default_rng(7)
     boxes = places(rng, 0.0, 1.0)
     tree = build(boxes.low, boxes.high)
@@ -277,7 +277,7 @@ def test_ordinary_rays_meet_little_beside_what_is_there():
     assert truly <= met <= truly + max(2, truly // 100)
 
 
-def test_a_start_too_far_to_be_brought_near_is_blind():
+def test_a_start_too_far_away_is_untrusted():
     low = np.array([[-1.0, -1, -1], [0.5, 0.5, 0.5]])
     tree = build(low, low + 0.5)
     half = 1.0 / tree.frame.scale
@@ -289,7 +289,7 @@ def test_a_start_too_far_to_be_brought_near_is_blind():
 @pytest.mark.parametrize("count", [5, 100])
 @pytest.mark.parametrize("zero", [0.0, -0.0])
 def test_a_zero_may_have_either_sign(count: int, zero: float):
-    """Rays down an axis, given as the negative of an axis: their zeros are negative."""
+    """Directions are negated axes, whose zero components are negative."""
     rng = np.random.default_rng(3)
     foot = rng.uniform(-5.0, 5.0, (count, 3))
     world = cc.HitWorld(cc.Limbs.cylinders(foot, foot + np.array([0.0, 0.0, 1.0]), 0.3))

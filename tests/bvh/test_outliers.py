@@ -1,4 +1,4 @@
-"""Limbs far away from most: they cost other rays nothing, and neither they nor the others are lost."""
+"""Limbs far away from most: other rays visit no more boxes, and no limb is missed."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def crowd(rng: np.random.Generator) -> Float64Array:
 
 
 def met(tree: Tree, start: Float64Array, end: Float64Array) -> int:
-    """Return how many boxes a segment is led to."""
+    """Return how many boxes a segment visits."""
     ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, 1.0, 0.0)
     local = local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit, ray.radius)
     assert not local.untrusted
@@ -47,8 +47,8 @@ PARKED: dict[str, tuple[int, tuple[float, float, float]]] = {
 
 @pytest.mark.parametrize("shift", [0.0, 1e7])
 @pytest.mark.parametrize("where", PARKED)
-def test_rays_meet_no_more_boxes_with_a_few_far_away(where: str, shift: float):
-    """Counted, not timed: with pads that grow with the whole, a ray met each of the boxes."""
+def test_rays_visit_no_more_boxes_with_few_far_away(where: str, shift: float):
+    """Visits are counted, not timed: with pads that grow with the whole scene, a ray visited every box."""
     rng = np.random.default_rng(3)
     count, place = PARKED[where]
     centre, half = crowd(rng), rng.uniform(0.2, 0.6, (CROWD, 3))
@@ -67,7 +67,7 @@ def test_rays_meet_no_more_boxes_with_a_few_far_away(where: str, shift: float):
 
 
 def least_pad(tree: Tree, row: int, low: Float64Array, high: Float64Array) -> float:
-    """Return by how much the box of a row is larger than this one, in units of 2^-24 of its largest coordinate."""
+    """Return the least pad of a row's box around these corners, in units of 2^-24 of its largest coordinate."""
     node, slot = np.argwhere(tree.child == -2 - row)[0]
     bounds, centre, scale = tree.bounds[node, :, slot].astype(float), np.array(tree.frame.centre), tree.frame.scale
     first, last = (low - centre) * scale, (high - centre) * scale
@@ -76,7 +76,7 @@ def least_pad(tree: Tree, row: int, low: Float64Array, high: Float64Array) -> fl
 
 
 def posed(roots: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the bones of walkers at these places."""
+    """Return positions and orientations of the bones of characters at these roots."""
     return RIG.forward(roots, [0, 0, 0, 1], RIG.rest_orientations)
 
 
@@ -94,7 +94,7 @@ def test_boxes_of_a_tick_are_no_larger_with_one_far_away(far: float):
     history.record(1.0)
     tick = history._ring.ticks[0]
     near = np.arange(tick.structure.rows) // len(RIG.limbs) != 7
-    assert tick.slots is None  # the boxes are those from this tick to the next
+    assert tick.slots is None  # each box covers the motion from this tick to the next
     place = [np.argwhere(tick.tree.child == -2 - row)[0] for row in np.flatnonzero(near)]
     boxes = np.array([tick.tree.bounds[node, :, slot] for node, slot in place]) / tick.tree.frame.scale
     assert (boxes[:, 3:] - boxes[:, :3]).max() < 1.2
@@ -103,7 +103,7 @@ def test_boxes_of_a_tick_are_no_larger_with_one_far_away(far: float):
     assert min(least_pad(tick.tree, row, low[row], high[row]) for row in range(len(low))) > 11.7
 
 
-def test_a_character_that_comes_back_makes_no_new_tree(monkeypatch: pytest.MonkeyPatch):
+def test_a_character_that_returns_causes_no_rebuild(monkeypatch: pytest.MonkeyPatch):
     built = []
 
     def count(low: Float64Array, high: Float64Array) -> Tree:
@@ -124,11 +124,11 @@ def test_a_character_that_comes_back_makes_no_new_tree(monkeypatch: pytest.Monke
         gone = len(built)
         world.set_poses(ids, *posed(roots))
         assert len(built) == gone
-    assert built  # of those that went, whose branch became long
+    assert built  # for characters that left, whose branch became long
 
 
 def assert_first(hits: cc.RayHits, limbs: cc.Limbs, starts: Float64Array, ends: Float64Array) -> int:
-    """Compare closest hits with a test of every limb; returns how many there are."""
+    """Assert that closest hits equal a brute-force test; return how many there are."""
     n, m = len(limbs), len(starts)
     row, ray = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
     each = limbs[row].cast_segments(starts[ray], ends[ray])
@@ -141,7 +141,7 @@ def assert_first(hits: cc.RayHits, limbs: cc.Limbs, starts: Float64Array, ends: 
 
 
 def scene(rng: np.random.Generator, far: float) -> tuple[Float64Array, Float64Array]:
-    """Return balls (n, 3), (n,): most in one place, others far away, some of them large."""
+    """Return spheres, centres (n, 3) and radii (n,): most close together, others far away, some of them large."""
     centre, radius = rng.uniform(-10, 10, (24, 3)), rng.uniform(0.2, 2.0, 24)
     for k in range(rng.integers(1, 12)):
         way = rng.choice([-1.0, 0.0, 1e-3, 1.0], 3)
@@ -156,7 +156,7 @@ def scene(rng: np.random.Generator, far: float) -> tuple[Float64Array, Float64Ar
 def shots_between(
     rng: np.random.Generator, centre: Float64Array, radius: Float64Array, n: int
 ) -> tuple[Float64Array, Float64Array]:
-    """Return segments from about balls, near or far, to the surfaces of others, and past them."""
+    """Return segments from near or far around spheres to the surfaces of others, or past them."""
     a, b = rng.integers(0, len(centre), (2, n))
     out = rng.normal(size=(2, n, 3))
     out /= np.linalg.norm(out, axis=2)[:, :, None]
@@ -189,7 +189,7 @@ def test_no_ball_is_lost(far: float):
 
 
 @pytest.mark.parametrize("far", [1e3, 1e7, 1e13, 1e100])
-def test_no_ball_is_lost_in_the_past(far: float):
+def test_no_ball_is_lost_in_history(far: float):
     rng = np.random.default_rng(int(np.log10(far)))
     seen = 0
     for _ in range(4):
@@ -207,8 +207,8 @@ def test_no_ball_is_lost_in_the_past(far: float):
     assert seen >= 200
 
 
-def test_moves_of_one_between_near_and_far_are_followed():
-    """In place, by a refit of some branches or of all: each time the answers are those of a new world."""
+def test_hits_stay_right_as_a_limb_moves_near_and_far():
+    """The tree is refitted in place, in part or as a whole; each time the answers equal brute force."""
     rng = np.random.default_rng(6)
     centre, radius = rng.uniform(-10, 10, (40, 3)), rng.uniform(0.2, 2.0, 40)
     world = cc.HitWorld(cc.Limbs.spheres(centre, radius))
@@ -225,7 +225,7 @@ def test_moves_of_one_between_near_and_far_are_followed():
 
 @pytest.mark.parametrize("far", [1e8, 1e11, 1e13, 1e15])
 def test_no_cube_is_lost_to_rays_from_far_away(far: float):
-    """They cut corners off, so that they pass the edges of the cubes' boxes, too."""
+    """The rays cut corners off, so they also pass the edges of the cubes' boxes."""
     rng = np.random.default_rng(int(np.log10(far)))
     centre, half = rng.uniform(-10, 10, (24, 3)), np.repeat(rng.uniform(0.2, 2.0, (24, 1)), 3, axis=1)
     limbs = cc.Limbs.boxes(centre, np.tile([0.0, 0, 0, 1], (24, 1)), half)

@@ -1,4 +1,4 @@
-"""Trees that lose and gain items: every item stands in one slot, and every box holds what is below it."""
+"""Removal and insertion of items: every item is in one slot, and every box contains the boxes below it."""
 
 import numpy as np
 import pytest
@@ -13,19 +13,19 @@ pytestmark = pytest.mark.plain_python
 
 
 def random_boxes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Boxes of groups of 17, as characters are: (n, 3) low and high corners."""
+    """Low and high corners (n, 3) of boxes in groups of 17, like the limbs of characters."""
     groups = rng.uniform(-30.0, 30.0, (-(-n // 17), 1, 3)) + rng.normal(size=(-(-n // 17), 17, 3))
     low = groups.reshape(-1, 3)[:n]
     return low, low + rng.uniform(0.01, 0.5, (n, 3))
 
 
 def without(tree: Tree, number: np.ndarray, items: int) -> Tree:
-    """The tree of `items` items, numbered anew; those of number -1 are removed."""
+    """The tree of `items` items, renumbered; items of number -1 are removed."""
     return patched(tree, number, np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3)), items)
 
 
 def check_structure(tree: Tree, items: int) -> None:
-    """Every item in one slot, every node but the root in one slot of a node before it, none without children."""
+    """Every item has one slot; every node but the root has one slot of an earlier node, and 2 children or more."""
     codes = tree.child[tree.child != EMPTY]
     assert sorted((-2 - codes[codes < 0]).tolist()) == list(range(items))
     assert tree.items == items
@@ -41,7 +41,7 @@ def check_structure(tree: Tree, items: int) -> None:
 
 
 def check_boxes(tree: Tree, low: np.ndarray, high: np.ndarray) -> None:
-    """Every slot's box holds its items' boxes; an empty slot's intersects nothing."""
+    """Every slot's box contains its items' boxes; an empty slot's box intersects nothing."""
     frame = tree.frame
     inside = {}
     for node in range(len(tree.child) - 1, -1, -1):
@@ -61,7 +61,7 @@ def check_boxes(tree: Tree, low: np.ndarray, high: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40, 400])
-def test_items_that_go(n: int):
+def test_removal(n: int):
     rng = np.random.default_rng(n)
     low, high = random_boxes(rng, n)
     tree = build(low, high)
@@ -78,7 +78,7 @@ def test_items_that_go(n: int):
 @pytest.mark.parametrize(
     ("before", "added"), [(0, 1), (0, 60), (1, 1), (3, 17), (17, 17), (500, 17), (500, 200), (40, 400)]
 )
-def test_items_that_come(before: int, added: int):
+def test_insertion(before: int, added: int):
     rng = np.random.default_rng(before + added)
     low, high = random_boxes(rng, before + added)
     number = rng.permutation(before + added).astype(np.int32)
@@ -90,7 +90,7 @@ def test_items_that_come(before: int, added: int):
     check_boxes(moved, low[order], high[order])
 
 
-def test_items_that_go_leave_boxes_as_tight_as_they_are_built():
+def test_boxes_after_a_removal_are_as_tight_as_built_ones():
     rng = np.random.default_rng(3)
     low, high = random_boxes(rng, 400)
     kept = np.sort(rng.choice(400, 350, replace=False))
@@ -100,7 +100,7 @@ def test_items_that_go_leave_boxes_as_tight_as_they_are_built():
     assert np.array_equal(part.bounds, fitted_bounds(part.child, low[kept], high[kept], part.frame))
 
 
-def test_corners_are_those_of_all_boxes_unless_these_leave_the_frame_or_are_small():
+def test_frame_corners_hold_all_boxes_unless_these_leave_the_frame_or_shrink():
     low, high = random_boxes(np.random.default_rng(4), 60)
     tree = build(low, high)
     frame = with_corners(tree.frame, tree.bounds)
@@ -111,7 +111,7 @@ def test_corners_are_those_of_all_boxes_unless_these_leave_the_frame_or_are_smal
 
 
 @pytest.mark.machine_code
-def test_a_life_of_coming_and_going():
+def test_long_series_of_patches():
     rng = np.random.default_rng(5)
     low, high = random_boxes(rng, 170)
     tree = build(low, high)
@@ -140,7 +140,7 @@ def test_a_life_of_coming_and_going():
 
 
 @pytest.mark.parametrize("n", [1, 9, 300])
-def test_some_boxes_are_fitted_as_all_are(n: int):
+def test_partial_refit_equals_full_refit(n: int):
     rng = np.random.default_rng(n)
     low, high = random_boxes(rng, n)
     tree = build(low, high)
@@ -165,7 +165,7 @@ def test_some_boxes_are_fitted_as_all_are(n: int):
         assert (corners[1] > ((high - frame.centre) * frame.scale).max(axis=0)).all()
 
 
-def test_a_box_that_leaves_the_frame_needs_another():
+def test_a_box_outside_the_frame_needs_another():
     low, high = random_boxes(np.random.default_rng(1), 30)
     tree = build(low, high)
     tree = tree._replace(bounds=tree.bounds.copy())

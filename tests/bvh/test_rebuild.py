@@ -1,4 +1,4 @@
-"""A tree that no longer fits is rebuilt, few limbs at once, many by a thread, whatever becomes of that thread."""
+"""A tree that no longer fits is rebuilt: few limbs at once, many by a thread, even if that thread fails."""
 
 import os
 import signal
@@ -21,18 +21,18 @@ from cylcollide.process import tasks
 from cylcollide.world import hit_world, snapshot
 
 Array = np.ndarray
-WAIT = 60.0  # seconds; never as long unless something is broken
+WAIT = 60.0  # seconds; only reached if something is broken
 
 
 class Held:
-    """Stands in for the build: what a thread of its own builds waits until it is let go, or fails."""
+    """Replaces the build: in a thread of its own it waits for `free`, then builds, or raises `error`."""
 
     def __init__(self, build: Callable[[Array, Array], object]) -> None:
         self.build, self.begun, self.free = build, threading.Semaphore(0), threading.Semaphore(0)
         self.error: BaseException | None = None
 
     def __call__(self, low: Array, high: Array) -> object:
-        if isinstance(threading.current_thread(), threading._DummyThread):  # of a `Task`
+        if isinstance(threading.current_thread(), threading._DummyThread):  # the thread of a `Task`
             self.begun.release()
             assert self.free.acquire(timeout=WAIT)
             if self.error:
@@ -42,7 +42,7 @@ class Held:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
-    """Worlds of any size are rebuilt by a thread, which waits."""
+    """Worlds of any size are rebuilt by a thread, which waits for `free`."""
     held = Held(snapshot.build)
     monkeypatch.setattr(snapshot, "build", held)
     monkeypatch.setattr(hit_world, "REBUILT_AT_ONCE", 0)
@@ -70,7 +70,7 @@ def check_answers(world: cc.HitWorld, limbs: cc.Limbs) -> None:
 
 
 def same_tree(world: cc.HitWorld, limbs: cc.Limbs) -> bool:
-    """Whether the world has the tree that is built over the limbs, by whoever stands in which slot."""
+    """Whether the world's tree has the same children in the same slots as a new one over the limbs."""
     return np.array_equal(world.snapshot()._tree.child, cc.HitWorld(limbs).snapshot()._tree.child)
 
 
@@ -91,8 +91,8 @@ def test_small_moves_and_moves_of_all_keep_the_tree(crowd: cc.Limbs):
 
 
 @pytest.mark.parametrize("by", [0.125, 8.0])
-def test_boxes_of_another_size_are_no_measure(by: float):
-    """Limbs that draw together or apart: what the tree cost when it was built says nothing of it any more."""
+def test_a_change_of_scale_causes_a_rebuild(by: float):
+    """After limbs move closer together or apart, the cost of the tree when built is no reference."""
     limbs = make_crowd(200)
     wide = limbs.p1 * 16.0
     world = cc.HitWorld(limbs.moved(wide, wide + (limbs.p2 - limbs.p1)))
@@ -101,8 +101,8 @@ def test_boxes_of_another_size_are_no_measure(by: float):
     assert world.snapshot()._tree.child is not tree.child
 
 
-def test_what_is_far_from_most_is_no_measure():
-    """A limb that moves about far outside: what the others cost is what the tree cost when it was built."""
+def test_an_outlier_does_not_cause_a_rebuild():
+    """A limb moves far outside; the cost of the other limbs is that of the tree when built."""
     limbs = make_crowd(200)
     ends = limbs.p1.copy(), limbs.p2.copy()
     for end in ends:
@@ -116,8 +116,8 @@ def test_what_is_far_from_most_is_no_measure():
         assert world.snapshot()._tree.child is tree.child
 
 
-def test_a_world_as_large_as_can_be_comes_back(crowd: cc.Limbs):
-    """Out there the tree is another, its areas are numbers still; back home it is the one of before."""
+def test_the_largest_world_and_back(crowd: cc.Limbs):
+    """At 1e149 the tree is another, with finite areas; back at the start it equals the first one."""
     world = cc.HitWorld(crowd)
     world.set_endpoints(crowd.p1 * 1e149, crowd.p2 * 1e149)
     tree = world.snapshot()._tree
@@ -141,8 +141,8 @@ def test_an_update_does_not_wait_for_the_tree(crowd: cc.Limbs, held: Held):
     check_answers(world, limbs)
 
 
-def test_a_world_that_moves_on_gets_the_tree_too(crowd: cc.Limbs, held: Held):
-    """It is fitted to the limbs where they are by then; nothing else is built meanwhile."""
+def test_a_tree_finished_after_moves_is_refitted(crowd: cc.Limbs, held: Held):
+    """It is refitted to the present limbs; nothing else is built meanwhile."""
     world = cc.HitWorld(crowd)
     asked = leap(world, 1)
     assert held.begun.acquire(timeout=WAIT)
@@ -157,8 +157,8 @@ def test_a_world_that_moves_on_gets_the_tree_too(crowd: cc.Limbs, held: Held):
     check_answers(world, limbs)
 
 
-def test_a_world_that_leaps_on_gets_another_tree(crowd: cc.Limbs, held: Held):
-    """A tree that no longer fits when it is there is followed by one that does, without another update."""
+def test_a_tree_finished_too_late_is_built_again(crowd: cc.Limbs, held: Held):
+    """If the finished tree no longer fits, another one is built without a further update."""
     world = cc.HitWorld(crowd)
     leap(world, 1)
     assert held.begun.acquire(timeout=WAIT)
@@ -172,7 +172,7 @@ def test_a_world_that_leaps_on_gets_another_tree(crowd: cc.Limbs, held: Held):
     check_answers(world, limbs)
 
 
-def test_snapshots_of_before_keep_their_tree(crowd: cc.Limbs, held: Held):
+def test_earlier_snapshots_keep_their_tree(crowd: cc.Limbs, held: Held):
     world = cc.HitWorld(crowd)
     limbs = leap(world, 1)
     kept, tree = world.snapshot(), world.snapshot()._tree
@@ -185,7 +185,7 @@ def test_snapshots_of_before_keep_their_tree(crowd: cc.Limbs, held: Held):
     check_answers(kept, limbs)
 
 
-def test_a_failed_rebuild_is_told_and_tried_again(crowd: cc.Limbs, held: Held, monkeypatch: pytest.MonkeyPatch):
+def test_a_failed_rebuild_is_reported_and_retried(crowd: cc.Limbs, held: Held, monkeypatch: pytest.MonkeyPatch):
     told: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", told.append)
     world, held.error = cc.HitWorld(crowd), MemoryError("full")
@@ -204,7 +204,7 @@ def test_a_failed_rebuild_is_told_and_tried_again(crowd: cc.Limbs, held: Held, m
 
 
 @pytest.mark.usefixtures("held")
-def test_where_no_thread_is_to_be_had_the_update_builds(crowd: cc.Limbs, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_thread_the_update_rebuilds(crowd: cc.Limbs, monkeypatch: pytest.MonkeyPatch):
     def start(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -215,7 +215,7 @@ def test_where_no_thread_is_to_be_had_the_update_builds(crowd: cc.Limbs, monkeyp
     world.finish_rebuild()
 
 
-def test_a_world_that_nobody_holds_goes_at_once(crowd: cc.Limbs, held: Held):
+def test_an_unreferenced_world_is_freed_at_once(crowd: cc.Limbs, held: Held):
     world = cc.HitWorld(crowd)
     leap(world, 1)
     assert held.begun.acquire(timeout=WAIT)
@@ -232,16 +232,16 @@ def test_a_world_that_nobody_holds_goes_at_once(crowd: cc.Limbs, held: Held):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("locked", [False, True])
-def test_a_fork_moves_its_own_world(crowd: cc.Limbs, held: Held, locked: bool):
-    """In a child nobody builds the tree, and nobody is left to give a lock back."""
+def test_a_world_moves_after_a_fork(crowd: cc.Limbs, held: Held, locked: bool):
+    """The child has no thread that builds the tree or releases a lock."""
     world = cc.HitWorld(crowd)
     limbs = leap(world, 1)
     assert held.begun.acquire(timeout=WAIT)
     if locked:
-        world._lock().acquire()  # as the thread does while it puts the tree in place
+        world._lock().acquire()  # as the thread does while it installs the tree
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # rather than to wait for ever
+        signal.alarm(60)  # instead of a deadlock
         try:
             held.free = threading.Semaphore(9)
             world.finish_rebuild()
@@ -279,8 +279,8 @@ assert going.wait(300)
 
 @pytest.mark.skipif(sized(2) < 2, reason="plain Python builds a thousand limbs for long")
 @pytest.mark.parametrize("forever", [False, True])
-def test_a_program_may_end_meanwhile(forever: bool):
-    """Python waits until compiled code has returned, and for no more, however a daemon goes on leaping."""
+def test_a_program_exits_meanwhile(forever: bool):
+    """Python only waits until compiled code returns, even if a daemon thread continues to move limbs."""
     code = LEAP_AND_END.format(tests=str(Path(__file__).parents[1]), forever=forever)
     begun = time.monotonic()
     printed_by("-c", code, timeout=300)

@@ -1,4 +1,4 @@
-"""How a tree is split: by the cheapest boundary there is among its bins, and never into nothing."""
+"""Splits of a tree: at the cheapest boundary between its bins, and never with an empty side."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def half_area(low: Float64Array, high: Float64Array) -> float:
 
 
 def cost(low: Float64Array, high: Float64Array, left: np.ndarray) -> float:
-    """What the surface area heuristic says of a split."""
+    """The cost of a split by the surface area heuristic."""
     return sum(side.sum() * half_area(low[side], high[side]) for side in (left, ~left))
 
 
@@ -36,7 +36,7 @@ def cheapest(low: Float64Array, high: Float64Array) -> float:
 
 
 def boxes_of(rng: np.random.Generator, n: int, spread: tuple[int, int, int]) -> tuple[Float64Array, Float64Array]:
-    """Boxes on a lattice that float32 holds, spread out along some axes."""
+    """Boxes on a lattice exact in float32, spread out along some axes."""
     low = rng.integers(0, 1 + np.array(spread), (n, 3)) / 1024
     return low, low + rng.integers(0, 60, (n, 3)) / 1024
 
@@ -44,7 +44,7 @@ def boxes_of(rng: np.random.Generator, n: int, spread: tuple[int, int, int]) -> 
 @pytest.mark.parametrize("spread", [(900, 900, 900), (900, 40, 0), (0, 0, 900), (3, 2, 1)])
 @pytest.mark.parametrize("n", [TREE_WIDTH + 1, 33, 300])
 def test_the_cheapest_boundary_is_taken(n: int, spread: tuple[int, int, int]):
-    """Not by our word: the cost of what was put to the left, against that of every boundary."""
+    """The cost of the left side that was chosen, recomputed here, is compared with that of every boundary."""
     rng = np.random.default_rng(n)
     for _ in range(5):
         low, high = boxes_of(rng, n, spread)
@@ -68,8 +68,8 @@ NOWHERE = {
 
 
 @pytest.mark.parametrize("low", NOWHERE.values(), ids=NOWHERE)
-def test_what_no_bin_tells_apart_is_halved(low: Float64Array):
-    """All in one place, as far apart as limbs go, or far smaller than the world: every item is still found once."""
+def test_boxes_in_a_single_bin_are_halved(low: Float64Array):
+    """All in one place, as far apart as limbs may be, or far too close for float32: every item is in the tree once."""
     tree = build(low, low)
     items = -2 - tree.child[tree.child < -1]
     assert sorted(items.tolist()) == list(range(50))
@@ -77,7 +77,7 @@ def test_what_no_bin_tells_apart_is_halved(low: Float64Array):
 
 
 def test_a_crowd_has_a_good_tree():
-    """In whatever order its limbs come; halved by count, as if all stood in one place, its boxes are far larger."""
+    """The order of limbs does not matter; a tree halved by count, as if all were in one place, costs far more."""
     limbs = make_crowd(100)
     low, high = limb_boxes(limbs._table)
     mixed = np.random.default_rng(1).permutation(len(limbs))

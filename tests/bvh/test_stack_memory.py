@@ -1,4 +1,4 @@
-"""Loops over single rays and points keep their stack in memory of the caller, and stay within it."""
+"""Loops over single rays and points keep their stack in memory of the caller, and write only there."""
 
 import numpy as np
 import pytest
@@ -12,24 +12,24 @@ from cylcollide.query.loops.points import PointColumns, locate_single_points
 from cylcollide.query.loops.single import cast_single_rays
 
 CANARY, AROUND, NESTED = 7.25e77, 40, 700
-"""A number that nothing writes, how often it stands around, and how many spheres hold each other."""
+"""The guard value, the number of guards on each side, and the number of nested spheres."""
 
 
 @pytest.fixture(scope="module")
 def state() -> cc.Snapshot:
-    """A state of nested spheres: from their centre every box of the tree is entered, and the stack grows full."""
+    """A snapshot of nested spheres: near their centre every box of the tree is entered, and the stack fills up."""
     return cc.HitWorld(cc.Limbs.spheres(np.zeros((NESTED, 3)), 1.0 + np.arange(NESTED))).snapshot()
 
 
 def guarded(rows: int, state: cc.Snapshot) -> tuple[np.ndarray, np.ndarray]:
-    """Memory that begins with so many numbers and ends with the smallest stack, and all of it with canaries around."""
+    """Memory of `rows` numbers and the smallest stack, and the whole array with canaries around it."""
     size = rows + state._tree.stack_size + TREE_WIDTH // 2
     every = np.full(AROUND + size + AROUND, CANARY)
     return every[AROUND : AROUND + size], every
 
 
 def check_canaries(every: np.ndarray, rows: int, entries: int) -> None:
-    """Assert that no number around the memory was written, and that the stack held so many entries at least."""
+    """Assert that the canaries are unchanged, and that the stack held at least `entries` entries."""
     assert (every[:AROUND] == CANARY).all()
     assert (every[-AROUND:] == CANARY).all()
     assert (every[AROUND + rows : -AROUND].view(np.int32) != np.array([CANARY]).view(np.int32)[0]).sum() >= entries
@@ -45,14 +45,14 @@ def test_rays(state: cc.Snapshot, n: int):
     assert status == 0
     assert (hits_in(memory, n).limb == NESTED - 1).all()
     check_canaries(every, HIT_ROWS * n, TREE_WIDTH)
-    assert (memory[-COPY_ROWS * n :].reshape(2, n, 3) == (starts, ends)).all()  # the stack ends where they begin
+    assert (memory[-COPY_ROWS * n :].reshape(2, n, 3) == (starts, ends)).all()  # the stack ends before the copies
 
 
 @pytest.mark.parametrize("n", [1, 3, 50])
 def test_points(state: cc.Snapshot, n: int):
     memory, every = guarded(3 * n, state)
     rows = -(-len(memory) // 3)
-    memory = every[AROUND : AROUND + 3 * rows].reshape(rows, 3)  # the last row reaches into what is guarded
+    memory = every[AROUND : AROUND + 3 * rows].reshape(rows, 3)  # the last row may reach into the canaries
     points = np.zeros((n, 3))
     points[:, 0] = np.arange(n) + 0.5
     filters = PointFilters(validate.EVERY_LAYER, validate.IGNORE_NONE)

@@ -1,4 +1,4 @@
-"""What tests of the scoreboard share."""
+"""Fixtures of the tests of the scoreboard."""
 
 import pytest
 from support.runs.scoreboard import RAYS, planted_engines, scoreboard_by_name
@@ -6,13 +6,13 @@ from support.runs.scoreboard import RAYS, planted_engines, scoreboard_by_name
 
 @pytest.fixture(scope="module", name="planted")
 def _planted():
-    """Only the artificial engines and this library are known."""
+    """Register only the artificial engines and this library."""
     with planted_engines() as patch:
         yield patch
 
 
 @pytest.fixture(scope="module")
 def scores(request):
-    """The scores of all of them, by name."""
+    """The scores of all these engines, by name."""
     request.getfixturevalue("planted")
     return {score.engine: score for score in scoreboard_by_name("all", rays=RAYS)}

@@ -1,4 +1,4 @@
-"""The bullets mean what they say, by an oracle that shares no code with the library; and so does their settlement."""
+"""Bullets are as intended, and the first limb is right, by an oracle that shares no code with the library."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_shares_of_the_families(shot):
     assert len(np.unique(bullets.target)) == 16
 
 
-def test_bullets_do_what_they_intend_exactly(shot):
+def test_bullets_hit_and_miss_as_intended(shot):
     bullets, limbs = shot
     counts = dict.fromkeys(BULLET_FAMILIES, 0)
     aimed, others = np.flatnonzero(bullets.family == AIMED), np.flatnonzero(bullets.family != AIMED)
@@ -53,13 +53,13 @@ def test_bullets_do_what_they_intend_exactly(shot):
     assert min(counts.values()) >= 300
 
 
-def test_graze_depth_is_the_exact_one(shot):
+def test_graze_depth_is_exact(shot):
     bullets, limbs = shot
     rows = np.flatnonzero(bullets.family == GRAZE)
     for row in rows.tolist():
         limb = oracle_limb(limbs, int(bullets.target[row]))
         depth = graze_depth(limb, segment(bullets.start[row].tolist(), bullets.end[row].tolist()))
-        # Start and end round to half an ulp of 64 m, 7e-15 m a coordinate; the point itself was made with a few of 1 m.
+        # Start and end round to half an ulp of 64 m, 7e-15 m a coordinate; the point is off by a few ulps of 1 m.
         assert abs(depth - bullets.depth[row]) * limb.radius < 3e-14
     decades = np.floor(np.log10(np.abs(bullets.depth[rows])))
     assert set(decades) == set(range(-7, -1))
@@ -127,7 +127,7 @@ def test_clearance_of_grazing_bullets_is_their_depth(shot):
     np.testing.assert_allclose(signed[shallow], depth[shallow], rtol=0, atol=1e-13)
 
 
-def test_clearance_past_a_corner_is_the_way_to_the_rim():
+def test_clearance_past_a_corner_is_that_of_the_rim():
     # Past the rim of a unit cylinder at 45°: the nearest point is the rim itself.
     start, end = np.array([[3.0, 0, 2.5]]), np.array([[0.0, 0, 5.5]])
     found = gaps(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 3.0]], 1.0), start, end)

@@ -1,4 +1,4 @@
-"""Files given to ``cylcollide replay``: whatever is in them, the answer is a table or one line, never a traceback."""
+"""Files given to ``cylcollide replay``: any content gives a table or one line, never a traceback."""
 
 import json
 
@@ -10,7 +10,7 @@ from cylcollide.crosscheck.cases.case import Case, read_cases, read_chosen
 
 DEEP = 100_000
 OTHER = json.dumps(RECORD | {"row": 1})
-"""At another place: of two cases at one place all engines would be asked, which takes a second."""
+"""A case at another place: for two cases at one place all engines would run, which takes a second."""
 NESTED = "[" * 40 + "]" * 40
 AWKWARD = (
     *("null", "true", "false", "0", "-1", "1", "7", "0.5", "-0.5", "1e308", "-1e308", "5e-324", "1e-200", "1e15"),
@@ -18,12 +18,12 @@ AWKWARD = (
     *('""', '"x"', '"\\u0000\\u001b[31m[/bold]\\ud800"', '"1"', "[]", "[[]]", "[1]", "[0.1, 0.2, 0.3]", "{}"),
     *('{"a": 1}', NESTED, json.dumps("y" * 10_000)),
 )
-"""JSON of values that are wrong in some place."""
+"""JSON values, each of which is wrong in some field."""
 
 
 @pytest.fixture
 def replay(command):
-    """Its status and its lines on standard error."""
+    """A function that replays a file and returns its status and its lines on standard error."""
 
     def run(file):
         status, _, said = command("replay", file)
@@ -33,7 +33,7 @@ def replay(command):
 
 
 def places(value, path=()):
-    """Every place in a record: of a list only the first, for the others are like it."""
+    """Every path in a record; of a list only the first item, which stands for the others."""
     yield path
     inner = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
     for name, part in inner:
@@ -41,7 +41,7 @@ def places(value, path=()):
 
 
 def put(record, path, text):
-    """The record as JSON, with other text at a place."""
+    """The record as JSON, with other text at a path."""
     copy = json.loads(json.dumps(record))
     at = copy
     for name in path[:-1]:
@@ -56,7 +56,7 @@ def test_the_record_is_a_case_that_replays(replay, tmp_path):
     assert set(RECORD) == set(Case.__dataclass_fields__)
 
 
-def test_what_was_written_is_named_in_one_line_each(command, long_path, monkeypatch):
+def test_each_written_file_is_named_in_one_line(command, long_path, monkeypatch):
     monkeypatch.setattr("cylcollide.crosscheck.cases.recast.answers_apart", lambda names, _: dict.fromkeys(names, "no"))
     file, small, script = (long_path / name for name in ("cases.json", "one.json", "one.py"))
     file.write_text(json.dumps([RECORD]))
@@ -71,7 +71,7 @@ PLACES = list(places(RECORD))[1:]
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("path", PLACES, ids=lambda path: ".".join(map(str, path)))
 def test_any_value_in_any_field_is_answered_or_refused_in_one_line(replay, tmp_path, path, step):
-    """By default every value in a fifth of the fields, and a fifth of the values in every field."""
+    """By default each field gets a fifth of the values, and each value is put into a fifth of the fields."""
     refused, values = 0, AWKWARD[PLACES.index(path) % step :: step]
     for number, text in enumerate(values):
         file = tmp_path / f"{number}.json"
@@ -148,7 +148,7 @@ def rays():
 
 
 def said_of(file):
-    """How the one line begins that refuses a file; "" if it is read."""
+    """The beginning of the one line that refuses a file; "" if the file is read."""
     try:
         read_chosen(file, None, None)
     except ValueError as refused:
@@ -158,7 +158,7 @@ def said_of(file):
 
 
 def arrays(good):
-    """Arrays that are wrong in the place of a good one."""
+    """Arrays that are wrong instead of a good one."""
     return [
         np.array(None, dtype=object), np.array([], good.dtype), np.array("x"), np.array(["x"] * 3), np.full(3, 10**18),
         np.full((2, 2, 2), np.nan), np.array([b"\xff"]), np.full(good.shape, np.inf), np.full(good.shape, -7),

@@ -1,4 +1,4 @@
-"""Causes: what is measured on the engine, the geometry that decides, and faults planted in artificial engines."""
+"""Causes: calibration of the engine, geometry of the rounded solid, and faults planted in artificial engines."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
 from cylcollide.engines.rounded_cylinder import Rounded
 
-pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
+pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own, run by .ci/run
 
 # Geometry of the rounded solid ----------------------------------------------------------------------------------------
 
@@ -37,7 +37,7 @@ def test_distance_to_a_rounded_cylinder_by_hand():
     points = np.array([[3.0, 0, 0], [0, 0, 5], [0, 0, 0], [0.9, 0, 0], [1.75, 0, 2.75], [0, 0, -1.9]])
     expected = [2.0, 3.0, -1.0, -0.1, np.sqrt(2) - 0.25, -0.1]
     np.testing.assert_allclose(rounded(6).signed_distance(points), expected, rtol=0, atol=1e-15)
-    # The edge itself lies (√2 - 1) balls outside.
+    # The edge itself is (√2 - 1) ball radii outside.
     np.testing.assert_allclose(rounded(1).signed_distance(np.array([[1.0, 0, 2.0]])), (np.sqrt(2) - 1) * 0.25)
 
 
@@ -92,7 +92,7 @@ def measured(radius, half, **setup):
 
 def test_stop_and_degeneracy_of_pybullet():
     found = reference(BulletClient)
-    # Bullet 3.2.7: btGjkConvexCast stops at 0.001, btVoronoiSimplexSolver takes 1e-8 m³ for flat.
+    # Bullet 3.2.7: btGjkConvexCast stops at 0.001, btVoronoiSimplexSolver treats 1e-8 m³ as flat.
     assert found.stop == pytest.approx(1e-3, abs=1e-12)
     assert found.degeneracy == pytest.approx(1e-8, rel=0.3)
     assert found.deep_misses == 0.0
@@ -178,14 +178,14 @@ def test_every_verdict_is_proved_and_counts_add_up():
         ("humanoid", "wrong limb", Cause.TERMINATION),
     ],
 )
-def test_a_family_brings_out_its_cause(family, kind, cause):
+def test_a_family_produces_its_cause(family, kind, cause):
     tally = sampled().tally
     kinds, causes = tally.column("kind", family), tally.column("cause", family)
     code = next(k for k in Kind if k.label == kind)
     assert np.sum((kinds == code) & (causes == cause)) > 0
 
 
-def test_bounds_are_kept():
+def test_bounds_hold():
     tally = sampled().tally
     cause, measured_, bound = (tally.column(name) for name in ("cause", "measured", "bound"))
     for code in (Cause.TERMINATION, Cause.EARLY_EXIT, Cause.RIM_ROUNDING, Cause.SEGMENT_END, Cause.BIG_SHAPE):
@@ -265,7 +265,7 @@ def test_a_planted_fault_is_named(engine, families, rays, name, cause, least):
         assert evidence["lost"] > 5
 
 
-def test_this_side_is_checked_too(monkeypatch):
+def test_own_verdicts_are_checked(monkeypatch):
     monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", flipped_world(50))
     plan = FamiliesPlan(("generic",), 600, 0, PlainEngine(ExactEngine))
     record = compute_chunk(plan, plan.keys[0]).record

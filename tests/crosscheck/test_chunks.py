@@ -1,4 +1,4 @@
-"""Chunks: kept whole or not at all, resumed, merged alike in any order, by any executor; and the command above them."""
+"""Chunks: saved whole or not at all, resumed, merged equally in any order, by any executor; and their command."""
 
 import json
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -39,12 +39,12 @@ def assert_whole(found):
         assert chunk.record == work(key).record
 
 
-def test_chunks_come_back_as_they_were(tmp_path):
+def test_chunks_are_loaded_as_saved(tmp_path):
     store = ChunkStore(tmp_path / "a" / "chunks", STAMP)
     found, said, done = run(store)
     assert_whole(found)
     assert (said, sorted(done)) == ([], KEYS)
-    # From disk, without a word and without work.
+    # From disk, without messages and without work.
     again, said, done = run(store, job=None)
     assert_whole(again)
     assert (said, done) == ([], KEYS)
@@ -110,7 +110,7 @@ def test_a_chunk_of_another_version_is_computed_anew(tmp_path):
     assert all("other versions or settings" in line for line in said)
 
 
-def test_a_write_that_fails_leaves_nothing_half(tmp_path, monkeypatch):
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     store = ChunkStore(tmp_path, STAMP)
     store.save(KEYS[0], work(KEYS[0]))
     before = store.path(KEYS[0]).read_bytes()
@@ -141,7 +141,7 @@ def test_order_and_executor_do_not_matter(tmp_path):
     with ThreadPoolExecutor(3) as threads:
         assert_whole(run(executor=threads)[0])
     assert_whole(run(executor=Backwards())[0])
-    # Half of them are there already.
+    # Half of them are saved already.
     store = ChunkStore(tmp_path, STAMP)
     run(store, keys=KEYS[::-2])
     assert_whole(run(store, executor=Backwards())[0])
@@ -233,5 +233,5 @@ def test_the_command_runs_families_and_resumes(tmp_path):
     assert len(done.stderr.splitlines()) == 1
     assert "is damaged" in done.stderr
     second = json.loads((tmp_path / "summary.json").read_text())
-    timed = dict.fromkeys(("seconds", "distances"))  # engines take their time to measure distances
+    timed = dict.fromkeys(("seconds", "distances"))  # distances include measured times
     assert first | timed == second | timed

@@ -72,7 +72,7 @@ def test_pybullets_errors_have_causes(found):
 
 
 class FaultyEngine(OwnEngine):
-    """Answers with a wrong sign, without an answer, and off by 2 mm, in turn."""
+    """Returns in turn a wrong sign, NaN, a distance off by 2 mm, and the right distance."""
 
     def signed_distances(self, points, limb):
         told = super().signed_distances(points, limb).copy()
@@ -129,7 +129,7 @@ def test_a_wrong_sign_of_our_own_fails_the_command(tmp_path, capsys):
 
 
 @pytest.mark.long
-def test_the_page_has_them(found):
+def test_distances_on_page(found):
     result = paged()
     assert "distances" not in Page.parse(page_html(result)).ids
     page = Page.parse(page_html(with_summary(result, distances=found)))

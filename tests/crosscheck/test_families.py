@@ -1,4 +1,4 @@
-"""The families: each generator does what it says, by exact arithmetic, and its chunks depend on their key alone."""
+"""Families: segments are as intended, by exact arithmetic, and a chunk depends on its key alone."""
 
 from dataclasses import fields
 
@@ -24,18 +24,18 @@ def rows(family, per_scene=8, n=360):
     for scene in chunk(family, n):
         shot = scene.shots
         limbs = cc.Limbs.cylinders(scene.p1, scene.p2, scene.radius)
-        step = max(1, len(shot.start) // per_scene) | 1  # odd: both halves of a mixed scene are seen
+        step = max(1, len(shot.start) // per_scene) | 1  # odd: rows of both halves of a mixed scene
         for row in range(0, len(shot.start), step):
             yield scene, limbs[int(shot.target[row])], shot.start[row], shot.end[row], shot.intent[row], shot.depth[row]
 
 
 def rounding(scene, start, end):
-    """A few units in the last place of the largest coordinate."""
+    """64 ulps of the largest coordinate."""
     return 64 * np.spacing(max(np.abs(points).max() for points in (scene.p1, scene.p2, start, end)))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_intention_is_met(family):
+def test_every_intent_holds(family):
     seen = set()
     for scene in chunk(family):
         shot = scene.shots
@@ -63,7 +63,7 @@ def test_depth_is_the_exact_clearance(family):
     assert any(signs) == (family != "near-start")
 
 
-def test_a_graze_of_ten_to_the_minus_five_is_one():
+def test_a_graze_of_1e_minus_5_is_exact():
     found = 0
     for scene, limb, start, end, intent, depth in rows("side-graze", per_scene=30):
         share = depth / scene.radius[0]
@@ -75,7 +75,7 @@ def test_a_graze_of_ten_to_the_minus_five_is_one():
     assert found > 10
 
 
-def test_a_corner_is_cut_as_deep_as_meant():
+def test_a_corner_is_cut_to_the_depth():
     for scene, limb, start, end, _, depth in rows("corner-cut"):
         why = limb.explain_segment(start, end)
         # Both faces move by x, the corner by √2 x.
@@ -93,7 +93,7 @@ def test_a_rim_is_crossed_within_the_depth():
             assert why.face != why.exit_face
 
 
-def test_an_end_that_touches_touches():
+def test_segment_ends_match_intent():
     touching, depths = 0, set()
     for scene, limb, start, end, intent, depth in rows("segment-ends", per_scene=30):
         side = limb.classify_points(end[None])[0]
@@ -137,7 +137,7 @@ def test_extremes_are_extreme():
     assert farthest > 1e5
 
 
-def test_flights_go_on_where_the_last_step_ended():
+def test_each_flight_step_starts_at_the_last_end():
     scene = chunk("same-line", 960)[0]
     shot = scene.shots
     steps = shot.intent == Intent.EITHER
@@ -200,13 +200,13 @@ def test_a_chunk_depends_on_its_key_alone(family):
         assert not np.array_equal(one[0], other[0])
 
 
-def test_families_draw_from_different_chance():
+def test_families_have_different_generators():
     keys = [ChunkKey(family, 0, 0).generator().random() for family in FAMILIES]
     assert len(set(keys)) == len(FAMILIES) == 16
 
 
 @pytest.mark.parametrize("rays", [160, 16_000, 65_536, 131_071, 131_072, 400_000, 655_360])
-def test_families_share_evenly_however_few_the_segments(rays):
+def test_families_have_equal_shares_of_any_number(rays):
     plan = FamiliesPlan(FAMILIES, rays, 0)
     shares = dict.fromkeys(FAMILIES, 0)
     for key in plan.keys:

@@ -38,7 +38,7 @@ def test_tables_hold_every_row(result, tmp_path):
         rows = list(csv.DictReader(file))
     assert len(rows) == result.summary["unexplained"]["disagreements"]
     assert tuple(rows[0]) == DISAGREEMENTS
-    # A row says which segment it is: drawn again, it is that of the case.
+    # A row identifies its segment: drawn again, it equals that of the case.
     found = {tuple(row[name] for name in ("family", "chunk", "scene", "row", "kind")): row for row in rows}
     for case in result.tally.cases[::40]:
         row = found[(case.family, str(case.chunk), str(case.scene), str(case.row), case.kind)]
@@ -111,7 +111,7 @@ def test_the_page_in_a_browser(result, tmp_path, width):
     assert report["contents"] >= 4
     assert report["wide"] <= width
     assert report["right"] <= width
-    # Whatever asks for the network gets an error, which the log tells.
+    # Any network request fails, and the log records the error.
     assert not [event for event in events if event["method"] == "Runtime.exceptionThrown"]
     console = [event["params"] for event in events if event["method"] == "Runtime.consoleAPICalled"]
     assert not [told for told in console if told["type"] == "error"]

@@ -1,4 +1,4 @@
-"""The page of a run by families: it stands alone, says what the numbers say, advises, and shows cases as they were."""
+"""The page of a run by families: text and figures match the numbers; partial runs, advice, cases and their cuts."""
 
 import copy
 import math
@@ -36,7 +36,7 @@ def page(result):
 # The page -------------------------------------------------------------------------------------------------------------
 
 
-def test_words_are_those_of_the_summary(result, page):
+def test_text_matches_the_summary(result, page):
     summary = result.summary
     total, open_ = summary["families"][-1], summary["unexplained"]
     wrong = total["missed"] + total["phantom"] + total["wrong_limb"]
@@ -55,7 +55,7 @@ def test_words_are_those_of_the_summary(result, page):
     assert not re.search(r"\b(nan|inf|None)\b|\{|\}", page.words)
 
 
-def test_what_is_open_is_said(result):
+def test_open_cases_are_shown(result):
     summary = copy.deepcopy(result.summary)
     summary["unexplained"]["count"] = 2
     summary["families"][-1]["proved"] = 7
@@ -103,11 +103,11 @@ def test_figures_hold_the_numbers_of_the_summary(result, page):
     rows = [row for row in summary["grazes"] if row["radius"] == 0.05 and row["early"]]
     assert len(numbers(traces["early"]["x"])) == sum(row["early"] for row in rows) > 10
     assert max(numbers(traces["early"]["y"])) < max(numbers(traces["bound"]["y"])) < 0.025
-    # The medians stand at the depths that were grazed.
+    # The medians are at the depths of the grazes.
     places = numbers(traces["median"]["x"])
     assert len(places) >= 5
     np.testing.assert_allclose(np.log10(places), np.round(np.log10(places)), atol=1e-6)
-    # Causes by their bounds: the nearest is the one of the summary.
+    # Causes by their bounds: the nearest case is that of the summary.
     nearest = {row["cause"]: row["nearest_to_bound"]["ratio"] for row in summary["causes"]}
     last = page.figure("bound")["data"][-1]
     drawn = dict(zip(last["y"], numbers(last["x"]), strict=True))
@@ -138,7 +138,7 @@ def test_groups_add_up_to_the_families(result):
 
 def test_no_hit_is_earlier_than_the_stop_allows(result):
     assert earlier_than_bound(result) == 0
-    # With half the stop the bound is broken: it is no empty one.
+    # With half the stop the bound is violated, so the test can fail.
     halved = [{**c, "stop": 0.5 * c["stop"]} for c in result.summary["calibrations"]]
     assert earlier_than_bound(with_summary(result, calibrations=halved)) > 5
     # Tangent to the side, across the axis: √(2 R τ + τ²), and twice that at 30°.
@@ -176,7 +176,7 @@ def score(**fields):
     return {**ran, **fields}
 
 
-def test_a_family_without_room_is_said_not_to_be_tried():
+def test_a_family_without_room_is_listed_as_not_tried():
     html = page_html(run_plan(FamiliesPlan(("rim", "batch-limits"), 240, 1, tried=1)))
     assert "batch-limits was not tried" in html
     assert "16,384 are enough for one." in html
@@ -209,7 +209,7 @@ def given(summary):
     return {item["title"]: item for item in advice(summary, facts(summary))}
 
 
-def test_advice_stands_on_numbers_of_the_run(result):
+def test_advice_cites_numbers_of_the_run(result):
     found = given(result.summary)
     assert {"Start rays outside of the limbs", "Load cylinders as cylinders"} <= set(found)
     assert not [title for title in found if "rays in a call" in title or "boxes" in title]
@@ -234,7 +234,7 @@ def test_advice_needs_a_trial_that_held(result):
 # Cases and their cuts -------------------------------------------------------------------------------------------------
 
 
-def test_telling_cases_are_of_their_cause_and_worst_ones_take_turns(result):
+def test_shown_cases_have_their_cause_and_worst_cases_alternate(result):
     cases = result.tally.cases
     phantom, early = shown_cases(cases, Cause.TERMINATION)[:2]
     assert (phantom.kind_code, early.kind_code) == (Kind.PHANTOM, Kind.EARLY)

@@ -14,13 +14,13 @@ from support.package import ABOVE_PACKAGE
 
 from cylcollide.crosscheck.cases.case import Case, write_cases
 
-pytestmark = pytest.mark.long  # whole processes, compiled anew where nothing is on disk
+pytestmark = pytest.mark.long  # whole processes, which compile if nothing is on disk
 
 CHUNKS_KEPT = "cylcollide: interrupted; finished chunks are kept in the folder of --out, and the same command goes on"
 
 
 def processes(group):
-    """The processes of a group that are alive: the number, and the state in a single letter."""
+    """The numbers of the processes of a group that are alive, without zombies."""
     alive = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -33,9 +33,9 @@ def processes(group):
 
 
 def ended(options, ready, end, *, path=(), wait=240.0):
-    """A command as a terminal runs it, ended by `end` once `ready` is true: its status, output and errors.
+    """Run a command as a terminal does, end it by `end` once `ready` is true; return status, output and errors.
 
-    `path`: folders that it imports from, too. No process of its group is left.
+    `path`: more folders that it imports from. Assert that no process of its group is left.
     """
     command = [sys.executable, "-m", "cylcollide", *map(str, options)]
     surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*path, ABOVE_PACKAGE]))}
@@ -54,12 +54,12 @@ def ended(options, ready, end, *, path=(), wait=240.0):
                 time.sleep(0.02)
             return run.returncode, out, err
         finally:
-            with suppress(ProcessLookupError):  # a failure leaves nothing behind either
+            with suppress(ProcessLookupError):  # a failure leaves no process behind either
                 os.killpg(run.pid, signal.SIGKILL)
 
 
 def interrupted(options, ready, **how):
-    """The output and the line of a command whose whole group gets SIGINT."""
+    """The output and the error line of a command whose whole group gets SIGINT."""
     status, out, err = ended(options, ready, lambda run: os.killpg(run.pid, signal.SIGINT), **how)
     assert status == 130, err
     (line,) = err.splitlines()
@@ -85,7 +85,7 @@ def test_chunks_that_were_finished_are_kept_and_used_again(tmp_path, kind, jobs)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_workers_end_with_the_command_however_it_ends(tmp_path, number):
+def test_workers_end_with_the_command_for_any_signal(tmp_path, number):
     options = ["crosscheck", "--rays", 400_000, "--jobs", 2, "--out", tmp_path]
     status, _, _ = ended(options, lambda: chunks(tmp_path), lambda run: run.send_signal(number))
     assert status == (-number if number == signal.SIGKILL else 128 + number)
@@ -98,9 +98,9 @@ def test_interventions_are_interrupted_too(tmp_path):
     assert line.startswith(CHUNKS_KEPT)
 
 
-def test_workers_that_have_just_been_started_say_nothing(tmp_path):
+def test_workers_interrupted_during_import_print_nothing(tmp_path):
     pause = tmp_path / "pause"
-    # So early that the workers are still importing.
+    # The interrupt comes while the workers are still importing.
     (tmp_path / "sitecustomize.py").write_text(
         "import multiprocessing.spawn as s, pathlib, sys, time\n"
         "if '--multiprocessing-fork' in sys.argv and 'spawn_main' in ' '.join(sys.orig_argv):\n"
@@ -126,7 +126,7 @@ def test_tables_of_finished_workloads_are_kept(tmp_path):
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["table", "json"])
-def test_cases_that_were_asked_are_told(tmp_path, options):
+def test_replayed_cases_are_printed(tmp_path, options):
     case, asked = Case.read(RECORD), tmp_path / "asked"
     (tmp_path / "sitecustomize.py").write_text(
         "import pathlib, tempfile\n"

@@ -1,4 +1,4 @@
-"""Changes of one thing at a time, on the installed PyBullet: what each cause predicts happens."""
+"""Changes of one thing at a time, on the installed PyBullet: the predictions of each cause hold."""
 
 from dataclasses import replace
 
@@ -23,13 +23,13 @@ TURNED = Target.draw(np.random.default_rng(4), 0.05, 0.2, aligned=False)
 
 def near_tangent(n=1500):
     scene = TURNED.scene(grazes(np.random.default_rng(5), TURNED, n))
-    # Gaps of 5 µm to 1 mm: a thousand times as large they are wider than where PyBullet stops.
+    # Gaps of 5 µm to 1 mm: scaled by 1000 they exceed the distance at which PyBullet stops.
     near = (np.abs(scene.shots.depth) < 1.1e-3) & (np.abs(scene.shots.depth) > 4e-6)
     shot = scene.shots
     return replace(scene, shots=replace(shot, **{n: getattr(shot, n)[near] for n in shot.__dataclass_fields__}))
 
 
-def test_the_client_builds_the_very_bodies_of_the_engine():
+def test_client_and_engine_build_the_same_bodies():
     rng = np.random.default_rng(6)
     p1, p2 = rng.normal(size=(2, 4, 3))
     limbs, start = cc.Limbs.cylinders(p1, p2, 0.2), 4 * rng.normal(size=(2000, 3))
@@ -68,7 +68,7 @@ def test_an_ulp_and_a_start_elsewhere_move_the_hit():
     assert max(nudged) > 1e-5
 
 
-def test_changes_leave_the_question_alone():
+def test_changes_leave_the_case_unchanged():
     rng = np.random.default_rng(11)
     variant = CaseVariant(*rng.normal(size=(2, 1, 3)), np.array([0.1]), *rng.normal(size=(2, 3)), Setup())
     before = variant.start.copy()
@@ -106,8 +106,8 @@ def test_interventions_prove_the_causes():
         assert row["proved"] >= 0.9 * row["tested"], cause
 
 
-def test_a_cause_that_is_not_the_right_one_is_not_proved():
-    """A phantom out of the stop is still there with another construction; a rounded rim with a longer segment."""
+def test_a_wrong_cause_is_not_proved():
+    """A phantom caused by the stop remains with another construction, a rounded rim with a longer segment."""
     cases = sampled().tally.cases
     phantom = [c for c in cases if c.kind == "phantom" and c.cause_code == Cause.TERMINATION and c.family == "rim"]
     rim = [c for c in cases if c.kind == "missed" and c.cause_code == Cause.RIM_ROUNDING and min(c.radius) < 0.5]

@@ -1,4 +1,4 @@
-"""A case made smaller is the same case: kind and cause stay, the truth is exact, and what is left is short."""
+"""Minimised cases: kind and cause are unchanged, the truth is exact, and the numbers are short."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -18,7 +18,7 @@ from cylcollide.engines import EngineHits
 
 
 def assert_same_but_smaller(small, case, engine_of=BulletClient):
-    """Kind, cause and limbs are those of before, exact arithmetic agrees, and the answers are those of now."""
+    """Assert that kind and cause are unchanged, exact arithmetic agrees, and a replay gives the same answers."""
     live = recast(small, engine_of)
     assert live.again == small
     assert (small.kind, small.cause) == (case.kind, case.cause)
@@ -44,7 +44,7 @@ def test_cases_of_pybullet_become_short():
     assert np.median(after) < 20
 
 
-def test_limbs_that_play_no_part_go_and_names_stay():
+def test_irrelevant_limbs_go_and_names_stay():
     rng = np.random.default_rng(3)
     tilted = ((0.1, 0.2, 0.3), (0.31, 0.37, 0.61))
     p1, p2 = ([tuple(5 + rng.normal(size=3)) for _ in range(4)] for _ in range(2))
@@ -65,7 +65,7 @@ def test_limbs_that_play_no_part_go_and_names_stay():
     assert 0.0 in np.abs((*small.p1[0], *small.p2[0]))
 
 
-def test_settings_that_play_no_part_go():
+def test_irrelevant_settings_go():
     setup = Setup(construction="urdf", moved=3.0)
     line = (0.013, 0.021, 0.5), (0.017, 0.022, -0.5)
     case = made([(0.01, 0.02, 0.0)], [(0.11, 0.23, 0.01)], [0.05], *line, kind="early", setup=setup)
@@ -75,11 +75,11 @@ def test_settings_that_play_no_part_go():
     assert small.setup == Setup(construction="urdf")
 
 
-def test_it_is_deterministic_and_has_no_end_of_its_own_to_reach():
+def test_it_is_deterministic_and_idempotent():
     case = next(case for case in cases("rim") if case.kind == "late")
     small = minimise(case, BulletClient)
     assert small == minimise(case, BulletClient)
-    # Nothing is left that could be taken away.
+    # Nothing more can be removed.
     assert minimise(small, BulletClient) == small
 
 
@@ -125,7 +125,7 @@ def test_a_ray_that_is_lost_by_its_place_in_the_batch():
 
 
 class BlindEngine(ExactEngine):
-    """Answers nothing, so that a case can be made of one ray."""
+    """Reports no hit, so that a case can be made of one ray."""
 
     def cast_segments(self, starts, ends):
         del ends
@@ -134,13 +134,13 @@ class BlindEngine(ExactEngine):
         return EngineHits(np.full(n, -1, dtype=np.int32), np.full(n, np.nan), nothing, nothing)
 
 
-def test_what_the_engine_does_not_repeat_is_refused():
+def test_a_case_that_does_not_reproduce_is_refused():
     case = next(case for case in cases("rim") if case.kind == "phantom")
     with pytest.raises(NotReproducedError, match="got another answer to this missed"):
         minimise(replace(case, kind="missed", limb_true=0, limb_engine=-1), BulletClient)
 
 
-def test_moves_keep_the_world_a_world():
+def test_simplified_cases_stay_valid():
     case = next(case for case in cases("elbow") if case.kind == "wrong limb")
     seen = 0
     for simplify in PASSES:
@@ -165,5 +165,5 @@ def test_every_kind_and_cause_becomes_smaller(family):
         small = minimise(case, BulletClient)
         assert_same_but_smaller(small, case)
         shrunk += size(small) < size(case)
-    # A late hit on a limb of 100 m that hangs on the last bit of every number stays as it is.
+    # A late hit on a limb of 100 m that depends on the last bit of every number cannot shrink.
     assert shrunk >= len(found) - 1

@@ -1,4 +1,4 @@
-"""Options of every command as an enemy gives them: status 2 and no traceback, before any work is begun."""
+"""Hostile options of every command: status 2 and no traceback, before any work begins."""
 
 import pytest
 
@@ -18,12 +18,12 @@ def test_a_number_out_of_bounds_is_refused(command, tmp_path, asked, option, val
 
 @pytest.mark.parametrize("value", ["", "no\nsuch", "[/bold]", "x" * 3000, "../../etc", "\u2028"])
 @pytest.mark.parametrize(("asked", "option"), [(name, option) for name in NAMES for option in NAMES[name]])
-def test_a_name_that_is_not_known_is_one_line(refused, tmp_path, asked, option, value):
+def test_an_unknown_name_is_one_line(refused, tmp_path, asked, option, value):
     refused(asked, f"{option}={value}", "--out", tmp_path / "new" / "out")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("row", ["99999999999999999999", "-1", "-99999999999999999999"])
-def test_a_row_that_no_file_has_is_one_line(refused, tmp_path, row):
+def test_a_row_out_of_range_is_one_line(refused, tmp_path, row):
     (tmp_path / "none.json").write_text("[]")
     refused("replay", tmp_path / "none.json", "--row", row)

@@ -1,4 +1,4 @@
-"""Faults are planted in every field that an engine tells: the scoreboard counts them, and a case replays them."""
+"""Faults planted in every field that an engine returns: the scoreboard counts them, and a case replays them."""
 
 from functools import cache
 
@@ -31,7 +31,7 @@ SHOWN = {
     "limbs": ("moved",),
     "none": (),
 }
-"""Where a fault of a field is counted; nowhere else but for a fraction, from which the position then differs."""
+"""Counts that a fault of a field raises. Only a wrong fraction raises others: the position then differs from it."""
 COUNTS = (*VERDICTS, "early", "late", "normal", "position", "moved")
 
 
@@ -43,9 +43,9 @@ def _registered():
 
 @pytest.fixture(scope="module")
 def found():
-    """The score of every fault, asked at once: scenes are drawn, and what is true is computed, once for all.
+    """The score of every fault, from one run: each scene and its truth are computed once.
 
-    Half of the sizes do: a needle, people, and a tower, at which no errors are measured. Speed does not matter.
+    Half of the sizes are enough: a needle, people, and a tower, for which no errors are measured.
     """
     truths: dict[int, Truth] = {}
 
@@ -64,7 +64,7 @@ def found():
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_counted_where_it_is_and_nowhere_else(found, fault):
+def test_a_fault_is_counted_in_its_own_field_only(found, fault):
     score, field = found[fault], fault.split(" ")[0]
     assert score.error == ""
     counts = {name: getattr(score, name) for name in COUNTS if getattr(score, name)}
@@ -79,8 +79,8 @@ def test_a_fault_is_counted_where_it_is_and_nowhere_else(found, fault):
 
 
 @pytest.mark.parametrize("fault", ELSEWHERE)
-def test_what_is_told_of_a_wrong_hit_is_judged_too(found, fault):
-    """Of a phantom, that its fields agree; of a wrong limb, that place and normal are those of the limb it names."""
+def test_fields_of_a_wrong_hit_are_checked_too(found, fault):
+    """A phantom's fields have to agree; position and normal of a wrong limb have to be those of the limb it names."""
     score, (hit, field, what) = found[fault], fault.removesuffix(": all").split(" ")
     verdict = {"phantom": "phantom", "second": "wrong_limb"}[hit]
     assert score.error == ""
@@ -89,15 +89,15 @@ def test_what_is_told_of_a_wrong_hit_is_judged_too(found, fault):
     assert set(counts) <= {verdict, *shown, *(("position", "moved") if field == "fraction" else ("moved",))}
     assert min(counts[name] for name in (verdict, *shown)) > 10
     if field in ("normal", "position"):
-        assert counts[field] >= 0.9 * counts[verdict]  # what is shifted far away, or along no length, stays there
+        assert counts[field] >= 0.9 * counts[verdict]  # a shift far away is rounded off, along length 0 it is 0
     assert what == "none" or {case.kind for case in score.cases} >= {name.replace("_", " ") for name in shown}
 
 
 OFTEN = FAULTS[::3]
-"""Faults of every field, of every kind and of some hits each, whose cases are replayed by default."""
+"""Faults of every field, every kind and every choice of hits, whose cases are replayed by default."""
 
 
-def test_the_cases_that_are_replayed_by_default_are_of_every_field_and_kind():
+def test_cases_replayed_by_default_cover_every_field_and_kind():
     assert {word for fault in OFTEN for word in fault.split(" ", 1)} >= {*FIELDS, "answer", "limbs"}
     assert {fault.split(" ")[1].rstrip(":") for fault in OFTEN} >= {*DONE, "lost", "late"}
     assert {fault.split(": ")[1] for fault in OFTEN} == set(TO)
@@ -106,7 +106,7 @@ def test_the_cases_that_are_replayed_by_default_are_of_every_field_and_kind():
 @pytest.mark.parametrize(
     "fault", [pytest.param(x, marks=() if x in OFTEN else pytest.mark.long) for x in (*FAULTS, *ELSEWHERE)]
 )
-def test_a_case_replays_it_on_a_new_engine(found, fault, tmp_path):
+def test_a_case_replays_on_a_new_engine(found, fault, tmp_path):
     score = found[fault]
     write_cases(tmp_path / "cases.json", list(score.cases))
     cases = read_cases(tmp_path / "cases.json")
@@ -134,7 +134,7 @@ def test_neighbours_are_kept_only_where_they_are_needed(found):
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", [fault for fault in (*FAULTS, *ELSEWHERE) if not fault.startswith("limbs")])
-def test_a_run_by_families_names_it_too_and_its_cases_replay_it(fault):
+def test_a_run_by_families_finds_a_fault_and_its_cases_replay(fault):
     plan = FamiliesPlan(("generic", "humanoid"), 600, 3, NamedEngine("planted", (("fault", fault),)))
     chunks = [compute_chunk(plan, key) for key in plan.keys]
     kinds = {Kind(kind).field for chunk in chunks for kind in chunk.columns["kind"]}
@@ -152,7 +152,7 @@ def test_a_run_by_families_names_it_too_and_its_cases_replay_it(fault):
 
 
 @pytest.mark.parametrize("fault", ["position scaled: all", "position nan: all", "normal scaled: all", "limb nan: all"])
-def test_the_page_of_the_humanoid_tells_of_it(fault, tmp_path):
+def test_the_humanoid_page_exists_for_a_fault(fault, tmp_path):
     result = run_plan(PosesPlan(1100, 1, ("walk",), NamedEngine("planted", (("fault", fault),))))
     total = result.summary["families"][-1]
     assert any(total[name] for name in SHOWN[fault.split(" ")[0]])
@@ -160,7 +160,7 @@ def test_the_page_of_the_humanoid_tells_of_it(fault, tmp_path):
     assert (tmp_path / "index.html").stat().st_size > 100_000
 
 
-def test_the_engine_without_a_fault_has_none():
+def test_an_engine_without_faults_scores_0():
     from support.faulty_answers import PlantedEngine  # here alone under another name than in the registry
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""The page of a sweep over poses: it stands alone and says what the numbers say."""
+"""The page of a sweep over poses: it is self-contained and matches the numbers."""
 
 import json
 import math
@@ -43,7 +43,7 @@ def page(result):
 
 
 @pytest.mark.parametrize("run", [swept, pytest.param(paged, marks=pytest.mark.long)], ids=["poses", "families"])
-def test_page_stands_alone_and_its_links_lead_somewhere(run, tmp_path):
+def test_page_is_self_contained_and_its_links_exist(run, tmp_path):
     folder = tmp_path / "new"
     write_tables(run(), folder)
     page = page_alone(write_page(run(), folder).read_text(encoding="utf-8"))
@@ -76,7 +76,7 @@ def test_figures_hold_the_data(result, page):
     assert early == np.sum(error < 0) > 1000
 
 
-def test_words_are_computed(result, page):
+def test_text_is_computed(result, page):
     total = result.summary["families"][-1]
     wrong, aimed = wrong_count(total), result.summary["families"][0]
     first = f"PyBullet is wrong about {wrong_count(aimed)} of {aimed['rays']:,} bullets aimed at a limb"
@@ -100,7 +100,7 @@ def test_limbs_are_counted_from_the_thinnest(result):
     assert 0 < wrong_count(aimed) < wrong_count(total)
 
 
-def test_unproved_disagreements_are_said(result):
+def test_unproved_cases_are_stated(result):
     rows = [*result.summary["families"][:-1], {**result.summary["families"][-1], "proved": 7}]
     page = Page.parse(page_html(replace(result, summary={**result.summary, "families": rows})))
     assert "only 7 of these is proved" in page.words
@@ -120,7 +120,7 @@ def test_every_worst_bullet_can_be_seen(result, page):
         assert len(cut) >= 1
 
 
-def test_no_disagreement_is_a_fine_report():
+def test_a_report_without_disagreements():
     perfect = swept(600, 2, PlainEngine(WobblyEngine))
     page = Page.parse(page_html(perfect))
     assert "Both sides agree on every verdict and every limb" in page.words
@@ -128,7 +128,7 @@ def test_no_disagreement_is_a_fine_report():
     assert {"early", "late"} == {case.kind for case in worst_cases(perfect.tally.cases)}
 
 
-def test_no_hit_at_all_is_a_fine_report(result):
+def test_a_report_without_hits(result):
     def none(chunk):
         columns = {name: column[:0] for name, column in chunk.columns.items()}
         counts = [{**row, "hits": 0, "proved": 0} for row in chunk.record["families"]]

@@ -1,4 +1,4 @@
-"""The sweep over poses: nothing depends on seed or processes but what should, and wrong answers of either side show."""
+"""The sweep over poses: results depend on the seed, not on processes; errors of both sides are found; files."""
 
 import json
 
@@ -48,7 +48,7 @@ def test_bullet_is_wrong_and_everything_is_proved(result, wrong):
     assert len(right_hits(result.tally)[1]) == total["hits"] - total["missed"] - total["wrong_limb"]
 
 
-def test_every_kind_has_the_clearance_it_promises(wrong):
+def test_clearances_of_every_kind_are_in_bounds(wrong):
     assert (wrong["clearance"] > 0).all()
     phantom, missed = wrong["kind"] == Kind.PHANTOM, wrong["kind"] == Kind.MISSED
     # Bullet stops 1 mm from a limb; it misses no more than its rounded rim.
@@ -75,8 +75,8 @@ def test_missing_sides_are_nan(wrong):
     assert (wrong["limb_true"][rows] >= 0).all()
 
 
-def test_errors_are_those_of_the_two_points(result):
-    """Bullets drawn and cast again, by the tests' own arithmetic."""
+def test_errors_equal_recomputed_ones(result):
+    """Bullets are drawn and cast again, and errors are computed here."""
     error, tilt = [], []
     for scene in (scene for key in PLAN.keys for scene in PLAN.draw(key)):
         limbs, shot = cc.Limbs.cylinders(scene.p1, scene.p2, scene.radius), scene.shots
@@ -111,7 +111,7 @@ def test_same_seed_same_result_and_processes_change_nothing(result, wrong):
     assert not np.array_equal(wrong_bullets(run_plan(other), other)["ray"], wrong["ray"])
 
 
-def test_a_stopped_sweep_goes_on(result, tmp_path):
+def test_a_stopped_sweep_resumes(result, tmp_path):
     def stops(_what, done, _of):
         if done == 2:
             raise KeyboardInterrupt
@@ -166,7 +166,7 @@ def test_bad_arguments(wrong, message):
         PosesPlan(**{"rays": 10, "seed": 0, **wrong})
 
 
-def test_no_job_is_refused():
+def test_jobs_0_is_refused():
     with pytest.raises(ValueError, match="jobs must be at least 1, got 0"), local_processes(0):
         pass
 

@@ -1,4 +1,4 @@
-"""``cylcollide replay``: a saved case is asked again, explained, and what cannot be replayed is one line."""
+"""``cylcollide replay``: a saved case is replayed and explained; a case that cannot be replayed is one line."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def replay(command):
 
 @pytest.fixture
 def alone(monkeypatch):
-    """No other engine is asked, for speed."""
+    """Run no other engine, for speed."""
     monkeypatch.setattr("cylcollide.crosscheck.cases.recast.answers_apart", lambda names, _: dict.fromkeys(names, "no"))
 
 
@@ -49,7 +49,7 @@ def test_all_cases_of_a_file_are_reproduced(replay, saved):
 
 
 @pytest.mark.usefixtures("alone")
-def test_one_case_is_told_step_by_step(replay, saved, long_path):
+def test_one_case_is_shown_in_steps(replay, saved, long_path):
     row = next(row for row, case in enumerate(cases("rim")) if case.kind == "phantom")
     case = cases("rim")[row]
     small, script = long_path / "case.json", long_path / "case.py"
@@ -68,7 +68,7 @@ def test_one_case_is_told_step_by_step(replay, saved, long_path):
 
 
 @pytest.mark.usefixtures("alone")
-def test_the_place_of_a_segment_tells_all_its_kinds(replay, saved):
+def test_the_place_of_a_segment_shows_all_kinds(replay, saved):
     twice = [case for case in cases("rim") if sum(other.address == case.address for other in cases("rim")) == 2]
     status, out, _ = replay(saved, "--place", twice[0].address)
     assert status == 0
@@ -103,7 +103,7 @@ def test_a_humanoid_bullet_is_a_case_too(replay, refused, tmp_path):
 
 
 @pytest.mark.usefixtures("alone")
-def test_what_is_not_reproduced_says_what_came_instead(replay, tmp_path):
+def test_a_case_not_reproduced_shows_the_new_answer(replay, tmp_path):
     case = next(case for case in cases("rim") if case.kind == "phantom")
     far = tuple(np.array([case.start, case.end]) + 100.0)
     gone = replace(case, start=tuple(far[0].tolist()), end=tuple(far[1].tolist()))
@@ -114,7 +114,7 @@ def test_what_is_not_reproduced_says_what_came_instead(replay, tmp_path):
 
 
 @pytest.mark.usefixtures("alone")
-def test_json_is_for_machines(replay, saved):
+def test_json_output(replay, saved):
     status, out, _ = replay(saved, "--row", 0, "--json")
     (record,) = json.loads(out)
     assert status == 0
@@ -141,7 +141,7 @@ def test_options_that_do_not_fit(refused, saved, options, expected):
     assert expected in refused("replay", saved, *options)
 
 
-def test_the_file_of_the_cases_is_not_written(refused, saved):
+def test_the_case_file_is_not_overwritten(refused, saved):
     before = saved.read_bytes()
     for option in ("--out", "--repro"):
         assert f"{option}: expected another file" in refused("replay", saved, "--row", 0, option, saved)
@@ -154,7 +154,7 @@ def test_an_engine_that_is_not_installed(refused, tmp_path, monkeypatch):
     assert "ghost" in refused("replay", tmp_path / "ghost.json")
 
 
-def test_a_planted_engine_is_asked_like_any_other():
+def test_a_planted_engine_replays_like_any_other():
     engine_of = PlainEngine(InflatedEngine)
     line = (-1.01, 0.2013, 0.1003), (1.02, 0.2013, 0.1203)
     case = made([(0.0, 0.0, -0.5)], [(0.0, 0.0, 0.5)], [0.2], *line, kind="phantom", engine_of=engine_of)
@@ -164,7 +164,7 @@ def test_a_planted_engine_is_asked_like_any_other():
 
 
 @pytest.mark.long
-def test_other_engines_are_answers_apart_and_may_die():
+def test_other_engines_run_apart_and_may_crash():
     case = replace(cases("rim")[0], end=cases("rim")[0].start)
     others = [name for name, why_not in registry.available().items() if why_not is None and name != "bullet"]
     said = answers_apart([*others, "nonesuch"], case)

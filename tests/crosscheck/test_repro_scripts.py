@@ -25,7 +25,7 @@ def result():
 
 def test_worst_bullets_take_turns(result):
     worst = worst_cases(result.tally.cases)
-    # PyBullet's positions are where its fractions lead.
+    # PyBullet's positions agree with its fractions.
     assert [case.kind_code for case in worst] == [kind for kind in WORST_KINDS if kind != Kind.POSITION] * 2
     kind, clearance = (wrong_bullets(result, result.plan)[name] for name in ("kind", "clearance"))
     error = right_hits(result.tally)[1]
@@ -103,7 +103,7 @@ SLOWER = ("construction", "elbow", "segment-ends", "extremes", "stale-boxes", "b
 @pytest.mark.parametrize(
     "family", ["inside-start", *(pytest.param(family, marks=pytest.mark.long) for family in SLOWER)]
 )
-def test_scripts_of_every_family_say_what_the_case_says(family, tmp_path):
+def test_scripts_of_every_family_print_the_case(family, tmp_path):
     found = of_each_kind_and_cause(cases(family, 2000))
     for (_, script), case in zip(write_case_files(found, tmp_path), found, strict=True):
         assert_shows(script, case)
@@ -130,7 +130,7 @@ def assert_shows(script, case):
         assert said[1] == (case.names[limb] if case.names else f"limb {limb}")
         assert float(said[2]) == pytest.approx(fraction * case.length, abs=1e-9 + 1e-12 * case.length)
         if case.kind == "normal" and any(normal):
-            atol = 2e-9 if who == "Right:" else 1e-6  # PyBullet's carry float32 noise
+            atol = 2e-9 if who == "Right:" else 1e-6  # PyBullet's have float32 noise
             np.testing.assert_allclose([float(x) for x in said[3].split()], normal, atol=atol)
 
 

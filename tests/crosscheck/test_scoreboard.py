@@ -1,4 +1,4 @@
-"""The scoreboard: planted faults show, policies are no errors, an engine that fails is named and stops no other."""
+"""The scoreboard: planted faults count, policies are no errors, a failing engine is named and stops no other."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
 from cylcollide.engines import EngineHits, registry
 
 
-def test_an_exact_engine_has_nothing_against_it(scores):
+def test_an_exact_engine_has_no_errors(scores):
     for name in ("cylcollide", "exact"):
         score = scores[name]
         assert score.error == ""
@@ -37,17 +37,17 @@ def test_an_exact_engine_has_nothing_against_it(scores):
         assert score.speed > 0
 
 
-def test_lost_rays_come_back_when_asked_alone(scores):
+def test_rays_lost_only_in_batches_are_lost(scores):
     score = scores["forgetful"]
     assert set(verdicts(score)) == {"lost"}
     assert 0 < score.lost <= RAYS // 1000 + 1
     assert score.distance_mm == (0.0, 0.0, 0.0)
 
 
-def test_answers_that_do_not_come_or_name_no_limb_are_lost(scores):
+def test_missing_answers_and_unknown_limbs_are_lost(scores):
     score = scores["short"]
     assert set(verdicts(score)) == {"lost"}
-    assert score.lost > 2 * 10 * len(ASKED)  # two of every scene
+    assert score.lost > 2 * 10 * len(ASKED)  # 2 of every scene
     assert score.families["generic"] == 2 * 12
 
 
@@ -59,7 +59,7 @@ def test_a_policy_is_no_error(scores, name, words):
     assert score.distance_mm == (0.0, 0.0, 0.0)
 
 
-def test_policies_that_mix_are_told_with_their_shares():
+def test_mixed_policies_are_listed_with_shares():
     errors = EngineErrors()
     assert errors.inside == ""
     errors.policies = [10, 0, 30]
@@ -78,7 +78,7 @@ def test_policies_that_mix_are_told_with_their_shares():
         ("absent", "No module named 'no_such_package'"),
     ],
 )
-def test_an_engine_that_fails_says_so_and_has_no_counts(scores, name, words):
+def test_a_failed_engine_has_an_error_and_no_counts(scores, name, words):
     score = scores[name]
     assert score.error == words
     assert (score.rays, verdicts(score), score.families) == (0, {}, {})
@@ -105,14 +105,14 @@ def test_bad_names_and_numbers_are_refused():
 
 
 @pytest.mark.usefixtures("planted")
-def test_what_exact_arithmetic_does_not_confirm_is_no_fault_of_the_engine(monkeypatch):
+def test_unconfirmed_disagreements_do_not_count_for_the_engine(monkeypatch):
     monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", flipped_world(5))
     (score,) = scoreboard_by_name("exact")
     assert score.unproved > 10
     assert verdicts(score) == {}
 
 
-def test_exact_arithmetic_is_asked_once(monkeypatch):
+def test_exact_arithmetic_runs_once(monkeypatch):
     scene = ShotScene(np.zeros((1, 3)), np.eye(3)[2:], np.array([0.5]), None)
     shots = type("Shots", (), {"start": np.array([[-2.0, 0, 0.5]] * 3), "end": np.array([[2.0, 0, 0.5]] * 3)})
     truth = Truth(replace(scene, shots=shots))
@@ -123,7 +123,7 @@ def test_exact_arithmetic_is_asked_once(monkeypatch):
 
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize("name", ["inflated", "open", "blind", "single", "passing"])
-def test_the_worst_of_every_family_and_kind_replays_on_the_engine_it_came_from(scores, name, tmp_path):
+def test_the_worst_case_of_every_family_and_kind_replays_on_its_engine(scores, name, tmp_path):
     write_cases(tmp_path / "cases.json", list(scores[name].cases))
     found = read_cases(tmp_path / "cases.json")
     wrong = {family for family, count in scores[name].families.items() if count}
@@ -135,7 +135,7 @@ def test_the_worst_of_every_family_and_kind_replays_on_the_engine_it_came_from(s
     assert [case.place for case in found if not recast(case).reproduced] == []
 
 
-def test_what_the_rounding_of_a_limb_explains_is_no_error():
+def test_differences_within_rounding_are_no_errors():
     scene = draw_chunk(key := ChunkKey("side-graze", SEED, 0), 2000)[4]
     errors, truth = EngineErrors(), Truth(scene)
     with HairlineEngine() as engine:
@@ -162,7 +162,7 @@ def test_a_run_by_families_names_its_engine_in_its_cases():
 
 
 @pytest.mark.usefixtures("planted")
-def test_variants_are_told_from_each_other_in_cases():
+def test_cases_distinguish_variants():
     both = EngineErrors("embree", {"sides": 256}), EngineErrors("bullet", {"margin": 0.0})
     key = ChunkKey("generic", SEED, 0)
     scene = draw_chunk(key, 240)[4]
@@ -182,7 +182,7 @@ def test_variants_are_told_from_each_other_in_cases():
 
 @pytest.mark.long
 def test_pybullet_as_it_is(monkeypatch):
-    monkeypatch.setattr(registry, "_OURS", OURS)  # tests before may have planted others
+    monkeypatch.setattr(registry, "_OURS", OURS)  # earlier tests may have planted others
     found = {score.engine.removeprefix("PyBullet, "): score for score in scoreboard(["bullet"], 12 * 600, SEED)}
     assert set(found) == {"GEOM_CYLINDER", "margin 0", "URDF", "URDF implicit", "MJCF"}
     for score in found.values():

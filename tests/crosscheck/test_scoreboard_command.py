@@ -74,7 +74,7 @@ def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, cross
         (["--scheduler", "tcp://nowhere:1"], "--scheduler goes with --families"),
     ],
 )
-def test_what_cannot_be_is_one_line(tmp_path, monkeypatch, refused, options, message):
+def test_bad_options_are_one_line(tmp_path, monkeypatch, refused, options, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").write_text("")
     assert refused("crosscheck", "--out", "new/report", *options).startswith(f"cylcollide: {message}")
@@ -104,7 +104,7 @@ class Engine(ExactEngine):
 
 @pytest.fixture
 def installed(tmp_path):
-    """An environment in which two more packages declare engines: one ends its process, one lacks what it needs."""
+    """An environment in which two more packages declare engines: one aborts, one lacks a dependency."""
     for name, code in (("fatal", FATAL), ("lacking", "import no_such_package")):
         (tmp_path / "site" / f"{name}-1.0.dist-info").mkdir(parents=True)
         (tmp_path / "site" / f"{name}.py").write_text(code)
@@ -145,9 +145,9 @@ def test_families_and_engines_together(tmp_path):
     assert done.returncode == 0, done.stderr
     (score,) = json.loads((tmp_path / "summary.json").read_text())["scoreboard"]
     assert (score["engine"], score["missed"], score["error"]) == ("cylcollide", 0, "")
-    assert 600 <= score["rays"] < 800  # "same-line" fires sixteen at a time
+    assert 600 <= score["rays"] < 800  # "same-line" fires 16 at a time
     assert "--families generic --rays 600 --seed 0 --engines cylcollide<" in (tmp_path / "index.html").read_text()
-    # Another run into the folder leaves none of the files that it does not write.
+    # Another run into the folder removes files that it does not write.
     assert (tmp_path / "tables" / "setups.csv").exists()
     assert run(dict(os.environ), "--rays", 50, "--motion", "walk", "--out", tmp_path, "--jobs", 1).returncode == 0
     left = {path.name for path in tmp_path.rglob("*") if path.is_file() and path.parent.name not in ("chunks", "repro")}

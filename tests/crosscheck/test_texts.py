@@ -1,4 +1,4 @@
-"""The texts that are data: each stands for something of the code, and names nothing that is not there."""
+"""Texts stored as data: each belongs to an item of the code, and refers only to what exists."""
 
 from string import Formatter
 
@@ -13,7 +13,7 @@ def fields(text):
 
 
 def test_every_cause_has_a_text_with_known_fields_and_kinds():
-    assert list(CAUSES) == list(Cause)  # in this order, too: that of the figure of the bounds
+    assert list(CAUSES) == list(Cause)  # in the order of the figure of the bounds
     for said in CAUSES.values():
         assert set(said) <= {"explained", "measured", "number", "shows"}
         assert fields(said["explained"]) <= {"engine", "stop", "rim", "big"}

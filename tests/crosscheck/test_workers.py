@@ -1,4 +1,4 @@
-"""Worker processes: each ends alone, an error comes with where it was raised, and an error ends all of them."""
+"""Worker processes: each may end alone, an error of a task has its traceback, an error of the caller ends all."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ def test_answers_come_in_order_and_from_other_processes():
     assert active_children() == []
 
 
-def test_an_error_says_where_it_was_raised_and_the_worker_goes_on():
+def test_an_error_has_its_traceback_and_the_worker_continues():
     with worker_processes(1) as workers:
         with pytest.raises(ValueError, match="invalid literal") as raised:
             workers.submit(int, "one").result()
@@ -42,7 +42,7 @@ def test_no_worker_gets_an_interrupt():
         assert workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result() >= {signal.SIGINT}
 
 
-def test_an_error_ends_them_at_once():
+def test_errors_end_workers_at_once():
     def sleep_and_fail():
         with worker_processes(2) as workers:
             futures.extend(workers.submit(time.sleep, 600.0) for _ in range(5))

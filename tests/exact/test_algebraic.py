@@ -1,4 +1,4 @@
-"""Roots of products whose factors are known, linear and quadratic: all found, in order, compared and rounded."""
+"""Real roots of products of known linear and quadratic factors: completeness, order, comparison and rounding."""
 
 from fractions import Fraction
 from functools import cmp_to_key, reduce
@@ -24,7 +24,7 @@ WIDE = Fraction(-(2**9)), Fraction(2**9) + Fraction(1, 3)
 
 
 class Known:
-    """A polynomial and its real roots, as the oracle writes them, in order."""
+    """A polynomial and its real roots in ascending order, in the oracle's form."""
 
     def __init__(self, factors: list[tuple[int, int, int]], rationals: list[Fraction]) -> None:
         linear = [(-x.numerator, x.denominator) for x in rationals]
@@ -74,7 +74,7 @@ def test_roots_at_the_ends_of_an_interval_are_in_it(known, a, b):
 
 
 @given(KNOWN, KNOWN)
-def test_order_is_the_oracles(one, two):
+def test_order_matches_oracle(one, two):
     for a, x in zip(real_roots(one.polynomial, *WIDE), one.roots, strict=True):
         for known in (one, two):
             for b, y in zip(real_roots(known.polynomial, *WIDE), known.roots, strict=True):
@@ -88,7 +88,7 @@ def test_order_is_the_oracles(one, two):
 
 
 @given(KNOWN, RATIONALS)
-def test_order_with_rationals_is_the_oracles(known, value):
+def test_order_with_rationals_matches_oracle(known, value):
     for number, true in zip(real_roots(known.polynomial, *WIDE), known.roots, strict=True):
         order = oracle.compare(true, value)
         assert number.compare(Algebraic.rational(value)) == order
@@ -97,10 +97,10 @@ def test_order_with_rationals_is_the_oracles(known, value):
 
 
 @given(KNOWN, KNOWN)
-def test_signs_at_roots_are_those_beside_them(one, two):
-    """Zero at common roots, else the sign at a rational number with no root of the other polynomial in between."""
+def test_signs_at_roots_equal_signs_nearby(one, two):
+    """0 at common roots, else the sign at a rational number with no root of the other polynomial in between."""
     for number, true in zip(real_roots(one.polynomial, *WIDE), one.roots, strict=True):
-        low, high = oracle.enclosure(true, 400)  # no root of the other is so near, and not equal
+        low, high = oracle.enclosure(true, 400)  # roots of the other polynomial are equal or farther away
         beside = {sign_at(two.polynomial, *x.as_integer_ratio()) for x in (low, high)}
         want = 0 if true in two.roots else beside.pop()
         assert beside <= {want} or want == 0
@@ -113,7 +113,7 @@ def test_signs_at_roots_are_those_beside_them(one, two):
 def test_rounding_is_to_the_nearest_float64(known, c0, c1):
     for number, true in zip(real_roots(known.polynomial, *WIDE), known.roots, strict=True):
         bits = 400
-        while True:  # the oracle's numbers close in; where they never round alike, the value is a tie or zero
+        while True:  # the oracle's bounds converge; if they never round alike, the value is a tie or zero
             ends = [c0 + c1 * x for x in oracle.enclosure(true, bits)]
             if float(ends[0]) == float(ends[1]) or bits > 3000:
                 break
@@ -128,7 +128,7 @@ def test_rounding_is_to_the_nearest_float64(known, c0, c1):
 @pytest.mark.parametrize("ulps", [1, 3])
 @pytest.mark.parametrize("offset", [0, 1, -1])
 def test_ties_go_to_even(ulps, offset):
-    """A root midway between two float64, and one by 2^-300 of it beside."""
+    """A root midway between two float64 numbers, and roots 2^-300 below and above it."""
     middle = 1 + Fraction(ulps, 2**53) + offset * Fraction(1, 2**300)
     want = float(middle)
     for p in [(-middle.numerator, middle.denominator), product((-middle.numerator, middle.denominator), (-2, 0, 1))]:
@@ -138,7 +138,7 @@ def test_ties_go_to_even(ulps, offset):
         assert number.rounded(5, 0) == 5.0
 
 
-def test_a_value_of_zero_is_known():
+def test_zero_value_is_recognised():
     third = real_roots(product((-1, 3), (-2, 0, 1)), Fraction(0), Fraction(1))[0]
     assert not third.is_rational
     assert third.rounded(Fraction(-1, 3), 1) == 0.0
@@ -151,8 +151,8 @@ def test_tiny_values_are_rounded_into_the_subnormal_numbers():
     assert root.rounded(0, Fraction(1, 2**1076)) == 0.0
 
 
-def test_roots_that_hardly_differ_are_told_apart():
-    """√2 and a root of x² - 2 - 2^-900, of other polynomials and with common ones."""
+def test_nearly_equal_roots_are_ordered():
+    """√2 and √(2 + 2^-900), as roots of separate polynomials and of their product."""
     one = real_roots((-2, 0, 1), Fraction(1), Fraction(2))[0]
     two = real_roots((-(2**901) - 1, 0, 2**900), Fraction(1), Fraction(2))[0]
     both = real_roots(product((-2, 0, 1), (-(2**901) - 1, 0, 2**900)), Fraction(1), Fraction(2))
@@ -162,7 +162,7 @@ def test_roots_that_hardly_differ_are_told_apart():
 
 
 def test_refinement_is_quadratic():
-    """Twelve steps narrow the interval of a simple root to less than 2^-200, where halving reaches 2^-12."""
+    """12 steps narrow the interval of a simple root to less than 2^-200; bisection reaches 2^-12."""
     root = real_roots((-2, 0, 0, 1), Fraction(1), Fraction(2))[0]
     for _ in range(12):
         root.refine()
@@ -178,7 +178,7 @@ def test_refining_a_rational_changes_nothing():
 
 
 @pytest.mark.coverage
-def test_numbers_show_what_they_are():
+def test_repr_shows_the_value():
     assert repr(Algebraic.rational(0.5)) == "Algebraic(1/2)"
     assert repr(real_roots((-2, 0, 1), Fraction(1), Fraction(2))[0]) == "Algebraic((-2, 0, 1), 1.0...2.0)"
 
@@ -193,8 +193,8 @@ def test_other_types_are_refused():
 
 
 @pytest.mark.coverage
-def test_divisors_are_found_where_the_prime_hides_them(monkeypatch):
-    """Modulo 3 these leading coefficients vanish, or coprime polynomials are not: Euclid's algorithm decides."""
+def test_common_divisors_with_an_unlucky_prime(monkeypatch):
+    """Modulo 3 leading coefficients vanish or coprime polynomials share a factor: Euclid's algorithm decides."""
     monkeypatch.setattr(polynomials, "PRIME", 3)
     assert common_divisor((1, 3), (2, 3)) == (1,)
     assert common_divisor((1, 1), (4, 1)) == (1,)
@@ -214,14 +214,14 @@ def test_common_divisors_have_the_common_roots(one, two):
 
 
 def test_a_root_next_to_a_rational_end():
-    """The interval begins one float64 before or behind the root."""
+    """An end of the interval is the root, or one float64 below or above it."""
     for begin, count in ((nextafter(1.0, 0.0), 1), (1.0, 1), (nextafter(1.0, 2.0), 0)):
         assert len(real_roots((-1, 1), Fraction(begin), Fraction(2))) == count
         assert len(real_roots((-1, 1), Fraction(-2), Fraction(begin))) == (begin >= 1.0)
 
 
-def test_a_number_that_is_compared_with_many_keeps_its_digits():
-    """Each of a hundred others is narrowed to it; it is not narrowed a hundred times, each time to twice its digits."""
+def test_many_comparisons_do_not_multiply_digits():
+    """Comparisons refine the other 100 numbers, not this one 100 times, which would double its digits each time."""
     number = real_roots((-2, 0, 1), Fraction(0), Fraction(2))[0]
     for k in range(100):
         other = real_roots((-2 * 10**12 - k - 1, 0, 10**12), Fraction(0), Fraction(2))[0]

@@ -1,4 +1,4 @@
-"""Sets of moments with open and closed ends, and which of several contacts is first."""
+"""Unions of intervals with open and closed ends, and the first of several contacts."""
 
 from fractions import Fraction
 from itertools import pairwise, permutations
@@ -23,13 +23,13 @@ MOMENTS = [Fraction(k, 14) for k in range(-1, 14)]
 
 
 def intervals(rows: list[tuple[int, int, bool, bool]]) -> list[Contact]:
-    """Return intervals between sevenths, the empty ones left out."""
+    """Return intervals between multiples of 1/7; those of length 0 are closed."""
     ends = [(min(a, b), max(a, b), left and a != b, right and a != b) for a, b, left, right in rows]
     return [Contact(*[Algebraic.rational(Fraction(x, 7)) for x in (a, b)], left, right) for a, b, left, right in ends]
 
 
 def members(contacts: list[Contact]) -> set[Fraction]:
-    """Return the moments that are in one of the intervals."""
+    """Return those of `MOMENTS` that are in one of the intervals."""
     return {
         s
         for s in MOMENTS
@@ -39,7 +39,7 @@ def members(contacts: list[Contact]) -> set[Fraction]:
 
 
 @given(INTERVALS, INTERVALS, SEVENTHS)
-def test_sets_of_moments(one, two, seventh):
+def test_set_operations(one, two, seventh):
     a, b, moment = intervals(one), intervals(two), Fraction(seventh, 7)
     union = united([*a, *b])
     assert members(union) == members(a) | members(b)
@@ -52,14 +52,14 @@ def test_sets_of_moments(one, two, seventh):
 
 
 @pytest.mark.coverage
-def test_the_first_contact_is_that_of_the_earliest_entry_and_the_lowest_row():
+def test_the_first_contact_has_the_earliest_entry_and_the_lowest_row():
     root, same = real_roots((-1, 0, 2), Fraction(0), Fraction(1)), real_roots((1, -2, -2, 4), HALF, Fraction(1))
     late, half = Algebraic.rational(Fraction(3, 4)), Algebraic.rational(HALF)
     rows = [
         (4, Contact(late, late)),
         (3, Contact(root[0], late)),
         (2, Contact(same[-1], late)),  # the same number, of another polynomial
-        (1, Contact(root[0], late, entry_open=True)),  # after it
+        (1, Contact(root[0], late, entry_open=True)),  # begins after it
         (0, Contact(late, late)),
     ]
     for order in permutations(rows):

@@ -1,4 +1,4 @@
-"""Contacts with moving limbs: standing still they are the solids of rays; cases known by hand; intervals."""
+"""Contacts with moving limbs: limbs at rest have the chords of rays; cases solved by hand; laws; intervals."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -41,7 +41,7 @@ def number(x: QuadraticNumber | None) -> Algebraic:
 
 
 def check_still(m: Motion) -> int:
-    """Fail unless a limb that keeps its place under the bullet has the chords of a ray; returns how many."""
+    """Assert that a translating limb has the chords of the ray in its frame; return their number."""
     limb = SHAPE_RECORDS[m.shape].exact_solid(m.p1[0], m.p2[0], m.radius, m.radius2, ())
     chords = limb_chords(segment_numbers(m.start, m.end), limb)
     drift = np.subtract(m.p1[1], m.p1[0])
@@ -53,7 +53,7 @@ def check_still(m: Motion) -> int:
 
 
 @given(shapes.any_case(*ROUND), ALPHAS)
-def test_limbs_that_stand_still_are_those_of_rays(case, alpha):
+def test_limbs_at_rest_have_the_chords_of_rays(case, alpha):
     limb = case.limb
     p1, p2 = (tuple(p[0].tolist()) for p in (limb.p1, limb.p2))
     interval = TickInterval(Fraction(0), Fraction(1), True, *alpha)
@@ -63,8 +63,8 @@ def test_limbs_that_stand_still_are_those_of_rays(case, alpha):
 
 
 @given(shapes.exact_case(*ROUND), shapes.points)
-def test_limbs_that_move_with_their_space_are_those_of_rays(case, drift):
-    """In whole numbers nothing is rounded: limb and end of the bullet are displaced alike."""
+def test_translating_limbs_have_the_chords_of_rays(case, drift):
+    """Integers are not rounded: limb and bullet's end have exactly the same displacement."""
     limb = case.limb
     ends = [(tuple(p[0].tolist()), tuple((p[0] + drift).tolist())) for p in (limb.p1, limb.p2)]
     start, end = tuple(case.start.tolist()), tuple(case.end.tolist())
@@ -85,8 +85,8 @@ def times(m: Motion) -> list[tuple[float, bool, float, bool, Face]]:
     return [(c.entry.rounded(), c.entry_open, c.exit.rounded(), c.exit_open, contact_face(m, c)) for c in found]
 
 
-def test_a_limb_that_crosses_between_two_ticks_is_met():
-    """At neither tick is it near the bullet, which does not move."""
+def test_a_limb_that_crosses_between_two_ticks_is_hit():
+    """At both ticks it is far from the bullet, which does not move."""
     for shape in SHAPES:
         radii = (1.0, 0.5) if shape == Shape.TUBE else (1.0, 1.0)
         m = motion(shape, ORIGIN, ORIGIN, [-10 * X - 2 * Z, 10 * X - 2 * Z], [-10 * X + 2 * Z, 10 * X + 2 * Z], *radii)
@@ -95,8 +95,8 @@ def test_a_limb_that_crosses_between_two_ticks_is_met():
         assert times(m) == (bore if shape == Shape.TUBE else [(0.45, False, 0.55, False, Face.SIDE)]), shape
 
 
-def test_a_limb_is_not_hit_at_the_moment_at_which_its_axis_vanishes():
-    """The axis is (1 - 2 s) UP about a bullet in its middle; a capsule and its balls are there all the time."""
+def test_a_limb_is_not_hit_at_the_moment_its_axis_vanishes():
+    """The axis is (1 - 2 s) UP around a bullet at its middle; a capsule's balls contain the bullet throughout."""
     ends = [-UP, UP], [UP, -UP]
     for shape in (Shape.CYLINDER, Shape.TAPERED, Shape.ELLIPSOID):
         m = motion(shape, ORIGIN, ORIGIN, *ends, 1.0, 1.0)
@@ -106,8 +106,8 @@ def test_a_limb_is_not_hit_at_the_moment_at_which_its_axis_vanishes():
     assert times(beyond) == []
 
 
-def test_a_moment_without_axis_alone_is_no_contact():
-    """A bullet that crosses the plane of the vanishing cylinder just then, within its radius, or beyond it."""
+def test_a_moment_without_axis_is_no_contact():
+    """The bullet crosses the plane of the vanishing cylinder at that moment, within its radius or outside."""
     for shape in (Shape.CYLINDER, Shape.TAPERED, Shape.ELLIPSOID):
         for beside in (ORIGIN, X / 2, X, 2 * X):
             assert times(motion(shape, beside - 9 * UP, beside + 9 * UP, [ORIGIN, ORIGIN], [UP, -UP], 1.0, 1.0)) == []
@@ -148,7 +148,7 @@ def test_the_end_of_a_half_open_interval_belongs_to_the_next():
 
 
 @EVERY_SHAPE
-def test_a_interval_in_two_halves_has_the_same_contacts(shape):
+def test_an_interval_in_two_parts_has_the_same_contacts(shape):
     rng = Random(int(shape))
     found = 0
     for k in range(70):
@@ -166,7 +166,7 @@ def test_a_interval_in_two_halves_has_the_same_contacts(shape):
 
 
 @EVERY_SHAPE
-def test_a_flight_backwards_has_the_same_contacts_backwards(shape):
+def test_a_reversed_flight_has_reversed_contacts(shape):
     rng = Random(100 + int(shape))
     found = 0
     for family in FAMILIES * 8:
@@ -186,7 +186,7 @@ def test_a_flight_backwards_has_the_same_contacts_backwards(shape):
 
 
 def scaled(m: Motion, factor: float) -> Motion:
-    """Return the motion with every length times a power of two."""
+    """Return the motion with every length multiplied by a factor."""
 
     def times_factor(v: Triple) -> Triple:
         return v[0] * factor, v[1] * factor, v[2] * factor
@@ -207,8 +207,8 @@ def test_the_unit_of_length_changes_nothing(shape):
 
 
 @EVERY_SHAPE
-def test_numbers_of_any_size_are_taken(shape):
-    """Coordinates down to the least float64 beside some of 2^450, and a limb a billion times as far as it is thick."""
+def test_numbers_of_any_size_are_exact(shape):
+    """Coordinates of 5e-324 and 2^450 in one case, and a limb with 1e-9 of its usual radius."""
     rng, least = Random(300 + int(shape)), 5e-324
     m = scaled(everyday(rng, shape), 2.0**450)
     fly_by = m._replace(start=(least, m.start[1], m.start[2]), interval=WHOLE_FLIGHT)

@@ -1,4 +1,4 @@
-"""Nearest places in exact arithmetic, against 90 digits; the order of squared distances."""
+"""Nearest places in exact arithmetic, compared with an oracle of 90 digits; the order of squared distances."""
 
 import math
 from decimal import Decimal
@@ -21,7 +21,7 @@ from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
-LAST = Decimal(10) ** -75  # the last digits of the oracle's squares
+LAST = Decimal(10) ** -75  # resolution of the oracle's squares
 
 
 @pytest.mark.parametrize("count", [1, pytest.param(100, marks=pytest.mark.long)])
@@ -46,8 +46,8 @@ def test_places_and_squares(shape: str, count: int):
             assert abs(Decimal(low.numerator) / low.denominator - true * true) <= true * true * LAST + LAST
 
 
-def test_boxes_whose_axes_are_far_from_right_angles():
-    """The planes that a point is beyond are not those of the nearest place: every set of planes is tried by hand."""
+def test_boxes_whose_axes_are_far_from_orthogonal():
+    """The nearest place need not lie on the planes that the point is beyond: the test tries every set of planes."""
     rng = np.random.default_rng(3)
     for _ in range(40):
         axes, half, point = rng.normal(size=(3, 3)), rng.uniform(0.1, 1.0, 3), 3.0 * rng.normal(size=3)
@@ -64,7 +64,7 @@ def test_boxes_whose_axes_are_far_from_right_angles():
         assert nearest(box, tuple(point.tolist()))[0] == pytest.approx(least, rel=1e-9)
 
 
-def test_roots_and_rationals_are_one_order():
+def test_order_of_roots_and_rationals():
     two, root = QuadraticNumber(2, 1), QuadraticNumber(0, 1, 1, 2)
     assert root.compare(two) < 0 < two.compare(root)
     assert as_algebraic(QuadraticNumber(1, 2, -1, 9)) == Fraction(-1)
@@ -74,7 +74,7 @@ def test_roots_and_rationals_are_one_order():
 
 
 def test_points_on_the_axes_of_ellipses():
-    """Where two places are equally near the squared distance is rational; beyond a centre of curvature there is one."""
+    """If two places are equally near, the squared distance is rational; beyond a centre of curvature one is nearest."""
     for a, b in ((25, 9), (9, 25)):
         for x in range(8):
             along = Ellipse(a, b, x * x, 0) if a > b else Ellipse(a, b, 0, x * x)
@@ -83,7 +83,7 @@ def test_points_on_the_axes_of_ellipses():
             assert number == (along.medial / 4 if along.medial is not None else Fraction((5 - x) ** 2, 4))
     assert Ellipse(4, 4, 0, 0).squared_distance(1) == 4
     assert Ellipse(4, 4, 9, 16).squared_distance(1) == 9
-    almost_round = Ellipse(10**80 + 10**41, 10**80, 1, 1)  # four places, all of them as far to forty digits
+    almost_round = Ellipse(10**80 + 10**41, 10**80, 1, 1)  # the four feet have the same distance to 40 digits
     assert 10**80 - 22 * 10**39 < almost_round.squared_distance(1) < 10**80 - 20 * 10**39
     for radius, end, normal in ((1.0, (1.0, 0.0, 2.0), (1, 0, 0)), (3.0, (0.0, 0.0, 0.0), (0, 0, -1))):
         found = nearest(Ellipsoid((0.0, 0.0, 0.0), (0.0, 0.0, 4.0), radius), (0.0, 0.0, 2.0))
@@ -95,14 +95,14 @@ def test_points_on_the_axes_of_ellipses():
 
 @pytest.mark.parametrize("turn", [1, -1])
 def test_points_at_the_edge_of_the_medial_disc(turn: int):
-    """There a root vanishes, which is rounded below 0."""
+    """There the argument of a square root is 0 and may round below 0."""
     limbs = cc.Limbs.ellipsoids([2, 0, 2], [2, -2, 4], 2.0)
     found = limbs.closest_points([2 + turn, -1, 3])
     assert np.isfinite(found.distance).all()
     assert abs(limbs.closest_points(found.position).distance[0]) < 1e-15
 
 
-def test_the_nearest_solid_and_what_is_within():
+def test_nearest_solid_and_is_within():
     balls = [Sphere((float(x), 0.0, 0.0), 1.0) for x in (4, -3, 3, 0)]
     assert nearest_solid((0.0, 0.0, 0.0), enumerate(balls[:3])) == 1
     assert nearest_solid((0.0, 0.0, 0.0), enumerate(balls)) == 3
@@ -119,8 +119,8 @@ def test_the_nearest_solid_and_what_is_within():
     assert not is_within(egg, (0.0, 0.0, np.nextafter(2.0, 0.0)), 0.0)
 
 
-def test_axes_of_boxes_that_are_not_at_right_angles():
-    """As large a skew as rounding never makes: the place is still the nearest of the solid that the axes define."""
+def test_boxes_with_slightly_skewed_axes():
+    """With more skew than rounding ever causes, the place is still the nearest of the solid that the axes define."""
     limbs = cc.Limbs.boxes([[0.5, 0, 0]], [1, 2, 3, 4], [1.0, 2.0, 3.0])
     skewed = limbs._table.boxes.copy()
     skewed[0, :9] += np.random.default_rng(2).normal(size=9) * 1e-3
@@ -137,8 +137,8 @@ LINE = 2.0**-663, 2.0**-700, 5e-324
 @pytest.mark.parametrize("off", LINE)
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("shape", ["sphere", "capsule", "cylinder", "rim", "ellipsoid", "bore"])
-def test_normals_next_to_walls_that_are_touched_by_a_line(shape: str, inside: bool, off: float):
-    """Beside the place of contact a point is off by the square of what floats tell: far below 400 digits."""
+def test_normals_next_to_walls_along_a_tangent_line(shape: str, inside: bool, off: float):
+    """Along a tangent line the distance to the wall is quadratic in the offset: about 1e-400 and less."""
     solid = {
         "sphere": Sphere((0.0, 0.0, 0.0), 4.0),
         "capsule": Capsule((0.0, 0.0, -3.0), (0.0, 0.0, 9.0), 4.0),
@@ -148,7 +148,7 @@ def test_normals_next_to_walls_that_are_touched_by_a_line(shape: str, inside: bo
         "bore": Tube((0.0, 0.0, -3.0), (0.0, 0.0, 9.0), 8.0, 4.0),
     }[shape]
     if inside and shape == "rim":
-        return  # no float is as near to a rim from within
+        return  # no float64 is that near to a rim from within
     point = (math.nextafter(4.0, 0.0), 0.0, 0.0) if inside else (4.0, off, 0.0)
     distance, place, normal, _ = nearest(solid, point)
     outward = -1.0 if shape == "bore" else 1.0

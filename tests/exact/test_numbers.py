@@ -1,4 +1,4 @@
-"""Numbers of the exact layer against the oracle's, which knows roots by their polynomials and not by their radicals."""
+"""Quadratic numbers compared with the oracle, which represents roots by polynomials, not by radicals."""
 
 from fractions import Fraction
 from itertools import product
@@ -18,30 +18,30 @@ SMALL, LARGE = st.integers(-6, 6), st.integers(-(2**200), 2**200)
 
 @st.composite
 def roots(draw: st.DrawFn) -> tuple[QuadraticNumber, algebraic.Param]:
-    """A root of c2 t² + 2 c1 t + c0, as both sides write it; small coefficients tie often."""
+    """A root of c2 t² + 2 c1 t + c0 in both representations; small coefficients often give ties."""
     whole = draw(st.sampled_from([SMALL, LARGE]))
     c2, c1, c0, upper = abs(draw(whole)) or 1, draw(whole), draw(whole), draw(st.booleans())
     if c1 * c1 < c2 * c0:
         c0 = -c0
-    sign = draw(st.sampled_from([-1, 1]))  # a negative denominator says the same
+    sign = draw(st.sampled_from([-1, 1]))  # the denominator may be negative
     number = QuadraticNumber(-c1 * sign, c2 * sign, (1 if upper else -1) * sign, c1 * c1 - c2 * c0)
     return number, algebraic.root(c2, c1, c0, upper)
 
 
 @given(roots(), roots())
-def test_order_is_the_oracles(one, two):
+def test_order_matches_oracle(one, two):
     assert one[0].compare(two[0]) == algebraic.compare(one[1], two[1])
     assert one[0].compare(one[0]) == 0
 
 
 @given(roots(), st.floats(-8, 8))
-def test_order_with_rationals_is_the_oracles(one, value):
+def test_order_with_rationals_matches_oracle(one, value):
     number = QuadraticNumber.of_float(value)
     assert one[0].compare(number) == -number.compare(one[0]) == algebraic.compare(one[1], Fraction(value))
 
 
 @given(roots())
-def test_approximations_are_good_to_their_digits(one):
+def test_approximations_are_accurate(one):
     number, true = one
     near = Fraction(*number.approximate())
     lo, hi = algebraic.enclosure(true, 700)
@@ -51,12 +51,12 @@ def test_approximations_are_good_to_their_digits(one):
     assert abs(Fraction(high) + Fraction(low) - near) <= abs(near) / 2**105 + Fraction(1, 2**1074)
 
 
-def test_a_number_shows_what_it_is():
+def test_repr_shows_the_radical():
     assert repr(QuadraticNumber(1, -3, 1, 2)) == "(-1 -1*sqrt(2)) / 3"
 
 
 def test_cancelling_roots_keep_their_digits():
-    """p - √(p² - 1) is about 1/2p: the first hundred digits cancel."""
+    """p - √(p² - 1) is about 1/2p: more than 100 digits cancel."""
     p = 10**80
     near = Fraction(*QuadraticNumber(p, 1, -1, p * p - 1).approximate())
     scaled = (p << 2000) - isqrt((p * p - 1) << 4000)

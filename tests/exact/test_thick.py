@@ -1,4 +1,4 @@
-"""grown_by solids in rational arithmetic: touches by hand, and contacts beside those of bisection."""
+"""Grown solids in rational arithmetic: touches solved by hand, and contacts compared with bisection."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -34,7 +34,7 @@ def chords(solid, radius, start, end, limit=1.0, is_segment=True) -> list[Chord]
     return [replace(one, entry=as_algebraic(one.entry), exit=as_algebraic(one.exit)) for one in found]
 
 
-# Lines (4, 0, -3) at a distance of exactly 5 from a rim, an edge or a corner: at right angles to (3, 0, 4).
+# Lines along (4, 0, -3), normal to (3, 0, 4), at a distance of exactly 5 from a rim, an edge or a corner.
 TOUCHES = {
     "rim": (DRUM, (6.0, 0.0, 6.0), (4.0, 0.0, -3.0), Face.CAP2),
     "wall": (DRUM, (8.0, 0.0, 1.0), (0.0, 1.0, 0.0), Face.SIDE),
@@ -74,8 +74,8 @@ def test_bore_is_closed_or_open():
 
 
 @pytest.mark.parametrize("solid", [DRUM, PILL, BOX, Sphere((0.0, 0.0, 0.0), 3.0)])
-def test_a_segment_of_no_length_ends_inside(solid):
-    """Where it starts inside, and where it touches."""
+def test_a_segment_of_length_0_ends_inside(solid):
+    """A start inside the grown solid, and a start on its surface."""
     for start in ((0.25, 0.5, 1.0), (8.0, 0.0, 1.0)):
         for chord in chords(solid, 5.0, start, start):
             assert (chord.entry_face, chord.exit_face, chord.exit == 1) == (Face.INSIDE, Face.INSIDE, True)
@@ -96,7 +96,7 @@ LINES_AT_DRUM = {
 @pytest.mark.coverage
 @pytest.mark.parametrize("name", LINES_AT_DRUM)
 def test_times_of_walls_and_caps_are_roots_of_quadratics(name):
-    """Those of rims are roots of quartics, which take ten times as long."""
+    """Times of rims are roots of quartics, which take 10 times as long."""
     start, end, faces, are_quadratic = LINES_AT_DRUM[name]
     (chord,) = limb_chords(RayNumbers(start, end, True, 1.0), grown_by(DRUM, 5.0))
     assert [chord.entry_face, chord.exit_face] == faces
@@ -110,8 +110,8 @@ def test_two_pieces_through_a_bore():
     assert [first.exit_face, second.entry_face] == [Face.BORE, Face.BORE]
 
 
-def test_from_the_lens_that_rings_leave_out():
-    # a ball larger than the drum: W <= 0 there
+def test_start_in_the_lens_outside_the_ring():
+    # a radius larger than the drum: W <= 0 there
     (chord,) = chords(DRUM, 20.0, (0.5, 0.0, 2.5), (0.5, 0.0, 3.0))
     assert (chord.entry_face, chord.exit_face) == (Face.INSIDE, Face.INSIDE)
 
@@ -141,13 +141,13 @@ def test_no_limit_and_no_length():
 
 
 @pytest.mark.coverage
-def test_sides_are_those_of_the_limb():
+def test_sides_refer_to_the_limb():
     assert grown_by(DRUM, 5.0).side((3.0, 0.0, 1.0)) == cc.Side.SURFACE
     assert grown_by(BOX, 5.0).side((1.0, 0.0, 1.0)) == cc.Side.SURFACE
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])
-def test_beside_bisection(kind):
+def test_equals_bisection(kind):
     rng, hits = np.random.default_rng(KINDS.index(kind)), 0
     for _ in range(25):
         limb = limb_of(kind, rng)
@@ -166,8 +166,8 @@ def test_beside_bisection(kind):
 
 
 @pytest.mark.coverage
-def test_between_the_caps_no_polynomials_of_rims_are_needed(monkeypatch):
-    """Tubes on whole numbers, and rays along the axes or through points; the same chords as with rims."""
+def test_between_the_caps_chords_need_no_rim_polynomials(monkeypatch):
+    """Tubes at multiples of 1/2, and rays along the axes or through points: the chords equal those with rims."""
     rng, across = np.random.default_rng(4), 0
     for k in range(120):
         p1 = rng.integers(-2, 3, 3) / 2.0
@@ -185,5 +185,5 @@ def test_between_the_caps_no_polynomials_of_rims_are_needed(monkeypatch):
 
 
 def numbers_of(chord: Chord) -> tuple[object, object]:
-    """Both ends, to 106 bits."""
+    """Entry and exit, to 106 bits."""
     return chord.entry.double_double(), chord.exit.double_double()

@@ -1,4 +1,4 @@
-"""Bounds of hits of segments that begin and end on surfaces, given the sides of their ends, beside exact arithmetic."""
+"""Bounds of hits of segments with ends on surfaces and given sides, compared with exact arithmetic."""
 
 from collections import Counter
 from itertools import islice
@@ -31,7 +31,7 @@ def triple(vector):
 
 
 def side_of(point, towards, solid):
-    """The side of a point, exactly: LEAVING if the line from there towards another point never comes to the solid."""
+    """The exact side of a point: LEAVING if the ray from there towards another point misses the solid."""
     if limb_chords(segment_numbers(point, point), solid):
         return INSIDE
     ahead = limb_chords(RayNumbers(triple(point), triple(towards), True, inf), solid)
@@ -39,7 +39,7 @@ def side_of(point, towards, solid):
 
 
 def segments(limbs, rng, radius, count):
-    """Segments between two rounded points of the surface, grown by a radius, or from one to anywhere, or back."""
+    """Segments between two rounded points of the grown surface, or between such a point and any other point."""
     points = []
     for point in near_points(limbs, rng, count):
         place = nearest_place(triple(point), plain_limb(limbs._table, 0))
@@ -54,7 +54,7 @@ def segments(limbs, rng, radius, count):
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("radius", [0.0, 0.3])
 @pytest.mark.parametrize("shape", MAKERS)
-def test_bounds_hold_whatever_is_known(shape, radius):
+def test_bounds_hold_for_any_sides(shape, radius):
     rng, seen = np.random.default_rng(6), Counter()
     limbs = any_limb(shape, rng, 1.0)
     solid, limb = exact_limb(limbs._table, 0), plain_limb(limbs._table, 0)
@@ -89,12 +89,12 @@ def test_bounds_hold_whatever_is_known(shape, radius):
 
 
 @np.errstate(all="ignore")
-def test_slabs_that_a_ray_is_parallel_to_are_exact():
-    """Rays in the planes of faces of level boxes, or rounded ones, a digit beside: decided, and as exact arithmetic."""
+def test_slabs_parallel_to_a_ray_are_exact():
+    """Rays in or one ulp beside the planes of faces of axis-aligned boxes: decided, and equal to exact arithmetic."""
     rng, seen = np.random.default_rng(7), Counter()
     for _ in range(150):
         centre, half, is_tilted = rng.normal(size=3), 10.0 ** rng.uniform(-3, 1, 3), rng.random() < 0.2
-        if rng.random() < 0.5:  # sums are not rounded
+        if rng.random() < 0.5:  # exact sums
             centre, half = np.round(8.0 * centre) / 8.0, np.ceil(8.0 * half) / 8.0
         turn = np.zeros(4)
         turn[rng.permutation(4)[: rng.choice([1, 2, 4])]] = 1.0

@@ -1,4 +1,4 @@
-"""Bounds of signed distances, and the nearest places in double-double, against 90 digits."""
+"""Bounds of signed distances, and nearest places in double-double, compared with 90 digits."""
 
 from decimal import Decimal
 
@@ -25,18 +25,18 @@ FAR = (0.0, 1.0, 1e3)
 
 
 def ulp_of(*vectors):
-    """The last digit of the largest coordinate."""
+    """One ulp of the largest coordinate."""
     return float(np.spacing(np.abs(np.concatenate([np.ravel(v) for v in vectors])).max()))
 
 
 def eight_of(point, limbs):
-    """`places_on_cylinders` of the same point and cylinder, eight times."""
+    """`places_on_cylinders` with the same point and cylinder in all 8 lanes."""
     lanes = tuple(np.full(LANES, float(x)) for x in point)
     return places_on_cylinders(lanes, one_limb(limbs._table.rows, cc.Shape.CYLINDER, 0))
 
 
 def limb_of(limbs):
-    """The only limb, for the kernels."""
+    """The only limb, as kernels take it."""
     return plain_limb(limbs._table, 0)
 
 
@@ -67,7 +67,7 @@ def test_bounds_hold_and_are_close(shape, count, record_property):
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("power", [-3, -2, -1, 1, 2, 3])
 def test_bounds_of_needles_and_sheets_hold(power):
-    """Next to an ellipsoid whose half axes differ much the search for the nearest place ends early."""
+    """Near an ellipsoid with very different half axes the search for the nearest place ends early."""
     rng, n, open_, outside = np.random.default_rng([5, power + 3]), 30, 0, 0
     for _ in range(n):
         axis, centre = rng.normal(size=(2, 3))
@@ -90,7 +90,7 @@ def test_bounds_of_needles_and_sheets_hold(power):
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("count", [2, pytest.param(300, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", MAKERS)
-def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_property):
+def test_certain_places_are_nearest_to_a_few_ulp(shape, count, record_property):
     rng, worst, certain, tried = np.random.default_rng(20261125), 0.0, 0, 0
     for far in FAR:
         limbs = any_limb(shape, rng, far)
@@ -113,7 +113,7 @@ def test_certain_places_are_nearest_to_the_last_digits(shape, count, record_prop
     assert certain >= 0.5 * tried
 
 
-def test_numbers_that_products_do_not_hold_are_left_to_exact_arithmetic():
+def test_products_out_of_range_are_left_to_exact_arithmetic():
     limbs = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e-20]], 1e-18)
     assert distance_bounds((1.0, 0.0, 0.0), limb_of(limbs)) == (-np.inf, np.inf)
     assert not nearest_place((1.0, 0.0, 0.0), limb_of(limbs)).certain
@@ -124,7 +124,7 @@ def test_numbers_that_products_do_not_hold_are_left_to_exact_arithmetic():
 
 @np.errstate(all="ignore")
 def test_places_of_points_beside_the_axis_are_on_the_surface():
-    """Before the mouth of a tube the nearest place is on the rim of its bore: a direction along the axis leaves it."""
+    """Outside a tube's mouth the nearest place is on the rim of its bore; a direction along the axis would leave it."""
     rng, found, worst = np.random.default_rng(17), 0, Decimal(0)
     for way in np.round(8.0 * rng.normal(size=(150, 3))) / 8.0 + 0.125:  # axes through the origin
         size = float(np.abs(way).max())
@@ -172,7 +172,7 @@ CASES = [  # limb, point, distance, position, normal, face
 
 
 @np.errstate(all="ignore")
-def test_cylinders_side_by_side_have_the_bits_of_one():
+def test_cylinders_in_lanes_have_the_bits_of_one():
     rng, faces, tried = np.random.default_rng(20261126), [], 0
     for far in FAR:
         limbs = any_limb("cylinder", rng, far)
@@ -187,13 +187,13 @@ def test_cylinders_side_by_side_have_the_bits_of_one():
                 assert place == (True, *one)
                 faces.append((cc.Face(int(face[k])), bool(place.distance < 0.0)))
             tried += LANES
-    assert len(set(faces)) == 6  # each from outside and from within
+    assert len(set(faces)) == 6  # 3 faces, each from outside and from within
     assert tried // 2 < len(faces) < tried
 
 
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("case", CASES)
-def test_places_of_simple_numbers(case):
+def test_places_solved_by_hand(case):
     limbs, point, distance, position, normal, face = case
     place = nearest_place(tuple(map(float, point)), limb_of(limbs))
     assert (place.certain, cc.Face(int(place.face)).name) == (True, face)
@@ -205,8 +205,8 @@ TILTED = [[0, 0, 0]], [[1, 1, 1]]
 TURNED = cc.Limbs.boxes([[0, 0, 0]], TURN, [1.0, 1.0, 1.0])
 ALONG_X = [[0, 0, 0]], [[4, 0, 0]]
 SKEWED = [[0.1, 0.2, 0.3]], [[0.7, 0.5, 1.2]]
-HALFWAY = np.sum(SKEWED, axis=(0, 1)) / 2  # next to the axis, by rounding
-SPECIAL = [  # points with equally near places, on a surface, or so near an axis that its rounding matters
+HALFWAY = np.sum(SKEWED, axis=(0, 1)) / 2  # beside the axis, by rounding
+SPECIAL = [  # points with equally near places, on a surface, or so near an axis that rounding matters
     (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 0)),
     (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0.25, 4)),
     (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 2)),
@@ -244,7 +244,7 @@ SPECIAL = [  # points with equally near places, on a surface, or so near an axis
 
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("case", SPECIAL)
-def test_special_points_take_no_exact_arithmetic_and_have_its_places(case):
+def test_special_points_have_exact_places_without_exact_arithmetic(case):
     limbs, given = case
     point = tuple(float(x) for x in given)
     place, (distance, position, normal, face) = (
@@ -260,7 +260,7 @@ def test_special_points_take_no_exact_arithmetic_and_have_its_places(case):
     assert abs(np.linalg.norm(np.subtract(place.position, point)) - abs(place.distance)) <= 4 * ulp
 
 
-OPEN = [  # what rounding could reverse
+OPEN = [  # cases that rounding could reverse
     (cc.Limbs.cylinders(*UP, 1.0), (1, 0, 2)),  # on the surface
     (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 1)),  # wall and cap equally near
     (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 3.5)),
@@ -269,7 +269,7 @@ OPEN = [  # what rounding could reverse
     (cc.Limbs.cylinders([[0, 0, 0]], [[75, 100, 0]], 5.0), (59, 87, 0)),  # perhaps on the wall
     (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 9, 3)),  # perhaps the rim
     (cc.Limbs.tubes(*UP, 2.0, 1.0), (0, 1.5, 2)),
-    (cc.Limbs.cylinders([[0, 0, 0]], [[1, 1e-70, 0]], 0.25), (0.5, 5e-71, 0)),  # its direction across is no float64
+    (cc.Limbs.cylinders([[0, 0, 0]], [[1, 1e-70, 0]], 0.25), (0.5, 5e-71, 0)),  # no float64 direction across
     (cc.Limbs.cylinders(*UP, 1.0), (1e-25, 0, 2)),  # next to the axis
     (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, -1e-28)),  # next to a cap
     (cc.Limbs.capsules(*TILTED, 0.1), (1, 1, -2)),
@@ -286,7 +286,7 @@ OPEN = [  # what rounding could reverse
 
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("case", OPEN)
-def test_what_rounding_may_reverse_is_uncertain(case):
+def test_cases_near_ties_are_uncertain(case):
     limbs, point = case
     assert not nearest_place(tuple(map(float, point)), limb_of(limbs)).certain
     if limbs.kind[0] == cc.Shape.CYLINDER:

@@ -1,6 +1,6 @@
-"""Where kernels turn corners: ulp by ulp across every surface, past apexes, and at sizes beyond what they trust.
+"""Extreme inputs of kernels: ulp by ulp across every surface, past apexes, and at sizes beyond the trusted range.
 
-Every answer is compared with the oracle's. What is swept here by design, the random families meet by luck.
+Every answer is compared with the oracle's. Random families cover these cases only by chance.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from cylcollide.kernels.curve import near_root
 pytestmark = pytest.mark.plain_python
 
 STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 18 if IS_COMPILED else 24)]))
-"""Ulps off a surface: the rounding bound is some hundred."""
+"""Offsets from a surface in ulps; the rounding bound is a few hundred."""
 
 
 def all_of(one: Shapes, count: int) -> Shapes:
@@ -31,7 +31,7 @@ def all_of(one: Shapes, count: int) -> Shapes:
 
 
 def checked(questions: Shots) -> ShapeTally:
-    """Return what was seen, all of it being right under each policy."""
+    """Assert that hits are right under each policy; return the tally."""
     tally = ShapeTally()
     for inside in ("exit", "ignore", "hit"):
         tally = compare_hits(questions.cast(inside), row_truths(questions), inside)
@@ -59,7 +59,7 @@ def test_every_ulp_across_a_tangent(name: str):
 @pytest.mark.coverage("ball", "brick's edge", "taper")
 @pytest.mark.parametrize("name", TANGENTS)
 def test_every_ulp_about_an_end(name: str):
-    """From within up to the surface, and from without: the last ulp decides whether the limb is left, or reached."""
+    """Segments from inside and outside up to the surface: the last ulp decides whether they leave or reach the limb."""
     limb, point, out, *_ = TANGENTS[name]
     last = np.asarray(point) + STEPS[:, None] * 2.0**-52 * np.asarray(out)
     within, without = (
@@ -80,7 +80,7 @@ def test_every_ulp_about_an_end(name: str):
 
 @pytest.mark.parametrize("direction", [(0, 0, 1), (0.125, 0, 1), (0.5, 0, 1), (1, 0, 0.5), (1, 0, 0)])
 def test_every_ulp_past_an_apex(direction: tuple):
-    """Down the cone, along a generator, across: both nappes of the wall are met within the rounding bound."""
+    """Rays down the cone, along a generator and across: within the rounding bound they hit both nappes of the wall."""
     begins = [swept((0, 0, 4), out, direction) for out in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
     start, end = (np.concatenate(parts) for parts in zip(*begins, strict=True))
     ends = tapered.CONE.p2, tapered.CONE.p1
@@ -90,8 +90,8 @@ def test_every_ulp_past_an_apex(direction: tuple):
         assert tally.hits > len(STEPS) // 3
 
 
-def test_an_egg_grazed_at_exactly_the_rounding_bound():
-    """x² - r² is a whole number of ulps, and so is the slack of the 3-4-5 egg: for some x they cancel to zero."""
+def test_an_egg_grazed_exactly_at_the_rounding_bound():
+    """x² - r² and the slack of the 3-4-5 egg are integers in ulps: for some x they cancel to 0."""
     egg = shapes(ELLIPSOID, np.zeros((1, 3)), np.array([[0.0, 0, 8]]), radius=np.array([3.0]))
     extents = np.arange(8, 72, 1 if IS_COMPILED else 8)
     off = (125 * extents[:, None] + np.arange(-2, 3)).ravel() * 2.0**-51
@@ -102,8 +102,8 @@ def test_an_egg_grazed_at_exactly_the_rounding_bound():
 
 
 @pytest.mark.parametrize("radius", [1e-150, 1e-100, 1e-40])
-def test_walls_thinner_than_a_fraction_can_tell(radius: float):
-    """The hit is good to 4 ulp; which side of the axis it lies on is lost, and with it the normal may be."""
+def test_walls_thinner_than_an_ulp_of_fraction(radius: float):
+    """The hit is accurate to 4 ulp; its side of the axis is not, and so the normal may be lost."""
     n = 40
     rod = shapes(CYLINDER, np.array([[4.0, 0, 0]]), np.array([[4.0, 4, 0]]), radius=np.array([radius]))
     start, end = np.zeros((n, 3)), np.zeros((n, 3))
@@ -138,8 +138,8 @@ def test_points_and_rays_beyond_the_trusted_sizes(kind: int):
     assert hits.face[hits.hit].tolist() == [t.found[0][1].entry_face for t in truths if t.found]
 
 
-def test_a_limb_from_end_to_end_of_space_among_others():
-    """In the frame of its box all others are one point."""
+def test_a_limb_as_long_as_space_among_others():
+    """In the frame of its box all other limbs are one point."""
     rng = np.random.default_rng(1)
     ends = rng.uniform(-2.0, 2.0, (30, 3))
     endless = np.array([[-1e120, 0.0, 0.0], [-(2.0**500), -(2.0**500), 0.0]])
@@ -159,7 +159,7 @@ def test_a_limb_from_end_to_end_of_space_among_others():
 @pytest.mark.coverage("ball")
 @pytest.mark.parametrize("name", TANGENTS)
 def test_a_start_next_to_a_face_and_almost_along_it(name: str):
-    """The guess is then off by much of the way there: one step is not good enough, the crossing is solved in full."""
+    """The first guess is then far off: one step does not suffice, and the crossing is solved in full."""
     limb, point, out, along, touched = TANGENTS[name]
     rng = np.random.default_rng(11)
     n = 120 if IS_COMPILED else 60
@@ -174,5 +174,5 @@ def test_a_start_next_to_a_face_and_almost_along_it(name: str):
 
 @pytest.mark.parametrize(("b", "falling", "root"), [(2.0, False, 1.0), (2.0, True, -5.0), (-2.0, True, -1.0)])
 def test_both_roots_of_a_quadratic(b: float, falling: bool, root: float):
-    """t² + 2 b t - 5 is zero at -b ± 3 and is asked for either, whatever the sign of b."""
+    """t² + 2 b t - 5 is 0 at -b ± 3; either root is found, for either sign of b."""
     assert near_root((1.0, 0.0), (b, 0.0), (-5.0, 0.0), falling) == (root, 0.0)

@@ -1,4 +1,4 @@
-"""Heights beside level faces, compared without error."""
+"""Exact comparison of heights with axis-aligned faces."""
 
 from fractions import Fraction
 
@@ -10,8 +10,8 @@ from cylcollide.kernels.level import beyond
 pytestmark = pytest.mark.plain_python
 
 
-def test_the_side_of_a_face_is_that_of_rational_numbers():
-    """Sums that cancel to all digits but a few, or exactly, at any scale."""
+def test_side_of_a_face_equals_rational_arithmetic():
+    """Sums that cancel almost or completely, at any scale."""
     rng, signs = np.random.default_rng(4), set[int]()
     for _ in range(3000):
         size = 10.0 ** rng.uniform(-20, 20)

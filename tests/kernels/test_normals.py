@@ -18,7 +18,7 @@ pytestmark = pytest.mark.plain_python
 @pytest.mark.coverage("0", "1", "2", "4")
 @pytest.mark.parametrize("kind", SHAPE_ROWS)
 def test_normals_of_limbs_of_any_proportion(kind: int):
-    """Needles and sheets of lengths from 1e-148 to 1e148, and places that are as far: at times no digit is left."""
+    """Needles and sheets of lengths 1e-148 to 1e148, and places as far away, where rounding may leave no digit."""
     rng, n = np.random.default_rng([3, kind]), sized(1000)
     limbs = mixed(n, kinds=[kind])
     spread = 10.0 ** rng.uniform(-148, 148, (4, n))
@@ -52,7 +52,7 @@ def test_normals_of_limbs_of_any_proportion(kind: int):
 
 @pytest.mark.parametrize("kind", SHAPE_ROWS)
 def test_normals_do_not_depend_on_the_unit(kind: int):
-    """In very small and very large units other formulas are used; powers of two change no digit of a limb."""
+    """Other formulas apply in very small and very large units; powers of two change no digit of a limb."""
     rng, n = np.random.default_rng([4, kind]), 20
     limbs = mixed(n, kinds=[kind])
     middle = 0.5 * (limbs.p1 + limbs.p2)
@@ -69,15 +69,15 @@ def test_normals_do_not_depend_on_the_unit(kind: int):
 
 
 @pytest.mark.coverage
-def test_a_ball_too_small_for_the_digits_of_its_place_has_a_normal():
-    """A third has no end: in double-double too its points come out as its centre, and any direction is as good."""
+def test_a_ball_smaller_than_an_ulp_of_its_place_has_a_normal():
+    """1/3 is not finite in binary: even in double-double the hit rounds to the centre, and any unit normal is right."""
     hits = cc.Limbs.spheres([1, 1, 1], 1e-40).cast_segments([0, 0, 0], [3, 3, 3])
     assert hits.hit[0]
     assert np.linalg.norm(hits.normal[0]) == np.linalg.norm(hits.exit_normal[0]) == 1.0
 
 
-def test_a_normal_at_the_end_of_a_capsule_whatever_its_unit():
-    """Next to -1 kernels have 6e-33, exact arithmetic 0: found by the law of powers of two."""
+def test_a_normal_at_the_end_of_a_capsule_in_any_unit():
+    """Beside -1 kernels give 6e-33 and exact arithmetic 0; the test of powers of two found this case."""
     for factor in (1.0, 2.0**-60):
         limb = cc.Limbs.capsules([np.array([-5.0, 5, -2]) * factor], [np.array([-1.0, 5, -2]) * factor], 17 * factor)
         hits = limb.cast_segments([np.array([14.0, -4, -5]) * factor], [np.array([-70.0, 17, 2]) * factor])

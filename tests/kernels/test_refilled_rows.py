@@ -1,4 +1,4 @@
-"""Rows of limbs that have moved, as if made anew."""
+"""Refilled rows of moved limbs equal new ones."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.plain_python
 
 
 def test_rows_of_limbs_that_have_moved():
-    """Of some limbs of all shapes, in any order: the rows, shapes and boxes of a table made anew; others stay."""
+    """Refilled rows of any limbs, in any order, equal those of a new table; the other rows do not change."""
     t = mixed(20).limbs()._table
     fresh = make_table(t.kind, t.p1 + 0.5, t.p2 + 0.5, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
     some, others = np.split(np.random.default_rng(4).permutation(20).astype(np.int32), [9])

@@ -1,4 +1,4 @@
-"""Planes beside limbs and ways from their nearest places, against double-double places of near and far points."""
+"""Supporting planes and vectors from nearest places, compared with double-double places of near and far points."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_a_limb_reaches_its_plane_and_not_beyond(shape: cc.Shape):
 
 
 @pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
-def test_the_way_is_that_from_the_nearest_place(shape: cc.Shape):
+def test_the_way_starts_at_the_nearest_place(shape: cc.Shape):
     limb, rng, outside = plain_limb(LIMBS[shape]._table, 0), np.random.default_rng(5), 0
     for point in limb.centre + rng.normal(size=(40, 3)):
         found = LIMBS[cc.Shape.CYLINDER if shape == cc.Shape.TUBE else shape].closest_points(point)

@@ -1,4 +1,4 @@
-"""Bounds of contacts of thick rays with each shape: they hold the true times, and seldom leave anything open."""
+"""Bounds of contacts of thick rays with each shape: they contain the true times and seldom leave a case undecided."""
 
 from math import inf
 
@@ -40,7 +40,7 @@ def clipped(interval, length):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_bounds_hold_the_true_contact(kind):
+def test_bounds_hold_true_contacts(kind):
     rng, hits, open_ones, slack = np.random.default_rng(KINDS.index(kind)), 0, 0, 1e-15
     for _ in range(DRAWN):
         limb = limb_of(kind, rng)
@@ -67,7 +67,7 @@ def test_bounds_hold_the_true_contact(kind):
 
 
 @pytest.mark.coverage
-def test_a_step_bounds_contacts_with_cylinders_as_all_steps_do_or_is_known_to_be_too_few():
+def test_one_step_bounds_contacts_with_cylinders_like_all_steps_or_stays_open():
     rng, closed, hits = np.random.default_rng(3), 0, 0
     for _ in range(10 * DRAWN):
         limb = limb_of("cylinder", rng)
@@ -83,7 +83,7 @@ def test_a_step_bounds_contacts_with_cylinders_as_all_steps_do_or_is_known_to_be
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])
-def test_faces_are_those_of_rational_arithmetic(kind):
+def test_faces_equal_rational_arithmetic(kind):
     rng, seen = np.random.default_rng(5 + KINDS.index(kind)), set()
     for _ in range(DRAWN):
         limb = limb_of(kind, rng)
@@ -185,7 +185,7 @@ def bore_rays(rng, n):
         yield tube, target - direction * (3.0 if k % 5 else 0.0), target + direction * rng.uniform(0.1, 3.0), radius
 
 
-def test_bores_beside_rational_arithmetic():
+def test_bores_equal_rational_arithmetic():
     rng, pieces, faces, open_ones = np.random.default_rng(77), [0, 0, 0], set(), 0
     for tube, start, end, radius in bore_rays(rng, 70):
         solid = grown_by(exact_limb(tube._table, 0), radius)
@@ -212,7 +212,7 @@ def test_bores_beside_rational_arithmetic():
     assert faces == {cc.Face.INSIDE, cc.Face.SIDE, cc.Face.BORE, cc.Face.CAP1, cc.Face.CAP2}
 
 
-def test_what_float64_cannot_hold_is_undecided():
+def test_numbers_out_of_range_are_undecided():
     huge, tiny = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e100]], 1e100), cc.Limbs.spheres([[0, 0, 0]], 1.0)
     for limb, radius in ((huge, 1.0), (tiny, 1e60)):
         _, span = span_of(limb, np.array([-3.0, 0.0, 0.0]), np.array([3.0, 0.0, 0.0]), radius)
@@ -223,8 +223,8 @@ def test_what_float64_cannot_hold_is_undecided():
     assert span.inner[0] > span.inner[1] or span.inner[0] - span.outer[0] < 1e-12
 
 
-def test_planes_have_tapered_limbs_behind_them_however_near_the_point_is():
-    """The way from a place a micrometre away has six digits: by its direction, a ray that touched missed."""
+def test_tapered_limbs_are_behind_the_planes_of_points_at_any_distance():
+    """The vector from a place 1 µm away has 6 digits: with its direction, a touching ray became a miss."""
     rng, slants = np.random.default_rng(41), 0
     for _ in range(3000):
         radii = 10.0 ** rng.uniform(-1, 0.5, 2)
@@ -244,7 +244,7 @@ def test_planes_have_tapered_limbs_behind_them_however_near_the_point_is():
 
 
 def test_a_touch_by_less_than_rounding_is_not_excluded():
-    """Found by the long sweep: the ball of a micrometre that moves along a wall overlaps it by 8e-17."""
+    """From the long sweep: a ball of radius 1 µm that moves along a wall overlaps it by 8e-17."""
     limb = cc.Limbs.tapered_cylinders(
         [-0.6625900089295793, -1.1184258048025115, 0.7711224257610328],
         [-1.201456868760897, 1.6095726921092184, 0.27277644505687426],

@@ -1,4 +1,4 @@
-"""A shape that code does not know: kernels say nothing of it, so that exact arithmetic decides; all else raises."""
+"""A shape code without a branch: kernels leave it undecided, so that exact arithmetic decides; all else raises."""
 
 from math import inf, nan
 
@@ -55,7 +55,7 @@ def test_spans_hold_everything():
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["entry", "whole"])
-def test_spans_of_thick_rays_hold_all_that_is_about_the_axis(whole):
+def test_spans_of_thick_rays_contain_those_of_a_cylinder(whole):
     ray = make_ray(tuple(np.array(LIMB.centre) - (2.0, 1.99, 2.0)), (1.0, 1.0, 1.0), False, inf, 0.1)
     known, span = thick_span(ray, LIMB._replace(kind=int(Shape.CYLINDER)), 0, whole), thick_span(ray, LIMB, 0, whole)
     assert known.inner[0] <= known.inner[1]
@@ -65,19 +65,19 @@ def test_spans_of_thick_rays_hold_all_that_is_about_the_axis(whole):
 
 
 @pytest.mark.parametrize("face", [Face.SIDE, Face.CAP1, Face.BORE])
-def test_crossings_and_contacts_are_no_numbers(face):
+def test_crossings_and_contacts_are_nan(face):
     ray, fraction = (POINT, vector_difference(POINT, (1.0, 2.0, 0.0)), 0.5), as_double_double(POINT)
     curves = face_curve(*ray, LIMB, face), thick_curve(*ray, LIMB, face, 0.1)
     assert np.isnan([*curves, [*graze_step(*ray, LIMB, face, True)] * 2]).all()
     assert np.isnan(place_of_thick(fraction, LIMB)).all()
 
 
-def test_a_bounded_contact_is_no_place(monkeypatch):
+def test_bounded_contacts_are_nan(monkeypatch):
     monkeypatch.setattr(thick_surface, "BOUNDED", (UNKNOWN,))
     assert np.isnan(place_of_thick(as_double_double(POINT), LIMB)).any(axis=1).all()
 
 
-def test_numbers_of_points_and_planes_are_not_known():
+def test_distances_and_planes_are_unbounded():
     nothing = 0.0, 0.0, 0.0
     normal = face_normal(SurfacePoint(POINT, POINT, POINT, 1.0, 0.0, 1.0, 1.0, 0.0), LIMB, 0.0)
     assert np.isnan([outside_by(POINT, LIMB), *normal]).all()
@@ -97,7 +97,7 @@ def test_the_ball_holds_any_shape(numbers):
     assert ball_radius(limb) >= np.hypot(half_length, max(radius, radius2))
 
 
-def test_bullets_are_neither_certainly_outside_nor_inside():
+def test_bullets_are_not_certainly_outside_or_inside():
     window, errors = ((POINT, POINT), ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))), Errors(0.0, 0.0, 0.0, 0.0)
     passage, face = window_crossing(window, UNKNOWN, 0.1, 0.0, errors)
     assert (passage[:2], any(passage[2:5]), face) == ((0.0, 1.0), False, UNDECIDED_FACE)
@@ -126,7 +126,7 @@ def test_exact_solids_clearances_and_pictures_raise():
         grown_by(Ellipsoid(POINT, (0.0, 0.0, 0.0), 1.0), 0.1)
 
 
-def test_traits_are_in_the_order_of_codes_and_tell_the_layout():
+def test_traits_are_in_the_order_of_codes_and_match_tables():
     assert [*TRAITS] == [*Shape]
     for shape, limbs in LIMBS.items():
         assert TRAITS[shape].has_axes == (len(limbs._table.boxes) > 0), shape

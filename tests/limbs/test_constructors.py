@@ -1,4 +1,4 @@
-"""The doors of every shape: what goes in, what comes out, what is refused, and answers known by hand."""
+"""Constructors of every shape: columns, accepted and rejected arguments; concatenation, files and copies."""
 
 import pickle
 from copy import deepcopy
@@ -28,7 +28,7 @@ def make(maker: str, **changed: object) -> cc.Limbs:
     return getattr(cc.Limbs, maker)(**GOOD[maker] | changed)
 
 
-# What goes in -------------------------------------------------------------------------------------------------------
+# Arguments ---------------------------------------------------------------------------------------------------------
 
 
 def test_every_shape_has_its_row_and_its_record():
@@ -41,7 +41,7 @@ def test_every_shape_has_its_row_and_its_record():
         assert SHAPE_RECORDS[kind].ends == ends
 
 
-def test_the_codes_of_the_shapes():
+def test_codes_of_the_shapes():
     assert [(s.name.lower(), int(s)) for s in S] == [(name, k) for k, name in enumerate(NAMES)]
 
 
@@ -66,7 +66,7 @@ def test_columns_of_each_shape(maker: str):
     assert make(maker, **whole) == make(maker)
 
 
-def test_one_quaternion_of_any_length_serves_all_boxes():
+def test_one_quaternion_of_any_length_for_all_boxes():
     turn = np.array([0.1, -0.7, 0.3, 0.4])
     one = cc.Limbs.boxes(LOW, turn, [1, 2, 3])
     assert one == cc.Limbs.boxes(LOW, np.tile(turn, (4, 1)), np.tile([1, 2, 3], (4, 1)))
@@ -141,7 +141,7 @@ def test_concat_indexing_equality_and_files_keep_every_shape(tmp_path: Path):
             getattr(limbs, name)[0] = 0
     assert shuffled[np.argsort(order)] == limbs != shuffled
     assert cc.Limbs.concat([limbs[:20], limbs[20:21], limbs[21:]]) == limbs
-    # What was moved about answers as before: a box takes its axes along.
+    # Reordered limbs give the same answers: a box keeps its axes.
     start = limbs.p1 + np.random.default_rng(2).normal(size=(60, 3)) * 2
     end = limbs.p1 + limbs.p2 - start
     whole, parts = limbs.cast_segments(start, end), cc.Limbs.concat([limbs[:20], limbs[order], limbs[20:][::-1]])
@@ -160,8 +160,8 @@ def test_concat_indexing_equality_and_files_keep_every_shape(tmp_path: Path):
         assert replace(rows, **{name: getattr(rows, name) * 1.01 + (name == "orientation")}).limbs() != limbs, name
 
 
-def test_files_and_copies_hold_what_loops_expect(tmp_path: Path):
-    """Loops take the kinds of columns, and their order in memory, for what they were at their first call."""
+def test_files_and_copies_keep_dtype_and_order(tmp_path: Path):
+    """Loops rely on the dtypes of columns, and on their order in memory, of their first call."""
     rng = np.random.default_rng(1)
     low = rng.normal(size=(40, 3))
     limbs = cc.Limbs.concat([cc.Limbs.cylinders(low, low + 1, 0.3), cc.Limbs.boxes(low, [0, 0, 0, 1], [1, 2, 3])])

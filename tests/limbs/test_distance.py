@@ -1,4 +1,4 @@
-"""The distance of a segment from limbs: against another way to compute it, in extended precision."""
+"""The distance of a segment from limbs, compared with an independent method in extended precision."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from cylcollide.limbs.distance import DISTANCE_BOUND, NearestLimb, nearest_limb
 from cylcollide.limbs.tables import joined_tables
 
 ROUNDED_TWICE = 2.0**-52
-"""Of a place in the world, relative to its largest coordinate."""
+"""Error of a place in the world, relative to its largest coordinate."""
 
 PIPE = cc.Limbs.tubes([0, 0, -1], [0, 0, 1], 1.2, 1.0)
 
@@ -41,7 +41,7 @@ def check(limb: cc.Limbs, start, end) -> float:
 
 @pytest.mark.parametrize("spread", [0.6, 2.0, 30.0])
 def test_every_shape(spread: float):
-    """Segments near and far, that end, pass, and run along."""
+    """Segments near and far: passing, parallel to the axis, and of length 0."""
     world, rng = mixed(35, seed=int(spread)), np.random.default_rng(3)
     limbs, seen = world.limbs(), []
     start = 0.5 * (limbs.p1 + limbs.p2) + rng.normal(size=limbs.p1.shape) * spread
@@ -55,8 +55,8 @@ def test_every_shape(spread: float):
     assert len(seen) > len(limbs) // 3
 
 
-def test_grazes_keep_their_digits():
-    """Segments that pass a hair beside the surface: the gap is right to the bound of the limb's size."""
+def test_grazes_keep_precision():
+    """Segments just off the surface: the error of the gap is within the bound for the limb's size."""
     limbs = mixed(42, seed=4).limbs()
     rng = np.random.default_rng(5)
     gaps = []
@@ -77,7 +77,7 @@ def test_grazes_keep_their_digits():
 
 
 def two_minima(rng: np.random.Generator, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return segments that begin before a bore's mouth and go away from it, nearly along the rim's plane."""
+    """Return segments that begin outside a bore's mouth and lead away from it, nearly parallel to the rim's plane."""
     across = rng.uniform(0.02, 0.5, n)
     start = np.column_stack([np.zeros(n), across, 1.0 + rng.uniform(0.05, 1.5, n)])
     step = np.column_stack([rng.uniform(0.8, 2.0, n), np.zeros(n), rng.uniform(0.0, 0.6, n)])
@@ -85,7 +85,7 @@ def two_minima(rng: np.random.Generator, n: int) -> list[tuple[np.ndarray, np.nd
 
 
 def test_tubes_from_within_their_bore():
-    """Of segments that leave a bore some come nearer to the rim later, some not: distances fall and rise twice."""
+    """Distances fall and rise twice: some segments come nearer to the rim later, others are nearest at the start."""
     rng, later, at_once = np.random.default_rng(1), 0, 0
     for start, end in two_minima(rng, 40):
         gap = check(PIPE, start, end)
@@ -95,7 +95,7 @@ def test_tubes_from_within_their_bore():
 
 
 def test_segments_through_a_bore():
-    """They come near to the rims of both its mouths, and are farther away between: the least is not lost."""
+    """The distance has a minimum at each of the two rims and is larger between them: the smaller minimum is found."""
     rng, sides = np.random.default_rng(2), []
     for _ in range(40):
         ends = rng.uniform(-0.65, 0.65, (2, 2)) * rng.uniform(0.9, 1.4)
@@ -106,8 +106,8 @@ def test_segments_through_a_bore():
     assert min(sides.count(True), sides.count(False)) > 40 // 6
 
 
-def test_a_tube_that_is_near_twice():
-    """Half-way it is farther away than at both of its minima."""
+def test_a_tube_with_two_minima():
+    """The distance rises, falls and rises along the segment: its minima are at the start and later."""
     start, end = np.array([0.0, 0.1, 1.6]), np.array([1.5, 0.1, 1.9])
     distances = [of_one(PIPE, p, p).gap for p in start + np.linspace(0, 1, 200)[:, None] * (end - start)]
     rises = np.diff(distances) > 0
@@ -119,7 +119,7 @@ def test_a_tube_that_is_near_twice():
 
 @pytest.mark.parametrize("z", [0.0, 0.7, 3.0])
 def test_a_segment_along_the_axis_of_a_bore(z: float):
-    """All directions from the axis are alike; the places are one pair of the nearest."""
+    """All directions from the axis are equally near; the places are one nearest pair."""
     found = of_one(PIPE, [0, 0, z], [0, 0, z + 0.2])
     assert found.gap == pytest.approx(np.hypot(1.0, max(z - 1.0, 0.0)), rel=1e-15)
     assert np.hypot(*found.point[:2]) == pytest.approx(1.0, rel=1e-15)
@@ -131,7 +131,7 @@ def test_a_segment_along_the_axis_of_a_bore(z: float):
 
 @pytest.mark.parametrize("power", [-490, -300, 300, 490])
 def test_any_unit(power: int):
-    """A power of two changes the unit and nothing else."""
+    """A power of two changes only the unit."""
     world, rng = mixed(70, seed=9), np.random.default_rng(9)
     limbs, other = world.limbs(), times(world, power).limbs()
     start, end = limbs.p1 + rng.normal(size=(2, *limbs.p1.shape)) * 3.0
@@ -159,14 +159,14 @@ def test_needles_and_sheets(thin: float):
 
 
 @pytest.mark.parametrize("far", [1e3, 1e7, 1e12])
-def test_a_start_far_away_loses_nothing(far: float):
+def test_a_far_start_keeps_precision(far: float):
     rod = cc.Limbs.cylinders([0, 0, 0], [0, 0, 4], 1.0)
     found = of_one(rod, [-far, 1.25, 2], [far, 1.25, 2])
     assert found.gap == pytest.approx(0.25, abs=1e-15)
     assert found.segment_point == pytest.approx([0, 1.25, 2], abs=1e-7)
 
 
-# Of many ------------------------------------------------------------------------------------------------------------
+# Many limbs ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("far", [0.0, 1e7])

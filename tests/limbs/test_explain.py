@@ -1,4 +1,4 @@
-"""Explanations: the intervals are those of the exact layer, the clearance is a growth, and the words fit."""
+"""Explanations: intervals agree with the exact layer, the clearance is a growth, and the text fits."""
 
 import math
 from itertools import product
@@ -37,7 +37,7 @@ def test_by_hand(name):
 
 
 @pytest.mark.coverage
-def test_the_record_of_a_tube_shot_through():
+def test_the_record_of_a_tube_hit_twice():
     why = PIPE.explain_segment([-4, 0, 1], [4, 0, 1])
     assert why.bounds == (("slab", -math.inf, math.inf), ("wall", 0.25, 0.75), ("bore", 0.375, 0.625))
     assert why.passed == ((0.25, 0.375, F.SIDE, F.BORE), (0.625, 0.75, F.BORE, F.SIDE))
@@ -47,7 +47,7 @@ def test_the_record_of_a_tube_shot_through():
 
 
 def within(bounds):
-    """Return the stretches of [0, 1] that a limb's bounds leave, from their floats alone."""
+    """Return the parts of [0, 1] inside a limb, computed from the floats of its bounds."""
     by_name = {}
     for name, begins, ends in bounds:
         by_name.setdefault(name, []).append((begins, ends))
@@ -63,8 +63,8 @@ def within(bounds):
 
 
 @pytest.mark.machine_code
-def test_bounds_of_all_shapes_leave_what_is_inside():
-    """The intersection of the printed intervals is the chord, and verdict and faces are those of `cast_segments`."""
+def test_bounds_of_all_shapes_intersect_to_chords():
+    """The intersection of the printed intervals is the chord; verdict and faces equal those of `cast_segments`."""
     world = mixed(sized(700))
     limbs, (start, end) = world.limbs(), shots_at_own(world)
     hits, seen = limbs.cast_segments(start, end), set()
@@ -82,7 +82,7 @@ def test_bounds_of_all_shapes_leave_what_is_inside():
 
 @pytest.mark.machine_code
 def test_clearance_is_the_growth_that_flips_the_verdict():
-    """A miss hits the limb inflated by more than the gap and not by less; growing any limb takes off as much."""
+    """A miss hits the limb inflated by more than the gap, not by less; growth reduces any clearance by as much."""
     world = mixed(sized(420), seed=6)
     limbs, (start, end) = world.limbs(), shots_at_own(world)
     seen = {True: 0, False: 0}
@@ -101,8 +101,8 @@ def test_clearance_is_the_growth_that_flips_the_verdict():
     assert min(seen.values()) > len(world) // 10
 
 
-def test_a_segment_may_begin_or_end_on_the_surface_behind_an_apex():
-    """The wall's equation holds there, too: (4, 1) and (4, -1) are on the second nappe, whose apex is at 2."""
+def test_a_segment_may_begin_or_end_on_the_second_nappe():
+    """The wall's equation also holds there: (4, 1) and (4, -1) are on the second nappe; the apex is at 2."""
     limbs = cc.Limbs.tapered_cylinders([[0, 0, 0]], [[-4, 0, 0]], 1, 3)
     for here, there, words in (
         ((4, 1, 0), (5, 1, 0), "it starts after its line has left the slab"),
@@ -116,7 +116,7 @@ def test_a_segment_may_begin_or_end_on_the_surface_behind_an_apex():
 
 
 @pytest.mark.coverage
-def test_the_growth_of_a_point_is_that_of_the_limb_on_whose_surface_it_lies():
+def test_the_growth_of_a_point_puts_it_on_the_surface():
     """It is in the limb inflated by a little more, and outside of one inflated by a little less."""
     world, rng = mixed(sized(420), seed=7), np.random.default_rng(7)
     limbs, growth, seen = world.limbs(), np.empty(1), set()
@@ -149,7 +149,7 @@ def test_clearance_of_adversarial_shots_has_the_sign_of_the_exact_verdict():
 
 @pytest.mark.parametrize("power", [-490, -300, 300, 490])
 def test_clearance_at_any_size(power):
-    """A power of two changes the unit and nothing else; the same at sizes that kernels leave to exact arithmetic."""
+    """A power of two changes only the unit, also at sizes where kernels leave the decision to exact arithmetic."""
     world = mixed(sized(105), seed=9)
     limbs, (start, end) = world.limbs(), shots_at_own(world)
     far, signs = times(world, power).limbs(), set()
@@ -164,7 +164,7 @@ def test_clearance_at_any_size(power):
 
 @pytest.mark.parametrize("small", [2.0**-490, 1e-16, 1.0])
 def test_clearance_of_limbs_small_beside_their_segment(small):
-    """Of a start 2**499 away nothing is lost, though its square overflows."""
+    """A start 2**499 away costs no precision, although its square overflows."""
     limbs = {
         "cylinder": cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 4 * small]], small),
         "ellipsoid": cc.Limbs.ellipsoids([[0, 0, 0]], [[0, 0, 4 * small]], small),
@@ -201,7 +201,7 @@ def test_bad_input(arguments, message):
         cc.Limbs.concat([ROD, PIPE]).explain_segment(*arguments[:2], limb=arguments[2])
 
 
-def test_explanations_are_equal_by_what_they_say():
+def test_explanations_are_compared_by_value():
     one, same = (ROD.explain_segment([-3, 0, 1], [3, 0, 2]) for _ in range(2))
     assert one == same != ROD.explain_segment([-3, 0, 1], [3, 0, 3])
     with pytest.raises(AttributeError):

@@ -1,4 +1,4 @@
-"""Explanations drawn: a cut that shows the chord, and the bounds as bars."""
+"""Figures of explanations: a cut that shows the chord, and the bounds as bars."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_the_cut_shows_the_chord(kind):
                 assert not filled.contains_point(tip + 0.05 * (tip - middle) / np.linalg.norm(tip - middle), radius=0)
 
 
-def test_what_is_visible_of_a_segment_ends_at_the_window():
+def test_segments_are_clipped_to_the_window():
     low, high = np.array([-1.0, -1.0, -1.0]), np.array([1.0, 1.0, 1.0])
     through, within, past = [[-4, 0.5, 0], [4, 0.5, 0]], [[0, 0, 0], [0.5, 0.5, 0.5]], [[-4, 3, 0], [4, 3, 0]]
     assert visible(np.array(through), low, high).tolist() == [[-1, 0.5, 0], [1, 0.5, 0]]

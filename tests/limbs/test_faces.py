@@ -1,4 +1,4 @@
-"""Faces, normals and thicknesses: known by hand, and against finite differences of the distance."""
+"""Faces, normals and thicknesses: cases solved by hand, and finite differences of the distance."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_by_hand(name: str):
 
 
 PIPE_POLICIES = {
-    # start in the wall, on its way through the bore into the other wall: places of the hit and of the chords
+    # start in the wall, then through the bore into the other wall: distances of the hit and of the chords
     ("hit", -1.5): (0.0, 0.5, [(0.0, 0.5), (2.5, 3.5)]),
     ("exit", -1.5): (0.5, 0.5, [(0.0, 0.5), (2.5, 3.5)]),
     ("ignore", -1.5): (None, None, []),
@@ -65,7 +65,7 @@ def test_a_pipe_under_each_policy(inside: str, x: float):
 
 @pytest.mark.parametrize("at_exit", [False, True])
 def test_normals_are_the_gradient_of_the_distance(at_exit: bool):
-    """Moving the ray by e changes the distance of the hit by -(n·e)/(n·d): n is what the distance says it is."""
+    """Moving the ray by e changes the distance of the hit by -(n·e)/(n·d), which gives n."""
     shapes, rng = mixed(sized(210), seed=9), np.random.default_rng(2)
     n = len(shapes)
     target = shapes.p1 + rng.random((n, 1)) * (shapes.p2 - shapes.p1) + rng.normal(size=(n, 3)) * 0.2

@@ -1,4 +1,4 @@
-"""Files of limbs: what is saved comes back, and nothing else is taken."""
+"""Files of limbs: a saved file loads unchanged, and any other file is refused."""
 
 import io
 import json
@@ -40,7 +40,7 @@ def columns(limbs: cc.Limbs, tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["limbs.npz", "limbs", "limbs.v2", "in.npz.old"])
-def test_one_name_for_saving_and_loading(limbs: cc.Limbs, tmp_path: Path, name: str):
+def test_save_and_load_use_one_name(limbs: cc.Limbs, tmp_path: Path, name: str):
     limbs.save(tmp_path / name)
     assert cc.Limbs.load(tmp_path / name) == limbs
     assert cc.Limbs.load(str(tmp_path / name)).names == tuple(NAMES)
@@ -60,7 +60,7 @@ def test_no_limbs_at_all(limbs: cc.Limbs, tmp_path: Path):
 
 
 def test_older_files_are_read(columns: dict[str, Any], limbs: cc.Limbs, tmp_path: Path):
-    """Names were an array of text once."""
+    """In older files names are an array of text."""
     np.savez(tmp_path / "old.npz", **{**columns, "names": np.array([f"limb {i}" for i in range(N)])})
     assert cc.Limbs.load(tmp_path / "old.npz").names[5] == "limb 5"
     assert np.array_equal(cc.Limbs.load(tmp_path / "old.npz").p1, limbs.p1)
@@ -81,7 +81,7 @@ def test_a_failed_save_leaves_the_old_file(limbs: cc.Limbs, tmp_path: Path, monk
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and devices as POSIX has them")
-def test_links_and_devices_stay_what_they_are(tmp_path: Path):
+def test_links_and_devices_are_not_replaced(tmp_path: Path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     for text in ("old and long", "new"):
         write_text(tmp_path / "link", text)
@@ -134,7 +134,7 @@ BAD = {
     "names cut off": ("names", lambda names: names[:-5], r"damaged names"),
     "objects": ("names", lambda _: np.array([{}] * N, object), r"cannot be read"),
 }  # fmt: skip
-"""A change of one column, and what the message says."""
+"""Column, change and pattern of the message."""
 
 
 def as_bytes(names: list[Any]) -> Any:
@@ -142,7 +142,7 @@ def as_bytes(names: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_limbs_that_no_constructor_takes(columns: dict[str, Any], tmp_path: Path, case: str):
+def test_limbs_no_constructor_accepts(columns: dict[str, Any], tmp_path: Path, case: str):
     name, change, message = BAD[case]
     file = tmp_path / "bad.npz"
     np.savez(file, **{**columns, name: change(columns[name])})
@@ -166,7 +166,7 @@ def foreign() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", foreign())
-def test_files_of_others(tmp_path: Path, kind: str):
+def test_foreign_files(tmp_path: Path, kind: str):
     file = tmp_path / "limbs.npz"
     file.write_bytes(foreign()[kind])
     with pytest.raises(ValueError, match=rf"^{re.escape(str(file))}: expected a file that Limbs.save wrote"):
@@ -174,7 +174,7 @@ def test_files_of_others(tmp_path: Path, kind: str):
 
 
 def damaged(good: bytes, count: int) -> list[bytes]:
-    """Return files with a byte flipped, cut off at a place, or with two stretches swapped."""
+    """Return contents with a bit flipped, truncated, or with two parts swapped."""
     dice, files = random.Random(5), []
     for _ in range(count):
         k, j = sorted(dice.sample(range(len(good)), 2))
@@ -186,7 +186,7 @@ def damaged(good: bytes, count: int) -> list[bytes]:
 
 @pytest.mark.parametrize("count", [150, pytest.param(20_000, marks=pytest.mark.long)])
 def test_damaged_files(limbs: cc.Limbs, tmp_path: Path, count: int):
-    """The limbs as they were, for bytes that do not matter, or a ValueError that names the file."""
+    """Loading gives the same limbs, if the damaged bytes do not matter, or a ValueError that names the file."""
     limbs.save(tmp_path / "good.npz")
     file, messages = tmp_path / "bad.npz", []
     for content in damaged((tmp_path / "good.npz").read_bytes(), count):
@@ -204,7 +204,7 @@ def test_damaged_files(limbs: cc.Limbs, tmp_path: Path, count: int):
 def test_an_interrupt_anywhere_in_a_save_leaves_no_other_file(
     limbs: cc.Limbs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ):
-    """The moment after the unfinished file is made, or before it is removed, included."""
+    """Also directly after the unfinished file is made, and directly before it is removed."""
 
     class Stop(BaseException):
         pass
@@ -235,7 +235,7 @@ def test_an_interrupt_anywhere_in_a_save_leaves_no_other_file(
 
 
 def wait_for_saves(folder: Path) -> None:
-    """Wait until what goes on behind an interrupted save has left one file."""
+    """Wait until the background work of an interrupted save has left one file."""
     for _ in range(1000):
         if [path.name for path in folder.iterdir()] == ["limbs.npz"]:
             return

@@ -1,4 +1,4 @@
-"""Growth against rational arithmetic, at any size: ends, radii and half extents are right, or the growth is refused."""
+"""Growth compared with rational arithmetic at any size: the result is right, or the growth is refused."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -32,8 +32,8 @@ def true_growth(limbs: cc.Limbs, i: int, by: float) -> tuple[list[Fraction], lis
 @pytest.mark.parametrize(
     ("power", "steep"), [(-450, 0), (-400, -40), (-200, 40), (0, -40), (0, 0), (0, 40), (200, -40), (400, 40), (450, 0)]
 )
-def test_growth_is_that_of_rational_arithmetic(power: int, steep: int):
-    """Steep: axes 2**-40 or 2**40 of the radii; of such a cone, what its tip grows by is a small difference."""
+def test_growth_equals_rational_arithmetic(power: int, steep: int):
+    """`steep`: axes 2**-40 or 2**40 of the radii, where the growth of a cone's tip is a small difference."""
     world = mixed(sized(210), seed=9)
     p2 = np.where(world.p1 == world.p2, world.p1, np.ldexp(world.p2 - world.p1, steep))
     p1 = np.where(world.p1 == world.p2, world.p1, 0.0)
@@ -52,7 +52,7 @@ def test_growth_is_that_of_rational_arithmetic(power: int, steep: int):
 
 
 def test_a_small_growth_of_a_long_limb_moves_its_caps():
-    """The step along the axis is not lost where growth / length is below the smallest float64."""
+    """The step along the axis stays exact if growth / length is below the smallest float64."""
     limbs = cc.Limbs.cylinders([[0.0, 0.0, 0.0]], [[LARGEST, 0.0, 0.0]], 1.0).inflated(2.0**-490)
     assert limbs.p1.tolist() == [[-(2.0**-490), 0.0, 0.0]]
 
@@ -68,13 +68,13 @@ def test_a_small_growth_of_a_long_limb_moves_its_caps():
     ],
 )
 def test_growth_beyond_the_range_is_refused(limbs, by: float):
-    """Never an infinite radius, a NaN or a warning: the row, and by what it may not grow."""
+    """The message names the row and the allowed range; no infinite radius, NaN or warning."""
     with pytest.raises(ValueError, match=r"by: .*2\*\*.*row 2\b"):
         limbs().inflated([0.0, 0.0, by, by])
     assert limbs().inflated(0.0) == limbs()
 
 
-def test_the_smallest_bore_grows_by_nothing():
+def test_the_smallest_bore_cannot_grow():
     tube = cc.Limbs.tubes([[0.0, 0, 0]], [[1.0, 0, 0]], 1.0, SMALLEST)
     assert tube.inflated(0.0) == tube
     for bore, by in ((SMALLEST, SMALLEST), (1.5 * SMALLEST, SMALLEST)):

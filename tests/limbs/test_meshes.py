@@ -1,4 +1,4 @@
-"""Limbs as triangles: closed, wound outward, and as close to the solid as their polygons promise."""
+"""Limbs as triangles: closed, wound outward, and as close to the solid as their polygons allow."""
 
 import sys
 
@@ -40,7 +40,7 @@ def test_every_edge_has_two_triangles(shape):
     assert {(b, a) for a, b in one_way} == one_way
 
 
-def test_triangles_know_their_limb():
+def test_triangles_name_their_limb():
     shapes = [Shape.BOX, Shape.CYLINDER, Shape.BOX, Shape.SPHERE]
     limbs = cc.Limbs.concat(
         [LIMBS[shape].moved(LIMBS[shape].p1 + 5.0 * i, LIMBS[shape].p2 + 5.0 * i) for i, shape in enumerate(shapes)]
@@ -52,7 +52,7 @@ def test_triangles_know_their_limb():
     assert set(limb_of.tolist()) == {0, 1, 2, 3}
 
 
-def test_a_mesh_for_trimesh_has_a_closed_piece_a_limb():
+def test_a_trimesh_has_one_closed_piece_per_limb():
     limbs = cc.Limbs.concat([LIMBS[shape] for shape in Shape])  # they overlap
     mesh = limbs.to_mesh(sides=64)
     assert mesh.is_watertight

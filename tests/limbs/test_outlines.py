@@ -1,4 +1,4 @@
-"""Outlines of every shape, as figures show them."""
+"""Outlines of every shape, as drawn in figures."""
 
 import numpy as np
 import pytest
@@ -20,11 +20,11 @@ def test_outlines_lie_on_the_surface(i):
     assert bored or (limb.classify_points(inner) == cc.Side.INSIDE).all()
     assert (limb.classify_points(outer) == cc.Side.OUTSIDE).all()
     (low,), (high,) = limb_boxes(limb._table)
-    assert (np.ptp(points, axis=0) > 0.98 * (high - low)).all()  # and reach as far as the limb does
+    assert (np.ptp(points, axis=0) > 0.98 * (high - low)).all()  # and span the limb's box
 
 
 @pytest.mark.parametrize("up", ["y", "z"])
-def test_up_is_along_whom_characters_stand(up: str):
+def test_up_is_the_axis_of_characters(up: str):
     world, rig = cc.HitWorld(), cc.Rig.humanoid(up=up)
     world.set_poses(world.spawn(rig, 2), *rig.forward([[0, 0, 0], [9, 9, 9]], [0, 0, 0, 1], rig.rest_orientations))
     level = cc.Limbs.cylinders([0, -50, -20], [0, 50, 20], 1.0)

@@ -1,4 +1,4 @@
-"""What tests of views share."""
+"""Fixtures of the tests of views."""
 
 import sys
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def viewer_of(request: pytest.FixtureRequest):
-    """Makes viewers by the public function; they are closed afterwards."""
+    """Return a function that opens viewers by the public function; they are closed afterwards."""
     room = pytest.importorskip("cylcollide.view.viewer", reason="the extra view")
 
     def make(seen, **options):
@@ -19,14 +19,14 @@ def viewer_of(request: pytest.FixtureRequest):
 
 
 def connected() -> set[int]:
-    """The clients of PyBullet, if it was imported."""
+    """The connected clients of PyBullet, if it was imported."""
     pybullet = sys.modules.get("pybullet")
     return set() if pybullet is None else {number for number in range(32) if pybullet.isConnected(number)}
 
 
 @pytest.fixture(autouse=True)
 def no_client_is_left():
-    """A range keeps a client as long as its process lives; other tests count from 0."""
+    """Disconnect the client that a range keeps until its process ends; other tests expect clients from 0."""
     before = connected()
     yield
     for number in connected() - before:

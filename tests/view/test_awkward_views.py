@@ -1,4 +1,4 @@
-"""Views of shots without length, of logs without shots, and arguments that are none: a page, or a ValueError."""
+"""Views of shots of length 0, of logs without shots, and bad arguments: a page, or a ValueError."""
 
 from pathlib import Path
 from threading import Thread
@@ -25,7 +25,7 @@ POLICY = cc.Policy.first_surface(damage={})
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("up", ["y", "z"])
-def test_shots_without_length_are_seen_and_have_a_page(viewer_of, up, tmp_path: Path):
+def test_shots_of_length_0_are_in_view_and_have_a_page(viewer_of, up, tmp_path: Path):
     match = Match(5)
     with cc.ShotLog(tmp_path / "short.shots", match.world, match.history):
         match.tick(0)
@@ -59,7 +59,7 @@ def test_a_direction_of_any_size_has_length_one(factor):
     assert unit_direction(factor * np.array([0.0, -2.0, 0.0]), np.eye(3)[0]).tolist() == [0.0, -1.0, 0.0]
 
 
-def test_without_a_direction_the_other_one_is_taken():
+def test_direction_0_is_replaced_by_the_default():
     assert unit_direction(np.zeros(3), np.eye(3)[0]).tolist() == [1.0, 0.0, 0.0]
 
 
@@ -96,7 +96,7 @@ def test_a_shot_at_a_time_that_was_not_kept_is_shown_at_the_present_state(viewer
 
 
 @pytest.mark.parametrize("port", [70000, 65536, 1023, 0, -1, 8080.5, "8080", None, True, 10**400])
-def test_what_is_no_port_is_refused_at_once(port):
+def test_bad_ports_are_refused_at_once(port):
     with pytest.raises(
         ValueError, match=r"port: expected an integer from 1024 to 65535, got .+; the usual one is 8765"
     ):
@@ -104,7 +104,7 @@ def test_what_is_no_port_is_refused_at_once(port):
 
 
 @pytest.mark.parametrize("up", ["x", "", 2, None, ["y"]])
-def test_what_is_no_axis_is_refused(up):
+def test_bad_axes_are_refused(up):
     with pytest.raises(ValueError, match=r"up: expected 'auto', 'y' or 'z', got .+; turn"):
         view(cc.Limbs.spheres([[0, 0, 0]], 1.0), up=up, open_browser=False)
     with pytest.raises(ValueError, match="open_browser: expected True or False, got"):
@@ -121,7 +121,7 @@ def test_frames_and_shots_that_do_not_exist_are_refused(viewer_of, number):
     viewer.show(np.int64(0))
 
 
-def test_a_closed_viewer_says_so_and_is_closed_again(viewer_of, tmp_path: Path):
+def test_a_closed_viewer_refuses_calls_except_close(viewer_of, tmp_path: Path):
     viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     viewer.close()
     viewer.close()
@@ -136,7 +136,7 @@ CALLS = (
     "SceneApi.add_light_ambient", "SceneApi.add_light_directional", "GuiApi.add_checkbox",
     "SceneApi.add_batched_meshes_simple", "ViserServer.atomic",
 )  # fmt: skip
-"""Of viser, while a view or the range opens."""
+"""Methods of viser that are called while a view or the range opens."""
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, FloatingPointError])
@@ -144,7 +144,7 @@ CALLS = (
     ("made", "interrupted"),
     [("view", "ViserServer.on_client_connect"), *((made, call) for made in ("view", "range") for call in CALLS)],
 )
-def test_what_fails_to_open_leaves_no_server(monkeypatch, made, interrupted, error):
+def test_a_failure_to_open_leaves_no_server(monkeypatch, made, interrupted, error):
     room, _, method = interrupted.partition(".")
     world, firing = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)), make_firing(range_rig(), [], 1)
     before = set(enumerate_threads())
@@ -158,7 +158,7 @@ def test_what_fails_to_open_leaves_no_server(monkeypatch, made, interrupted, err
     assert set(enumerate_threads()) <= before
 
 
-def test_who_waits_for_a_viewer_goes_on_when_it_is_closed(viewer_of):
+def test_wait_returns_when_the_viewer_is_closed(viewer_of):
     viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     waiting = Thread(target=viewer.wait, daemon=True)
     waiting.start()
@@ -173,7 +173,7 @@ def test_who_waits_for_a_viewer_goes_on_when_it_is_closed(viewer_of):
     assert not later.is_alive()
 
 
-def test_behind_the_highest_port_is_none_but_a_page_is_written(viewer_of, tmp_path: Path):
+def test_a_page_is_written_although_no_higher_port_exists(viewer_of, tmp_path: Path):
     viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=65535)
     viewer.save_html(tmp_path / "out.html")
     assert (tmp_path / "out.html").exists()

@@ -1,4 +1,4 @@
-"""Views far from the world's origin look as near to it; sizes beyond what a browser draws are refused."""
+"""Views far from the world's origin equal those near it; sizes that a browser cannot draw are refused."""
 
 import shutil
 import threading
@@ -23,7 +23,7 @@ PLACES = [5e5, 2e6, 1e7, 1e9]
 
 
 def played(path: Path, far: float, ticks: int = 4) -> cc.PoseHistory:
-    """Two people, `far` along x and y, and a wall, their past, and a log of hits and misses."""
+    """History of two people and a wall, `far` along x and y, and a log of hits and misses in a file."""
     world, rig, middle = cc.HitWorld(), cc.Rig.humanoid(), np.array([far, far, 0.0])
     ids, history = world.spawn(rig, 2), cc.PoseHistory(world)
     world.add_static(cc.Limbs.boxes(np.add(middle, [0, 4, 1]), [0, 0, 0, 1], [2, 0.25, 1]))
@@ -38,7 +38,7 @@ def played(path: Path, far: float, ticks: int = 4) -> cc.PoseHistory:
 
 
 def seen(viewer) -> dict[str, np.ndarray]:
-    """All places in the scene of a viewer, and its camera."""
+    """All positions in the scene of a viewer, and of its camera."""
     camera, stage = viewer._server.initial_camera, viewer._stage
     ground = viewer._server.scene._handle_from_node_name["/ground"]
     found = {"eye": camera.position, "at": camera.look_at, "ground": ground.batched_positions}
@@ -47,7 +47,7 @@ def seen(viewer) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("far", PLACES)
-def test_all_is_in_the_scene_as_it_is_near_the_origin(viewer_of, far, tmp_path: Path):
+def test_a_scene_far_away_equals_one_near_the_origin(viewer_of, far, tmp_path: Path):
     pair = [played(tmp_path / f"{place}.shots", place) for place in (0.0, far)]
     logs = [cc.ShotLog.open(tmp_path / f"{place}.shots") for place in (0.0, far)]
     for both, shots in ((pair, 0), ([history.limbs_at(0.0) for history in pair], 0), (logs, 8)):
@@ -69,7 +69,7 @@ def test_all_is_in_the_scene_as_it_is_near_the_origin(viewer_of, far, tmp_path: 
 
 
 @pytest.mark.parametrize("spawned", [0, 3])
-def test_the_camera_stands_where_the_first_people_come(viewer_of, spawned, tmp_path: Path):
+def test_the_camera_shows_where_the_first_people_are(viewer_of, spawned, tmp_path: Path):
     world, rig = cc.HitWorld(), cc.Rig.humanoid()
     history = cc.PoseHistory(world)
     with cc.ShotLog(tmp_path / "late.shots", world, history):
@@ -89,7 +89,7 @@ def test_the_camera_stands_where_the_first_people_come(viewer_of, spawned, tmp_p
 
 @pytest.fixture
 def sent(monkeypatch) -> list[tuple[str, np.ndarray]]:
-    """The names and places of all that is added to a scene from now on, and cameras of servers that are stopped."""
+    """Names and positions of all that is added to a scene from now on, and cameras of servers that are stopped."""
     found = []
     for method, argument in (("batched_meshes_simple", 4), ("line_segments", 1), ("point_cloud", 1)):
         added = getattr(viser.SceneApi, f"add_{method}")
@@ -187,7 +187,7 @@ def test_a_later_frame_out_of_range_is_refused(viewer_of, tmp_path: Path):
 
 
 @pytest.mark.filterwarnings("error")
-def test_shots_that_end_or_begin_far_away_are_shown_as_far_as_a_browser_draws(viewer_of, tmp_path: Path):
+def test_shots_that_begin_or_end_far_away_are_clipped_to_drawable_range(viewer_of, tmp_path: Path):
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     with cc.ShotLog(tmp_path / "far.shots", world) as written:
         written.tick(0.0)
@@ -209,7 +209,7 @@ def test_shots_that_end_or_begin_far_away_are_shown_as_far_as_a_browser_draws(vi
 
 @pytest.mark.long
 @pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="no Chromium is installed")
-def test_pictures_and_pages_far_away_look_as_near_the_origin(viewer_of, tmp_path: Path):
+def test_pictures_and_pages_far_away_equal_those_near_0(viewer_of, tmp_path: Path):
     image, pictures = pytest.importorskip("matplotlib.image"), []
     with Browser(700, 450) as browser:
         for far in (0.0, *PLACES):

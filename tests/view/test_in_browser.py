@@ -1,4 +1,4 @@
-"""The pages in Chromium, as somebody uses them: click, slide, choose; no error, and no request beyond this machine."""
+"""Use of the pages in Chromium: clicks, sliders, lists; no error, and no request to another machine."""
 
 import os
 import re
@@ -53,7 +53,7 @@ FRAMES = """new Promise(done => {
   };
   requestAnimationFrame(next);
 })"""
-"""Frames that are drawn in three seconds, and how long these were."""
+"""Number of frames drawn in about 3 seconds, and the seconds measured."""
 
 
 def until(is_so) -> None:
@@ -64,14 +64,14 @@ def until(is_so) -> None:
 
 
 def place_in(camera, place: np.ndarray) -> np.ndarray:
-    """Where a camera shows a place, from 0 to 1, from the left and from above; (2,)."""
+    """Where a camera shows a place, in shares (2,) of the picture from the left and from above."""
     x, y, ahead = SO3(camera.wxyz).inverse() @ (place - camera.position)
     return 0.5 + 0.5 * np.array([x / camera.aspect, y]) / ahead / np.tan(0.5 * camera.fov)
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are read from /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_chromium_ends_with_the_command_however_it_ends(tmp_path, number):
+def test_chromium_ends_with_the_command_for_any_signal(tmp_path, number):
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # short: Chromium's sockets lie there
 
         def of_browser():
@@ -91,7 +91,7 @@ def test_chromium_ends_with_the_command_however_it_ends(tmp_path, number):
         try:
             until(lambda: not any(of_browser()))
         finally:
-            for line in of_browser():  # a failure leaves nothing behind either
+            for line in of_browser():  # a failure leaves no process behind either
                 os.kill(int(line.parent.name), signal.SIGKILL)
 
 
@@ -106,7 +106,7 @@ def test_a_picture_leaves_no_files_of_chromium_behind(monkeypatch):
 
 
 class Page:
-    """A page, and a hand that uses it."""
+    """A page with mouse input and checks."""
 
     def __init__(self, browser: Browser, url: str) -> None:
         self.browser = browser
@@ -121,11 +121,11 @@ class Page:
         self.click(*self.browser.evaluate(BOX.format(share=share, element=element)))
 
     def says(self, pattern: str) -> None:
-        """Wait until the page says something."""
+        """Wait until the page's text matches a pattern."""
         until(lambda: re.search(pattern, self.browser.evaluate("document.body?.innerText") or ""))
 
     def check(self) -> None:
-        """It is without errors, and asked nothing but this machine."""
+        """Assert that the page has no errors and sent requests only to this machine."""
         events = self.browser.events
         asked = [e["params"]["request"]["url"] for e in events if e.get("method") == "Network.requestWillBeSent"]
         assert asked
@@ -151,7 +151,7 @@ def test_a_log(path: Path, width: int):
         viewer = view(shots, open_browser=False)
         page = Page(browser, viewer.url)
         page.says("time 0")
-        browser.settle()  # the panel comes in by and by
+        browser.settle()  # the panel slides in
         page.click_on(LISTED)
         page.says(r"3: tick \d")
         page.click_on(BY_TEXT.format(kind="[role=option]", text=viewer._subject.shots[3]))
@@ -199,7 +199,7 @@ def test_a_click_fires_in_the_range():
 
 
 def processor_times(browser: Browser) -> np.ndarray:
-    """Seconds that all processes of a browser took so far, and this one."""
+    """Processor seconds that all processes of a browser have used, and this process."""
     session, browser._session = browser._session, None
     processes = browser.call("SystemInfo.getProcessInfo")["processInfo"]
     browser._session = session
@@ -211,7 +211,7 @@ def processor_times(browser: Browser) -> np.ndarray:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the time of processes as Linux tells it")
 @pytest.mark.parametrize("command", ["range", "view"])
 def test_two_processors_draw_a_crowd_ten_times_a_second_without_a_graphics_card(command: str):
-    """The time of processors is counted, as others may use them, too: 64 people."""
+    """64 people; processor time is measured, because other processes may share the processors."""
     firing, needed = make_firing(range_rig(), [], 64), []
     for tick in range(TICKS if command == "view" else 0):
         firing.step(tick / 30)
@@ -219,7 +219,7 @@ def test_two_processors_draw_a_crowd_ten_times_a_second_without_a_graphics_card(
     with Browser(1400, 900) as browser:
         page = Page(browser, shown.url)
         page.says("Play" if command == "view" else "Click to fire")
-        browser.settle()  # the panel comes in by and by
+        browser.settle()  # the panel slides in
         if isinstance(shown, Range):
             shown.start()
         for _ in range(4):
@@ -236,7 +236,7 @@ def test_two_processors_draw_a_crowd_ten_times_a_second_without_a_graphics_card(
     assert min(needed) < 2.0
 
 
-def test_a_page_that_stands_alone(path: Path, tmp_path: Path):
+def test_a_standalone_page(path: Path, tmp_path: Path):
     with cc.ShotLog.open(path) as shots, Browser(1400, 900) as browser:
         viewer = view(shots, open_browser=False)
         viewer.save_html(tmp_path / "page.html", rate=60.0)

@@ -1,4 +1,4 @@
-"""What a browser is given of limbs: as many instances, where they are, and of their colours."""
+"""Instances of limbs that a browser draws: number, places and meshes."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from cylcollide.view.instances import instances_of, turns_to, unit_mesh
 
 
 def placed_vertices(one, i):
-    """Vertices of an instance in the world."""
+    """Vertices of an instance, in the world."""
     w, x, y, z = one.orientations[i]
     local = one.mesh.vertices * one.scales[i]
     u = np.array([x, y, z])
@@ -34,7 +34,7 @@ def test_instances_lie_where_the_limbs_do(shape, is_crowd, monkeypatch):
         found = [(each, k) for each in instances_of(limbs) for k in np.flatnonzero(each.rows == i)]
         assert len(found) == (3 if shape == Shape.CAPSULE and not is_crowd else 1)
         points, surface = np.concatenate([placed_vertices(*pair) for pair in found]), surface_points(limbs, i)
-        for way in rng.normal(size=(50, 3)):  # both reach equally far in every direction
+        for way in rng.normal(size=(50, 3)):  # both have the same extent in every direction
             way /= np.linalg.norm(way)
             assert (points @ way).max() == pytest.approx((surface @ way).max(), abs=0.08 if is_crowd else 0.02)
 

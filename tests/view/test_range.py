@@ -1,4 +1,4 @@
-"""The range: shots by a click's ray, judged at what was seen; PyBullet beside them; people that move smoothly."""
+"""The range: shots along a click's ray, judged at the time on the screen; PyBullet's answer; smooth motion."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ EYE = np.array([1.0, -9.5, 2.6])
 
 @pytest.fixture
 def firing() -> Firing:
-    """Four people, two seconds in."""
+    """4 people after 2 seconds."""
     rig, world = range_rig(), cc.HitWorld()
     people = People(world, rig, [walk(rig)], 4)
     world.add_static(room.WALLS)
@@ -33,7 +33,7 @@ def aimed_at(limbs: cc.Limbs, row: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.21])
-def test_a_shot_is_judged_by_its_ray_at_what_was_seen(firing, latency):
+def test_a_shot_is_judged_by_its_ray_at_the_time_seen(firing, latency):
     seen = firing.seen_with(latency)
     assert seen == pytest.approx(59 / 30 - latency)
     limbs, hits = firing.history.limbs_at(seen), 0
@@ -54,7 +54,7 @@ def test_a_shot_is_judged_by_its_ray_at_what_was_seen(firing, latency):
     assert hits > 10
 
 
-def test_pybullet_hits_what_is_passed_by_half_a_millimetre(firing):
+def test_pybullet_hits_limbs_missed_by_half_a_millimetre(firing):
     if firing.peer is None:
         pytest.skip("PyBullet is not installed")
     frame, differ = room.frame_at(firing.history, firing.now), 0
@@ -88,7 +88,7 @@ def test_people_move_without_jumps(firing):
         firing.step(tick / 30)
         now = firing.world.limbs
         step = np.linalg.norm(now.p1 - before.p1, axis=1)
-        assert step.max() < 0.2  # six metres a second: swinging hands and feet
+        assert step.max() < 0.2  # 6 m/s: swinging hands and feet
         before = now
     pelvis = np.flatnonzero(np.array(now.names) == "pelvis")
     middle = firing._people._middle
@@ -97,7 +97,7 @@ def test_people_move_without_jumps(firing):
     assert away.min() > 0.5
 
 
-def test_the_page_stands_still_after_a_shot():
+def test_the_page_is_frozen_after_a_shot():
     page = Range(make_firing(range_rig(), [], 2))
     try:
         page._slider.value = 100
@@ -111,7 +111,7 @@ def test_the_page_stands_still_after_a_shot():
         assert "seen 100 ms ago" in page._result.content
         assert {"path", "entries"} <= page._stage._lines.keys()
         now = page.firing.now
-        page.step(1.0)  # of the thread that lets time go on, and waited while the shot was judged
+        page.step(1.0)  # a step of the clock thread, which waited while the shot was judged
         assert (page._frame.limbs, page.firing.now) == (limbs, now)
         assert page._stage._lines
         page.go_on()

@@ -1,4 +1,4 @@
-"""Views of everything that can be viewed, without a browser: what the scene holds, names, shots in words, files."""
+"""Views of every kind of subject, without a browser: scene contents, names, texts of shots, files."""
 
 import json
 import re
@@ -29,7 +29,7 @@ from cylcollide.view.viewer import AS_NOW, AS_PLAYER, FROM_SIDE
 
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory):
-    """A match of 6 ticks, its log, and its limbs at each."""
+    """A match of 6 ticks, its log, and its limbs at each tick."""
     path, limbs = tmp_path_factory.mktemp("view") / "match.shots", []
     return logged(path, 6, after=lambda match: limbs.append(match.world.limbs)), path, limbs
 
@@ -75,7 +75,7 @@ def test_frames_of_ticks_are_those_of_the_world():
     assert np.array_equal(now.bones, then.bones)
 
 
-def test_the_limb_that_a_ray_meets_has_a_name(viewer_of):
+def test_a_limb_hit_by_a_ray_is_named(viewer_of):
     limbs = cc.Limbs.spheres(
         [[0, 0, 0], [3, 0, 0]], [1.0, 1.0], name=["near", "far"], character=[7, 8], hit_group=[1, 2]
     )
@@ -85,8 +85,8 @@ def test_the_limb_that_a_ray_meets_has_a_name(viewer_of):
     assert viewer._name_at([9, 0, 0], [1, 0, 0]) == ""
 
 
-def test_the_page_is_told_what_is_under_its_pointer(viewer_of, monkeypatch):
-    """Of its own camera, at (0, -5, 0), that looks along y; x of the world is to its right, z above."""
+def test_the_page_gets_the_limb_under_its_pointer(viewer_of, monkeypatch):
+    """The page's camera is at (0, -5, 0) and looks along y; the world's x is to its right, z up."""
     limbs = cc.Limbs.spheres([[-2, 0, 0], [2, 0, 0], [2, 0, 2]], 0.5, name=["left", "right", "above"])
     viewer, aspect = viewer_of(limbs), 1.5
     turn = cc.quaternions.from_axis_angle([1, 0, 0], -0.5 * np.pi, order="wxyz")
@@ -110,7 +110,7 @@ def test_the_page_is_told_what_is_under_its_pointer(viewer_of, monkeypatch):
         assert told.read() == b""
 
 
-def test_shots_of_a_log_are_shown_as_they_were_judged(viewer_of, match):
+def test_shots_of_a_log_are_shown_as_judged(viewer_of, match):
     with cc.ShotLog.open(match[1]) as log:
         subject, found = subject_of(log), {True: 0, False: 0}
         assert len(subject.times) == len(log.ticks) == 6
@@ -144,7 +144,7 @@ def test_shots_of_a_log_are_shown_as_they_were_judged(viewer_of, match):
         viewer._which.value = AS_NOW
         viewer._show_told()
         assert viewer._frame is told.now
-        viewer._listed.value = "none"  # as somebody chooses it
+        viewer._listed.value = "none"  # as if chosen in the page
         assert viewer._told is None
         viewer._listed.value = subject.shots[5]
         assert viewer._told.words.startswith("shot 5,")
@@ -174,7 +174,7 @@ def test_a_case_has_both_answers(viewer_of):
     assert 5.0 < np.linalg.norm(camera.position - camera.look_at) / radius < 12.0, "a limb is seen from near"
 
 
-def test_files_that_stand_alone(viewer_of, match, tmp_path: Path):
+def test_standalone_files(viewer_of, match, tmp_path: Path):
     viewer = viewer_of(match[0].history)
     viewer.save_html(tmp_path / "out.html", rate=1e9)
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
@@ -245,7 +245,7 @@ def test_ctrl_c_is_how_a_page_ends(command, monkeypatch, tmp_path: Path, words, 
 
 
 @pytest.mark.parametrize("option", ["--html", "--png"])
-def test_what_is_viewed_is_not_written(refused, option: str, tmp_path: Path):
+def test_the_input_is_not_overwritten(refused, option: str, tmp_path: Path):
     rig = tmp_path / "rig.json"
     cc.Rig.humanoid().save(rig)
     before = rig.read_bytes()
@@ -279,7 +279,7 @@ def test_play_goes_to_the_last_tick(viewer_of, match):
         time.sleep(0.01)
     assert viewer._slider.value == len(match[0].history.ticks) - 1
     assert viewer._play.label == "Play"
-    viewer._play_or_pause()  # from the first one again
+    viewer._play_or_pause()  # starts from the first one again
     viewer._play_or_pause()
     assert viewer._playing is None
 
