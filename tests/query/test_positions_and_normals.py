@@ -32,7 +32,7 @@ def spots(hits: cc.RayHits) -> Array:
 @pytest.mark.parametrize("inside", POLICIES)
 @pytest.mark.parametrize("away", FAR)
 def test_a_ray_has_the_same_bits_alone_and_among_thousands(inside: str, away: float):
-    """In batches of every odd size: a ray is first of sixteen, last of eight, the only one on its face, or one of many."""
+    """In batches of every odd size: a ray is first of sixteen, last of eight, alone on its face, or one of many."""
     shapes = mixed(70, seed=11)
     start, end = shots_at(shapes, sized(2000), seed=12)
     step = np.array([away, -away, 0.5 * away])

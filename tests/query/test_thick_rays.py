@@ -250,8 +250,8 @@ def test_awkward_radii(radius, message):
 
 
 def test_a_possibly_earlier_limb_leaves_a_bounded_contact_undecided():
-    # the ray certainly touches the ellipsoid, at 0.4999998991 to 0.4999999710; the first ball at 0.4999999350; it misses
-    # the second, though float64 bounds allow an earlier touch
+    # the ray certainly touches the ellipsoid, at 0.4999998991 to 0.4999999710, and the first ball at 0.4999999350; it
+    # misses the second ball, though float64 bounds allow an earlier touch
     height, contact = 0.75 - 2.710821878778779e-13, 0.49999993503776675
     ellipsoid = cc.Limbs.ellipsoids([[0.0, 0.0, -1.0]], [[0.0, 0.0, 1.0]], 0.5)
     ahead = cc.Limbs.spheres([[8.0 * contact - 4.0 + 0.75, height, 0.0]], 0.5)

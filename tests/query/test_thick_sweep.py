@@ -1,4 +1,4 @@
-"""Thick segments that pass limbs at their radius, give or take 10⁻¹ to 10⁻¹⁷ of it: verdicts against least distances."""
+"""Thick segments that pass limbs at 1 ± 10⁻¹ to 10⁻¹⁷ times their radius: verdicts against least distances."""
 
 import numpy as np
 import pytest
