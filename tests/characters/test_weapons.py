@@ -1,4 +1,4 @@
-"""A policy for each row: the bits of separate calls, in the present and the past; one weapon for all pellets of a shot."""
+"""A policy per row: the bits of separate calls, in the present and the past; one weapon for all pellets of a shot."""
 
 import pickle
 

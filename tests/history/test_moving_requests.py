@@ -65,7 +65,7 @@ def test_single_rows_are_broadcast(history: PoseHistory):
         ((START, END, 0.0, 1.0), {"threads": 0}, r"threads: expected an integer >= 1 or None"),
     ],
 )
-def test_what_is_refused(history: PoseHistory, arguments: tuple, options: dict, words: str):
+def test_bad_arguments(history: PoseHistory, arguments: tuple, options: dict, words: str):
     with pytest.raises(ValueError, match=words):
         history.cast_moving(*arguments, **options)
     assert history.cast_moving(*TWO, 0.0, 1.0).hit.all()
