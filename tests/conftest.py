@@ -1,4 +1,4 @@
-"""What all tests share: the hypothesis profiles and a humanoid-sized world."""
+"""Shared by all tests: the hypothesis profiles and a humanoid-sized world."""
 
 import gc
 import os

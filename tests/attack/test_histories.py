@@ -1,6 +1,6 @@
 """Random programs over characters, statics and their history, with bad calls among them: kept states do not change.
 
-Each answer about the past equals that of a fresh world of the limbs then, bullets hit what rational arithmetic finds,
+Each answer about the past equals that of a fresh world of the limbs then, bullets agree with rational arithmetic,
 and a refused call changes nothing.
 """
 

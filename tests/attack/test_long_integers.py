@@ -1,4 +1,4 @@
-"""An integer that is too long for Python to print, wherever a message shows the given value: the message says so."""
+"""An integer that is too long for Python to print, wherever a message shows the given value: a phrase replaces it."""
 
 from collections.abc import Callable
 from typing import Any

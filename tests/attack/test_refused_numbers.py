@@ -50,7 +50,7 @@ def test_nan_is_refused(value: float):
 
 
 @pytest.mark.parametrize("value", [0.5, True, np.float64(1), "1", b"1", None, 1j, [1], 2**40, -(2**40), 2**70])
-def test_what_is_no_32_bit_integer_is_refused(value: Any):
+def test_non_32_bit_integers_are_refused(value: Any):
     """Shot ids may have 64 bits."""
     count = 0
     for call in calls().values():

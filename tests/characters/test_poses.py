@@ -167,7 +167,7 @@ def test_a_joint_carries_its_descendants(rig):
     assert orientations[0, 2] == pytest.approx([float(c) / 8**0.5 for c in want])
 
 
-def test_one_row_stands_for_all(rig):
+def test_one_row_is_broadcast(rig):
     roots = np.random.default_rng(1).normal(size=(12, 3))
     joints = np.random.default_rng(2).normal(size=(12, 4, 4))
     turns = np.tile([0.1, 0.2, 0.3, 0.4], (12, 1))

@@ -125,7 +125,7 @@ NAMES = {
 @pytest.mark.parametrize("prefix", ["", "mixamorig:", "Armature:"])
 @pytest.mark.parametrize("names", NAMES)
 def test_standard_names(names: str, prefix: str):
-    """Every bone carries a ball; a hat is below the head, an anklet below the last bone; the root has no such name."""
+    """Every bone carries a ball; a hat is below the head, an anklet below the last bone; the root's name is unknown."""
     bones, groups = zip(*(word.split(":") for word in NAMES[names].split()), strict=True)
     n, head = len(bones), groups.index("head") + 1
     given = ["Armature", *(prefix + bone for bone in bones), "hat", "anklet"]

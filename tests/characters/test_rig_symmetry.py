@@ -101,7 +101,7 @@ def test_another_shape_is_infinitely_different():
 
 
 def test_a_rotated_rig():
-    """The plane is found although it is none of the character's frame."""
+    """The plane is found although it is not aligned with the character's frame."""
     rng = np.random.default_rng(1)
     turn, move = cc.quaternions.from_axis_angle(rng.normal(size=3), 1.0), rng.normal(size=3)
     places, turns = HUMANOID.rest_positions.copy(), HUMANOID.rest_orientations.copy()

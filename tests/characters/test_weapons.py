@@ -47,7 +47,7 @@ def test_rows_equal_separate_calls():
     assert len(set(judged.impacts.reason.tolist())) >= 7
 
 
-def test_rays_and_the_past_take_them_too():
+def test_rays_and_the_past_accept_them():
     state, starts, ends, energy, which = scene()
     world = cc.HitWorld(state.limbs)
     history = cc.PoseHistory(world)

@@ -133,7 +133,7 @@ def test_situations(story: PoseHistory, what: str):
     assert hits.alpha[0] == time - int(time)
 
 
-# What is not kept ---------------------------------------------------------------------------------------------------
+# Times that are not kept --------------------------------------------------------------------------------------------
 
 OUTSIDE = {
     "a tick that is forgotten": 0.0,

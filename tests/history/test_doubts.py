@@ -29,7 +29,7 @@ def walkers(interpolate: str) -> cc.PoseHistory:
 
 
 def shots(history: cc.PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Segments through or past some limb at about half of the time."""
+    """Segments through or past some limb at about half of the recorded time."""
     limbs = history.limbs_at(1.5)
     k = rng.integers(0, len(limbs), n)
     aim = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.1 * rng.normal(size=(n, 3))
@@ -232,7 +232,7 @@ def test_moving_limbs_are_touched_at_the_fraction_not_before(interpolate: str):
 
 
 def test_a_stroke_not_kept_has_no_tick():
-    """Its begin is too early, or its end too late."""
+    """Its beginning is too early, or its end too late."""
     history = walkers("bones")
     t0, t1 = [-9.0, 0.5, 0.5], [0.5, 99.0, 1.0]
     hits = history.sweep_capsules(*strokes(history, np.random.default_rng(7), 3), t0, t1, on_old="miss")

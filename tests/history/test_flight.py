@@ -129,7 +129,7 @@ def test_a_flight_has_64_pieces_unless_a_step_is_given():
     assert np.allclose(path.error * 4096, one.error, rtol=1e-6)
 
 
-def test_one_row_stands_for_all():
+def test_one_row_is_broadcast():
     path = cc.flight([0, 0, 0], np.eye(3), 1.0, gravity=np.full((3, 3), -1), drag=[0.0, 0.1, 0.2], step=1.0)
     assert path.bullet.tolist() == [0, 1, 2]
     assert path.bullet.dtype == np.int32

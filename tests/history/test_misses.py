@@ -164,7 +164,7 @@ def test_a_teleport_ends_an_interval_at_its_tick():
     assert why.gap == pytest.approx(19.9)
 
 
-# The question -------------------------------------------------------------------------------------------------------
+# Options ------------------------------------------------------------------------------------------------------------
 
 
 def test_when_the_head_would_be_hit():
@@ -193,7 +193,7 @@ def test_a_group_counts_even_behind_others():
     assert away.first.limb_name == "head"
 
 
-def test_options_are_those_of_queries():
+def test_options_equal_query_options():
     _, history, character = walker(mask=2)
     start, end = [0.5, -3, 0], [0.5, 1, 0]
     assert history.explain_miss(start, end, 4.0, mask=2).hit
@@ -273,7 +273,7 @@ def test_the_given_time_is_searched():
     assert "(now)" in str(why)
 
 
-def test_where_nothing_can_be_hit_it_is_said():
+def test_a_miss_without_targets_has_reasons():
     history, ids = two_people()
     n, time = 2 * len(cc.Rig.humanoid().limbs), float(history.times[0])
     ends = ([0, 0, 9], [1, 0, 9])

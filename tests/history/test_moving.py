@@ -56,7 +56,7 @@ def check_row(ticks: Ticks, hits: MovingHits, i: int, bullet: Bullet) -> bool:
 @pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("seed", [0, 1, 4])
-def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
+def test_bullets_agree_with_brute_force(seed: int, interpolate: str):
     life, history = recorded_life(seed, interpolate)
     start, end, t0, t1 = flights(history, life.rng, N)
     mask, ignored = life.rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 1, 6], N), life.rng.integers(-1, 12, N)
@@ -72,7 +72,7 @@ def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
 
 @pytest.mark.machine_code
 def test_a_protection_that_begins_in_flight_ends_contacts():
-    """Entries and exits agree with exact arithmetic, which protections make necessary for no further bullets."""
+    """Entries and exits agree with exact arithmetic; protections send no more bullets to it."""
     life, history = recorded_life(4, "bones")
     start, end, t0, t1 = flights(history, life.rng, N)
     since = {int(who): life.rng.uniform(*history.times[[0, -1]]) for who in set(history.limbs_at(t0[0]).character)}
@@ -162,7 +162,7 @@ def test_grazes_in_space_and_time():
     rng, bullets = np.random.default_rng(9), []
     for exponent in np.linspace(1.0, 15.0, 40 if IS_COMPILED else 8):
         for tick in (0, 1):
-            # beside the middle of the axis, which the bullet follows, by a radius and a little, at right angles
+            # about a radius from a point of the axis, which the bullet follows, at right angles
             share, along = 10.0**-exponent * rng.choice([-1.0, 1.0]), 0.5 + 0.3 * rng.normal()
             ends = [limb.p1[0] + along * (limb.p2[0] - limb.p1[0]) for limb in limbs[tick : tick + 2]]
             way = np.array([0.0, 0.0, 1.0]) + share * rng.normal(size=3)

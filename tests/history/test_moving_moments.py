@@ -131,7 +131,7 @@ def test_teleport_is_no_path(by: str):
     assert (arrived.tick, arrived.time, arrived.face) == (1, 1.0, Face.INSIDE)
 
 
-def test_layers_are_those_of_the_tick():
+def test_layers_follow_the_tick():
     world, _, who = one_limb_world()
     history = PoseHistory(world)
     for k, mask in enumerate([1, 2, 0, 3]):

@@ -34,7 +34,7 @@ def swinging(others: int, interpolate: str = "bones") -> tuple[PoseHistory, list
 @pytest.mark.coverage("1", "2")
 @pytest.mark.parametrize("others", [1, 2, 3, 7, 20])
 def test_an_arm_that_leaves_the_accepted_range_is_hidden(others: int):
-    """Other limbs stay; it keeps its place at its tick, in no layer, and answers are those of a fresh world."""
+    """Other limbs stay; the arm keeps its place at its tick, in no layer, and answers equal those of a fresh world."""
     history, places = swinging(others)
     hidden = [x > 0.5 * BIG for x in places]
     for alpha in (0.0, 0.5, 1.0):

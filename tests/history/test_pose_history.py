@@ -89,7 +89,7 @@ def test_many_rays_of_a_tick_are_answered_as_few():
     assert np.bincount((step < 0.0)[many.hit] @ [1, 2, 4], minlength=8).min() > 100
 
 
-# What lies between two ticks ----------------------------------------------------------------------------------------
+# Between two ticks --------------------------------------------------------------------------------------------------
 
 
 def test_ends_drift_and_bones_do_not():
@@ -127,7 +127,7 @@ def test_ticks_give_the_recorded_numbers():
 
 
 @pytest.mark.coverage
-def test_layers_and_rig_are_those_of_the_tick():
+def test_layers_and_rig_follow_the_tick():
     world, _, ids = one_limb_world(mask=1)
     history = PoseHistory(world)
     world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])

@@ -37,7 +37,7 @@ def anywhere(positions: np.ndarray, orientations: np.ndarray) -> tuple[np.ndarra
     return positions[::-1] + 1.0, rng.normal(size=orientations.shape) * 2.0 ** rng.integers(-400, 400, (3, 4, 1))
 
 
-def test_it_stays_in_place_in_the_frame_of_its_bone():
+def test_a_hit_stays_in_the_frame_of_its_bone():
     """Compared with small balls at that place of the bone, carried like limbs."""
     world, history, ids, rig = posed_twice("bones", anywhere)
     hits = history.cast_segments(*shots_at(history.limbs_at(0.0)), 0.0)

@@ -16,7 +16,7 @@ def wall(x: float) -> cc.Limbs:
 
 
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_they_stand_still_until_the_next_tick(interpolate: str):
+def test_statics_stay_until_the_next_tick(interpolate: str):
     world, _, ids = one_limb_world()
     history = cc.PoseHistory(world, 8, interpolate)
     lift = world.add_static(wall(3.0))

@@ -43,7 +43,7 @@ def test_a_round_trip_estimate_errs_by_the_age_of_a_state(name: str, drawn: str)
 
 
 def judged(line: Line, drawn: str, seed: int, ahead: float = 0.0):
-    """What limits make of a minute of shots, each `ahead` seconds behind what was drawn; errors and bounds, too."""
+    """Reasons, errors and bounds for a minute of shots, each `ahead` seconds behind what was drawn."""
     clock, limits = cc.ViewClock(line.buffer, 1.0 / line.rate), cc.RewindLimits(1.0)
     sent = messages(line, 60.0, seed)
     estimates, bounds = np.empty((2, len(sent.sent)))

@@ -175,7 +175,7 @@ def test_one_vector_of_any_argument_is_broadcast():
 
 @pytest.mark.parametrize("kind", ["vectors", "times"])
 def test_one_vector_with_empty_arguments_is_empty(kind: str):
-    """If all other arguments have no rows, neither has the answer, whether those are vectors or times."""
+    """If all other arguments have no rows, the answer has none, whether they are vectors or times."""
     tried = set()
     for call in queries().values():
         names = [name for name in call.arguments if name in (VECTORS if kind == "vectors" else TIMES)]

@@ -26,7 +26,7 @@ def test_mismatched_row_counts(world: cc.HitWorld):
             ask(np.zeros((5, 3)))
 
 
-def test_a_bad_row_that_stands_for_all_is_row_0(world: cc.HitWorld):
+def test_a_bad_broadcast_row_is_row_0(world: cc.HitWorld):
     with pytest.raises(ValueError, match=r"starts: .*row 0\b"):
         world.cast_segments([0, np.nan, 0], np.ones((9, 3)))
 

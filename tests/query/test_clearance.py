@@ -61,7 +61,7 @@ def test_equals_explained_clearance():
         hits.clearance[0] = 0.0
 
 
-def test_through_a_bore_it_is_that_of_the_nearest_piece():
+def test_clearance_in_a_bore_uses_the_nearest_piece():
     """The wall comes nearer on either side of the line's closest approach to the axis."""
     world, rng, n = cc.HitWorld(cc.Limbs.tubes([[-1, -2, 0.5]], [[1, 2, 1.5]], 1.0, 0.5)), np.random.default_rng(1), 20
     along = rng.uniform(0.7, 3.0, (n, 2, 1)) * [[-1], [1]] * np.array([1, 2, 0.5])

@@ -35,7 +35,7 @@ def said(found: cc.RayHits | cc.Chords, state: cc.Snapshot) -> int:
 @pytest.mark.machine_code
 @pytest.mark.parametrize("n", [FEW, MANY])
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
-def test_labels_are_those_of_the_limb_hit(n: int, inside: str):
+def test_labels_describe_the_limb_hit(n: int, inside: str):
     shapes = mixed(28)
     state = carried(shapes.limbs())
     start, end = shots_at(shapes, n)
@@ -75,7 +75,7 @@ def test_a_world_without_limbs_has_no_label():
         assert chords.local_position.shape == chords.entry_position.shape == chords.exit_normal.shape == (0, 3)
 
 
-def test_local_places_are_those_of_rational_arithmetic():
+def test_local_places_agree_with_rational_arithmetic():
     """Within 2 units in the last place of the largest number involved; a normal within 2 units of 1."""
     shapes = mixed(28)
     n, seen = sized(400), 0

@@ -142,7 +142,7 @@ def test_copies_after_change_nothing_copies_before_win(everyday: tuple[cc.Limbs,
 
 @pytest.mark.parametrize("per_ray", ["both", "mask", "character", "neither"])
 @pytest.mark.parametrize("inside", POLICIES)
-def test_masked_limbs_are_not_there(per_ray: str, inside: str):
+def test_masked_limbs_are_ignored(per_ray: str, inside: str):
     """Layers and characters, one for all or one per ray: as in a world of the remaining limbs."""
     rng, n = np.random.default_rng(12), sized(240)
     shape = mixed(36, seed=10)

@@ -113,7 +113,7 @@ def test_corners_just_outside_and_inside_are_decided(shape: cc.Shape):
 
 
 def test_a_face_level_with_a_cap_is_apart():
-    """The direction within the cap is rounding alone; the rim's farthest point must not leave the cap for it."""
+    """The direction's component along the cap is rounding alone and must not move the farthest point off the cap."""
     rng, n = np.random.default_rng(13), 20 if IS_COMPILED else 5
     for _ in range(n):
         w, centre, side = rng.normal(size=(3, 3))

@@ -29,7 +29,7 @@ def world() -> cc.HitWorld:
     return made
 
 
-def test_rows_follow_those_of_all_characters(world):
+def test_rows_follow_all_characters(world):
     chords = world.chords_segments([-9, 0, 0], [9, 0, 0])
     assert chords.limb.tolist() == [0, 1, 2, 3]
     assert chords.character.tolist() == [0, 1, -1, -1]
@@ -145,7 +145,7 @@ def test_bare_limbs_are_moved_without_them(world):
         world.set_endpoints(np.zeros((1, 3)), np.zeros((1, 3)), limbs=[2])
 
 
-def test_calls_of_characters_skip_them(world):
+def test_character_calls_skip_statics(world):
     for call in (world.despawn, lambda i: world.set_layers(i, 0)):
         with pytest.raises(ValueError, match="ids: expected 0 to"):
             call(-1)
@@ -155,7 +155,7 @@ def test_calls_of_characters_skip_them(world):
 
 
 @pytest.mark.parametrize("how", COPIES.values(), ids=COPIES)
-def test_copies_have_them_and_are_independent(world, how):
+def test_copies_of_statics_are_independent(world, how):
     kept = world.snapshot()
     world.move_static(0, [0, 0, 0.5], about_z(0.3))
     other = how(world)
@@ -172,7 +172,7 @@ def test_saved_limbs_have_them(world, tmp_path):
     assert cc.Limbs.load(tmp_path / "limbs.npz") == world.limbs
 
 
-def test_points_in_them(world):
+def test_points_in_statics(world):
     assert world.contains_points([[3.05, 1, 1], [6.05, 1, 1], [4, 1, 1]]).limb.tolist() == [2, 3, -1]
 
 

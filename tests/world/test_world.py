@@ -1,4 +1,4 @@
-"""Worlds answer as without tree, threads and batches, whatever moved before."""
+"""Answers of a world equal those without tree, threads and batches, after any moves."""
 
 import time
 import weakref
