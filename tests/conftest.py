@@ -21,7 +21,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With coverage, trace only tests with the coverage marker, and of a marker that lists cases only these cases."""
+    """With coverage, trace only tests with the coverage marker; if the marker lists cases, only these."""
     if config.pluginmanager.hasplugin("pytest_cov"):
         for item in items:
             marker = item.get_closest_marker("coverage")

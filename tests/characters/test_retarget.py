@@ -31,7 +31,7 @@ def directions(rig, positions, one, other):
 
 @pytest.mark.parametrize("up", ["y", "z"])
 def test_limbs_point_as_in_the_clip(jump, up):
-    """The humanoid's arms hang at rest and those of the clip are stretched; its up axis may differ, too."""
+    """The humanoid's arms hang at rest and the clip's are stretched; the humanoid's up axis may differ."""
     rig, own, times = cc.Rig.humanoid(1.0, up=up), own_rig(jump), jump.times[::17]
     moved = jump.retargeted(rig)
     got, _ = rig.forward(*moved.at(times, rig))

@@ -91,7 +91,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused_arguments(case):
+def test_bad_arguments(case):
     changes, message = REFUSED[case]
     with pytest.raises(ValueError, match=message):
         mixed_rig(**changes)

@@ -21,7 +21,7 @@ def walk() -> PoseHistory:
     return history
 
 
-def test_old_ticks_drop(walk: PoseHistory):
+def test_ring_capacity(walk: PoseHistory):
     assert len(walk) == 4
     assert walk.ticks.tolist() == [2, 3, 4, 5]
     assert walk.times.tolist() == [20.0, 21.0, 22.0, 23.0]

@@ -57,7 +57,7 @@ def test_a_hit_stays_in_the_frame_of_its_bone():
 
 @pytest.mark.parametrize(("query", "times"), [("cast_segments", (0.0,)), ("cast_moving", (0.0, 0.0))])
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_limbs_that_do_not_turn_carry_it(interpolate: str, query: str, times: tuple[float, ...]):
+def test_hits_move_with_limbs_that_do_not_turn(interpolate: str, query: str, times: tuple[float, ...]):
     step = np.array([1.0, -2.0, 0.5])
     world, history, ids, _ = posed_twice(interpolate, lambda positions, orientations: (positions + step, orientations))
     hits = getattr(history, query)(*shots_at(history.limbs_at(0.0)), *times)
@@ -74,7 +74,7 @@ def test_limbs_that_do_not_turn_carry_it(interpolate: str, query: str, times: tu
     assert not np.isnan(hits.present_position()[hits.character == ids[0]]).any()
 
 
-def test_ends_keep_it_on_the_surface():
+def test_ends_keep_hits_on_the_surface():
     """Bare limbs of every shape that move, turn and stretch; boxes and balls only move, and keep their axes."""
     limbs, rng = every_shape(), np.random.default_rng(4)
     world = cc.HitWorld(limbs)
@@ -101,7 +101,7 @@ def test_ends_keep_it_on_the_surface():
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.5, 2.0, np.pi])
-def test_ends_turn_it_the_shortest_way(turn: float):
+def test_ends_turn_hits_the_shortest_way(turn: float):
     """A place on top of a rod that turns in the plane stays on top, also when it is turned over."""
     world, _, ids = one_limb_world()
     world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
@@ -116,7 +116,7 @@ def test_ends_turn_it_the_shortest_way(turn: float):
     assert turn == np.pi or here[2] > 1.0
 
 
-def test_boxes_by_ends_turn_it_with_their_axes():
+def test_boxes_by_ends_turn_hits_with_their_axes():
     world = cc.HitWorld()
     ids = world.spawn(one_bone_rig(cc.Limbs.boxes([1, 0, 0], [0, 0, 0, 1], [0.3, 0.2, 0.1])))
     world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])

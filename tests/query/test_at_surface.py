@@ -94,7 +94,7 @@ LEVEL = cc.Limbs.boxes([[0.0, 0.0, -1.0]], [0.0, 0.0, 0.0, 1.0], [2.0, 2.0, 1.0]
 
 
 @pytest.mark.coverage
-def test_level_faces_decide_exactly():
+def test_level_faces_are_exact():
     """On the top, at the adjacent numbers above and below, and at a distance whose square underflows."""
     heights = [0.0, -5e-324, 1e-99, 5e-324]
     points = np.array([[0.5, 0.25, z] for z in heights])

@@ -231,7 +231,7 @@ def test_thick_rays_have_the_line_clearance():
         assert (hits.hit[0], hits.clearance[0]) == (hit, pytest.approx(y - 1.0, abs=1e-15))
 
 
-def test_past_clearance_is_of_then():
+def test_clearance_at_past_times():
     limbs, starts, ends = scene(3, 18)
     world = cc.HitWorld(limbs)
     history = cc.PoseHistory(world, interpolate="ends")

@@ -122,7 +122,7 @@ def test_turning_the_limb_round_swaps_its_caps(case: ShapeCase):
 
 
 @given(cases, st.one_of(st.just(0.0), st.floats(0, 3)))
-def test_a_grown_limb_is_hit_by_the_same_rays(case: ShapeCase, more: float):
+def test_rays_that_hit_a_limb_hit_it_grown(case: ShapeCase, more: float):
     names = SHAPE_ROWS[case.kind].grows
     grown = {name: np.nextafter(getattr(case.limb, name) * (1 + more), math.inf) for name in names}
     is_part(case, case.to(**{name: np.maximum(size, 2.0**-500) for name, size in grown.items()}))

@@ -190,7 +190,7 @@ def test_bounded_shapes_mark_undecided_hits():
 
 @pytest.mark.parametrize(("unit", "width"), [(7e18, 1.0), (1.0, 1e-40)])
 @pytest.mark.parametrize("make", [cc.Limbs.cones, cc.Limbs.ellipsoids])
-def test_untrusted_limbs_ignore_thicker_rays_of_a_batch(make, unit, width):
+def test_untrusted_limbs_do_not_depend_on_thicker_rays(make, unit, width):
     # Untrusted limbs were once hit by all rays that hit their boxes, which grow by the largest radius.
     rng, n = np.random.default_rng(3), 60
     p1, step = rng.normal(size=(2, 4, 3)) * unit

@@ -1,4 +1,4 @@
-"""Limbs hit at exactly the same fraction: loops decide these ties by equal numbers, as exact arithmetic does."""
+"""Limbs hit at exactly the same fraction: loops detect equal numbers, and answers equal those of exact arithmetic."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ TURNS = [IDENTITY, [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.3, 0
 
 
 def twins(seed=1):
-    """Every shape three times; the first copies are in another layer."""
+    """Every shape three times; the first copies have another mask."""
     limbs = mixed(8, seed=seed).limbs()
     thrice = cc.Limbs.concat([limbs.moved(limbs.p1 / 3, limbs.p2 / 3)] * 3)
     layers = np.repeat(np.array([1, 3, 3], np.uint32), 8)

@@ -89,7 +89,7 @@ def test_rigs_must_agree_about_groups(pair):
     strange = cc.Rig(["a"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([0, 0, 0], 1.0), [0], {"head": 7})
     with pytest.raises(ValueError, match="'head' is 7 in this rig and 1 in another one"):
         world.spawn(strange)
-    for count in (-1, 1.5, "2", 2**31, 10**9):  # the last one exceeds the numbers of limbs
+    for count in (-1, 1.5, "2", 2**31, 10**9):  # the last one has more limbs than row numbers
         with pytest.raises(ValueError, match="count: expected"):
             world.spawn(rig, count)
 

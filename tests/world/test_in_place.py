@@ -35,7 +35,7 @@ def test_moves_in_place_have_the_bits_of_other_moves(rig: cc.Rig):
 
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_held_results_keep_their_values(holder: str):
-    """Fields that are computed on first access, too."""
+    """Including fields that are computed on first access."""
     crowd = Crowd(all_shapes_rig())
     before = numbers_of(HOLDERS[holder](crowd.world))
     held = HOLDERS[holder](crowd.world)
