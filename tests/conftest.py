@@ -1,4 +1,4 @@
-"""What all tests share: the hypothesis profiles and a humanoid-sized world."""
+"""Shared by all tests: the hypothesis profiles and a humanoid-sized world."""
 
 import gc
 import os
@@ -21,7 +21,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of what is measured with coverage, trace the tests marked so alone, and of one that names cases only these."""
+    """With coverage, trace only tests with the coverage marker; if the marker lists cases, only these."""
     if config.pluginmanager.hasplugin("pytest_cov"):
         for item in items:
             marker = item.get_closest_marker("coverage")
@@ -30,9 +30,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Take what was collected out of the garbage collector's sight: it stays until the end.
+    """Exempt the collected items from garbage collection: they live until the end.
 
-    UsageError for a test whose name holds an address: workers that run side by side collect other names.
+    UsageError for a test whose name contains an address, since parallel workers would collect different names.
     """
     gc.freeze()
     if unstable := [item.nodeid for item in session.items if " at 0x" in item.nodeid]:
@@ -41,22 +41,22 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def crowd() -> cc.Limbs:
-    """Return forty limbs of five characters in a box of 6 m, radii 5 to 40 cm; character i // 8, mask bit i % 3."""
+    """Forty limbs of five characters in a box of 6 m, radii 5 to 40 cm; character i // 8, mask bit i % 3."""
     return make_crowd()
 
 
 @pytest.fixture
 def long_path(tmp_path):
-    """A folder whose name is longer than a line of a terminal."""
+    """A folder whose name is longer than a terminal line."""
     (tmp_path / ("a-long-name" * 10)).mkdir()
     return tmp_path / ("a-long-name" * 10)
 
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    """Run `cylcollide` in this process as a user types it: its status, its output and its errors.
+    """Run `cylcollide` in this process as from a shell; returns its status, output and errors.
 
-    A path that was given is never broken over lines.
+    Asserts that no given path is broken over lines.
     """
 
     def run(*words: object) -> tuple[int, str, str]:
@@ -77,9 +77,9 @@ def command(monkeypatch, capsys):
 
 @pytest.fixture
 def refused(command):
-    """Run `cylcollide`, which must refuse what it is given with status 2 and a line; the line.
+    """Run `cylcollide` on input that it must refuse with status 2 and one line on stderr; returns that line.
 
-    `bench` tells before which machine code it measures, the others tell nothing.
+    Only `bench` may print before, namely the machine code that it measures.
     """
 
     def run(*words: object) -> str:
@@ -94,7 +94,7 @@ def refused(command):
 
 @pytest.fixture(autouse=True, scope="module")
 def _no_client_is_left():
-    """Interventions keep PyBullet clients for each other; other files count on finding none."""
+    """Disconnect the PyBullet clients that interventions reuse; other files expect none."""
     yield
     if "cylcollide.crosscheck.engine" in sys.modules:
         sys.modules["cylcollide.crosscheck.engine"].disconnect_idle()

@@ -1,6 +1,6 @@
-"""Arguments from a grammar of awkward arrays: the answer of the plain array, or a sentence; never anything else.
+"""Arguments from a grammar of awkward arrays: the answer of the plain array, or a message; never anything else.
 
-The functions are found by reflection: one that takes arrays and is not called here fails a test.
+Functions are found by reflection: a test fails if one that takes arrays is not called here.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ def test_every_argument_of_every_public_function_is_attacked():
 
 
 def form_of(name: str, array: Plain) -> Any:
-    """One argument in a form; what are integers stay integers in every form that keeps the numbers."""
+    """One argument in a form; integers stay integers in every form that keeps the numbers."""
     if array.dtype.kind == "i" and name in SAME:
         return SAME[name](array) if name in OF_INTEGERS else array
     return (WRONG | SAME)[name](array.astype(float))
@@ -45,7 +45,7 @@ asked = st.sampled_from(sorted(calls())).flatmap(
 
 
 def check(name: str, chosen: dict[str, str]) -> None:
-    """The answer equals that of plain arrays if all forms keep the numbers; else it may be an error with a sentence."""
+    """The answer equals that of plain arrays if all forms keep the numbers; else it may be an error with a message."""
     call = calls()[name]
     arguments = {key: form_of(chosen[key], array) for key, array in call.arguments.items()}
     wrong, before = set(chosen.values()) & set(WRONG), world().snapshot()
@@ -53,7 +53,7 @@ def check(name: str, chosen: dict[str, str]) -> None:
         answer, refused = call.call(**arguments), None
     except (ValueError, TypeError) as error:
         refused = error
-    except MemoryError:  # of what takes arrays of any length
+    except MemoryError:  # only for functions that take arrays of any length
         assert "endless" in wrong, (name, chosen)
         assert call.function.startswith("quaternions"), (name, chosen)
         return
@@ -69,7 +69,7 @@ def check(name: str, chosen: dict[str, str]) -> None:
 
 
 def test_answers_do_not_change_with_the_arguments():
-    """All arguments are overwritten after the call, and only then all fields of the answer are read."""
+    """All arguments are overwritten after the call, and only then are the fields of the answer read."""
     for name, call in calls().items():
         own = {key: array.copy() for key, array in call.arguments.items()}
         answer = call.call(**own)
@@ -82,7 +82,7 @@ def test_answers_do_not_change_with_the_arguments():
 @pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("form", [*SAME, *WRONG])
 def test_every_form_in_every_place(form: str, every: int):
-    """Or in one of so many."""
+    """In every place, or in one of `every`."""
     skipped = sorted(WRONG | SAME).index(form)
     for name, call in calls().items():
         for place in call.arguments:

@@ -1,6 +1,6 @@
-"""PyBullet's lives: whatever is done to a client, a mirror that followed it answers as one made on the spot.
+"""Random PyBullet programs: whatever changes in a client, a mirror that followed it answers like a new one.
 
-`docs/bullet.md` lists every function of PyBullet and how its effect is noticed.
+`docs/bullet.md` lists every function of PyBullet and how its effect is detected.
 """
 
 import warnings
@@ -30,11 +30,11 @@ def seen(mirror, x=0.0, **keywords):
 
 
 def both(c, x=0.0, **keywords):
-    """What PyBullet sees there."""
+    """PyBullet's own answer at x."""
     return p.rayTest([x + 0.001, 0.002, 5.0], [x, 0.0, -5.0], physicsClientId=c, **keywords)[0][0]
 
 
-def test_the_next_body_of_a_number_has_its_own_filter(c):
+def test_the_next_body_with_an_id_has_its_own_filter(c):
     shape = scenes.shape(c, 0)
     body = p.createMultiBody(1.0, shape, physicsClientId=c)
     p.setCollisionFilterGroupMask(body, -1, 4, -1, physicsClientId=c)
@@ -58,10 +58,10 @@ def test_the_next_body_after_a_reset_and_a_step(c):
     assert seen(mirror) == both(c) == body
 
 
-def test_bodies_of_a_batch_that_the_client_does_not_list(c):
+def test_batch_bodies_that_the_client_does_not_list(c):
     shape = scenes.shape(c, 0)
     mirror = Mirror(c)
-    make = p.createMultiBody.__wrapped__  # PyBullet's own; since the first mirror the module's lists all
+    make = p.createMultiBody.__wrapped__  # PyBullet's own function; the module's lists all bodies once a mirror exists
     made = make(0, shape, batchPositions=[[0, 0, 0], [2, 0, 0], [4, 0, 0]], physicsClientId=c)
     assert p.getNumBodies(c) == 1, "if this fails, PyBullet was mended"
     assert [both(c, x) for x in (0, 2, 4)] == list(made)
@@ -69,7 +69,7 @@ def test_bodies_of_a_batch_that_the_client_does_not_list(c):
 
 
 @pytest.mark.parametrize("link", [-1, 0])
-def test_a_pose_that_is_no_number_names_its_body(c, link):
+def test_a_pose_of_nan_names_its_body(c, link):
     scenes.body(c, 0, [5, 5, 5])
     if link < 0:
         body = p.loadURDF("cube_small.urdf", physicsClientId=c)
@@ -88,7 +88,7 @@ def test_a_pose_that_is_no_number_names_its_body(c, link):
     mirror.sync()
 
 
-def test_a_pose_of_a_mesh_that_is_no_number_names_its_body(c):
+def test_a_nan_pose_of_a_mesh_names_its_body(c):
     body = p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
     mirror = Mirror(c, mesh="wrap")
     p.resetBasePositionAndOrientation(body, [np.nan, 0, 0], [0, 0, 0, 1], physicsClientId=c)
@@ -97,15 +97,15 @@ def test_a_pose_of_a_mesh_that_is_no_number_names_its_body(c):
 
 
 def mirrors_of(number):
-    """Three ways of following a client, and the client that is watched."""
+    """Three mirrors that follow a client in different ways, and the watched client."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of meshes
+        warnings.simplefilter("ignore", UserWarning)  # about meshes
         followed, called, watching = (Mirror(number, mesh="wrap", follow=follow) for follow in (True, False, False))
     return followed, called, watching, watching.watch()
 
 
 def walk(seed, steps):
-    """A life of two clients; returns how often each step was taken, and what was hit."""
+    """A random program on two clients; returns the counts of steps and of answers."""
     rng = np.random.default_rng(seed)
     taken, hits = dict.fromkeys(STEPS, 0), {"limb": 0, "wrapped": 0, "miss": 0, "agree": 0, "differ": 0}
     with scenes.client() as one, scenes.client() as other:
@@ -122,13 +122,13 @@ def walk(seed, steps):
 
 
 def compare(life, mirrors, hits, where):
-    """Compare every answer with that of a mirror made on the spot, and count where PyBullet's own agree."""
+    """Compare every answer with that of a new mirror, and count where PyBullet's own agree."""
     followed, called, _ = mirrors
     starts, ends = life.rays(12)
     keywords = life.keywords()
     try:
         fresh = Mirror(life.number, mesh="wrap", follow=False)
-    except ValueError:  # PyBullet made a pose of no numbers: every mirror has to say so
+    except ValueError:  # PyBullet made a pose of NaN: every mirror must report it
         for mirror in mirrors:
             with pytest.raises(ValueError, match="finite pose"):
                 mirror.sync()
@@ -170,7 +170,7 @@ def test_a_random_life(seed, request):
 
 
 def walk_patched(seed, steps):
-    """A life of two clients in a program that is not edited; how many answers were limbs or wrapped, and misses."""
+    """A random program on two clients with unedited calls; returns the numbers of hits and misses."""
     rng, hits = np.random.default_rng(seed), {"hit": 0, "miss": 0}
     clients = [BulletClient(p.DIRECT) for _ in range(2)]
     try:
@@ -184,7 +184,7 @@ def walk_patched(seed, steps):
             keywords = life.keywords()
             try:
                 expected = Mirror(life.number, mesh="wrap", follow=False).rayTestBatch(starts, ends, **keywords)
-            except ValueError:  # a pose of no numbers: PyBullet answers
+            except ValueError:  # a NaN pose: PyBullet answers
                 with pytest.warns(UserWarning, match="PyBullet answers meanwhile"):
                     assert len(life.p.rayTestBatch(starts, ends, **keywords)) == 12
                 life.reset()

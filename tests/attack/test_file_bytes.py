@@ -1,8 +1,8 @@
-"""Files of limbs with bytes changed inside of the archive, where no checksum finds it: ValueError, or limbs that work.
+"""Files of limbs with bytes changed inside the archive, where no checksum detects it: ValueError, or valid limbs.
 
-An archive's own checksums find nearly every change of its bytes (`tests/limbs/test_files.py`). Here columns are taken
-out, their bytes changed, swapped or cut off, and packed again with sums that are right. A process of its own reads
-the files, and asks what it takes for limbs everything.
+An archive's own checksums detect nearly every change of its bytes (`tests/limbs/test_files.py`). Here columns are
+removed, or their bytes are changed, swapped or cut off, and packed again with valid checksums. A child process reads
+the files, and runs every query on the limbs that it accepts.
 """
 
 import json

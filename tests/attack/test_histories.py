@@ -1,7 +1,7 @@
-"""Random programs over characters, statics and their history, bad calls among them: what is kept stays as it was.
+"""Random programs over characters, statics and their history, with bad calls among them: kept states do not change.
 
-Each answer about the past is that of a fresh world of the limbs then, bullets hit what rational arithmetic finds, and a
-call that is refused changes nothing.
+Each answer about the past equals that of a fresh world of the limbs then, bullets agree with rational arithmetic,
+and a refused call changes nothing.
 """
 
 from collections import Counter
@@ -30,13 +30,13 @@ STEPS = (
 )  # fmt: skip
 LONG_INTEGER = 10**400
 seen: Counter[str] = Counter()
-"""What all programs have met."""
+"""Counts of answers over all programs."""
 
 seeds = st.integers(0, 2**16)
 
 
 class Histories(RuleBasedStateMachine):
-    """A world of characters, a history of it, and a record of what was recorded."""
+    """A world of characters, its history, and a list of the recorded limbs."""
 
     @initialize(
         seed=seeds, interpolate=st.sampled_from(["bones", "ends"]), ticks=st.integers(0, 4),
@@ -46,7 +46,7 @@ class Histories(RuleBasedStateMachine):
         self.life = Life(np.random.default_rng(seed), make_crowd(bare) if bare else cc.HitWorld().limbs, 2.0)
         self.life.rigs = [all_shapes_rig(), cc.Rig.humanoid()] if boxes else [all_shapes_rig(has_boxes=False)]
         self.life.has_boxes = boxes
-        self.life.world.spawn(cc.Rig.humanoid(), 0)  # its hit groups are known from now on
+        self.life.world.spawn(cc.Rig.humanoid(), 0)  # registers the hit groups
         self.bare, self.ticks, self.has_boxes = bare, ticks or 3, boxes
         self.history = cc.PoseHistory(self.life.world, ticks or 3, interpolate)
         self.kept: list[tuple[int, float, cc.Limbs]] = []
@@ -58,12 +58,12 @@ class Histories(RuleBasedStateMachine):
             self.record(0.25 + 0.125 * step)
 
     def spawned(self, rig: cc.Rig, count: int) -> list[int]:
-        """Ids of characters who come."""
+        """Ids of newly spawned characters."""
         ids = self.life.world.spawn(rig, count).tolist()
         self.life.last_id = ids[-1]
         return ids
 
-    # What changes ----------------------------------------------------------------------------------------------------
+    # Changes ---------------------------------------------------------------------------------------------------------
 
     @rule(seed=seeds, names=st.lists(st.sampled_from(STEPS), min_size=1, max_size=3))
     def live(self, seed, names):
@@ -95,10 +95,10 @@ class Histories(RuleBasedStateMachine):
         self.history = how(self.history)
         self.life.world = self.history.world
 
-    # What is asked ---------------------------------------------------------------------------------------------------
+    # Queries ---------------------------------------------------------------------------------------------------------
 
     def times(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Times that are kept: anywhere, at ticks, and beside them."""
+        """Kept times: anywhere, at ticks, and next to them."""
         kept = self.history.times
         at_ticks, between = rng.choice(kept, n), rng.uniform(kept[0], kept[-1], n)
         beside = np.nextafter(at_ticks, rng.choice([-np.inf, np.inf], n))

@@ -1,4 +1,4 @@
-"""An integer too long for Python to print, wherever a message shows what was given: the message says so."""
+"""An integer that is too long for Python to print, wherever a message shows the given value: a phrase replaces it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -63,7 +63,7 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("which", CALLS)
-def test_a_message_shows_no_integer_that_cannot_be_printed(which: str):
+def test_a_message_replaces_an_unprintable_integer(which: str):
     name, call = CALLS[which]
     with pytest.raises((ValueError, IndexError), match=rf"^{name}: expected .*got \[?a number too long to print"):
         call()

@@ -1,4 +1,4 @@
-"""One number that no argument takes, in one row of each array argument of each public call: the message names both."""
+"""A number that no argument accepts, in one row of each array argument of each public call: the message names both."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.attack
 
 ROW = 3
 TAKES_ALL = {("RewindLimits.admit", "claimed"), ("RewindLimits.admit", "bound")}
-"""What a client claims may be anything."""
+"""Clients may claim anything."""
 SIZES = {"radius", "radii", "inner_radius", "half_extents"}
 NEVER_NEGATIVE = SIZES | {
     *("radius1", "radius2", "by", "max_distance", "energy", "alpha", "time_radius"),
@@ -21,13 +21,13 @@ NEVER_NEGATIVE = SIZES | {
 
 
 def check_refused(call: Call, name: str, value: float, column: Any = slice(None)) -> None:
-    """Fail unless a call refuses a value in row 3 of an argument, or in the last of fewer rows, and changes nothing."""
+    """Assert that a call refuses a value in row 3, or in the last of fewer rows, of an argument and changes nothing."""
     given, before = np.array(call.arguments[name], float), world().snapshot()
     row = ROW if given.ndim and len(given) == ROWS else -1
     given.reshape(len(given) if given.ndim else 1, -1)[row, column] = value
     with pytest.raises(ValueError, match=rf"^{name}: expected ") as refused:
         call.call(**{**call.arguments, name: given})
-    assert "[np." not in str(refused.value)  # how numpy shows its own numbers
+    assert "[np." not in str(refused.value)  # numpy's repr of its scalars
     flat = {("Clip", "orientations"): [k + ROW * ROWS for k in range(ROWS)]}.get((call.function, name), [ROW])
     if row == ROW:
         assert re.search(rf"\b(row|bone) ({'|'.join(map(str, flat))})\b", str(refused.value)), (
@@ -39,7 +39,7 @@ def check_refused(call: Call, name: str, value: float, column: Any = slice(None)
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf, BEYOND])
-def test_no_number_is_refused(value: float):
+def test_nan_is_refused(value: float):
     count = 0
     for call in calls().values():
         for name, array in call.arguments.items():
@@ -50,8 +50,8 @@ def test_no_number_is_refused(value: float):
 
 
 @pytest.mark.parametrize("value", [0.5, True, np.float64(1), "1", b"1", None, 1j, [1], 2**40, -(2**40), 2**70])
-def test_what_is_no_integer_of_32_bits_is_refused(value: Any):
-    """A shot has any number of 64 bits."""
+def test_non_32_bit_integers_are_refused(value: Any):
+    """Shot ids may have 64 bits."""
     count = 0
     for call in calls().values():
         for name, array in call.arguments.items():
@@ -65,7 +65,7 @@ def test_what_is_no_integer_of_32_bits_is_refused(value: Any):
 @pytest.mark.parametrize(
     ("value", "names"), [(BELOW, SIZES | {"directions"}), (-1.0, NEVER_NEGATIVE), (-1e-300, SIZES)]
 )
-def test_sizes_that_are_none_are_refused(value: float, names: set[str]):
+def test_invalid_sizes_are_refused(value: float, names: set[str]):
     seen = set()
     for call in calls().values():
         for name in names & set(call.arguments):
@@ -75,7 +75,7 @@ def test_sizes_that_are_none_are_refused(value: float, names: set[str]):
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0])
-def test_limbs_have_a_size(value: float):
+def test_limbs_need_a_size(value: float):
     makers = [call for call in calls().values() if call.function in {f"Limbs.{name}" for name in MAKERS}]
     for call in makers:
         for name in SIZES & set(call.arguments):

@@ -1,4 +1,4 @@
-"""Random programs over worlds, snapshots and limbs, bad calls among the good ones, against exact brute force."""
+"""Random programs over worlds, snapshots and limbs, with bad calls among them, against exact brute force."""
 
 import copy
 from collections import Counter
@@ -32,7 +32,7 @@ bad_numbers = st.sampled_from([np.nan, np.inf, -np.inf, 1e308, -1e200, 10**400, 
 powers = st.sampled_from([-480, -60, 0, 0, 0, 60, 480])
 
 seen: Counter[str] = Counter()
-"""What the queries of all programs have met."""
+"""Counts of answers over all programs."""
 
 
 def as_solids(limbs: cc.Limbs) -> list[Solid]:
@@ -41,7 +41,7 @@ def as_solids(limbs: cc.Limbs) -> list[Solid]:
 
 
 class Worlds(RuleBasedStateMachine):
-    """One world that moves, fails to move, is copied and asked; and snapshots that stay."""
+    """One world that moves, fails to move, is copied and queried; and snapshots that stay."""
 
     snapshots = Bundle("snapshots")
 
@@ -53,7 +53,7 @@ class Worlds(RuleBasedStateMachine):
 
     @staticmethod
     def on_a_grid(shapes: Shapes, unit: float) -> cc.Limbs:
-        """Return the limbs, their lengths on a coarse grid of the unit, so that limbs touch and rays graze."""
+        """Return limbs with lengths on a coarse grid of the unit, so that limbs touch and rays graze."""
         p1, p2 = np.round(2 * shapes.p1) / 2, np.round(2 * shapes.p2) / 2
         p2[(p1 == p2).all(axis=1) & (shapes.p1 != shapes.p2).any(axis=1), 2] += 1.0
         r, r2, half = np.ceil(8 * shapes.radius) / 8, np.ceil(8 * shapes.radius2) / 8, np.ceil(4 * shapes.half) / 4
@@ -64,7 +64,7 @@ class Worlds(RuleBasedStateMachine):
         table = limbs._table._replace(character=row // 4, mask=(1 << row % 2).astype(np.uint32))
         return cc.Limbs(table, limbs.hit_group, tuple(map(str, row)))
 
-    # What changes the world ------------------------------------------------------------------------------------------
+    # Changes ---------------------------------------------------------------------------------------------------------
 
     @rule(by=vectors, chosen=st.none() | limbs_chosen)
     def move(self, by, chosen):
@@ -104,7 +104,7 @@ class Worlds(RuleBasedStateMachine):
         with pytest.raises(ValueError, match="by: expected"):
             self.limbs.inflated(by)
 
-    # What is asked ---------------------------------------------------------------------------------------------------
+    # Queries ---------------------------------------------------------------------------------------------------------
 
     def ask(self, asked: cc.HitWorld | cc.world.Snapshot, limbs: cc.Limbs, rays, inside: str, mask: int, ignored):
         start, end = (np.array([ray[k] for ray in rays]) * self.unit for k in (0, 1))

@@ -1,6 +1,6 @@
-"""Spoiled files of every format but that of limbs: what is read works, or a ValueError begins with the file's name.
+"""Spoiled files of every format but that of limbs: a read object works, or a ValueError begins with the file's name.
 
-A process of its own reads them, since parsers of other projects take part: it must neither end nor stand still.
+A child process reads them, since parsers of other projects are involved: it must neither crash nor hang.
 """
 
 import json
@@ -48,12 +48,12 @@ print(json.dumps({{name: read_spoiled(name) for name in names}}))
 
 
 OWN = ("rig.json", "policy.json", "order.json", "ray.json", "clip.bvh", "walk.txt", "robot.urdf")
-"""Formats that no other project's parser reads."""
+"""Formats that only this project's parsers read."""
 EXTRAS = {".xml": "mujoco", ".gltf": "pygltflib", ".glb": "pygltflib"}
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_file_that_is_not_there(name: str, tmp_path: Path):
+def test_missing_files(name: str, tmp_path: Path):
     if name not in OWN:
         pytest.importorskip(EXTRAS[Path(name).suffix])
     _, read, _ = FORMATS[name]

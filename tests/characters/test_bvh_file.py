@@ -1,4 +1,4 @@
-"""BVH files: channels in any order, units and axes; and files that are broken, each refused with its line."""
+"""BVH files: channels in any order, units and axes; broken files, each refused with its line number."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def load(tmp_path):
     return from_text
 
 
-def test_what_a_file_holds(load):
+def test_content_of_a_file(load):
     clip = load(BVH)
     assert clip.bone_names == ("hip", "upper leg", "arm")
     assert clip.parents.tolist() == [-1, 0, 0]
@@ -59,7 +59,7 @@ def test_rotations_in_any_order(load, order):
 
 
 def test_unit_and_up(load):
-    """Bones that stand in one file at (x, y, z) stand in the other at (x, -z, y), in the new unit."""
+    """A bone at (x, y, z) in one file is at (x, -z, y) in the other, in the new unit."""
 
     def bones(clip):
         rig = own_rig(clip)
@@ -137,7 +137,7 @@ def test_broken_files_are_refused_with_the_line(load, old, new, line, message):
         load(BVH.replace(old, new, 1))
 
 
-def test_a_file_that_is_cut_off_anywhere_is_refused(load):
+def test_truncated_files_are_refused(load):
     whole = BVH.rstrip()
     for length in range(len(whole)):
         with pytest.raises(ValueError, match=r"clip\.bvh, line \d+: expected"):
@@ -162,5 +162,5 @@ def test_wrong_options_are_refused(load):
 
 
 def test_a_byte_order_mark_is_no_error(load):
-    """As editors write it on Windows."""
+    """Editors on Windows write it."""
     assert load(b"\xef\xbb\xbf" + BVH.encode()).times.tolist() == load(BVH).times.tolist()

@@ -46,7 +46,7 @@ def test_at_a_frame_is_the_frame(clip):
     np.testing.assert_array_equal(joints[:, 0], np.tile(IDENTITY, (5, 1)))
 
 
-def test_between_frames_is_linear_then_normalised_the_short_way(clip):
+def test_between_frames_is_normalised_linear_the_short_way(clip):
     positions, roots, joints = clip.at([0.6, 1.8])
     for row, (k, share) in enumerate([(1, 0.2), (3, 0.6)]):
         expected = (1 - share) * clip.root_positions[k] + share * clip.root_positions[k + 1]
@@ -58,8 +58,8 @@ def test_between_frames_is_linear_then_normalised_the_short_way(clip):
             np.testing.assert_allclose(got, q / np.linalg.norm(q), atol=1e-14)
 
 
-def test_some_neighbours_lie_more_than_half_a_turn_apart(clip):
-    """What the test above needs, to see the short way."""
+def test_some_neighbours_are_more_than_half_a_turn_apart(clip):
+    """The test above relies on it to check the short way."""
     dots = (clip.orientations[1:] * clip.orientations[:-1]).sum(axis=-1)
     assert (dots[[1, 3]] < 0).any()
     assert (dots[[1, 3]] > 0).any()
@@ -76,7 +76,7 @@ def test_times_beyond_are_clamped_or_looped(clip):
     np.testing.assert_array_equal(far[0], clip.at(0.0)[0])
 
 
-def test_one_time_is_one_pose_and_many_have_the_same_bits(clip):
+def test_one_time_and_many_times_have_the_same_bits(clip):
     times = np.random.default_rng(1).uniform(-1, 4, 200)
     together = clip.at(times, loop=True)
     assert [part.shape for part in together] == [(200, 3), (200, 4), (200, 3, 4)]
@@ -86,7 +86,7 @@ def test_one_time_is_one_pose_and_many_have_the_same_bits(clip):
     assert clip.at([])[2].shape == (0, 3, 4)
 
 
-def test_a_single_frame_is_shown_always():
+def test_a_single_frame_always_applies():
     still = cc.Clip(["a"], [-1], [[0, 0, 0]], [0.0], [[1, 2, 3]], [[[0, 0, 3, 4]]])
     assert (still.duration, still.frame_rate) == (0.0, 0.0)
     for loop in (False, True):
@@ -95,7 +95,7 @@ def test_a_single_frame_is_shown_always():
         np.testing.assert_allclose(roots, [[0, 0, 0.6, 0.8]] * 3, rtol=1e-15)
 
 
-def test_bones_are_mapped_by_name_and_others_rest(clip):
+def test_bones_map_by_name_and_others_rest(clip):
     rest = unit(np.random.default_rng(5), 4)
     rig = rig_of(["hips", "tail", "head", "spine"], [-1, 0, 0, 0], np.zeros((4, 3)), rest)
     positions, roots, joints = clip.at([0.7], rig)
@@ -108,8 +108,8 @@ def test_bones_are_mapped_by_name_and_others_rest(clip):
 
 
 @pytest.mark.parametrize("names", [["armature", "belt", "hips", "spine"], ["armature", "belt", "other", "spine"]])
-def test_a_root_above_that_of_the_clip(clip, names):
-    """The bone with the name of the clip's root follows the clip; without one the rig's root does, at rest."""
+def test_a_root_above_the_clip_s(clip, names):
+    """The bone named like the clip's root follows the clip; without one the rig's root does, relative to rest."""
     rng = np.random.default_rng(6)
     rig = rig_of(names, [-1, 0, 1, 2], rng.normal(size=(4, 3)), unit(rng, 4))
     positions, turns = rig.forward(*clip.at([0.3, 1.1], rig))
@@ -127,8 +127,8 @@ def test_a_root_above_that_of_the_clip(clip, names):
     (["hips", "spine", "prop"], [-1, 0, -1]), (["hips", "prop", "spine"], [-1, -1, 0]),
     (["prop", "hips", "spine"], [-1, -1, 1]), (["prop", "root", "hips", "spine"], [-1, -1, 1, 2]),
 ])  # fmt: skip
-def test_the_order_of_roots_changes_no_pose(clip, names, parents):
-    """The hips stand where the clip has them, and other trees beside them as at rest."""
+def test_root_order_changes_no_pose(clip, names, parents):
+    """The hips stand where the clip has them, and other trees stand beside them as at rest."""
     rng = np.random.default_rng(8)
     places, turns = (dict(zip(["hips", "spine", "prop", "root"], rows, strict=True))
                      for rows in (rng.normal(size=(4, 3)), unit(rng, 4)))  # fmt: skip
@@ -148,7 +148,7 @@ def test_the_order_of_roots_changes_no_pose(clip, names, parents):
         )
 
 
-def test_the_real_clip_moves_a_rig_of_its_own_skeleton():
+def test_the_real_clip_moves_a_rig_of_its_skeleton():
     clip = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT)
     assert repr(clip) == "Clip(688 frames in 22.9 s, 31 bones)"
     assert clip.frame_rate == pytest.approx(30, abs=0.01)
@@ -187,14 +187,14 @@ NAMES = ["hips", "left", "right", "spine", "head", "hair"]
 
 
 def moving(bones, turning, name_of=NAMES):
-    """A clip in which some bones turn, and the root when it is named."""
+    """A clip in which some bones turn, possibly the root."""
     rng = np.random.default_rng(4)
     turns = np.tile(unit(rng, 1, bones), (3, 1, 1))
     turns[:, turning] = unit(rng, 3, len(turning))
     return cc.Clip(name_of[:bones], [-1] + [0] * (bones - 1), np.zeros((bones, 3)), [0, 1, 2], np.zeros((3, 3)), turns)
 
 
-def test_few_matched_bones_are_a_warning_that_names_the_others():
+def test_few_matched_bones_warn_with_the_missing_names():
     clip = moving(6, [1, 2, 3, 4])
     rig = rig_of(["hips", "left", "hair"], [-1, 0, 0], np.zeros((3, 3)))
     message = r"3 of 4 bones that move .*: right, spine, head \(3 in all\); rename the rig's bones"
@@ -202,34 +202,34 @@ def test_few_matched_bones_are_a_warning_that_names_the_others():
         posed = clip.at([0.5], rig)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    for one, other in zip(clip.at([0.5], rig), posed, strict=True):  # once a rig
+    for one, other in zip(clip.at([0.5], rig), posed, strict=True):  # no second warning for the same rig
         np.testing.assert_array_equal(one, other)
     with pytest.warns(UserWarning, match="clip: 3 of 4"):
         clip.at([0.5], rig_of(["hips", "left", "hair"], [-1, 0, 0], np.zeros((3, 3))))
 
 
-def test_half_of_the_moving_bones_is_no_warning():
+def test_half_of_the_moving_bones_do_not_warn():
     clip = moving(6, [1, 2, 3, 4])
     clip.at([0.5], rig_of(["hips", "left", "head"], [-1, 0, 0], np.zeros((3, 3))))
     still = moving(6, [])  # nothing moves: all bones count
     still.at([0.5], rig_of(NAMES[:3], [-1, 0, 0], np.zeros((3, 3))))
 
 
-def test_only_bones_that_do_not_move_are_an_error():
+def test_matching_still_bones_only_is_an_error():
     clip = moving(6, [1, 2])
     message = r"expected some of the clip's bones left, right \(2 in all\), got hips, spine"
     with pytest.raises(ValueError, match=message):
         clip.at([0.5], rig_of(["hips", "spine"], [-1, 0], np.zeros((2, 3))))
 
 
-def test_many_names_are_cut_in_messages():
+def test_long_name_lists_are_shortened():
     names = [f"bone{k}" for k in range(30)]
     clip = moving(30, list(range(1, 30)), names)
     with pytest.raises(ValueError, match=r"bone12 \(29 in all\), got pelvis"):
         clip.at([0.5], rig_of(["pelvis"], [-1], [[0, 0, 0]]))
 
 
-def test_a_clip_remembers_the_last_rigs_only():
+def test_a_clip_caches_the_last_rigs_only():
     import gc
 
     clip = moving(6, [1, 2])
@@ -244,7 +244,7 @@ def test_a_clip_remembers_the_last_rigs_only():
 
 
 def test_the_shortest_motion_loops_without_a_warning():
-    """Of two frames as close as float64 can say; it has begun again more often than that can say."""
+    """Two frames one float64 apart, at a time whose number of loops exceeds float64."""
     clip = cc.Clip(["a"], [-1], [[0, 0, 0]], [0.0, 5e-324], [[0, 0, 0], [1, 0, 0]], [[[0, 0, 0, 1]]] * 2)
     for column in clip.at([2.0**300, -1.0, 0.0], loop=True):
         assert np.isfinite(column).all()

@@ -1,4 +1,4 @@
-"""DeepMimic's motions as clips: the poses of the cross-check's own reader, the skeleton of PyBullet's humanoid."""
+"""DeepMimic motions as clips: the poses of the cross-check's own reader, and the skeleton of PyBullet's humanoid."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def test_the_skeleton_is_that_of_pybullets_humanoid():
 
 @pytest.mark.parametrize("motion", sorted(load_motions()))
 def test_every_motion_has_the_poses_of_the_cross_check(motion):
-    """At frames the same rotations; between them nlerp and slerp differ by little."""
+    """The same rotations at frames; between frames nlerp and slerp differ slightly."""
     clip, known = cc.Clip.load_deepmimic(MOTIONS / f"humanoid3d_{motion}.txt"), load_motions()[motion]
     assert clip.duration == known.duration
     np.testing.assert_array_equal(clip.times, known.times)

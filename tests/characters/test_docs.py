@@ -1,4 +1,4 @@
-"""What docs/characters.md shows about rigs is what happens."""
+"""The code in docs/characters.md runs and prints what the page shows."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ PAGE = ROOT / "docs" / "characters.md"
 
 
 def test_snippets_about_rigs_run(tmp_path, monkeypatch, capsys):
-    """Each block by itself; what it prints stands behind the line that prints it."""
+    """Each block by itself; its output equals the comments behind its print calls."""
     monkeypatch.chdir(tmp_path)
     section = re.search(r"^## Rigs\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.DOTALL | re.MULTILINE)
     snippets = re.findall(r"```python\n(.*?)```", section.group(1), re.DOTALL)
@@ -22,7 +22,7 @@ def test_snippets_about_rigs_run(tmp_path, monkeypatch, capsys):
 
 
 def test_snippets_about_worlds_and_the_past_run(tmp_path, monkeypatch, capsys):
-    """One after another, as they are read; the explanation that is shown is the one that is printed."""
+    """In the order of the page; the printed explanation equals the shown one."""
     monkeypatch.chdir(tmp_path)
     page, names = PAGE.read_text(), {}
     for title in ("Rigs", "In a world", "In the past"):
@@ -38,7 +38,7 @@ def test_snippets_about_worlds_and_the_past_run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_first_surface_is_not_offered_for_blades():
-    """What a swung blade meets, and when, is another question than the first surface along a ray."""
+    """When and what a swung blade hits differs from the first surface along a ray."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     offers = [line for page in pages for line in page.read_text().splitlines() if "first_surface" in line]
     assert offers

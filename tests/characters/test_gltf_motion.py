@@ -1,4 +1,4 @@
-"""Clips of glTF files: every interpolation, scenes with scales, files with and without a skin."""
+"""Clips from glTF files: every interpolation, scenes with scales, files with and without a skin."""
 
 import json
 from time import process_time
@@ -51,7 +51,7 @@ TURNS = (2, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR")
 WAY = (1, "translation", [0, 2], [[0, 100, 0], [200, 100, 0]], "LINEAR")
 
 
-def test_turns_are_interpolated_along_circles_and_the_root_moves_in_the_scene(tmp_path):
+def test_turns_are_spherically_interpolated_and_the_root_moves_in_the_scene(tmp_path):
     clip = cc.Clip.load_gltf(written(tmp_path, TURNS, WAY))
     assert clip.bone_names == ("hips", "spine")
     assert clip.duration == 2.0
@@ -102,7 +102,7 @@ def test_nodes_between_joints_and_the_armature_count(tmp_path):
 
 
 def scene(tmp_path, *, arm=None, a=None, b=None, turn=1, **more):
-    """The clip of an arm with joints a and b, and where these are in the scene after a quarter turn of one node."""
+    """Positions of joints a and b of an arm, from its clip, after a quarter turn of one node."""
     nodes = [
         {"name": "arm", "children": [1], **(arm or {})}, {"name": "a", "translation": [1, 0, 0], "children": [2]},
         {"name": "b", "translation": [1, 1, 0]},
@@ -127,7 +127,7 @@ def scene(tmp_path, *, arm=None, a=None, b=None, turn=1, **more):
         ({"b": {"scale": [0, 0, 0]}}, [[1, 0, 0], [0, 1, 0]]),
     ],
 )  # fmt: skip
-def test_negative_scales_that_make_turns_and_hidden_joints_stand_as_in_the_scene(tmp_path, options, expected):
+def test_negative_scales_that_are_turns_and_hidden_joints_match_the_scene(tmp_path, options, expected):
     np.testing.assert_allclose(scene(tmp_path, **options), expected, atol=1e-6)
 
 
@@ -138,7 +138,7 @@ SHEARED = [1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
     "arm",
     [{"scale": [1, 2, 1]}, {"scale": [-1, -1, -1]}, {"scale": [-1, 1, 1]}, {"scale": [1, 1, 0]}, {"matrix": SHEARED}],
 )
-def test_a_bone_that_the_scene_shows_mirrored_or_sheared_is_refused(tmp_path, arm):
+def test_a_mirrored_or_sheared_bone_is_refused(tmp_path, arm):
     with pytest.raises(ValueError, match=r"node 1 \('a'\): expected a bone that is turned and has one scale > 0"):
         scene(tmp_path, arm=arm)
 
@@ -153,14 +153,14 @@ def test_a_deep_chain_is_read_in_one_pass(tmp_path):
     assert clip.parents.tolist() == list(range(-1, 2000))
 
 
-def test_bones_are_the_joints_of_the_skin_and_the_largest_tree(tmp_path):
+def test_bones_are_the_skin_s_joints_in_the_largest_tree(tmp_path):
     nodes = [{"name": "a", "children": [1]}, {"name": "b"}, {"name": "other"}, {"name": "still"}]
     turns = [(node, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR") for node in (0, 1, 2)]
     path = written(tmp_path, *turns, nodes=nodes, skins=[{"joints": [1, 0, 2]}])
     assert cc.Clip.load_gltf(path).bone_names == ("a", "b")
 
 
-def test_joints_that_slide_are_named(tmp_path):
+def test_sliding_joints_are_named(tmp_path):
     slides = (2, "translation", [0, 1], [[0, 50, 0], [0, 60, 0]], "LINEAR")
     with pytest.warns(UserWarning, match=r"1 joints move in their parents' frames, and a clip only turns them: spine"):
         cc.Clip.load_gltf(written(tmp_path, slides, WAY))
@@ -194,7 +194,7 @@ def test_animations_are_chosen_by_name_or_row(tmp_path):
         (((2, "rotation", [1, 0], [IDENTITY] * 2, "LINEAR"),), {}, "increasing times, got others for node 2"),
     ],
 )  # fmt: skip
-def test_what_is_no_motion_is_refused(tmp_path, channels, more, message):
+def test_broken_motions_are_refused(tmp_path, channels, more, message):
     with pytest.raises(ValueError, match=message):
         cc.Clip.load_gltf(written(tmp_path, *channels, **more))
 
@@ -209,7 +209,7 @@ def test_an_accessor_beyond_its_bytes_is_named(tmp_path, field, value):
         cc.Clip.load_gltf(path)
 
 
-def test_a_long_curve_has_so_many_frames(tmp_path):
+def test_long_curves_have_limited_frames(tmp_path):
     keys = [[[0] * 4, IDENTITY, [0] * 4], [[0] * 4, QUARTER, [0] * 4]]
     clip = cc.Clip.load_gltf(written(tmp_path, (2, "rotation", [0, 3600], keys, "CUBICSPLINE")))
     assert len(clip.times) == 101

@@ -1,4 +1,4 @@
-"""The humanoid: seventeen limbs, sides alike, one body whichever way is up, and proportions of a person."""
+"""The humanoid: seventeen limbs, symmetric sides, the same body with y or z up, and human proportions."""
 
 import numpy as np
 import pytest
@@ -32,9 +32,9 @@ def test_seventeen_named_limbs_and_four_groups(rig):
     assert group["right_foot"] == 4
 
 
-def test_it_stands_on_the_ground_and_is_as_tall_as_said():
+def test_it_stands_on_the_ground_with_the_given_height():
     for height in (1.75, 1.2):
-        mesh = standing(cc.Rig.humanoid(height)).to_mesh(sides=128)  # whose corners lie on the limbs
+        mesh = standing(cc.Rig.humanoid(height)).to_mesh(sides=128)  # corners of the mesh lie on the limbs
         assert mesh.bounds[:, 2] == pytest.approx([0.0, height], abs=1e-3)
 
 
@@ -47,8 +47,8 @@ def test_it_faces_forward_with_its_left_to_the_left(rig):
     assert limbs.to_mesh().bounds[:, 0].sum() > 0.0
 
 
-def test_up_is_another_name_of_an_axis(rig):
-    """With y up, x is to the left and z forward: the same body, its columns in another order."""
+def test_up_permutes_the_axes(rig):
+    """With y up, x is to the left and z forward: the same body with permuted columns."""
     one, other = standing(rig), standing(cc.Rig.humanoid(up="y"))
     assert np.array_equal(one.p1[:, [1, 2, 0]], other.p1)
     assert np.array_equal(one.p2[:, [1, 2, 0]], other.p2)
@@ -56,7 +56,7 @@ def test_up_is_another_name_of_an_axis(rig):
     assert cc.Rig.humanoid(up="y").rest_positions[0].tolist() == [0.0, rig.rest_positions[0, 2], 0.0]
 
 
-def test_lengths_are_those_of_the_source(rig):
+def test_lengths_equal_the_source(rig):
     """Drillis and Contini's fractions of the stature, from joint to joint."""
     joints = dict(zip(rig.bone_names, rig.forward([0, 0, 0], STILL, rig.rest_orientations)[0][0], strict=True))
     lengths = {("upper_arm", "forearm"): 0.186, ("forearm", "hand"): 0.146, ("thigh", "shank"): 0.245}
@@ -77,13 +77,13 @@ def test_no_gap_from_head_to_foot(rig):
 
 
 @pytest.mark.parametrize("height", [0, -1.75, np.nan, np.inf, 2.0**401, 2.0**-401, "tall", None, True, [1.75, 1.8]])
-def test_heights_that_are_none(height):
+def test_invalid_heights(height):
     with pytest.raises(ValueError, match=r"^height: expected"):
         cc.Rig.humanoid(height)
 
 
 @pytest.mark.parametrize("up", ["x", "Z", "", None, 2, ["z"]])
-def test_ups_that_are_none(up):
+def test_invalid_ups(up):
     with pytest.raises(ValueError, match="up: expected 'y' or 'z'"):
         cc.Rig.humanoid(up=up)
 

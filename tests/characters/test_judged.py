@@ -1,4 +1,4 @@
-"""What judging answers: columns of rays, sums of shots, decisions in words; and what it refuses."""
+"""Results of judging: columns of rays, sums of shots, decisions in words; and refusals."""
 
 import re
 from collections.abc import Callable
@@ -25,14 +25,14 @@ OF_THE_LIMB = ("character", "limb_name", "hit_group", "bone", "rig_limb", "local
 
 
 def judged_by(kind: str, n: int = 300, **options: Any) -> tuple[cc.Snapshot, np.ndarray, np.ndarray, cc.Judged]:
-    """Return a state with bones, segments, and what a policy makes of them."""
+    """Return a state with bones, segments, and their judgement by a policy."""
     state, (starts, ends) = carried(mixed(28).limbs()), shots_at(mixed(28), n)
     energy = np.random.default_rng(3).uniform(0.5, 5.0, n)
     return state, starts, ends, state.judge_segments(starts, ends, POLICIES[kind], energy=energy, **options)
 
 
 @pytest.mark.parametrize("kind", POLICIES)
-def test_columns_are_those_of_the_chord_that_counts(kind: str):
+def test_columns_belong_to_the_chord_that_counts(kind: str):
     state, starts, ends, judged = judged_by(kind, sized(300))
     chords = state.chords_segments(starts, ends)
     assert judged.impacts.chords == chords
@@ -69,8 +69,8 @@ def test_columns_are_those_of_the_chord_that_counts(kind: str):
     assert (judged.limb_name != None).sum() == judged.hit.sum()  # noqa: E711  of objects
 
 
-def test_places_of_shots_that_touch():
-    """Rays that float64 does not decide: the bits of the hit, and of the chord."""
+def test_positions_of_touches():
+    """float64 does not decide these rays: positions have the bits of the hit, and of the chord."""
     world, (starts, ends) = cc.HitWorld(grid_limbs()), whole_segments(np.random.default_rng(5), sized(700))
     judged, hits = world.judge_segments(starts, ends, POLICIES["first_surface"]), world.cast_segments(starts, ends)
     first = judged.impacts.offsets[:-1][judged.hit]
@@ -96,8 +96,8 @@ def test_one_by_one_split_and_by_threads(kind: str):
         assert not same_bits(judged, alone, [i], set(judged.fields) - {"shot"})
 
 
-def test_the_arguments_of_every_query():
-    """A mask, an ignored shooter, a wall, a start inside: the chords are those of the query for chords."""
+def test_the_options_of_queries():
+    """A mask, an ignored shooter, a limit, a start inside: the chords equal those of the chord queries."""
     state, starts, ends, _ = judged_by("first_surface")
     n, policy = len(starts), POLICIES["penetration"]
     limbs = state.limbs
@@ -136,8 +136,8 @@ def test_nothing_to_judge():
                 assert "0 limbs crossed, no hit" in str(judged.explain(0))
 
 
-def test_what_was_judged_stays_when_the_world_moves_on():
-    """Columns that are read late are those of the moment of the query: places in bones' frames, names of the dead."""
+def test_judged_shots_stay_when_the_world_moves_on():
+    """Columns that are read late belong to the query's time: places in bones' frames, names of despawned characters."""
     rig, rng = cc.Rig.humanoid(), np.random.default_rng(9)
     world = cc.HitWorld(cc.Limbs.spheres([[0.0, 0, 9], [5, 0, 9]], 1.0, name=["lamp", "bell"]))
     ids = world.spawn(rig, 6)
@@ -199,8 +199,8 @@ def test_pellets_are_summed_by_shot(kind: str):
 
 
 @pytest.mark.parametrize("characters", [[0, 1], [-1, 1]])
-def test_a_victim_needs_no_damage(characters: list[int]):
-    """Whoever a shot passes through is hit: a limb of nobody hides no character behind it."""
+def test_victims_need_no_damage(characters: list[int]):
+    """Each character that a shot passes through is hit; a limb without a character hides none behind it."""
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [3, 0, 0]], 1.0, character=characters))
     judged = world.judge_segments([-5, 0, 0], [9, 0, 0], cc.Policy.penetration(0.0))
     victims = judged.by_shot().victims
@@ -222,7 +222,7 @@ def test_without_ids_each_ray_is_a_shot():
 # Decisions in words ---------------------------------------------------------------------------------------------------
 
 
-def test_a_decision_says_each_step():
+def test_a_decision_has_all_steps():
     boxes = [
         cc.Limbs.boxes([x, 0, 0], [0, 0, 0, 1], [half, 1, 1], character=who, hit_group=group, name=name)
         for x, half, who, group, name in ((3, 1, 7, 2, "arm"), (5, 2, 7, 3, "chest"), (5, 0.5, 7, 1, "heart"),
@@ -260,7 +260,7 @@ def test_every_reason_has_words():
     assert seen >= set(Reason) - {Reason.OVERLAPPED}
 
 
-# What is refused ------------------------------------------------------------------------------------------------------
+# Refused --------------------------------------------------------------------------------------------------------------
 
 AT = [[0.0, 0, 0], [1, 0, 0]], [[1.0, 0, 0], [2, 0, 0]]
 FIRST = POLICIES["first_surface"]
@@ -273,14 +273,14 @@ WRONG: dict[str, tuple[Callable[[cc.HitWorld], Any], str]] = {
 
 
 @pytest.mark.parametrize("which", WRONG)
-def test_what_is_refused(which: str):
+def test_bad_arguments(which: str):
     call, sentence = WRONG[which]
     with pytest.raises(ValueError, match=sentence):
         call(cc.HitWorld(mixed(28).limbs()))
 
 
 @pytest.mark.parametrize("ray", [3, -4, 1.0, [0], None, True])
-def test_there_is_no_decision_beyond_the_end(ray):
+def test_no_decision_beyond_the_last_ray(ray):
     judged = judged_by("penetration", 3)[-1]
     with pytest.raises(IndexError, match=re.escape(f"ray: expected -3 to 2, got {ray!r}; 3 rays were judged")):
         judged.explain(ray)

@@ -1,4 +1,4 @@
-"""Rigs of MJCF files: a model with every shape, MuJoCo's own kinematics, and files that hold none."""
+"""Rigs from MJCF files: a model with every shape, MuJoCo's own kinematics, and files without a valid model."""
 
 import re
 import sys
@@ -22,7 +22,7 @@ def rig_of(tmp_path: Path, text: str = MJCF, **options: str) -> cc.Rig:
 
 
 def test_bodies_are_bones_and_geoms_limbs(tmp_path):
-    """The floor is the world's; what collides with nothing is left out; defaults and fromto are resolved."""
+    """The floor is part of the world; geoms without collisions are left out; defaults and fromto are resolved."""
     rig = rig_of(tmp_path)
     assert rig.bone_names == ("hip", "thigh", "body_3", "ball")
     assert rig.parents.tolist() == [-1, 0, 1, -1]
@@ -39,13 +39,13 @@ def test_bodies_are_bones_and_geoms_limbs(tmp_path):
 
 
 def models(tmp_path: Path) -> list[Path]:
-    """Return the model above, and PyBullet's that MuJoCo compiles and that have limbs."""
+    """Return the model above, and those of PyBullet's that MuJoCo compiles and that have limbs."""
     (tmp_path / "model.xml").write_text(MJCF)
     names = ("ant", "humanoid", "humanoid_symmetric_no_ground", "inverted_pendulum", "pusher", "cylinder_fromtoX")
     return [tmp_path / "model.xml", *(data_folder() / "mjcf" / f"{name}.xml" for name in names)]
 
 
-def test_placed_limbs_are_where_mujoco_has_its_geoms(tmp_path):
+def test_placed_limbs_match_the_geoms_of_mujoco(tmp_path):
     rng = np.random.default_rng(1)
     for path in models(tmp_path):
         rig, model = cc.Rig.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
@@ -71,7 +71,7 @@ def test_placed_limbs_are_where_mujoco_has_its_geoms(tmp_path):
                 assert limbs.half_extents[limb].tolist() == size.tolist()
 
 
-def test_at_rest_the_bodies_are_where_mujoco_puts_them(tmp_path):
+def test_bodies_at_rest_match_mujoco(tmp_path):
     for path in models(tmp_path):
         rig, model = cc.Rig.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
         data = mujoco.MjData(model)
@@ -101,13 +101,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_files_that_hold_no_model(tmp_path, case):
+def test_files_without_a_model(tmp_path, case):
     text, message = BAD[case]
     with pytest.raises(ValueError, match=rf"^{re.escape(str(tmp_path / 'model.xml'))}[,:] .*{message}"):
         rig_of(tmp_path, text)
 
 
-def test_other_shapes_are_left_out_if_wanted(tmp_path):
+def test_other_shapes_are_skipped_on_request(tmp_path):
     assert "ball" not in rig_of(tmp_path, MESH, mesh="skip").limb_names
     assert len(rig_of(tmp_path, BAD["an egg"][0], mesh="skip").limbs) == 7
     with pytest.raises(ValueError, match="mesh: expected 'raise' or 'skip', got None"):
@@ -120,14 +120,14 @@ def test_without_mujoco_the_extra_is_named(tmp_path, monkeypatch):
         rig_of(tmp_path)
 
 
-def test_an_invented_name_is_nobodys(tmp_path):
+def test_generated_names_are_unique(tmp_path):
     """The second body has the name that the first one would get."""
     text = """<mujoco><worldbody><body><geom size="1"/><body name="body_1"><geom size="1"/></body>
     <body name="body_1_"><geom size="1"/></body><body><geom size="1"/></body></body></worldbody></mujoco>"""
     assert rig_of(tmp_path, text).bone_names == ("body_1__", "body_1", "body_1_", "body_4")
 
 
-def test_a_geom_that_collides_by_a_pair_alone_is_a_limb(tmp_path):
+def test_geoms_that_collide_only_by_a_pair_are_limbs(tmp_path):
     geom = '<geom name="{}" size="1" contype="0" conaffinity="0"/>'
     bodies = "".join(f'<body name="b{name}">{geom.format(name)}</body>' for name in "xyz")
     text = f'<mujoco><worldbody>{bodies}</worldbody><contact><pair geom1="x" geom2="z"/></contact></mujoco>'

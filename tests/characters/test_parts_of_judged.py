@@ -1,4 +1,4 @@
-"""Judged shots of some rays: columns, impacts and decisions are those of the whole; and the chords of impacts."""
+"""Judged shots of some rays: columns, impacts and decisions equal those of the whole; and the chords of impacts."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ POLICIES = {
 
 @pytest.mark.parametrize("kind", POLICIES)
 def test_some_rays_of_judged_shots(kind: str):
-    """Columns, impacts, sums and decisions of a part are those of its rays."""
+    """Columns, impacts, sums and decisions of a part equal those of its rays in the whole."""
     state, (starts, ends) = carried(mixed(28).limbs()), shots_at(mixed(28), 300)
     judged = state.judge_segments(starts, ends, POLICIES[kind], energy=np.random.default_rng(3).uniform(0.5, 5.0, 300))
     rays = np.random.default_rng(4).permutation(len(judged))[:120]
@@ -41,7 +41,7 @@ def test_some_rays_of_judged_shots(kind: str):
 
 
 def test_impacts_have_chords(tmp_path: Path):
-    """The whole, a part, and what comes from a file."""
+    """Of the whole, of a part, and of a loaded file."""
     state, rays = carried(mixed(28).limbs()), shots_at(mixed(28), 300)
     impacts = state.judge_segments(*rays, POLICIES["penetration"]).impacts
     chords, expected = impacts.chords, state.chords_segments(*rays)
@@ -57,7 +57,7 @@ def test_impacts_have_chords(tmp_path: Path):
     assert loaded[3:40] == expected[3:40]
 
 
-def test_chords_of_impacts_keep_their_moments_and_shape():
+def test_chords_of_impacts_keep_times_and_shape():
     history, _ = two_people()
     starts, ends = np.tile([[[-3.0, 0, 1]], [[-3.0, 0, 1.2]]], (1, 4, 1)), np.array([9.0, 0, 1])
     past = history.judge_segments(starts, ends, POLICIES["penetration"], 0.55)

@@ -1,4 +1,4 @@
-"""Policies as data: what they are made of, JSON, names of hit groups."""
+"""Policies as data: their fields, JSON, names of hit groups."""
 
 import json
 from fractions import Fraction
@@ -47,7 +47,7 @@ def test_tables_in_another_order_are_the_same_policy():
     assert hash(one) == hash(other)
 
 
-def test_the_schema_is_that_of_the_files():
+def test_the_schema_matches_the_files():
     schema = json.loads((files("cylcollide.characters") / "policy.schema.json").read_text())
     for policy in EVERY.values():
         content = json.loads(policy.to_json())
@@ -64,7 +64,7 @@ def test_the_schema_is_that_of_the_files():
             jsonschema.validate({**json.loads(P.first_surface().to_json()), **spoil}, schema)
 
 
-def test_a_policy_does_not_change():
+def test_policies_are_immutable():
     given = {"head": 4.0}
     policy = P.first_surface(given)
     given["head"] = 7.0
@@ -110,7 +110,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("which", WRONG)
-def test_what_is_no_policy(which: str):
+def test_invalid_policies(which: str):
     make, sentence = WRONG[which]
     with pytest.raises(ValueError, match=sentence):
         make()
@@ -147,7 +147,7 @@ def test_foreign_json(which: str, tmp_path: Path):
         P.load(path)
 
 
-def test_files_that_are_none(tmp_path: Path):
+def test_invalid_files(tmp_path: Path):
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match=r"bytes\.json"):
         P.load(tmp_path / "bytes.json")
@@ -168,7 +168,7 @@ def bare() -> cc.HitWorld:
     return cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [3, 0, 0]], 1.0, hit_group=[5, 1], character=2))
 
 
-def test_names_are_those_of_the_policy_or_of_the_rigs():
+def test_names_come_from_the_policy_or_the_rigs():
     assert shot(P.most_important(["head"], {"head": 4}, groups={"head": 1}), bare()) == (1, 4.0)
     assert shot(P.most_important([1], {1: 4}), bare()) == (1, 4.0)
     sentence = r"policy, order: .* \(known: none\), got 'head'; give its number"
@@ -182,7 +182,7 @@ def test_names_are_those_of_the_policy_or_of_the_rigs():
         shot(P.first_surface({1: 2, "head": 4}, groups={"head": 1}), bare())
 
 
-def test_characters_bring_the_names_of_their_rigs():
+def test_rigs_of_characters_bring_group_names():
     rig, world = cc.Rig.humanoid(), cc.HitWorld()
     ids = world.spawn(rig, 1)
     rest = rig.forward(np.zeros((1, 3)), [[0, 0, 0, 1]], rig.rest_orientations[None])
@@ -197,5 +197,5 @@ def test_characters_bring_the_names_of_their_rigs():
     assert np.isfinite(judged.local_position).all()
     with pytest.raises(ValueError, match=r"known: 'head' 1, 'torso' 2.*got 'tail'"):
         world.judge_segments(aim, aim, P.first_surface({"tail": 1}))
-    own = P.first_surface({"head": 4.0}, groups={"head": 77})  # the policy's own numbers come first
+    own = P.first_surface({"head": 4.0}, groups={"head": 77})  # the policy's own numbers take precedence
     assert world.judge_segments(aim - far, aim + far, own).damage[0] == 1.0

@@ -1,4 +1,4 @@
-"""Policies against a plain reference: worlds on a line in whole numbers, with every tie, and random crowds."""
+"""Policies against a plain reference: integer worlds on a line, with every tie, and random crowds."""
 
 from collections import Counter
 from fractions import Fraction
@@ -15,7 +15,7 @@ from cylcollide import Reason
 pytestmark = pytest.mark.plain_python
 
 LENGTH = 32
-"""Of the segments along the line: a power of two, so that fractions of whole numbers are exact."""
+"""Length of the segments along the line: a power of two, so that fractions of integers are exact."""
 
 POLICIES = {
     "first surface": cc.Policy.first_surface({1: 4.0, 2: 0.5}),
@@ -32,7 +32,7 @@ CORNERS = {
 
 
 class Line:
-    """Limbs along the x axis in whole numbers: boxes, balls, tubes across it, and thin boxes that a ray just grazes.
+    """Limbs at integers along the x axis: boxes, balls, tubes across it, and balls that a ray just touches.
 
     The last ones are statics.
     """
@@ -61,14 +61,14 @@ class Line:
         self.limbs = cc.Limbs.concat(parts)
 
     def world(self) -> cc.HitWorld:
-        """Return a world of them; the statics have two handles."""
+        """Return a world of the limbs; the statics have two handles."""
         made, middle = cc.HitWorld(self.limbs[: self.first_static]), (self.first_static + len(self.limbs) + 1) // 2
         for rows in (slice(self.first_static, middle), slice(middle, None)):
             made.add_static(self.limbs[rows])
         return made
 
     def crossings(self, start: int, step: int) -> list[Crossing]:
-        """Return what the segment from x = start to start + step crosses, in order."""
+        """Return the crossings of the segment from x = start to start + step, in order."""
         found = []
         for k, stretches in enumerate(self.stretches):
             for low, high in stretches:
@@ -83,7 +83,7 @@ class Line:
 
 @pytest.mark.parametrize("which", POLICIES)
 def test_every_tie_on_a_line(which: str):
-    """Whole numbers: both the library's arithmetic and the reference's are exact, and so are all columns."""
+    """With integers the arithmetic of both the library and the reference is exact, and so are all columns."""
     rng, policy, seen = np.random.default_rng(17), POLICIES[which], Counter[str]()
     for _ in range(sized(60)):
         line = Line(rng, int(rng.integers(1, 9)))
@@ -104,7 +104,7 @@ def test_every_tie_on_a_line(which: str):
 def check_line(
     line: Line, world: cc.HitWorld, policy: cc.Policy, rng: np.random.Generator, n: int = 12
 ) -> Counter[str]:
-    """Assert that n shots along the line are judged as by the reference; what was seen."""
+    """Assert that n shots along the line are judged like the reference; returns the counts of situations."""
     start, step = rng.integers(-4, LENGTH + 4, n), LENGTH * rng.choice([-1, 1], n)
     energy, seen = rng.integers(0, 25, n) / 2, Counter[str]()
     starts, ends = np.zeros((2, n, 3))
@@ -119,8 +119,8 @@ def check_line(
 
 
 @pytest.mark.parametrize("which", POLICIES)
-def test_statics_stop_a_shot_and_take_damage_if_they_are_named(which: str):
-    """Every tie on a line, some of whose limbs are statics; what lies behind one counts for penetration alone."""
+def test_statics_stop_shots_and_take_damage_if_they_are_named(which: str):
+    """Every tie on a line, some of whose limbs are statics; limbs behind one count for penetration only."""
     rng, policy, seen = np.random.default_rng(23), POLICIES[which], Counter[str]()
     for _ in range(sized(40)):
         line = Line(rng, int(n := rng.integers(2, 9)), int(rng.integers(1, n + 1)))
@@ -156,7 +156,7 @@ def test_random_shots_through_a_crowd(which: str, n: int):
 
 
 def test_the_first_surface_is_the_closest_hit():
-    """Where a limb that holds the start counts at the start, or not at all."""
+    """A limb that contains the start counts at the start, or not at all."""
     limbs = mixed(28).limbs()
     world, (starts, ends) = cc.HitWorld(limbs), shots_at(mixed(28), sized(600))
     for inside in ("hit", "ignore"):
@@ -168,7 +168,7 @@ def test_the_first_surface_is_the_closest_hit():
 
 
 def on_a_line(*limbs: tuple[float, float, int, int]) -> cc.HitWorld:
-    """Return a world of boxes from a to b on the x axis, of a character and a group."""
+    """Return a world of boxes from a to b on the x axis, each of a character and a group."""
     parts = [
         cc.Limbs.boxes([(a + b) / 2, 0, 0], [0, 0, 0, 1], [(b - a) / 2, 1, 1], character=who, hit_group=group)
         for a, b, who, group in limbs
@@ -192,8 +192,8 @@ def test_an_arm_does_not_shield_the_head_but_a_friend_does():
     assert (judged.character[0], judged.hit_group[0], judged.damage[0]) == (8, ARM, 10.0)
 
 
-def test_the_reference_can_tell_a_wrong_verdict():
-    """Each column that it looks at, spoiled."""
+def test_the_reference_detects_wrong_verdicts():
+    """Each compared column, with a wrong value."""
     world = on_a_line((2, 4, 1, ARM), (5, 6, 2, ARM))
     judged = world.judge_segments(*ALONG, cc.Policy.penetration(1.0), energy=10.0)
     right = verdict(
@@ -214,7 +214,7 @@ def test_the_reference_can_tell_a_wrong_verdict():
 
 
 def test_a_wall_between_arm_and_head():
-    """It stops what reaches it, and is told from limbs of nobody, which are among hits and victims."""
+    """The wall stops shots that reach it; unlike limbs without a character it is no hit and no victim."""
     policy = cc.Policy.most_important([HEAD, TORSO], {HEAD: 4.0})
     world = on_a_line((2, 3, 7, ARM), (8, 9, 7, HEAD), (10, 11, -1, ARM))
     wall = cc.Limbs.boxes([5, 0, 0], [0, 0, 0, 1], [0.5, 1, 1], name="wall")
@@ -237,7 +237,7 @@ def test_a_wall_between_arm_and_head():
 
 
 def test_a_shot_through_a_wall_has_a_victim():
-    """Its limb is the wall, the row that it enters first; the hit is that of the character, even without damage."""
+    """Its limb is the wall, the first entered row; the character counts as hit, even without damage."""
     world = on_a_line((8, 9, 7, ARM))
     world.add_static(cc.Limbs.boxes([5, 0, 0], [0, 0, 0, 1], [0.5, 1, 1]), hit_group=5)
     for loss, energy_left, victim in ((1.0, 2.0, 7), (5.0, 0.0, -1), (0.0, 4.0, 7)):

@@ -22,7 +22,7 @@ def rig() -> cc.Rig:
 # Placed -------------------------------------------------------------------------------------------------------------
 
 
-def test_placed_limbs_are_where_the_bones_carry_them(rig):
+def test_placed_limbs_follow_their_bones(rig):
     positions, orientations = random_poses(rig, 11)
     placed = rig.place(positions, orientations)
     assert len(placed) == 11 * EACH
@@ -55,14 +55,14 @@ def test_characters_are_numbered(rig, given, want):
     assert placed.character.tolist() == [number for number in want for _ in range(EACH)]
 
 
-def test_labels_of_the_rig_stay_without_a_number():
+def test_rig_labels_stay_without_a_number():
     limbs = cc.Limbs.spheres(np.zeros((2, 3)), 1.0, character=[5, 6])
     rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [STILL], limbs, 0)
     assert rig.place(np.zeros((2, 1, 3)), [[STILL], [STILL]]).character.tolist() == [5, 6, 5, 6]
 
 
 def test_bits_do_not_depend_on_the_batch(rig):
-    """One by one, some and all; given as arrays of any form."""
+    """One by one, some and all; arrays in any form."""
     positions, orientations = random_poses(rig, 21)
     placed = rig.place(positions, orientations, character=np.arange(21))
     one_by_one = [rig.place(positions[c], orientations[c], character=c) for c in range(21)]
@@ -71,7 +71,7 @@ def test_bits_do_not_depend_on_the_batch(rig):
     assert rig.place(np.asfortranarray(positions), orientations.tolist(), character=np.arange(21)) == placed
 
 
-def test_a_box_turned_by_its_bone_is_hit_where_it_is():
+def test_a_box_turned_by_its_bone_is_hit_in_place():
     limbs = cc.Limbs.boxes([[1.0, 0.0, 0.0]], STILL, [2.0, 0.1, 0.1])
     rig = cc.Rig(["turret"], [-1], [[0, 0, 0]], [STILL], limbs, 0)
     across, along = [[0, 2.5, 1], [0, 2.5, -1]], [[2.5, 0, 1], [2.5, 0, -1]]
@@ -81,7 +81,7 @@ def test_a_box_turned_by_its_bone_is_hit_where_it_is():
 
 
 def test_points_stay_points_and_the_shortest_axes_may_not_shrink():
-    """A ball far away is one; a limb whose axis would become shorter than 2**-500 is refused."""
+    """A sphere far away keeps p1 = p2; a limb whose axis would become shorter than 2**-500 is refused."""
     eighth = [[[0.0, 0.0, np.sin(np.pi / 8), np.cos(np.pi / 8)]]]
     ball, short = cc.Limbs.spheres([1, 1, 1], 1.0), cc.Limbs.capsules([0, 0, 0], [2.0**-500, 0, 0], 1.0)
     of_ball, of_short = (cc.Rig(["b"], [-1], [[0, 0, 0]], [STILL], limbs, 0) for limbs in (ball, short))
@@ -121,14 +121,14 @@ def put(array, where, value):
 
 
 @pytest.mark.parametrize("case", POSES)
-def test_poses_that_place_nothing(rig, case):
+def test_invalid_poses(rig, case):
     change, message = POSES[case]
     with pytest.raises(ValueError, match=message):
         rig.place(*change(*random_poses(rig, 9)))
 
 
 @pytest.mark.parametrize("character", [[1, 2, 3], -2, 2**31, 1.5, "me", [True, False]])
-def test_characters_that_are_no_numbers(rig, character):
+def test_invalid_characters(rig, character):
     with pytest.raises(ValueError, match=r"^character: expected"):
         rig.place(*random_poses(rig, 2), character=character)
 
@@ -136,8 +136,8 @@ def test_characters_that_are_no_numbers(rig, character):
 # Posed by joints ----------------------------------------------------------------------------------------------------
 
 
-def test_at_rest_bones_stand_as_given(rig):
-    """Positions relative to parents; the second root beside the first."""
+def test_bones_at_rest(rig):
+    """Positions are relative to parents; the second root stands beside the first."""
     positions, orientations = rig.forward([1.0, 2.0, 3.0], STILL, rig.rest_orientations)
     assert positions.shape == (1, 4, 3)
     assert orientations.shape == (1, 4, 4)
@@ -150,14 +150,14 @@ def test_at_rest_bones_stand_as_given(rig):
 
 
 def test_a_character_turns_as_a_whole(rig):
-    """The root's own orientation comes last: further roots go round with it."""
+    """The root orientation is applied last: further roots turn with it."""
     quarter = [0.0, 0.0, 1.0, 1.0]
     before, _ = rig.forward([0, 0, 0], STILL, rig.rest_orientations)
     after, _ = rig.forward([0, 0, 0], quarter, rig.rest_orientations)
     assert after[0] == pytest.approx(before[0][:, [1, 0, 2]] * [-1, 1, 1], abs=1e-15)
 
 
-def test_a_joint_carries_what_hangs_on_it(rig):
+def test_a_joint_carries_its_descendants(rig):
     joints = np.array(rig.rest_orientations)
     joints[1] = [1.0, 0.0, 0.0, 0.0]  # the knee, half a turn about x
     positions, orientations = rig.forward([0, 0, 0], STILL, joints)
@@ -167,7 +167,7 @@ def test_a_joint_carries_what_hangs_on_it(rig):
     assert orientations[0, 2] == pytest.approx([float(c) / 8**0.5 for c in want])
 
 
-def test_one_row_stands_for_all(rig):
+def test_one_row_is_broadcast(rig):
     roots = np.random.default_rng(1).normal(size=(12, 3))
     joints = np.random.default_rng(2).normal(size=(12, 4, 4))
     turns = np.tile([0.1, 0.2, 0.3, 0.4], (12, 1))
@@ -194,7 +194,7 @@ JOINTS = {
 
 
 @pytest.mark.parametrize("case", JOINTS)
-def test_joints_that_pose_nothing(rig, case):
+def test_invalid_joints(rig, case):
     arguments, message = JOINTS[case]
     with pytest.raises(ValueError, match=message):
         rig.forward(*arguments)

@@ -1,4 +1,4 @@
-"""Quaternions as users call them: what they turn, both orders, shapes that broadcast, and bad numbers."""
+"""The public functions on quaternions: rotations, both orders, broadcasting shapes, and bad numbers."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def unit(q):
 
 
 def vectors_turned(q, vectors):
-    """By rational arithmetic, rounded once."""
+    """Rotate by rational arithmetic, rounded once."""
     return np.array([[float(c) for c in turned(rational(one), rational(v))] for one, v in zip(q, vectors, strict=True)])
 
 
@@ -25,7 +25,7 @@ def as_order(q, order):
     return q if order == "xyzw" else q[..., [3, 0, 1, 2]]
 
 
-def test_a_product_turns_by_the_second_first():
+def test_a_product_applies_the_second_first():
     product = cc.quaternions.multiply(unit(A), unit(B))
     expected = vectors_turned(A, vectors_turned(B, AXES))
     assert np.abs(vectors_turned(product, AXES) - expected).max() < 1e-14
@@ -53,7 +53,7 @@ def test_a_matrix_turns_as_its_quaternion():
     assert np.abs(vectors_turned(got, AXES) - vectors_turned(A, AXES)).max() < 1e-14
 
 
-def test_slerp_has_even_speed_and_goes_the_short_way():
+def test_slerp_is_uniform_and_goes_the_short_way():
     """Equal steps; the turn from a to the middle is half of that from a to b."""
     steps = cc.quaternions.slerp(A[:, None], B[:, None], np.linspace(0.0, 1.0, 9))
     assert steps.shape == (40, 9, 4)
@@ -82,7 +82,7 @@ def test_slerp_between_equal_turns_is_that_turn(share: float):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_orders(order):
-    """Arguments and results have the same order, and the same numbers."""
+    """Arguments and results use the same order, and the same numbers."""
     q = cc.quaternions
     a, b = as_order(A, order), as_order(B, order)
     assert q.multiply(a, b, order=order).tobytes() == as_order(q.multiply(A, B), order).tobytes()

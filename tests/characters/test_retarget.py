@@ -1,4 +1,4 @@
-"""A clip on a rig of other proportions, axes, names and rest: limbs point where those of the clip do."""
+"""A clip on a rig of other proportions, axes, names and rest pose: limbs point as in the clip."""
 
 from pathlib import Path
 
@@ -30,8 +30,8 @@ def directions(rig, positions, one, other):
 
 
 @pytest.mark.parametrize("up", ["y", "z"])
-def test_limbs_point_where_those_of_the_clip_do(jump, up):
-    """The humanoid's arms hang at rest and those of the clip are stretched; it may also stand about another axis."""
+def test_limbs_point_as_in_the_clip(jump, up):
+    """The humanoid's arms hang at rest and the clip's are stretched; the humanoid's up axis may differ."""
     rig, own, times = cc.Rig.humanoid(1.0, up=up), own_rig(jump), jump.times[::17]
     moved = jump.retargeted(rig)
     got, _ = rig.forward(*moved.at(times, rig))
@@ -58,7 +58,7 @@ def test_its_own_skeleton_moves_as_before(jump):
 
 
 def test_turned_rest_frames_and_a_root_above_the_hips_change_nothing(jump):
-    """Bones of other frames at rest, twice as large, below a bone and beside another tree."""
+    """Bones with other frames at rest, twice as large, below another bone and beside another tree."""
     rng, count = np.random.default_rng(3), len(jump.bone_names)
     world = [skins.matrix([0, 0, 0], q) for q in rng.normal(size=(count, 4))]
     plain, places, turns = own_rig(jump), [], []
@@ -81,8 +81,8 @@ def test_turned_rest_frames_and_a_root_above_the_hips_change_nothing(jump):
 
 
 @pytest.mark.parametrize("name", ["prop", "Hips"])
-def test_another_root_before_the_person_changes_nothing(jump, name):
-    """Also one that has the name of a bone of the clip: the tree with most pairs moves."""
+def test_another_root_before_the_person_has_no_effect(jump, name):
+    """Even if it is named like a bone of the clip: the tree with most pairs moves."""
     person, times = cc.Rig.humanoid(up="y"), jump.times[:200:20]
     bones = {"pelvis": "Hips", "left_thigh": "LeftUpLeg", "left_shank": "LeftLeg", "right_thigh": "RightUpLeg"}
     rig = cc.Rig(
@@ -111,7 +111,7 @@ def test_bones_may_be_named(jump):
         (cc.Rig(["x"], [-1], [[0, 0, 0]], [IDENTITY], cc.Limbs.spheres([[0, 0, 0]], 1), 0), None, "give a mapping"),
     ],
 )  # fmt: skip
-def test_what_does_not_suit_is_refused(jump, rig, bones, message):
+def test_bad_arguments(jump, rig, bones, message):
     with pytest.raises(ValueError, match=message):
         jump.retargeted(rig, bones)
 
@@ -133,7 +133,7 @@ def test_standard_names_are_parts_of_a_person(names):
     assert standard_names.roles(names) == {role: row for row, role in enumerate(ROLES)}
 
 
-def test_a_rig_whose_directions_are_unknown_is_taken_as_it_is(jump):
+def test_a_rig_with_unknown_directions_is_kept_unchanged(jump):
     """The head is beside the hips, on the line from left to right."""
     names, beside = ["Hips", "Head", "LeftUpLeg", "RightUpLeg"], [[0, 0, 0], [1, 0, 0], [1, 0, 0], [-1, 0, 0]]
     rig = cc.Rig(names, [-1, 0, 0, 0], beside, [IDENTITY] * 4, cc.Limbs.spheres([[0, 0, 0]], 0.1), 0)

@@ -1,4 +1,4 @@
-"""Rig: what it holds, and what it refuses."""
+"""Rig: its fields, and refused arguments."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def rig() -> cc.Rig:
     return mixed_rig()
 
 
-def test_a_rig_has_what_it_was_given(rig):
+def test_a_rig_keeps_its_arguments(rig):
     assert rig.bone_names == BONES
     assert rig.parents.tolist() == PARENTS
     assert rig.parents.dtype == rig.limb_bone.dtype == np.int32
@@ -91,14 +91,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_no_rig_can_be_made_of(case):
+def test_bad_arguments(case):
     changes, message = REFUSED[case]
     with pytest.raises(ValueError, match=message):
         mixed_rig(**changes)
 
 
 def test_arguments_may_have_any_form(rig):
-    """Integers of any kind, lists and float32 of the same numbers."""
+    """Integers of any kind, lists, and object arrays with the same numbers."""
     same = mixed_rig(
         bone_names=list(BONES),
         parents=np.array(PARENTS, np.int8),

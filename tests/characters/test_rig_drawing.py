@@ -1,4 +1,4 @@
-"""Rigs drawn: a picture from two sides."""
+"""Figures of rigs from two sides."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import cylcollide as cc
 
 
 @pytest.mark.parametrize(("rig", "axes"), [(cc.Rig.humanoid(), "yzxz"), (cc.Rig.humanoid(up="y"), "xyzy")])
-def test_a_person_is_seen_from_the_front_and_from_the_side(rig, axes, tmp_path):
+def test_a_person_is_drawn_from_the_front_and_the_side(rig, axes, tmp_path):
     figure = rig.plot(tmp_path / "rig.png")
     assert (tmp_path / "rig.png").read_bytes()[:4] == b"\x89PNG"
     front, side = figure.axes

@@ -1,4 +1,4 @@
-"""Rigs made of others: scaled, in other hit groups, without bones that carry nothing."""
+"""Derived rigs: scaled, with other hit groups, without bones that carry nothing."""
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ def at_rest(rig, k: int = 1):
 
 
 @pytest.mark.parametrize("by", [0.5, 1.0, 2.0, 2.0**60])
-def test_a_scaled_rig_is_hit_where_the_scaled_world_is(by: float):
-    """By powers of two every number is the scaled one."""
+def test_a_scaled_rig_has_scaled_limbs(by: float):
+    """Powers of two scale every number exactly."""
     rig = mixed_rig()
     larger = rig.scaled(by)
     positions, orientations = random_poses(rig, 5)
@@ -45,7 +45,7 @@ def test_a_scale_of_any_kind(kind: type):
 
 
 @pytest.mark.parametrize("by", [0.0, -1.0, np.nan, np.inf, True, "2", None, 1e200])
-def test_what_is_no_scale(by):
+def test_invalid_scales(by):
     with pytest.raises(ValueError, match="by: expected a number > 0"):
         HUMANOID.scaled(by)
 
@@ -84,7 +84,7 @@ def test_new_groups_have_numbers():
 
 @pytest.mark.parametrize("groups", [{"skull": 2**31}, {"skull": 10**5000}, {"skull": "one"}, {3: 4}, ["skull"]])
 @pytest.mark.parametrize("patterns", [None, {"head": "skull"}])
-def test_what_is_no_number_of_a_group(patterns: dict[str, str] | None, groups):
+def test_invalid_group_numbers(patterns: dict[str, str] | None, groups):
     with pytest.raises(ValueError, match=r"^groups: expected a "):
         HUMANOID.with_groups(patterns, groups)
 
@@ -101,7 +101,7 @@ def test_what_is_no_number_of_a_group(patterns: dict[str, str] | None, groups):
         ("head", "patterns: expected a mapping of patterns to groups, got 'head'"),
     ],
 )
-def test_what_is_no_group(patterns, message: str):
+def test_invalid_groups(patterns, message: str):
     with pytest.raises(ValueError, match=message):
         HUMANOID.with_groups(patterns)
 
@@ -125,7 +125,7 @@ NAMES = {
 @pytest.mark.parametrize("prefix", ["", "mixamorig:", "Armature:"])
 @pytest.mark.parametrize("names", NAMES)
 def test_standard_names(names: str, prefix: str):
-    """Every bone carries a ball; a hat hangs on the head, an anklet on the last bone, and nothing above is known."""
+    """Every bone carries a ball; a hat is below the head, an anklet below the last bone; the root's name is unknown."""
     bones, groups = zip(*(word.split(":") for word in NAMES[names].split()), strict=True)
     n, head = len(bones), groups.index("head") + 1
     given = ["Armature", *(prefix + bone for bone in bones), "hat", "anklet"]
@@ -153,7 +153,7 @@ def test_a_rig_with_other_names():
 
 
 def bare_tree(carriers, seed: int = 1):
-    """A tree of ten bones, of which some carry balls, in any order: 0 (1 (2 3 (4 5)) 6 (7)) and 8 (9)."""
+    """A tree of ten bones, some of which carry balls, in any order: 0 (1 (2 3 (4 5)) 6 (7)) and 8 (9)."""
     rng = np.random.default_rng(seed)
     limbs = cc.Limbs.capsules(*rng.normal(size=(2, len(carriers), 3)), 0.1)
     parents = [-1, 0, 1, 1, 3, 3, 0, 6, -1, 8]
@@ -183,8 +183,8 @@ def test_pruned_places_the_same_limbs(carriers):
 
 
 @pytest.mark.parametrize("carriers", TREES)
-def test_pruned_holds_dropped_joints_at_rest(carriers):
-    """Kept joints turn anyhow, in the frame of the nearest kept bone above."""
+def test_pruned_keeps_dropped_joints_at_rest(carriers):
+    """Kept joints turn arbitrarily, in the frame of the nearest kept bone above."""
     rig = bare_tree(carriers)
     pruned, kept = rig.pruned()
     rng = np.random.default_rng(2)

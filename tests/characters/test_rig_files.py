@@ -1,4 +1,4 @@
-"""Rigs in files: nothing is lost, the schema holds, and no foreign file becomes a rig."""
+"""Rigs in files: nothing is lost, the schema holds, and other files are refused."""
 
 import copy
 import json
@@ -24,7 +24,7 @@ SCHEMA = json.loads(Path(rig_files.__file__).with_name("rig.schema.json").read_t
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return what the file of the mixed rig says."""
+    """Return the JSON content of the mixed rig's file."""
     path = tmp_path_factory.mktemp("rig") / "rig.json"
     mixed_rig().save(path)
     return json.loads(path.read_text())
@@ -52,7 +52,7 @@ def test_a_round_trip_keeps_every_bit(rig: cc.Rig, tmp_path: Path):
 
 
 def test_every_kind_of_number_stays(tmp_path: Path):
-    """Zeros with their sign, numbers below 2**-1022, the largest and the smallest, and names of any text."""
+    """Signed zeros, subnormal numbers, the largest and the smallest, and names of any text."""
     places = [[-0.0, 5e-324, 2.0**500], [0.1, -1e-310, -(2.0**500)]]
     turns = [[-0.0, 0.0, 2.0**-500, 0.0], [1e150, -0.0, 1 / 3, 5e-324]]
     limbs = cc.Limbs.tapered_cylinders(
@@ -74,7 +74,7 @@ def test_every_kind_of_number_stays(tmp_path: Path):
     assert again.limbs.p1.tobytes() == rig.limbs.p1.tobytes()
 
 
-def test_what_may_be_left_out_may_be_left_out(tmp_path: Path):
+def test_optional_fields_may_be_left_out(tmp_path: Path):
     bone = {"name": "hip", "parent": None, "position": [0, 0, 1], "orientation": [0, 0, 0, 1]}
     limb = {"bone": "hip", "shape": "sphere", "center": [0, 0, 0], "radius": 1}
     content = {"format": "cylcollide rig", "version": 1, "bones": [bone], "limbs": [limb]}
@@ -114,7 +114,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
 
 
 def changed(path: tuple[Any, ...], change: Callable[[Any, Any], None]) -> Any:
-    """Return a function from the content to another one, of which what holds a place has changed."""
+    """Return a function that returns a copy of the content in which the container at a path has changed."""
 
     def of(content: Any) -> Any:
         content = copy.deepcopy(content)
@@ -125,7 +125,7 @@ def changed(path: tuple[Any, ...], change: Callable[[Any, Any], None]) -> Any:
 
 
 def at(*path: Any) -> Any:
-    """Return a function that puts a value at a place of the content."""
+    """Return a function that takes a value and returns a change that puts it at this path."""
     return lambda value: changed(path, lambda inner, key: setitem(inner, key, value))
 
 
@@ -169,7 +169,7 @@ BY_FORM = {
     "groups in a list": (at("groups")([1]), r"groups: expected a mapping"),
     "a group of text": (at("groups", "leg")("4"), r"groups: expected a name and an integer.*'4'"),
 }
-"""A change of the content, which the schema forbids too, and what the message says."""
+"""Changes of the content that the schema forbids, too, and the messages."""
 
 BY_MEANING = {
     "a parent that is not there": (at("bones", 1, "parent")("wing"), r"bones\[1\].parent: expected the name of a bone"),
@@ -187,11 +187,11 @@ BY_MEANING = {
     "a sheared box": (at("limbs", BOX, "axes", 0)([1, 0.1, 0]), r"limbs\[12\]: expected axes of length 1"),
     "one number for two groups": (at("groups", "weapon")(4), r"groups: expected one name a number"),
 }
-"""The same, where a schema cannot say it."""
+"""Changes that a schema cannot detect, and the messages."""
 
 
 @pytest.mark.parametrize("case", [*BY_FORM, *BY_MEANING])
-def test_files_that_hold_no_rig(content: Any, tmp_path: Path, case: str):
+def test_files_without_a_rig(content: Any, tmp_path: Path, case: str):
     change, message = {**BY_FORM, **BY_MEANING}[case]
     file, spoiled = tmp_path / "rig.json", change(content)
     if case == "no length":
@@ -216,14 +216,14 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("case", TEXTS)
-def test_files_of_others(tmp_path: Path, case: str):
+def test_other_files(tmp_path: Path, case: str):
     file = tmp_path / "rig.json"
     file.write_bytes(TEXTS[case].encode("utf-8", "surrogateescape"))
     with pytest.raises(ValueError, match=rf"^{re.escape(str(file))}: the file: expected JSON, got \w+: "):
         cc.Rig.load(file)
 
 
-def test_deep_values_are_named_shortly(content: Any, tmp_path: Path):
+def test_deep_values_are_shortened(content: Any, tmp_path: Path):
     """At every depth, down to lists that cannot be read."""
     file, messages = tmp_path / "rig.json", []
     text = json.dumps(at("bones", 0, "position")("HERE")(content))

@@ -1,4 +1,4 @@
-"""Whether the sides of a rig are alike, and by how much not."""
+"""Whether the sides of a rig are symmetric, and their differences."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_the_humanoid_is_symmetric(up: str):
         assert len(names) == 11
 
 
-def test_by_how_much_a_pair_differs():
+def test_differences_of_a_pair():
     found = with_limb(HUMANOID, "left_hand", lambda limb: limb.inflated(0.25)).symmetry()
     worst = found.difference.argmax()
     assert [NAMES[row] for row in found.pairs[worst]] == ["left_hand", "right_hand"]
@@ -66,7 +66,7 @@ def test_a_limb_on_the_plane_is_its_own_mirror_image():
     ],
 )
 def test_ends_in_either_order(make, ends: bool):
-    """A capsule from elbow to hand is one from hand to elbow; a tapered cylinder is not."""
+    """A capsule is the same with its ends swapped; a tapered cylinder is not."""
     a, b = np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.5, 3.0])
     image = make(a, b)
     flip = np.array([-1.0, 1.0, 1.0])
@@ -83,7 +83,7 @@ def test_ends_in_either_order(make, ends: bool):
     assert rig.symmetry().normal == pytest.approx([1.0, 0.0, 0.0]) or not ends
 
 
-def test_names_of_bones_serve_limbs_without_names():
+def test_names_of_bones_serve_unnamed_limbs():
     names = ["hips", "LThumb", "RThumb", "leftEye"]
     at = [[0, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0.1, 1]]
     limbs = cc.Limbs.spheres(np.zeros((5, 3)), [0.1, 0.2, 0.2, 0.3, 0.25])
@@ -100,8 +100,8 @@ def test_another_shape_is_infinitely_different():
     assert np.isinf(rig.symmetry("y").difference).sum() == 1
 
 
-def test_a_rig_turned_away():
-    """The plane is found where the character's frame has none."""
+def test_a_rotated_rig():
+    """The plane is found although it is not aligned with the character's frame."""
     rng = np.random.default_rng(1)
     turn, move = cc.quaternions.from_axis_angle(rng.normal(size=3), 1.0), rng.normal(size=3)
     places, turns = HUMANOID.rest_positions.copy(), HUMANOID.rest_orientations.copy()
@@ -119,6 +119,6 @@ def test_a_rig_turned_away():
          "plane: expected limbs whose names differ by their side"),
     ],
 )  # fmt: skip
-def test_what_is_refused(rig: cc.Rig, plane, message: str):
+def test_bad_arguments(rig: cc.Rig, plane, message: str):
     with pytest.raises(ValueError, match=message):
         rig.symmetry(plane)

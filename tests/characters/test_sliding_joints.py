@@ -1,4 +1,4 @@
-"""Joints that slide, or turn beside a bone's origin: where PyBullet and MuJoCo put the bodies, and what is refused."""
+"""Joints that slide, or turn about a point beside a bone's origin: PyBullet's and MuJoCo's places, and refusals."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ ALONG = np.array([0.6, 0.0, 0.8])
 
 
 def joints_of(rig: cc.Rig, anchor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Joint orientations and positions of the moments; the hand turns about `anchor`, in its own frame."""
+    """Joint orientations and positions of the four moments; the hand turns about `anchor`, in its own frame."""
     turns, places = np.tile(rig.rest_orientations, (4, 1, 1)), np.tile(rig.rest_positions, (4, 1, 1))
     places[:, 1] += quaternions.rotated(rig.rest_orientations[1], SLIDE[:, None] * ALONG)
     own = quaternions.about_axis(1, TURN)
@@ -47,12 +47,12 @@ def joints_of(rig: cc.Rig, anchor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check(got: tuple[np.ndarray, np.ndarray], want: tuple[np.ndarray, np.ndarray], error: float) -> None:
-    """The same places, and the same turns up to the sign of the quaternion."""
+    """Assert equal places, and equal turns up to the sign of the quaternion."""
     assert np.abs(got[0] - want[0]).max() < error
     assert np.abs(1.0 - np.abs(quaternions.dot(got[1], want[1]))).max() < error
 
 
-def test_a_sled_on_a_rail_is_where_pybullet_has_it(tmp_path):
+def test_a_sled_on_a_rail_matches_pybullet(tmp_path):
     p = pytest.importorskip("pybullet")
     from cylcollide import bullet  # needs pybullet
 
@@ -75,7 +75,7 @@ def test_a_sled_on_a_rail_is_where_pybullet_has_it(tmp_path):
         p.disconnect(client)
 
 
-def test_a_crane_is_where_mujoco_has_it(tmp_path):
+def test_a_crane_matches_mujoco(tmp_path):
     """A joint that slides, and a hinge beside the origin of its body, for four moments at once."""
     mujoco = pytest.importorskip("mujoco")
     (tmp_path / "crane.xml").write_text(CRANE)

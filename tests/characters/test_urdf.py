@@ -1,4 +1,4 @@
-"""Rigs of URDF files: PyBullet's robots, a robot with every shape, and files that hold none."""
+"""Rigs from URDF files: PyBullet's robots, a robot with every shape, and files without a valid one."""
 
 import math
 import re
@@ -21,7 +21,7 @@ def rig_of(tmp_path: Path, text: str = URDF, **options: str) -> cc.Rig:
 
 
 def test_links_are_bones_and_collisions_limbs(tmp_path):
-    """Parents come first, whatever the order of the file; a limb is called as its collision is, else as its link."""
+    """Parents come first, whatever the order of the file; a limb has the name of its collision, or else of its link."""
     rig = rig_of(tmp_path)
     assert rig.bone_names == ("pole", "arm", "head", "hat")
     assert rig.parents.tolist() == [-1, 0, 0, 2]
@@ -42,7 +42,7 @@ def test_links_are_bones_and_collisions_limbs(tmp_path):
     assert limbs.radius.tolist() == [0.1, 0.0, 0.2, 0.05, 0.15]
 
 
-def test_a_posed_robot_is_where_its_joints_say(tmp_path):
+def test_a_posed_robot_follows_its_joints(tmp_path):
     rig = rig_of(tmp_path)
     placed = rig.place(*rig.forward([1, 2, 3], STILL, rig.rest_orientations))
     assert placed.p2[3] == pytest.approx([1.1, 2.6, 3.5])  # the arm, a quarter turn about z
@@ -53,7 +53,7 @@ HUMANOID = "humanoid/humanoid.urdf"
 
 
 def test_pybullets_robots():
-    """Of all but a thousand random heaps: read, or refused by a message that begins with the file."""
+    """All but a thousand random heaps: read, or refused by a message that begins with the file."""
     files = [path for path in sorted(data_folder().rglob("*.urdf")) if "random_urdfs" not in path.parts]
     assert len(files) > 90
     limbs = refused = 0
@@ -133,13 +133,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_files_that_hold_no_robot(tmp_path, case):
+def test_files_without_a_robot(tmp_path, case):
     text, message = BAD[case]
     with pytest.raises(ValueError, match=rf"^{re.escape(str(tmp_path / 'robot.urdf'))}[,:] .*({message})"):
         rig_of(tmp_path, text)
 
 
-def test_other_shapes_are_left_out_if_wanted(tmp_path):
+def test_other_shapes_are_skipped_on_request(tmp_path):
     text = swap('<sphere radius="0.15"/>', '<mesh filename="head.obj"/>')
     assert rig_of(tmp_path, text, mesh="skip").limb_names == ("pole", "foot", "pole_3", "arm")
     with pytest.raises(ValueError, match="mesh: expected 'raise' or 'skip', got 'wrap'"):
@@ -147,7 +147,7 @@ def test_other_shapes_are_left_out_if_wanted(tmp_path):
 
 
 def test_boxes_keep_their_turn(tmp_path):
-    """Angles about fixed axes, x first, as URDF has them."""
+    """Angles about fixed axes, x first, as in URDF."""
     roll, pitch, yaw = 0.3, -0.7, 1.9
     rig = rig_of(tmp_path, swap('xyz="0 0 -1"', f'xyz="0 0 -1" rpy="{roll} {pitch} {yaw}"'))
     cx, sx, cy, sy, cz, sz = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
@@ -164,7 +164,7 @@ def test_encodings_of_xml_are_read(tmp_path, encoding):
     assert cc.Rig.from_urdf(tmp_path / "other.urdf").limb_names == rig_of(tmp_path).limb_names
 
 
-def test_invented_names_differ_from_all_others(tmp_path):
+def test_generated_names_are_unique(tmp_path):
     shape = "<geometry><sphere radius='1'/></geometry></collision>"
     ball, named = f"<collision>{shape}", f"<collision name='{{}}'>{shape}"
     links = [f"<link name='a'>{3 * ball}</link>", f"<link name='a_2'>{ball}</link>"]
@@ -186,4 +186,4 @@ def test_a_robot_of_many_links_is_read_in_one_pass(tmp_path):
         return process_time() - began
 
     seconds(10)
-    assert seconds(4000) < 8 * seconds(1000)  # 16 where it takes n²
+    assert seconds(4000) < 8 * seconds(1000)  # the ratio is 16 for quadratic time

@@ -1,4 +1,4 @@
-"""A policy for each row: the bits of separate calls, in the present and the past; pellets of one weapon each."""
+"""A policy per row: the bits of separate calls, in the present and the past; one weapon for all pellets of a shot."""
 
 import pickle
 
@@ -27,14 +27,14 @@ def scene(n: int = N):
 
 
 def check_same(judged: cc.Judged, alone: cc.Judged) -> None:
-    """Every column and every impact has the same bits, every decision the same words."""
+    """Assert equal bits of every column and impact, and equal words of every decision."""
     assert not same_bits(judged, alone, fields=set(judged.fields) - {"shot"})
     assert not same_bits(judged.impacts, alone.impacts, fields=("offsets", *alone.impacts.fields))
     for i in range(len(alone)):
         assert str(judged.explain(i)) == str(alone.explain(i))
 
 
-def test_rows_are_those_of_separate_calls():
+def test_rows_equal_separate_calls():
     state, starts, ends, energy, which = scene(sized(N))
     judged = state.judge_segments(starts, ends, [WEAPONS[k] for k in which], energy=energy)
     kinds = ["first_surface", "longest_chord", "most_important", "penetration"]
@@ -47,7 +47,7 @@ def test_rows_are_those_of_separate_calls():
     assert len(set(judged.impacts.reason.tolist())) >= 7
 
 
-def test_rays_and_the_past_take_them_too():
+def test_rays_and_the_past_accept_them():
     state, starts, ends, energy, which = scene()
     world = cc.HitWorld(state.limbs)
     history = cc.PoseHistory(world)
@@ -114,7 +114,7 @@ def test_pellets_of_one_shot_have_one_weapon():
         ([WEAPONS[0], WEAPONS[1], cc.Policy.first_surface({"haed": 4.0})], "damage: .*'haed'"),
     ],
 )
-def test_what_is_refused(policy, message: str):
+def test_bad_arguments(policy, message: str):
     state, starts, ends, *_ = scene(3)
     with pytest.raises(ValueError, match=message):
         state.judge_segments(starts, ends, policy)

@@ -1,4 +1,4 @@
-"""What the past is at its bounds: a row a situation, each by every kind of query; what is refused changes nothing."""
+"""Histories at their limits: a row per situation, tested by every kind of query; refused calls change nothing."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from cylcollide.history import PoseHistory
 pytestmark = pytest.mark.plain_python
 
 FIRST, LAST = 1.0, 12.0
-"""Times of the first and the last tick that are kept; that of tick k is k."""
+"""Times of the first and last kept tick; tick k has time k."""
 
 
 def one_limb_rig(length: float, name: str) -> cc.Rig:
@@ -30,18 +30,18 @@ def story() -> PoseHistory:
     world, _, who = one_limb_world(mask=1)
     history = PoseHistory(world, ticks=12, teleport_distance=5.0)
     put(world, who, -10.0)
-    history.record(0)  # is forgotten
+    history.record(0)  # dropped later
     world.despawn(who)
     who = world.spawn(one_limb_rig(1.0, "arm"))
-    history.record(1)  # it has no pose yet
+    history.record(1)  # not posed yet
     for tick, x in ((2, 0.0), (3, 1.0)):
         put(world, who, x)
         history.record(tick)
     put(world, who, 3.0, teleport=True)
     put(world, who, 4.0)
-    history.record(4)  # was moved there at once
+    history.record(4)  # by a teleport
     put(world, who, 9.0)
-    history.record(5)  # no farther than the distance
+    history.record(5)  # exactly teleport_distance
     put(world, who, np.nextafter(14.0, np.inf))
     history.record(6)  # farther
     world.set_layers(who, 0)
@@ -59,7 +59,7 @@ def story() -> PoseHistory:
     history.record(11)
     put(world, other, 22.0)
     history.record(12)
-    world.despawn(other)  # the present has nobody
+    world.despawn(other)  # the present world is empty
     return history
 
 
@@ -92,7 +92,7 @@ ROWS = {
 
 
 def answers(history: PoseHistory, x: float, **when) -> list[bool]:
-    """Whether each kind of query, in every layer, says that there is a limb at x."""
+    """Whether each kind of query, in every layer, hits a limb at x."""
     start, end = np.array([x, -1.0, 0.0]), np.array([x, 1.0, 0.0])
     shot, ray, policy = (start, end), (start, end - start), cc.Policy.first_surface()
     return [
@@ -112,7 +112,7 @@ def test_situations(story: PoseHistory, what: str):
     time, limb = ROWS[what]
     limbs = story.limbs_at(time)
     if limb is None:
-        assert not limbs.mask.any()  # a hidden one has a row, in no layer
+        assert not limbs.mask.any()  # a hidden limb keeps its row, in no layer
         for x in (0.5, 1.5, 4.5, 9.5, 15.5, 16.5, 18.5, 20.5, 22.5):
             assert not any(answers(story, x, time=time))
         return
@@ -133,7 +133,7 @@ def test_situations(story: PoseHistory, what: str):
     assert hits.alpha[0] == time - int(time)
 
 
-# What is not kept ---------------------------------------------------------------------------------------------------
+# Times that are not kept --------------------------------------------------------------------------------------------
 
 OUTSIDE = {
     "a tick that is forgotten": 0.0,
@@ -190,8 +190,8 @@ NO_MOMENTS = {
 
 @pytest.mark.parametrize("what", NO_MOMENTS)
 @pytest.mark.parametrize("on_old", ["error", "clamp", "miss"])
-def test_what_is_no_moment(story: PoseHistory, what: str, on_old: str):
-    """Is refused whatever is said about times that are not kept; limbs_at has no such option."""
+def test_invalid_times(story: PoseHistory, what: str, on_old: str):
+    """Refused whatever `on_old` says; `limbs_at` has no such option."""
     when = NO_MOMENTS[what]
     with pytest.raises(ValueError, match=r"^(time|tick|alpha): "):
         story.cast_segments([0, -1, 0], [0, 1, 0], on_old=on_old, **when)
@@ -225,7 +225,7 @@ def test_no_rays_at_no_times(story: PoseHistory):
 
 
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_a_world_of_nothing(interpolate: str):
+def test_an_empty_world(interpolate: str):
     history = PoseHistory(cc.HitWorld(), interpolate=interpolate)
     with pytest.raises(ValueError, match="history: expected at least one tick, got none"):
         history.limbs_at(0.0)

@@ -1,4 +1,4 @@
-"""Two threads ask the past while a third moves the world and records it: each answer is that of one whole ring."""
+"""Two threads query the past while a third moves the world and records it: each answer belongs to one whole ring."""
 
 import time
 from collections import Counter
@@ -21,7 +21,7 @@ SHOTS = 6
 
 
 class Record:
-    """A life of characters: moves, records by either interpolation, and keeps a snapshot of each tick."""
+    """A life of characters that moves, records with either interpolation, and keeps a snapshot of each tick."""
 
     def __init__(self, life: Life) -> None:
         self.life, self.ticks = life, 0
@@ -31,7 +31,7 @@ class Record:
             self.step()
 
     def step(self) -> None:
-        """Record a tick; its snapshot is known before it is."""
+        """Record a tick; its snapshot is stored first."""
         for _ in range(4):
             self.life.step()
         self.snapshots[self.ticks] = self.life.world.snapshot()
@@ -42,7 +42,7 @@ class Record:
 
 
 class Asker:
-    """Asks about recorded ticks, which snapshots know, and about times between them."""
+    """Queries at recorded ticks, compared with snapshots, and at times between them."""
 
     def __init__(self, record: Record, seed: int) -> None:
         self.record, self.rng, self.seen = record, np.random.default_rng(seed), Counter()
@@ -53,13 +53,13 @@ class Asker:
         return min(self.seen[kind] for kind in ("answers", "hits", "chords")) > 30
 
     def ask(self) -> None:
-        """Ask and compare."""
+        """Query and compare."""
         history = self.record.histories[self.rng.integers(2)]
         self.ask_ticks(history)
         self.ask_times(history)
 
     def ask_ticks(self, history: PoseHistory) -> None:
-        """Assert that ticks are as their snapshots; by time, as they may be forgotten meanwhile."""
+        """Assert that ticks equal their snapshots; queries use times, since ticks may be dropped meanwhile."""
         last = self.record.ticks - 2
         known = [k for k in range(last - RING, last + 1) if k in self.record.snapshots]
         ticks = self.rng.choice(known, 4)
@@ -77,7 +77,7 @@ class Asker:
             self.check(history, hits[moment.rows], k, moment.time, fields, state, volley.rows(moment.rows))
 
     def ask_times(self, history: PoseHistory) -> None:
-        """Assert that times between ticks are as worlds of the limbs of that time."""
+        """Assert that times between ticks equal worlds of the limbs of that time."""
         times = history.times
         at = self.rng.uniform(times[0], times[-1], 2)
         fresh = []
@@ -108,7 +108,7 @@ class Asker:
                     self.seen["chords"] += len(want)
 
     def check(self, history: PoseHistory, hits, tick: int, at: float, fields, state, shots) -> bool:
-        """Assert that a moment is answered as this state answers, or not at all if it is forgotten."""
+        """Assert that a moment gives the answers of this state, or none if it was dropped."""
         if hits.tick[0] < 0:
             assert (hits.tick < 0).all()
             assert not hits.hit.any()
@@ -124,7 +124,7 @@ class Asker:
 
 
 @pytest.mark.parametrize("seconds", [1.5, pytest.param(60.0, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
-def test_the_past_is_asked_while_it_is_recorded(seconds: float):
+def test_the_past_is_queried_while_recorded(seconds: float):
     """Until the ring was filled a few times and each thread had answers; a busy machine gets a minute more."""
     record = Record(Life(np.random.default_rng(4), make_crowd(8)))
     askers = [Asker(record, 1), Asker(record, 2)]

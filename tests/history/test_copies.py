@@ -1,4 +1,4 @@
-"""Copies and pickles of histories: the ticks that they had, answers bit for bit, and a life of their own."""
+"""Copies and pickles of histories: the same ticks, answers bit for bit, and independence."""
 
 import gc
 import os
@@ -35,14 +35,14 @@ def test_a_copy_answers_as_the_history_did(how: str, interpolate: str):
     life.step()
     history.record(50.0)
     assert other.ticks.tolist() == list(range(5, 15))
-    del history, life  # whose arrays a copy does not read
+    del history, life  # a copy does not read their arrays
     gc.collect()
     assert not same_bits(want, other.cast_segments(start, end, times, on_old="clamp"))
 
 
 @pytest.mark.parametrize("how", COPIES)
-def test_a_copy_goes_on_by_itself(how: str):
-    """A deep copy or a pickle has a world of its own, a shallow copy records the same one; teleports are known on."""
+def test_a_copy_is_independent(how: str):
+    """A deep copy or a pickle has its own world, a shallow copy records the same one; teleports are kept."""
     world, ids, history = one_limb_history(AT_REST)
     other = COPIES[how](history)
     assert (other.world is world) == (how == "copy")
@@ -64,13 +64,13 @@ def test_a_world_and_its_history_stay_together(how: str):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_fork_records_on():
-    """Nobody is left there to give back the lock of a thread that recorded meanwhile."""
+def test_a_fork_can_record():
+    """In the child no thread exists to release a lock held while forking."""
     _, _, history = one_limb_history(AT_REST)
     with history._recording():
         child = os.fork()
         if child == 0:
-            signal.alarm(60)  # rather than to wait for ever
+            signal.alarm(60)  # rather than hang
             try:
                 os._exit(0 if history.record(1) == 1 else 2)
             finally:
@@ -79,7 +79,7 @@ def test_a_fork_records_on():
     assert history.record(1) == 1
 
 
-def test_what_is_recorded_is_not_written_through_a_copy():
+def test_copies_do_not_write_recorded_numbers():
     _, _, history = one_limb_history(AT_REST)
     for how in COPIES:
         limbs = COPIES[how](history).limbs_at(0)
@@ -87,7 +87,7 @@ def test_what_is_recorded_is_not_written_through_a_copy():
             limbs.p1[0] = 5.0
 
 
-def test_moments_of_a_result_are_no_arrays_of_the_caller():
+def test_times_of_a_result_do_not_alias_the_caller():
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     history = cc.PoseHistory(world, 2)
     history.record(0.0)

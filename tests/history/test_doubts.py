@@ -1,4 +1,4 @@
-"""Doubt about the past: promises hold at every moment of the interval, wherever limbs are within the radius."""
+"""Doubts about the past: promises hold at every moment of the interval, wherever limbs are within the radius."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def walkers(interpolate: str) -> cc.PoseHistory:
 
 
 def shots(history: cc.PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Segments through or past some limb at about the middle of the time."""
+    """Segments through or past some limb at about half of the recorded time."""
     limbs = history.limbs_at(1.5)
     k = rng.integers(0, len(limbs), n)
     aim = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.1 * rng.normal(size=(n, 3))
@@ -39,7 +39,7 @@ def shots(history: cc.PoseHistory, rng: np.random.Generator, n: int) -> tuple[np
 
 @pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_no_moment_breaks_a_promise(interpolate: str):
+def test_promises_hold_at_all_times(interpolate: str):
     history, rng = walkers(interpolate), np.random.default_rng(3)
     start, end = shots(history, rng, N)
     time, span = rng.uniform(1.0, 2.0, N), rng.choice([0.01, 0.1, 0.6], N)
@@ -64,7 +64,7 @@ def test_no_moment_breaks_a_promise(interpolate: str):
 
 
 @pytest.mark.machine_code
-def test_at_one_time_it_is_the_world_of_that_time():
+def test_at_one_time_it_equals_a_world_of_then():
     history, rng = walkers("bones"), np.random.default_rng(4)
     start, end = shots(history, rng, 2 * N)
     radius = rng.choice([0.0, 0.03], 2 * N)
@@ -75,7 +75,7 @@ def test_at_one_time_it_is_the_world_of_that_time():
     assert (found.tick == 1).all()
 
 
-def test_what_comes_jumps_or_is_protected_depends():
+def test_new_jumping_and_protected_limbs_depend():
     rig, world = cc.Rig.humanoid(), cc.HitWorld()
     pose = rig.forward([[0, 0, 1]], [0, 0, 0, 1], rig.rest_orientations[None])
     ids = world.spawn(rig, 1)
@@ -85,7 +85,7 @@ def test_what_comes_jumps_or_is_protected_depends():
             pose = rig.forward([[9, 0, 1]], [0, 0, 0, 1], rig.rest_orientations[None])
         world.set_poses(ids, *pose)
         history.record(tick)
-    shot = [-3, 50, 1], [3, 50, 1], 0.01  # far away from everyone
+    shot = [-3, 50, 1], [3, 50, 1], 0.01  # far from all limbs
     depends, excluded = [cc.Doubt.DEPENDS], [cc.Doubt.EXCLUDED]
     assert history.doubt_segments(*shot, 1.0, time_radius=1.0).verdict.tolist() == excluded
     assert history.doubt_segments(*shot, 1.0, time_radius=1.5).verdict.tolist() == depends  # not kept
@@ -104,7 +104,7 @@ def test_what_comes_jumps_or_is_protected_depends():
 def eventful_history(interpolate: str) -> tuple[cc.PoseHistory, dict[int, float]]:
     """Nine ticks: bare limbs move; characters walk, come, leave, jump, change layers; statics come, move, leave.
 
-    And from when two of them are protected.
+    Also the times from which two characters are protected.
     """
     rig, rng, bare = all_shapes_rig(), np.random.default_rng(8), mixed(7, seed=3).limbs()
     world = cc.HitWorld(bare)
@@ -135,7 +135,7 @@ def eventful_history(interpolate: str) -> tuple[cc.PoseHistory, dict[int, float]
 
 
 def identities(found: cc.Chords | cc.Doubts) -> list[tuple[int, int, int]]:
-    """Static, character and number of each limb among its own: its row may be another one at another tick."""
+    """Static, character and number within it of each limb, since its row may differ between ticks."""
     is_bare = (found.static < 0) & (found.rig_limb < 0)
     number = np.where(is_bare, found.limb, np.where(found.static >= 0, found.hit_group, found.rig_limb))
     return list(zip(found.static.tolist(), found.character.tolist(), number.tolist(), strict=True))
@@ -143,7 +143,7 @@ def identities(found: cc.Chords | cc.Doubts) -> list[tuple[int, int, int]]:
 
 @pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_all_that_may_be_hit_is_listed_whatever_comes_leaves_jumps_or_is_protected(interpolate: str):
+def test_all_possible_hits_are_listed_whatever_comes_leaves_jumps_or_is_protected(interpolate: str):
     (history, since), rng, n = eventful_history(interpolate), np.random.default_rng(9), 2500
     aim, start = 2.0 * rng.normal(size=(n, 3)) * [1, 1, 0.4], 4.0 * rng.normal(size=(n, 3))
     end, radius, mask = 2.0 * aim - start, rng.choice([0.0, 0.05], n), rng.choice([1, 2, 0xFFFFFFFF], n)
@@ -188,7 +188,7 @@ def strokes(history: cc.PoseHistory, rng: np.random.Generator, n: int) -> tuple[
 
 
 @pytest.mark.machine_code
-def test_a_stroke_at_one_time_is_that_of_the_world_of_that_time():
+def test_a_stroke_at_one_time_equals_a_world_of_then():
     history, rng = walkers("bones"), np.random.default_rng(5)
     blades = strokes(history, rng, N)
     found, expected = history.sweep_capsules(*blades, 1.25), cc.HitWorld(history.limbs_at(1.25)).sweep_capsules(*blades)
@@ -200,7 +200,7 @@ def test_a_stroke_at_one_time_is_that_of_the_world_of_that_time():
 
 @pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_moving_limbs_are_touched_when_it_says_and_not_before(interpolate: str):
+def test_moving_limbs_are_touched_at_the_fraction_not_before(interpolate: str):
     history, rng, resolution = walkers(interpolate), np.random.default_rng(6), 2.0**-8
     p, q, u, v, radius = strokes(history, rng, N)
     t0 = rng.uniform(0.0, 1.0, N)
@@ -221,7 +221,7 @@ def test_moving_limbs_are_touched_when_it_says_and_not_before(interpolate: str):
             assert hits.tick[i] <= hits.time[i] <= hits.tick[i] + 1
     with pytest.raises(ValueError, match="t1: expected t1 >= t0"):
         history.sweep_capsules(p[0], q[0], u[0], v[0], 0.1, 1.0, 0.5)
-    for on_old in ("error", "clamp", "miss"):  # time does not run backwards where it is not kept, either
+    for on_old in ("error", "clamp", "miss"):  # also refused where times are not kept
         for first, last in ((-1.0, -2.0), (99.0, 98.0), (99.0, -1.0)):
             with pytest.raises(ValueError, match="t1: expected t1 >= t0"):
                 history.sweep_capsules(p[0], q[0], u[0], v[0], 0.1, first, last, on_old=on_old)
@@ -231,8 +231,8 @@ def test_moving_limbs_are_touched_when_it_says_and_not_before(interpolate: str):
             history.sweep_capsules(p[:3], q[:3], u[:3], v[:3], 0.1, *times)
 
 
-def test_a_stroke_that_is_not_kept_has_no_tick():
-    """Whether it begins too early or ends too late."""
+def test_a_stroke_not_kept_has_no_tick():
+    """Its beginning is too early, or its end too late."""
     history = walkers("bones")
     t0, t1 = [-9.0, 0.5, 0.5], [0.5, 99.0, 1.0]
     hits = history.sweep_capsules(*strokes(history, np.random.default_rng(7), 3), t0, t1, on_old="miss")
@@ -245,14 +245,14 @@ def test_a_stroke_that_is_not_kept_has_no_tick():
 
 
 def two_balls(second: float = 9.0) -> tuple[cc.HitWorld, cc.PoseHistory, np.ndarray]:
-    """A world of two characters of one ball each, at 0 and at another place along x."""
+    """A world of two characters with one ball each, at 0 and at another place along x."""
     world = cc.HitWorld()
     ids = world.spawn(one_bone_rig(cc.Limbs.spheres([0, 0, 0], 1.0)), 2)
     world.set_poses(ids, [[[0, 0, 0]], [[second, 0, 0]]], [[[0, 0, 0, 1]]] * 2)
     return world, cc.PoseHistory(world), ids
 
 
-def test_a_certain_time_is_exact_beside_uncertain_ones():
+def test_certain_times_are_exact_beside_uncertain_ones():
     world, history, ids = two_balls()
     history.record(0.0)
     world.set_poses(ids[1], [[[50, 0, 0]]], [[[0, 0, 0, 1]]], teleport=True)
@@ -262,7 +262,7 @@ def test_a_certain_time_is_exact_beside_uncertain_ones():
     assert found.verdict.tolist() == [cc.Doubt.CERTAIN, cc.Doubt.DEPENDS, cc.Doubt.CERTAIN]
 
 
-def test_a_time_that_is_not_kept_is_doubted_unless_both_radii_are_0():
+def test_times_not_kept_are_doubted_unless_both_radii_are_0():
     _, history, _ = two_balls()
     history.record(0.0)
     history.record(1.0)
@@ -278,7 +278,7 @@ def test_a_time_that_is_not_kept_is_doubted_unless_both_radii_are_0():
 
 
 @pytest.mark.parametrize("far", [1e150, 2.0**499])
-def test_what_moves_farther_than_numbers_reach_depends(far: float):
+def test_limbs_beyond_the_number_range_depend(far: float):
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [5, 0, 0]], 1.0))
     history = cc.PoseHistory(world)
     for time, x in ((0.0, -far), (1.0, far)):
@@ -289,7 +289,7 @@ def test_what_moves_farther_than_numbers_reach_depends(far: float):
 
 
 @pytest.mark.parametrize("end", [1.0, 2.0])
-def test_a_stroke_sees_what_comes_at_the_tick_at_which_it_ends(end: float):
+def test_strokes_hit_limbs_that_appear_at_their_last_tick(end: float):
     world, history, ids = two_balls(100.0)
     for time in (0.0, end, 2.0 * end):
         history.record(time)

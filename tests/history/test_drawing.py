@@ -10,7 +10,7 @@ from cylcollide.limbs.pictures import GAP, HIT
 
 
 def person_who_walks() -> cc.PoseHistory:
-    """Return the history of a person that walks along y, 1 in a tick, and of a bare ball."""
+    """Return the history of a character that walks along y, 1 per tick, and of a bare ball."""
     world, rig = cc.HitWorld(cc.Limbs.spheres([0, 5, 1], 0.2)), cc.Rig.humanoid()
     ids, history = world.spawn(rig), cc.PoseHistory(world)
     for k in range(4):
@@ -23,13 +23,13 @@ def shapes_of(axes) -> list[np.ndarray]:
     return [path.vertices for outlines in axes.collections for path in outlines.get_paths()]
 
 
-def test_a_time_that_is_not_kept_is_refused_without_an_option_that_plots_do_not_have():
+def test_a_plot_at_a_time_not_kept_is_refused_without_naming_on_old():
     with pytest.raises(ValueError, match=r"time: expected 0.* which is kept, got 99\.0 in row 0; keep more ticks$"):
         person_who_walks().plot(99.0)
 
 
 def test_limbs_then_and_now(tmp_path):
-    """Dashed those of now, filled those of then, three steps before; from three sides."""
+    """From three sides: present limbs dashed; those of a time 2.5 steps earlier filled."""
     history = person_who_walks()
     figure = history.plot(0.5, tmp_path / "then.png", focus=history.world.characters, unit="ft")
     assert (tmp_path / "then.png").read_bytes()[:4] == b"\x89PNG"
@@ -54,7 +54,7 @@ def test_limbs_then_and_now(tmp_path):
 
 
 def test_a_miss_is_seen_along_the_segment(tmp_path):
-    """The gap is as long as it is, to the side where the limb is, and upright."""
+    """The gap has its true length, points to the side of the limb, and z is upright."""
     history = person_who_walks()
     why = history.explain_miss([-5, 1.5, 1.65], [5, 1.5, 1.65], 1.0)
     figure = why.plot(tmp_path / "miss.png")
@@ -78,7 +78,7 @@ def test_a_miss_is_seen_along_the_segment(tmp_path):
     assert "the same segment would have hit a limb: 1.41" in title
 
 
-def test_a_hit_and_nobody_can_be_drawn():
+def test_hit_or_no_limb_can_be_drawn():
     _, _, history = one_limb_history(AT_REST)
     hit = history.explain_miss([0.5, -1, 0], [0.5, 1, 0], 0).plot().axes[0]
     assert [line.get_color() for line in hit.lines if line.get_marker() == "o" and len(line.get_xdata())] == [HIT]

@@ -1,4 +1,4 @@
-"""Flights as straight pieces: continuous, as close to the curve as they say, and the same bits alone and among many."""
+"""Flights as straight pieces: continuous, within their error bounds of the curve, and with the same bits in a batch."""
 
 from decimal import Decimal
 
@@ -17,7 +17,7 @@ DOWN = (0.0, 0.0, -9.81)
 
 
 def many(n: int, seed: int = 1) -> dict:
-    """The arguments of n flights, some of them heavily braked, some straight up, of one to thirty pieces."""
+    """The arguments of n flights, some with heavy drag, some vertical, of one to thirty pieces."""
     rng = np.random.default_rng(seed)
     velocities = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(0, 3, (n, 1))
     velocities[::7, :2] = 0.0
@@ -38,7 +38,7 @@ def of_bullet(path: cc.FlightPath, i: int) -> list[np.ndarray]:
     return [column[rows] for column in (path.starts, path.ends, path.t0, path.t1, path.error)]
 
 
-def test_flights_are_continuous_and_begin_where_bullets_are():
+def test_flights_are_continuous_from_their_starts():
     given = many(50)
     path = cc.flight(**given)
     assert len(path) == len(path.error) == len(path.bullet)
@@ -58,7 +58,7 @@ def test_flights_are_continuous_and_begin_where_bullets_are():
 
 
 def worst_share(path: cc.FlightPath, given: dict, samples: int) -> float:
-    """The largest share of its bound by which any piece is away from the curve."""
+    """The largest distance of any piece from the curve, relative to its bound."""
     rng, worst = np.random.default_rng(2), 0.0
     for i in range(len(given["starts"])):
         gravity, drag = vector(given["gravity"]), Decimal(float(given["drag"][i]))
@@ -79,13 +79,13 @@ def worst_share(path: cc.FlightPath, given: dict, samples: int) -> float:
 @pytest.mark.parametrize(
     ("n", "seed", "samples", "least"), [(40, 1, 3, 0.9), pytest.param(2000, 3, 4, 0.99, marks=pytest.mark.long)]
 )
-def test_pieces_are_as_close_to_the_curve_as_they_say(n: int, seed: int, samples: int, least: float):
+def test_pieces_stay_within_their_error_bounds(n: int, seed: int, samples: int, least: float):
     given = many(n, seed)
     assert worst_share(cc.flight(**given), given, samples) > least
 
 
-def test_without_drag_a_piece_is_a_chord_of_a_parabola():
-    """Half way it is g dt² / 8 from the curve, and the bound is that but for rounding."""
+def test_without_drag_pieces_are_parabola_chords():
+    """In the middle it is g dt² / 8 from the curve, and the bound is that up to rounding."""
     path = cc.flight([[1.0, 2.0, 3.0]], [[300.0, -50.0, 40.0]], 1.0, gravity=DOWN, step=1 / 8)
     assert len(path) == 8
     assert np.allclose(path.error, 9.81 / 64 / 8, rtol=3e-4, atol=0)
@@ -100,7 +100,7 @@ def test_without_forces_a_flight_is_straight():
     assert (path.error < 1e-12).all()
 
 
-def test_far_away_places_round_and_the_bound_says_so():
+def test_bounds_include_rounding_of_far_places():
     start, velocity = [1e9 / 3, -2e9 / 3, 1e8], [0.3, 0.2, 0.1]
     path = cc.flight([start], [velocity], 50.0, step=0.1)
     for k, end in enumerate(path.ends):
@@ -109,7 +109,7 @@ def test_far_away_places_round_and_the_bound_says_so():
         assert float(distance(vector(end), real)) <= path.error[k] <= 1e-4
 
 
-def test_bits_are_the_same_alone_in_a_batch_and_by_plain_python():
+def test_bits_are_equal_alone_in_batches_and_interpreted():
     given = many(30)
     path = cc.flight(**given)
     with pytest.MonkeyPatch.context() as patch:
@@ -122,14 +122,14 @@ def test_bits_are_the_same_alone_in_a_batch_and_by_plain_python():
 
 
 def test_a_flight_has_64_pieces_unless_a_step_is_given():
-    """A 4096th of how far the curve is from one straight line."""
+    """Its error is 1/4096 of that of one straight line."""
     path = cc.flight([0.0, 0.0, 0.0], [30.0, 0.0, 30.0], [1.0], gravity=DOWN)
     one = cc.flight([0.0, 0.0, 0.0], [30.0, 0.0, 30.0], [1.0], gravity=DOWN, step=2.0)
     assert (len(path), len(one)) == (64, 1)
     assert np.allclose(path.error * 4096, one.error, rtol=1e-6)
 
 
-def test_one_row_stands_for_all():
+def test_one_row_is_broadcast():
     path = cc.flight([0, 0, 0], np.eye(3), 1.0, gravity=np.full((3, 3), -1), drag=[0.0, 0.1, 0.2], step=1.0)
     assert path.bullet.tolist() == [0, 1, 2]
     assert path.bullet.dtype == np.int32
@@ -149,8 +149,8 @@ def test_no_array_can_be_written():
     assert (path.starts[0] != 9.0).all()
 
 
-def test_a_clock_that_is_too_coarse_for_the_step():
-    """A piece from a time to the same float64 is refused, in the first such row; one of a few ulp is none."""
+def test_a_clock_too_coarse_for_the_step():
+    """Pieces whose times round to the same float64 are refused, in the first such row; a few ulp suffice."""
     with pytest.raises(
         ValueError, match=r"t0: expected times from which each piece leads to a later float64, .* in row 1"
     ):

@@ -1,7 +1,7 @@
-"""Rays that just touch a limb between two ticks: nothing on the way to the exact verdict leaves the limb out.
+"""Rays that just touch a limb between two ticks: no filter before the exact verdict leaves the limb out.
 
-Whole numbers times a power of two, so that a touch is a touch: bones walk by multiples of eight, alphas are eighths,
-turns are none or a quarter. A ray beside the limb by one float64 number more misses, by one less hits; all of it also
+Coordinates are integers times a power of two, so that touches are exact: bones move by multiples of eight, alphas are
+eighths, turns are identities or permute axes. A ray one float64 farther outside misses, one nearer hits; also
 far away, from a distance of 2**40 sizes, and at both ends of the accepted numbers.
 """
 
@@ -21,16 +21,16 @@ pytestmark = pytest.mark.plain_python
 
 PEOPLE = 8
 TURNS = np.array([[0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5], [-0.5, 0.5, -0.5, 0.5], [0, 0, 0, -3.0]])
-"""None, axes in turn forth and back, and none again; all keep whole numbers."""
+"""Identity, axes permuted forth and back, identity again; integers stay integers."""
 RADIUS = 2.0
 
 SCALES = [1.0, 2.0**450, 2.0**-450, 2.0**-40]
 FIELDS = [16, 2**20, 2**40]
-"""Where people are at most, in the unit of the scale: far away, a touch is among few float64 numbers."""
+"""Largest coordinates of characters, in units of the scale: far away, few float64 numbers lie near a touch."""
 
 
 def rigs(scale: float) -> tuple[cc.Rig, cc.Rig]:
-    """A bone with a sphere about it, which fills its box, and a bone with a sphere and a capsule off it."""
+    """A bone with a sphere around it, which fills its box, and a bone with a sphere and a capsule beside it."""
     radius, away = RADIUS * scale, np.array([0.0, 8.0, 0.0]) * scale
     ball = cc.Limbs.spheres([0.0, 0.0, 0.0], radius)
     others = cc.Limbs.concat([cc.Limbs.spheres(2.0 * away, radius), cc.Limbs.capsules(away, 2.0 * away, radius)])
@@ -39,7 +39,7 @@ def rigs(scale: float) -> tuple[cc.Rig, cc.Rig]:
 
 
 def walk(rng: np.random.Generator, scale: float, field: int, interpolate: str) -> PoseHistory:
-    """Five ticks of people who walk by multiples of eight."""
+    """Five ticks of characters that move by multiples of eight."""
     world = cc.HitWorld()
     history, ids = (
         PoseHistory(world, interpolate=interpolate),
@@ -57,8 +57,8 @@ def walk(rng: np.random.Generator, scale: float, field: int, interpolate: str) -
 
 
 def touching(rng: np.random.Generator, history: PoseHistory, scale: float, n: int):
-    """Segments along an axis that touch the ball about p2 of a limb: that limb, and how many numbers beside they go."""
-    ticks = rng.choice([0, 2, 3], n)  # between 1 and 2 people turn
+    """Segments along an axis that touch the ball about p2 of a limb; also the offset in ulp, and that limb."""
+    ticks = rng.choice([0, 2, 3], n)  # characters turn between 1 and 2
     alpha = rng.integers(0, 8, n) / 8
     start, end = np.empty((2, n, 3))
     beside, target = rng.integers(-1, 2, n), rng.integers(0, len(history.limbs_at(0)), n)
@@ -72,7 +72,7 @@ def touching(rng: np.random.Generator, history: PoseHistory, scale: float, n: in
         sides[across] += side * RADIUS
         assert np.array_equal(sides, np.round(sides))
         start[i], end[i] = scale * sides, scale * sides
-        if beside[i]:  # of the scaled number: beside 0 it is the smallest of all
+        if beside[i]:  # of the scaled number: beside 0 that is the smallest float64
             start[i, across] = end[i, across] = np.nextafter(scale * sides[across], np.inf * side * beside[i])
         start[i, along], end[i, along] = scale * (centre[along] - ahead), scale * (centre[along] + ahead)
         if rng.random() < 0.5:
@@ -94,7 +94,7 @@ def test_touches(scale: float, field: int, interpolate: str):
     assert rays.hit[beside <= 0].all()
     chords = history.chords_segments(start, end, tick=ticks, alpha=alpha)
     touched = [target[i] in chords[i].limb for i in range(n)]
-    is_ball = history.limbs_at(0).kind[target] == cc.Shape.SPHERE  # a capsule goes on from its end
+    is_ball = history.limbs_at(0).kind[target] == cc.Shape.SPHERE  # a capsule extends beyond its end
     assert np.array_equal(touched, (beside <= 0) | (~is_ball & touched))
     assert (is_ball & (beside > 0)).any()
     got, rows = columns(hits, HIT), compressed(chords, CHORD)
@@ -110,7 +110,7 @@ def test_touches(scale: float, field: int, interpolate: str):
 
 
 def test_an_undecided_ray_places_no_limbs_of_other_rays(monkeypatch: pytest.MonkeyPatch):
-    """Until a field asks where they were: for one graze among many hits that took a quarter of the time."""
+    """Until a field needs their places: placing all for one graze among many hits took a quarter of the time."""
     rng, ahead = np.random.default_rng(11), np.array([0.0, 0.0, 9.0])
     history = walk(rng, 1.0, FIELDS[1], "bones")
     grazes, behind, ticks, alphas, beside, _ = touching(rng, history, 1.0, 12)

@@ -1,4 +1,4 @@
-"""When something was so: ends of intervals to the last bit, and what steps may miss."""
+"""Intervals of hits: their ends to the last bit, and what steps may miss."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from cylcollide.history.misses import intervals, searched_times
 
 
 def between(edges: list[float], so_before: bool = False):
-    """Return a predicate that changes at each edge; at an edge it is as behind it."""
+    """Return a predicate that changes at each edge; an edge itself belongs to the part after it."""
 
     def is_so(times: np.ndarray) -> np.ndarray:
         return (np.searchsorted(edges, times, side="right") % 2 == 1) ^ so_before
@@ -17,7 +17,7 @@ def between(edges: list[float], so_before: bool = False):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_ends_are_exact(seed: int):
-    """It is so at both ends, not at the next number outside; and at each time asked it is as the intervals say."""
+    """The predicate holds at both ends and not just outside; searched times agree with the intervals."""
     rng = np.random.default_rng(seed)
     offset = (0.0, 1e9, -1e6, 1e-9)[seed % 4]
     ticks = np.cumsum(rng.uniform(0.01, 0.05, 20)) + offset
@@ -39,13 +39,13 @@ def test_ends_are_exact(seed: int):
 
 
 def test_a_single_moment_at_a_tick():
-    """What is so at a tick alone is found, though it is so at no time beside it."""
+    """An interval at a tick alone is found, though it holds at no time beside it."""
     times = searched_times(np.array([0.0, 1.0, 2.0]), None)
     assert intervals(lambda t: t == 1.0, times).tolist() == [[1.0, 1.0]]
 
 
-def test_the_moment_before_a_tick_is_asked():
-    """After a jump at a tick something else is there: what was so just before it is not missed."""
+def test_the_time_before_a_tick_is_tested():
+    """A jump at a tick changes the state: an interval that ends just before it is found."""
     times = searched_times(np.array([0.0, 1.0, 2.0]), None)
     (found,) = intervals(lambda t: (t > 0.9) & (t < 1.0), times)
     assert found.tolist() == [np.nextafter(0.9, 1.0), np.nextafter(1.0, 0.0)]
@@ -54,8 +54,8 @@ def test_the_moment_before_a_tick_is_asked():
 @pytest.mark.parametrize(
     ("resolution", "longest", "count"), [(None, 0.5, 18), (0.3, 0.3, 24), (10.0, 2.0, 6), (1e-3, 1e-3, 6003)]
 )
-def test_steps_are_as_long_as_is_said(resolution: float | None, longest: float, count: int):
-    """A quarter of each tick, or the resolution; never more than a tick, and each tick is there."""
+def test_steps_have_the_given_length(resolution: float | None, longest: float, count: int):
+    """A quarter of each tick, or the resolution; never more than a tick, and all ticks are included."""
     ticks = np.array([0.0, 2.0, 3.0, 5.0, 6.0])
     times = searched_times(ticks, resolution)
     steps = np.diff(times)

@@ -1,6 +1,6 @@
 """`limbs_at` against real arithmetic: within the bounds that docs/numerics.md derives ("Between two ticks").
 
-Also how far normalised linear interpolation is from spherical interpolation, and from constant speed.
+Also the difference of normalised linear interpolation from spherical interpolation, and from constant speed.
 """
 
 from fractions import Fraction
@@ -20,17 +20,17 @@ pytestmark = pytest.mark.plain_python
 
 U = Fraction(1, 2**53)
 POSITION, TURN, PLACE = 3 * U, 22 * U, Fraction(51, 100)
-"""Errors of an interpolated coordinate by the larger of both, of a turn by the length that is carried, in radians; and
-of a place in ulp."""
+"""Errors of an interpolated coordinate, relative to the larger of both; of a turn, by the carried length, in radians;
+of a place, in ulp."""
 SMALLEST = 8 * Fraction(2) ** -1074
-"""Of what underflows: products, their errors, and their sums."""
+"""Error by underflow of products, of their errors, and of their sums."""
 
 ALPHAS = (0.5, 0.25, 0.9, 1.0 / 3.0, 0.1, float(np.nextafter(1.0, 0.0)), 2.0**-53, 1e-9, 5e-324, 1e-300)
 LENGTHS = (1.0, 0.99 * 2.0**500, 1.01 * 2.0**-500, 1e20, 1e-20, 3.0)
 
 
 def arm() -> cc.Rig:
-    """One bone that carries a cylinder off its origin, a sphere, and a box that is turned in its frame."""
+    """One bone with a cylinder off its origin, a sphere, and a box that is rotated in its frame."""
     limbs = cc.Limbs.concat([
         cc.Limbs.cylinders([0.3, -0.2, 0.1], [1.7, 0.4, -0.9], 0.1),
         cc.Limbs.spheres([-0.1, 2.5, 0.7], 0.2),
@@ -40,7 +40,7 @@ def arm() -> cc.Rig:
 
 
 def hard_steps(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Bones at two ticks, (2, n, 1, 3) and (2, n, 1, 4): small and large turns, long ways, positions that cancel."""
+    """Bones at two ticks, (2, n, 1, 3) and (2, n, 1, 4): small and large turns, long moves, positions that cancel."""
     at, turn = rng.normal(size=(2, n, 3)), rng.normal(size=(2, n, 4))
     for i in range(n):
         kind = i % 9
@@ -48,7 +48,7 @@ def hard_steps(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray
             turn[1, i] = turn[0, i] + 10.0 ** rng.uniform(-16, -1) * rng.normal(size=4)
         elif kind == 2:
             turn[1, i] = -turn[0, i]
-        elif kind == 3:  # nearly as far apart as they can be: a half turn
+        elif kind == 3:  # nearly a half turn, the largest distance
             turn[1, i] -= turn[0, i] * (turn[0, i] @ turn[1, i] / (turn[0, i] @ turn[0, i]) + rng.choice([-1e-6, 1e-6]))
         elif kind == 4:
             at[1, i] = -at[0, i] * (1 + 1e-15 * rng.normal())
@@ -84,14 +84,14 @@ SIZES = [36 if IS_COMPILED else 9, pytest.param(600, marks=[pytest.mark.long, py
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_limbs_of_interpolated_bones_are_where_real_arithmetic_has_them(n: int):
+def test_limbs_of_interpolated_bones_are_near_real_arithmetic(n: int):
     rig, at, turn, history, _ = two_ticks(n, 1, "bones")
     ends, axes = [], []
     for alpha in ALPHAS:
         limbs = history.limbs_at(tick=0, alpha=alpha)
         for i in range(n):
             bone = oracle.blended_bone((at[0, i], at[1, i]), (turn[0, i], turn[1, i]), alpha)
-            assert abs(bone.cosine) > 12 * U  # which way is the short one is certain
+            assert abs(bone.cosine) > 12 * U  # the shorter way is certain
             larger = [Fraction(float(c)) for c in np.abs(at[:, i]).max(axis=0)]
             for row, column in product(range(3), ("p1", "p2")):
                 v = getattr(rig.limbs, column)[row]
@@ -110,8 +110,8 @@ def test_limbs_of_interpolated_bones_are_where_real_arithmetic_has_them(n: int):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_interpolated_ends_are_where_real_arithmetic_has_them(n: int):
-    """Of bare limbs too; boxes keep the axes of their tick."""
+def test_interpolated_ends_are_near_real_arithmetic(n: int):
+    """Also of bare limbs; boxes keep the axes of their tick."""
     _, _, _, history, (first, second) = two_ticks(n, 2, "ends")
     world = cc.HitWorld(first)
     bare = PoseHistory(world)
@@ -135,7 +135,7 @@ def test_interpolated_ends_are_where_real_arithmetic_has_them(n: int):
 
 
 def test_alphas_are_within_three_roundings():
-    """Alpha of a time is the real quotient to 3 u of it; nowhere below 0 or above 1, and never falling in a tick."""
+    """Alpha is within 3 u of the real quotient, from 0 to 1, and never decreases within a tick."""
     rng, worst = np.random.default_rng(5), 0.0
     for offset in (0.0, 1e3, 1e9, -1e5):
         history = PoseHistory(cc.HitWorld())
@@ -159,12 +159,12 @@ def test_alphas_are_within_three_roundings():
 # How far from spherical interpolation -------------------------------------------------------------------------------
 
 FROM_SLERP = {5: 0.00015, 10: 0.0012, 20: 0.0098, 30: 0.033, 45: 0.112, 60: 0.267, 90: 0.92, 120: 2.23, 170: 6.76}
-"""Degrees, at most, by the turn in a tick; docs/numerics.md names some."""
+"""Largest differences in degrees, by the turn in a tick; docs/numerics.md lists some."""
 
 
 @pytest.mark.parametrize("turn", FROM_SLERP)
 def test_nearly_spherical(turn: int):
-    """The turn about the same axis, at a speed that is not constant: how far the angle is from alpha times the turn."""
+    """A turn about one axis at a speed that is not constant: the difference of the angle from alpha times the turn."""
     _, _, history = one_limb_history(AT_REST, (0, 0, 0, np.radians(turn)))
     alphas, angles = np.linspace(0, 1, 101), []
     for alpha in alphas:

@@ -1,4 +1,4 @@
-"""Bytes that a history keeps for a limb and a tick: 17,000 limbs over 64 ticks fit into 150 MB, whatever changes."""
+"""Bytes that a history keeps per limb and tick: 17,000 limbs over 64 ticks fit into 150 MB, whatever changes."""
 
 import gc
 import weakref
@@ -15,7 +15,7 @@ PEOPLE, TICKS = 100, 64
 
 
 class Crowd:
-    """A world of people, all of whom move at every tick."""
+    """A world of characters that all move at every tick."""
 
     def __init__(self) -> None:
         self.rig, self.rng, self.world = cc.Rig.humanoid(), np.random.default_rng(1), cc.HitWorld()
@@ -27,7 +27,7 @@ class Crowd:
         self.world.set_poses(self.ids, *self.rig.forward(root, turn, joints))
 
     def stay(self) -> None:
-        """Nobody comes or goes."""
+        """No character comes or goes."""
 
     def replace_one(self) -> None:
         self.world.despawn(self.ids[0])
@@ -58,12 +58,12 @@ def test_bytes_a_limb_and_tick(change, asked: bool):
     crowd.world.finish_rebuild()
     gc.collect()
     a_limb_and_tick = (nbytes(history) - nbytes(crowd.world)) / (17 * PEOPLE * TICKS)
-    assert a_limb_and_tick > 7 * 8  # a bone a limb: position and orientation
+    assert a_limb_and_tick > 7 * 8  # a bone per limb: position and orientation
     assert a_limb_and_tick <= MOST
 
 
-def test_what_is_forgotten_is_let_go():
-    """As many bytes after three hundred ticks as after thirty; a rig that nobody has any more goes with its ticks."""
+def test_dropped_ticks_are_freed():
+    """As many bytes after 300 ticks as after 30; an unused rig is freed with its last tick."""
     crowd = Crowd()
     history, child = PoseHistory(crowd.world, 16), cc.Rig.humanoid(1.2)
     gone = weakref.ref(child)

@@ -1,4 +1,4 @@
-"""Why did I miss: the nearest limb at that time, when the same shot would have hit, and what the answer says."""
+"""Explanations of misses: the nearest limb then, the times at which the same segment hits, and the text."""
 
 import numpy as np
 import pytest
@@ -36,8 +36,8 @@ def judged(limbs: cc.Limbs, group: int | None, mask: int, ignored: int) -> np.nd
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 2))])
-def test_a_life_of_misses(seed: int):
-    """Verdict, gap and intervals against queries and distances one by one, for all limbs and for heads."""
+def test_random_lives(seed: int):
+    """Verdict, gap and intervals against single queries and distances, for all limbs and for heads."""
     life, history = lived(seed, 6)
     rng, begin, end = life.rng, *history.times[[0, -1]]
     verdicts, found = [], 0
@@ -79,7 +79,7 @@ def hits_at(history: cc.PoseHistory, why: cc.MissExplanation, start, stop, time:
 
 
 def check_intervals(history: cc.PoseHistory, why: cc.MissExplanation, start, stop, options: dict) -> None:
-    """Assert that it hits at their ends, not beside them, and elsewhere as they say."""
+    """Assert that the segment hits at the ends, not beside them, and at each tick as the intervals predict."""
     first, last = history.times[[0, -1]]
     for begin, end in why.intervals:
         assert hits_at(history, why, start, stop, begin, options)
@@ -96,7 +96,7 @@ def check_intervals(history: cc.PoseHistory, why: cc.MissExplanation, start, sto
 
 
 def test_a_rod_that_walks_past():
-    """At 3.5 it is 0.5 before the segment, less its radius; it is hit from 3.9 to 4.1, and not known better."""
+    """At 3.5 the rod is 0.5 from the segment, less its radius; it is hit from 3.9 to 4.1, though steps are 0.25."""
     _, history, character = walker(hit_group=7)
     why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 3.5)
     assert not why.hit
@@ -114,7 +114,7 @@ def test_a_rod_that_walks_past():
         assert not getattr(why, name).flags.writeable
 
 
-def test_a_shot_that_hits_says_so():
+def test_a_shot_that_hits():
     _, history, _ = walker()
     why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 4.0)
     assert why.hit
@@ -125,7 +125,7 @@ def test_a_shot_that_hits_says_so():
     assert "3.9 to 4.1 (now)" in str(why)
 
 
-def test_where_there_is_nobody():
+def test_a_time_without_limbs():
     world, history, character = walker()
     world.despawn(character)
     history.record(9)
@@ -147,7 +147,7 @@ def test_of_many_intervals_the_nearest_are_printed():
 
 
 def test_a_hit_of_less_than_a_step_needs_a_finer_resolution():
-    """A rod that crosses within 0.02 of a tick is found with steps of 0.01, and what was searched is said."""
+    """Steps of 0.01 find a rod that crosses within 0.02 of a tick; the explanation gives the searched resolution."""
     _, _, history = one_limb_history((0, 0, -4.3, 0), (0, 0, 5.7, 0))
     coarse, fine = (history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 0.0, resolution=step) for step in (None, 0.01))
     assert len(coarse.intervals) == 0
@@ -164,10 +164,10 @@ def test_a_teleport_ends_an_interval_at_its_tick():
     assert why.gap == pytest.approx(19.9)
 
 
-# The question -------------------------------------------------------------------------------------------------------
+# Options ------------------------------------------------------------------------------------------------------------
 
 
-def test_when_would_it_have_hit_the_head():
+def test_when_the_head_would_be_hit():
     history, ids = two_people()
     start, end = [-5, 0.2, 1.3], [2, 0.2, 1.6]  # through the neck, upwards
     why = history.explain_miss(start, end, 0.6, hit_group="head")
@@ -181,8 +181,8 @@ def test_when_would_it_have_hit_the_head():
     assert (by_number.gap, by_number.limb) == (why.gap, why.limb)
 
 
-def test_a_group_counts_whatever_is_before_it():
-    """The head of who stands behind: somebody else's head is before it, and it is asked about without that one."""
+def test_a_group_counts_even_behind_others():
+    """The head of the character behind is hit if the character in front is ignored."""
     history, ids = two_people()
     start, end = [-5, 0, 1.65], [5, 0, 1.65]
     why = history.explain_miss(start, end, 0.5, hit_group="head", ignore_character=int(ids[0]))
@@ -193,7 +193,7 @@ def test_a_group_counts_whatever_is_before_it():
     assert away.first.limb_name == "head"
 
 
-def test_options_are_those_of_queries():
+def test_options_equal_query_options():
     _, history, character = walker(mask=2)
     start, end = [0.5, -3, 0], [0.5, 1, 0]
     assert history.explain_miss(start, end, 4.0, mask=2).hit
@@ -233,8 +233,8 @@ def test_unknown_keywords():
         walker()[1].explain_miss([0, 0, 0], [1, 0, 0], 0.0, inside="exit")
 
 
-def test_an_explanation_is_of_the_ticks_that_there_were():
-    """While a short ring is recorded on, the oldest time stays known to an explanation that has begun."""
+def test_an_explanation_keeps_its_ticks():
+    """While a short ring is recorded on, an explanation that has begun keeps its oldest tick."""
     life, history = lived(5, 5, ticks=4)
 
     def ask() -> None:
@@ -257,8 +257,8 @@ def test_an_explanation_is_of_the_ticks_that_there_were():
 # Messages -------------------------------------------------------------------------------------------------------------
 
 
-def test_the_asked_time_is_searched():
-    """A rod that turns through a point between two of the searched times: hit at the asked time, and said so."""
+def test_the_given_time_is_searched():
+    """A rod that turns through a point between two searched times is hit at the given time, and reported."""
     _, _, history = one_limb_history(*((0, 0, 0, 1.5 * k) for k in range(3)))
     time = 0.5670001
     limbs = history.limbs_at(time)
@@ -273,7 +273,7 @@ def test_the_asked_time_is_searched():
     assert "(now)" in str(why)
 
 
-def test_where_nothing_can_be_hit_it_says_why():
+def test_a_miss_without_targets_has_reasons():
     history, ids = two_people()
     n, time = 2 * len(cc.Rig.humanoid().limbs), float(history.times[0])
     ends = ([0, 0, 9], [1, 0, 9])

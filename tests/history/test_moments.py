@@ -1,4 +1,4 @@
-"""Times of queries in the past: kept and not kept, by time and by tick; and who is protected then."""
+"""Times of queries in the past, kept or not, by time and by tick; and protection at these times."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def walk() -> PoseHistory:
     return history
 
 
-def test_a_ring_forgets(walk: PoseHistory):
+def test_ring_capacity(walk: PoseHistory):
     assert len(walk) == 4
     assert walk.ticks.tolist() == [2, 3, 4, 5]
     assert walk.times.tolist() == [20.0, 21.0, 22.0, 23.0]
@@ -43,7 +43,7 @@ def test_ticks_and_alphas(walk: PoseHistory):
 
 
 def test_ticks_that_are_not_kept(walk: PoseHistory):
-    """As times: a ValueError, the nearest kept time, or nothing is hit; too old, too new, and beyond the last tick."""
+    """Like times: a ValueError, the nearest kept time, or a miss; too old, too new, and beyond the last tick."""
     shot, ticks, alphas = ([2.5, -1, 0], [2.5, 1, 0]), [-1, 1, 2, 4, 5, 6, 2**40], [0.5, 0.5, 0.0, 0.5, 0.5, 0.0, 1.0]
     for call in (
         walk.cast_segments, walk.chords_segments, lambda *ends, **when: walk.doubt_segments(*ends, 0.0, **when),
@@ -66,7 +66,7 @@ def test_ticks_that_are_not_kept(walk: PoseHistory):
         ({"tick": 1}, "tick: expected 2 to 5, which is kept, got 1 in row 0; keep more ticks, or say"),
         ({"tick": 5, "alpha": 0.5}, "expected 0 for tick 5"),
     ):
-        for ask in (walk.cast_segments, lambda *_, **when: walk.limbs_at(**when)):  # which has no such option
+        for ask in (walk.cast_segments, lambda *_, **when: walk.limbs_at(**when)):  # limbs_at has no on_old
             with pytest.raises(ValueError, match=match.partition(", or say")[0]):
                 ask(*shot, **bad)
         with pytest.raises(ValueError, match=match):
@@ -76,7 +76,7 @@ def test_ticks_that_are_not_kept(walk: PoseHistory):
 
 
 def test_alpha_1_is_the_time_of_the_next_tick():
-    """And what is protected from that time on is not hit then; begin + (end - begin) may be less, or more."""
+    """Characters protected from that time on are not hit; begin + (end - begin) may round to less, or more."""
     rng, below, above = np.random.default_rng(1), 0, 0
     for begin, end in np.sort(rng.normal(size=(40, 2)), axis=1).tolist():
         history = PoseHistory(cc.HitWorld(cc.Limbs.spheres([0, 0, 0], 1.0, character=3)))
@@ -102,7 +102,7 @@ def test_parts_of_results_keep_their_moments(walk: PoseHistory):
 
 
 def test_protection_of_several_in_any_order():
-    """Of characters, and of bare limbs by their label; nobody protected is as without."""
+    """Of characters, and of bare limbs by their label; an empty mapping protects nothing."""
     bare = cc.Limbs.spheres([[0, 0, 0], [4, 0, 0]], 0.5, character=[7, -1])
     world = cc.HitWorld(bare)
     ids = world.spawn(one_bone_rig(cc.Limbs.spheres([0, 0, 0], 0.5)), 2)

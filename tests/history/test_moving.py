@@ -1,4 +1,4 @@
-"""Flying bullets beside brute force in rational arithmetic, whatever happens to characters and bare limbs meanwhile."""
+"""Flying bullets against brute force in rational arithmetic, while characters and bare limbs change in every way."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ N, TICKS = (160, 12) if IS_COMPILED else (40, 5)
 
 
 def recorded_life(seed: int, interpolate: str, ticks: int = TICKS) -> tuple[Life, PoseHistory]:
-    """A history of a life without boxes; those who live move a little or anywhere, come and go. Seed 4: and statics."""
+    """A history of a life without boxes; characters move a little or anywhere, come and go. Seed 4: also statics."""
     names = Life.WITH_STATICS if seed == 4 else Life.STEPS
     life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs, names=names)
     life.rigs, life.has_boxes = [life.rigs[1], all_shapes_rig(has_boxes=False)], False
@@ -32,7 +32,7 @@ def recorded_life(seed: int, interpolate: str, ticks: int = TICKS) -> tuple[Life
 
 
 def flights(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
-    """Bullets past limbs of some tick, most of them within one tick or two, some of them at one moment only."""
+    """Bullets past limbs of some tick, most of them within a tick or two, some at one moment only."""
     times = np.sort(rng.uniform(*history.times[[0, -1]], (2, n)), axis=0)
     times[1, ::2] = np.minimum(times[0, ::2] + rng.uniform(0.0, 0.05, len(times[1, ::2])), history.times[-1])
     times[0, ::7] = rng.choice(history.times, len(times[0, ::7]))
@@ -42,7 +42,7 @@ def flights(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.
 
 
 def check_row(ticks: Ticks, hits: MovingHits, i: int, bullet: Bullet) -> bool:
-    """Assert that a row is what brute force finds; whether it hits."""
+    """Assert that a row agrees with brute force; returns whether it hits."""
     want = ticks.first_contact(bullet)
     assert hits.hit[i] == (want is not None)
     if want is None:
@@ -56,7 +56,7 @@ def check_row(ticks: Ticks, hits: MovingHits, i: int, bullet: Bullet) -> bool:
 @pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("seed", [0, 1, 4])
-def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
+def test_bullets_agree_with_brute_force(seed: int, interpolate: str):
     life, history = recorded_life(seed, interpolate)
     start, end, t0, t1 = flights(history, life.rng, N)
     mask, ignored = life.rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 1, 6], N), life.rng.integers(-1, 12, N)
@@ -71,8 +71,8 @@ def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
 
 
 @pytest.mark.machine_code
-def test_a_protection_that_begins_in_flight_ends_the_stretch_there():
-    """As exact arithmetic finds, entries and exits; and no bullet needs it that did not without a protection."""
+def test_a_protection_that_begins_in_flight_ends_contacts():
+    """Entries and exits agree with exact arithmetic; protections send no more bullets to it."""
     life, history = recorded_life(4, "bones")
     start, end, t0, t1 = flights(history, life.rng, N)
     since = {int(who): life.rng.uniform(*history.times[[0, -1]]) for who in set(history.limbs_at(t0[0]).character)}
@@ -92,10 +92,10 @@ def test_a_protection_that_begins_in_flight_ends_the_stretch_there():
 
 
 @pytest.mark.machine_code
-def test_one_by_one_and_with_two_threads_all_bits_are_the_same(monkeypatch: pytest.MonkeyPatch):
+def test_bits_are_equal_one_by_one_and_with_two_threads(monkeypatch: pytest.MonkeyPatch):
     life, history = recorded_life(2, "bones")
     start, end, t0, t1 = flights(history, life.rng, N)
-    start[::9] *= np.resize([1e6, 1e30], len(start[::9]))[:, None]  # from too far for float32, too
+    start[::9] *= np.resize([1e6, 1e30], len(start[::9]))[:, None]  # also beyond float32
     alone = history.cast_moving(start, end, t0, t1, threads=1)
     monkeypatch.setattr("cylcollide.process.threads.RAYS_PER_THREAD", 7)
     monkeypatch.setattr("cylcollide.process.threads.SMALLEST_STREAM", 1)
@@ -112,7 +112,7 @@ def test_one_by_one_and_with_two_threads_all_bits_are_the_same(monkeypatch: pyte
                 assert mine is other or np.array_equal(mine, other, equal_nan=name != "limb_name"), name
 
 
-def test_rows_are_chosen_as_those_of_rays():
+def test_rows_are_selected_like_rays():
     life, history = recorded_life(3, "bones")
     start, end, t0, t1 = flights(history, life.rng, N)
     hits = history.cast_moving(start, end, t0, t1)
@@ -162,7 +162,7 @@ def test_grazes_in_space_and_time():
     rng, bullets = np.random.default_rng(9), []
     for exponent in np.linspace(1.0, 15.0, 40 if IS_COMPILED else 8):
         for tick in (0, 1):
-            # beside the middle of the axis, which the bullet follows, by a radius and a little, at right angles
+            # about a radius from a point of the axis, which the bullet follows, at right angles
             share, along = 10.0**-exponent * rng.choice([-1.0, 1.0]), 0.5 + 0.3 * rng.normal()
             ends = [limb.p1[0] + along * (limb.p2[0] - limb.p1[0]) for limb in limbs[tick : tick + 2]]
             way = np.array([0.0, 0.0, 1.0]) + share * rng.normal(size=3)

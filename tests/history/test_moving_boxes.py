@@ -1,4 +1,4 @@
-"""Flying bullets and boxes that turn: contacts within the resolution, and what that leaves open is said."""
+"""Flying bullets and rotating boxes: contacts within the resolution; undecided ones are marked."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ N = 20 if IS_COMPILED else 10
 
 
 def walking(rng: np.random.Generator, interpolate: str) -> tuple[Life, PoseHistory]:
-    """Characters with limbs of every shape that walk and turn, four ticks."""
+    """Four ticks of characters with limbs of every shape that walk and turn."""
     life = Life(rng, cc.Limbs.boxes([[0.0, 0.0, 0.0]], [0, 0, 0, 1], [[0.3, 0.2, 0.4]], name="crate"), 2.0)
     rig = life.rigs[2]
     ids = life.world.spawn(rig, 6)
@@ -38,7 +38,7 @@ def walking(rng: np.random.Generator, interpolate: str) -> tuple[Life, PoseHisto
 
 
 def outside_by(limbs: cc.Limbs, row: int, point: np.ndarray) -> float:
-    """How far a point is outside of a box, along one of its axes; negative inside."""
+    """Largest signed distance of a point from a box along one of the box's axes; negative inside."""
     axes, half = limbs.box_axes[row], limbs.half_extents[row]
     return float((np.abs(axes @ (point - limbs.p1[row])) - half).max())
 
@@ -46,7 +46,7 @@ def outside_by(limbs: cc.Limbs, row: int, point: np.ndarray) -> float:
 @pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_contacts_with_boxes_are_where_they_are_at_that_time(seed: int, interpolate: str):
+def test_contacts_with_boxes_are_on_the_boxes_of_that_time(seed: int, interpolate: str):
     rng = np.random.default_rng(seed)
     _, history = walking(rng, interpolate)
     start, t0 = rng.uniform(-4, 4, (N, 3)), rng.uniform(0.0, 1.5, N)
@@ -106,7 +106,7 @@ def test_a_coarse_resolution_leaves_bullets_undecided():
     assert "undecided" in repr(coarse)
 
 
-def test_a_box_that_stands_still_is_judged_exactly():
+def test_a_box_that_stands_still_is_exact():
     world = cc.HitWorld(cc.Limbs.boxes([[0.0, 0.0, 0.0]], [0, 0, 0, 1], [[1.0, 1.0, 1.0]]))
     history = PoseHistory(world)
     for k in range(2):
@@ -140,7 +140,7 @@ def test_walls_need_no_exact_arithmetic():
 
 
 def boxes_apart(rng: np.random.Generator, n: int) -> tuple[PoseHistory, Cases]:
-    """As many boxes as bullets, each far from the others, that walk and turn by up to 30 degrees in a tick."""
+    """As many boxes as bullets, each far from the others, that move and turn by up to 30 degrees in a tick."""
     box = cc.Limbs.boxes([[0.02, -0.03, 0.1]], [[0.1, 0.2, -0.1, 1.0]], [[0.1, 0.2, 0.3]])
     rig = one_bone_rig(box)
     world = cc.HitWorld()
@@ -161,8 +161,8 @@ def boxes_apart(rng: np.random.Generator, n: int) -> tuple[PoseHistory, Cases]:
 
 @pytest.mark.long
 @pytest.mark.skipif(not IS_COMPILED, reason="thousands of bullets take machine code")
-def test_at_most_one_in_a_thousand_is_undecided_and_none_of_the_others_wrong():
-    """By default, for bullets at any place about boxes of a person's size."""
+def test_at_most_one_in_a_thousand_is_undecided_and_others_are_right():
+    """With the default resolution, for bullets anywhere near boxes of human size."""
     undecided = hits = misses = 0
     for seed in range(10):
         rng, n = np.random.default_rng(seed), 1700

@@ -1,4 +1,4 @@
-"""Where flying bullets leave the limbs that they hit: float64 follows a contact from tick to tick, as rationals do."""
+"""Exits of flying bullets: float64 follows a contact from tick to tick, in agreement with rationals."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ find_exits = contacts.find_exits
 
 
 def exits_of_no_account(*arguments):
-    """`find_exits`, of which nothing counts."""
+    """`find_exits` with all its results marked undecided."""
     find_exits(*arguments)
     arguments[-1][:] = False
 
@@ -34,7 +34,7 @@ def by_rationals(monkeypatch: pytest.MonkeyPatch, hits: MovingHits) -> MovingHit
 
 
 def count_rationals(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A list that grows by the bullet of each exit that is computed in rational arithmetic."""
+    """A list of the bullets whose exits are computed in rational arithmetic."""
     counted, end = [], FirstContact.end
 
     def counting(contact):
@@ -46,7 +46,7 @@ def count_rationals(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def check_equal(mine: MovingHits, other: MovingHits) -> None:
-    """Assert that exits are the same but for their last digits."""
+    """Assert that exits are equal up to their last digits."""
     assert np.array_equal(mine.exit_piece, other.exit_piece)
     hit, unit = mine.hit, 2.0**-52
     assert np.abs(mine.exit_fraction[hit] - other.exit_fraction[hit]).max() <= 2 * unit
@@ -60,7 +60,7 @@ def test_a_contact_that_lasts_is_followed_in_float64(monkeypatch: pytest.MonkeyP
     rng = np.random.default_rng([7, seed])
     scene = scene_of(rng, False)
     bullets = bullets_of(rng, scene, N, False)
-    # fly with the place that they are aimed at, past several ticks
+    # the bullets move with their targets, past several ticks
     start, (first, last) = bullets.points[:, 0], scene.times[[0, -1]]
     middle = scene.ends[:, bullets.limb].mean(axis=2)
     off = 0.2 * rng.normal(size=(N, 3)) * scene.radii[bullets.limb, :1]

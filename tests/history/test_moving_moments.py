@@ -1,4 +1,4 @@
-"""Flying bullets and the moments that count: between ticks, at ticks, and where limbs come, go, jump or are exempt."""
+"""Flying bullets at the times that matter: between ticks, at ticks, and where limbs come, go, jump or are protected."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from cylcollide.history import PoseHistory
 pytestmark = pytest.mark.plain_python
 
 UP = ([0.5, 0.0, -1.0], [0.5, 0.0, 1.0])
-"""A bullet's way through the limb where it lies along x from 0 to 1; it is in the middle at s = 1/2."""
+"""A bullet's path through the limb where that lies along x from 0 to 1; it is in the middle at s = 1/2."""
 
 
 def moved(history: PoseHistory, world: cc.HitWorld, who: np.ndarray, places: list, **options) -> PoseHistory:
@@ -57,7 +57,7 @@ def test_a_fast_limb_that_crosses_between_two_ticks_is_hit(interpolate: str):
 
 def test_ends_move_on_straight_lines_even_where_bones_turn():
     _, _, history = one_limb_history(AT_REST, (0, 0, 0, np.pi / 2))
-    # the far end goes from (1, 0) to (0, 1) on the chord, through (½, ½): its cap is reached there from outside
+    # the far end goes from (1, 0) to (0, 1) on the chord, through (½, ½): the bullet hits its cap there from outside
     hit = history.cast_moving([1.0, 1.0, 0.0], [0.0, 0.0, 0.0], 0.5, 0.5)[0]
     assert hit.face == Face.CAP2
     assert hit.fraction == pytest.approx(0.5, rel=1e-15)
@@ -75,7 +75,7 @@ def test_a_bullet_that_flies_with_the_limb_stays_outside_or_inside():
     assert (touching.hit, touching.fraction, touching.face, touching.duration) == (True, 0.0, Face.INSIDE, 0.0)
 
 
-def test_several_ticks_are_flown_through():
+def test_flights_through_several_ticks():
     world, _, who = one_limb_world()
     history = moved(PoseHistory(world), world, who, [9.0, 8.0, 4.0, -4.0, -8.0])
     hit = history.cast_moving([0.5, 0.0, 0.0], [0.5, 0.0, 0.0], 0.0, 4.0)[0]
@@ -109,17 +109,17 @@ def test_the_end_of_a_flight_at_a_tick_belongs_to_that_tick():
     assert not history.cast_moving([0.5, 0.0, 0.0], [0.5, 0.0, 0.0], 0.0, np.nextafter(1.0, 0.0)).hit[0]
 
 
-def test_who_came_later_or_goes_counts_by_the_tick():
+def test_characters_count_from_tick_to_tick():
     history, world, who = crossing(0.0, 0.0)
     world.despawn(who)
     history.record(2.0)
     history.record(3.0)
-    assert history.cast_moving(*UP, 1.5, 1.9).hit[0]  # despawned by tick 2, and until then where it was
+    assert history.cast_moving(*UP, 1.5, 1.9).hit[0]  # despawned by tick 2; until then in its old place
     assert not history.cast_moving(*UP, 2.0, 2.9).hit[0]
 
 
 @pytest.mark.parametrize("by", ["flag", "distance"])
-def test_a_teleport_is_no_way(by: str):
+def test_teleport_is_no_path(by: str):
     world, _, who = one_limb_world()
     history = PoseHistory(world, teleport_distance=1.0 if by == "distance" else np.inf)
     moved(history, world, who, [-8.0, 8.0], teleport=by == "flag")
@@ -131,7 +131,7 @@ def test_a_teleport_is_no_way(by: str):
     assert (arrived.tick, arrived.time, arrived.face) == (1, 1.0, Face.INSIDE)
 
 
-def test_layers_are_those_of_the_tick():
+def test_layers_follow_the_tick():
     world, _, who = one_limb_world()
     history = PoseHistory(world)
     for k, mask in enumerate([1, 2, 0, 3]):
@@ -160,13 +160,13 @@ def test_a_character_is_ignored_and_protected():
     contact = history.cast_moving(*UP, 0.0, 1.0).time[0]
     for since, hit in ((np.nextafter(contact, 0.0), False), (np.nextafter(contact, 1.0), True)):
         near = history.cast_moving(*UP, 0.0, 1.0, protected_since={0: since})
-        assert (near.hit[0], near.rechecked) == (hit, 1)  # too near for float64
-    # the targets' time is what counts
+        assert (near.hit[0], near.rechecked) == (hit, 1)  # too close for float64
+    # protection uses the targets' time
     assert history.cast_moving(*UP, 5.0, 6.0, 0.0, 0.2, protected_since={0: 0.3}).hit[0]
     assert not history.cast_moving(*UP, 5.0, 6.0, 0.0, 1.0, protected_since={0: 0.3}).hit[0]
 
 
-def test_the_first_contact_in_time_counts_and_then_the_lowest_row():
+def test_the_first_contact_in_time_wins_then_the_lowest_row():
     world, rig, who = one_limb_world()
     other = world.spawn(rig)
     history = PoseHistory(world)
@@ -182,13 +182,13 @@ def test_the_first_contact_in_time_counts_and_then_the_lowest_row():
     assert history.cast_moving([0.5, 0.0, 0.0], [0.5, 0.0, 0.0], 1.0, 2.0).character[0] == 1
 
 
-def test_the_targets_have_a_time_of_their_own():
+def test_targets_have_their_own_time():
     history, *_ = crossing(-8.0, 8.0)
     late = history.cast_moving(*UP, 10.0, 11.0, 0.0, 1.0)[0]
     same = history.cast_moving(*UP, 0.0, 1.0)[0]
     assert (late.fraction, late.target_time, late.alpha) == (same.fraction, same.time, same.alpha)
     assert late.time == pytest.approx(10.0 + same.time, rel=1e-15)
-    frozen_in_time = history.cast_moving(*UP, 0.0, 1.0, 0.5, 0.5)[0]  # the limb is at y = 0 all the time
+    frozen_in_time = history.cast_moving(*UP, 0.0, 1.0, 0.5, 0.5)[0]  # the limb stays at y = 0
     assert frozen_in_time.fraction == pytest.approx(0.45, rel=1e-15)
     assert (frozen_in_time.target_time, frozen_in_time.alpha) == (0.5, 0.5)
     slow = history.cast_moving(*UP, 0.0, 1.0, 0.49, 0.51)[0]
@@ -214,10 +214,10 @@ def test_times_that_are_not_kept():
     assert not missed.clamped.any()
 
 
-def test_a_flight_from_far_away_is_as_accurate_near_the_limb():
+def test_a_flight_from_far_away_is_accurate_near_limbs():
     world, _, who = one_limb_world()
     history = moved(PoseHistory(world), world, who, [0.0] * 4)
-    # from 3e9 away, past the limb in the tick from 1 to 2: its wall is touched at z = 0.1, or missed by a millionth
+    # from 3e9 away, past the limb in the tick from 1 to 2: it touches the wall at z = 0.1, or misses by a millionth
     for beside, is_hit in ((0.1, True), (0.0999999, True), (0.1000001, False)):
         start, end = [0.5, beside, -3e9], [0.5, beside, 3e9]
         hit = history.cast_moving(start, end, 0.0, 3.0)[0]

@@ -1,4 +1,4 @@
-"""Flying bullets of several pieces: the first contact over all of them, and how far its piece is from the curve."""
+"""Flying bullets of several pieces: the first contact of all, and the distance of its piece from the curve."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def history() -> PoseHistory:
     return one_limb_history(*((0, 0, float(k), 0) for k in range(5)))[2]
 
 
-def test_a_path_is_its_pieces_one_after_another(history: PoseHistory):
+def test_a_path_equals_its_pieces_in_order(history: PoseHistory):
     path = cc.flight(
         [[0.5, -8.0, 2.0], [0.5, -8.0, 2.05], [9.0, 0, 0]], [0.0, 4.0, 4.0], 4.0, gravity=(0.0, 0.0, -4.0), step=0.1
     )
@@ -44,7 +44,7 @@ def test_a_contact_goes_on_from_piece_to_piece(history: PoseHistory):
     path = cc.FlightPath(way[:-1], way[1:], times[:-1], times[1:], np.zeros(4, np.int32), np.full(4, 0.01))
     hit = history.cast_moving(path)[0]
     assert (hit.piece, hit.fraction, hit.error) == (0, 0.0, 0.01)
-    # it rises with the limb for a second and a half, then by 6 a second, the limb by 1: apart by 0.1 after 0.02 s
+    # it rises with the limb for 1.5 s, then by 6 a second, the limb by 1: they are 0.1 apart after 0.02 s
     assert hit.exit_piece == 3
     assert hit.exit_time == pytest.approx(1.52, rel=1e-14)
     assert hit.exit_fraction == pytest.approx(0.04, rel=1e-12)
@@ -54,7 +54,7 @@ def test_a_contact_goes_on_from_piece_to_piece(history: PoseHistory):
 def test_target_times_of_pieces_and_filters_of_bullets(history: PoseHistory):
     path = cc.flight([[0.5, -2.0, 1.0], [0.5, -2.0, 1.0]], [0.0, 4.0, 0.0], 1.0, step=0.25)
     late = history.cast_moving(path, target_t0=path.t0 + 1.0, target_t1=path.t1 + 1.0, ignore_character=[-1, 0])
-    assert late.hit.tolist() == [False, False]  # the limb is at 1 when the bullet starts, and at 1.5 when it is there
+    assert late.hit.tolist() == [False, False]  # the limb is at 1 when the bullet starts, at 1.5 when it arrives
     level = history.cast_moving(path, target_t0=1.0, target_t1=1.0, mask=[1, 0])
     assert level.hit.tolist() == [True, False]
     assert level.target_time[0] == 1.0
@@ -76,7 +76,7 @@ def test_target_times_of_pieces_and_filters_of_bullets(history: PoseHistory):
         ({"starts": np.full((2, 3), np.inf)}, r"path.starts: expected finite numbers"),
     ],
 )
-def test_a_path_made_by_hand_is_checked(history: PoseHistory, change: dict, words: str):
+def test_a_custom_path_is_checked(history: PoseHistory, change: dict, words: str):
     columns = {
         "starts": np.zeros((2, 3)), "ends": np.ones((2, 3)), "t0": np.array([0.0, 0.5]), "t1": np.array([0.5, 1.0]),
         "bullet": np.zeros(2, np.int32), "error": np.zeros(2),
@@ -86,7 +86,7 @@ def test_a_path_made_by_hand_is_checked(history: PoseHistory, change: dict, word
         history.cast_moving(cc.FlightPath(**(columns | change)))
 
 
-def test_beside_a_path_nothing_else_flies(history: PoseHistory):
+def test_a_path_excludes_other_arguments(history: PoseHistory):
     path = cc.flight([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], 1.0)
     with pytest.raises(ValueError, match="path: expected no ends, t0 or t1 beside a path"):
         history.cast_moving(path, t0=0.0)

@@ -1,4 +1,4 @@
-"""What a query about flying bullets takes and refuses: the argument, the first bad row and the remedy are named."""
+"""Queries for flying bullets: accepted arguments; refusals that name the argument, the first bad row and the remedy."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def history() -> PoseHistory:
     return history
 
 
-def test_one_of_either_stands_for_as_many_as_the_others_are(history: PoseHistory):
+def test_single_rows_are_broadcast(history: PoseHistory):
     assert len(history.cast_moving(START, END, 0.0, 1.0)) == 1
     assert len(history.cast_moving([START] * 3, END, 0.0, 1.0)) == 3
     assert len(history.cast_moving(START, [END] * 3, [0.0, 0.5, 1.0], 1.0)) == 3
@@ -65,7 +65,7 @@ def test_one_of_either_stands_for_as_many_as_the_others_are(history: PoseHistory
         ((START, END, 0.0, 1.0), {"threads": 0}, r"threads: expected an integer >= 1 or None"),
     ],
 )
-def test_what_is_refused(history: PoseHistory, arguments: tuple, options: dict, words: str):
+def test_bad_arguments(history: PoseHistory, arguments: tuple, options: dict, words: str):
     with pytest.raises(ValueError, match=words):
         history.cast_moving(*arguments, **options)
     assert history.cast_moving(*TWO, 0.0, 1.0).hit.all()
@@ -88,7 +88,7 @@ def test_an_empty_world_is_missed():
     assert not (missed.undecided.any())
 
 
-def test_results_keep_the_ring_as_it_was(history: PoseHistory):
+def test_results_keep_their_ring(history: PoseHistory):
     world = history._world
     hits = history.cast_moving(START, END, 0.0, 1.0)
     starts = np.array([START])

@@ -1,4 +1,4 @@
-"""In a world that stands still a flying bullet hits what a segment hits, whatever limbs and segments."""
+"""In a world at rest a flying bullet hits what a segment hits, for all limbs and segments."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def standing(limbs: cc.Limbs) -> PoseHistory:
 
 
 def check_equal(moving, still, rows=slice(None)) -> None:
-    """Assert that verdicts are equal; whatever is left undecided fails."""
+    """Assert that verdicts are equal; undecided ones fail."""
     assert not moving.undecided.any()
     for name in VERDICTS:
         assert np.array_equal(getattr(moving, name)[rows], getattr(still, name)[rows]), name

@@ -42,7 +42,7 @@ def test_the_past_answers_as_a_world_of_its_limbs(interpolate: str):
     assert closest.present_position().shape == (N, 3)
 
 
-def test_limbs_that_are_equally_near_and_times_that_are_not_kept():
+def test_equally_near_limbs_and_times_not_kept():
     world = cc.HitWorld(cc.Limbs.spheres([[3, 0, 0], [-3, 0, 0], [0, 3, 0]], 1.0, character=[1, 2, 3]))
     history = cc.PoseHistory(world)
     history.record(0.0)
@@ -63,7 +63,7 @@ def test_limbs_that_are_equally_near_and_times_that_are_not_kept():
         history.closest_points([0, 0, 0], 0.5, inside="hit")
 
 
-def test_more_limbs_near_a_point_than_there_is_room_for_at_first():
+def test_more_limbs_near_a_point_than_initial_space():
     slanted, ball = cc.Limbs.capsules([[4, -1, 0]] * 68, [[-1, 4, 0]] * 68, 0.1), cc.Limbs.spheres([0, 0, 3], 1.0)
     history = cc.PoseHistory(cc.HitWorld(cc.Limbs.concat([slanted, ball])))  # boxes of the farther limbs are nearer
     history.record(0.0)
@@ -71,14 +71,14 @@ def test_more_limbs_near_a_point_than_there_is_room_for_at_first():
     assert history.points_within([0, 0, 0], 3.0, 0.0).limb.tolist() == [68, *range(68)]
 
 
-def test_a_limb_just_at_the_limit():
+def test_limbs_at_the_limit():
     history = cc.PoseHistory(cc.HitWorld(cc.Limbs.spheres([0, 0, 3], 1.0)))
     history.record(0.0)
     limits = [2.0, np.nextafter(2.0, 0.0)]
     assert history.closest_points(np.zeros((2, 3)), 0.0, max_distance=limits).limb.tolist() == [0, -1]
 
 
-def test_the_page_about_distances_runs():
+def test_the_distances_page_runs():
     page = (Path(__file__).parents[2] / "docs" / "distances.md").read_text()
     known: dict = {}
     exec(compile("".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), "distances.md", "exec"), known)

@@ -1,4 +1,4 @@
-"""Numbers of the past: limbs that leave the accepted range half-way are hidden, and no query warns."""
+"""Number range in the past: limbs that leave the accepted range half-way are hidden, and no query warns."""
 
 import warnings
 
@@ -15,7 +15,7 @@ BIG = 2.0**500
 
 
 def swinging(others: int, interpolate: str = "bones") -> tuple[PoseHistory, list[float]]:
-    """Two ticks of characters whose arm turns from 60 to -60 degrees; of some it leaves the accepted numbers half-way.
+    """Two ticks of characters whose arm turns from 60 to -60 degrees; some arms leave the accepted range half-way.
 
     The bone is at 0.8 BIG and the arm 0.3 BIG long: its end is at 0.95 BIG at both ticks, and at 1.1 BIG between them.
     """
@@ -33,8 +33,8 @@ def swinging(others: int, interpolate: str = "bones") -> tuple[PoseHistory, list
 
 @pytest.mark.coverage("1", "2")
 @pytest.mark.parametrize("others", [1, 2, 3, 7, 20])
-def test_an_arm_that_swings_beyond_the_accepted_numbers_is_hidden(others: int):
-    """And nobody else is; it is where it was at its tick, in no layer, and answers are those of a fresh world."""
+def test_an_arm_that_leaves_the_accepted_range_is_hidden(others: int):
+    """Other limbs stay; the arm keeps its place at its tick, in no layer, and answers equal those of a fresh world."""
     history, places = swinging(others)
     hidden = [x > 0.5 * BIG for x in places]
     for alpha in (0.0, 0.5, 1.0):
@@ -58,7 +58,7 @@ def test_an_arm_that_swings_beyond_the_accepted_numbers_is_hidden(others: int):
             assert not np.isin(hits.limb, np.flatnonzero(gone)).any()
 
 
-def test_ends_never_leave_the_accepted_numbers():
+def test_ends_stay_in_the_accepted_range():
     history, _ = swinging(3, "ends")
     limbs = history.limbs_at(0.5)
     assert limbs.mask.all()
@@ -67,7 +67,7 @@ def test_ends_never_leave_the_accepted_numbers():
 
 @pytest.mark.parametrize("miss", [True, False])
 def test_points_among_many_characters_do_not_warn(miss: bool):
-    """A segment of no length among more characters than are looked at first: an infinite fraction has no length."""
+    """A zero-length segment among more characters than are tested first: the distance of a miss is not inf · 0."""
     world, rig, ids = one_limb_world()
     ids = [*ids, *world.spawn(rig, 5)]
     world.set_poses(ids, [[[0.01 * k, 0, 0]] for k in range(6)], [[about_z(0.0)]] * 6)

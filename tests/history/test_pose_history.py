@@ -21,7 +21,7 @@ pytestmark = pytest.mark.plain_python
 
 
 def shots(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Segments at times that are kept, some of them exactly those of ticks, most of them past a limb of that time."""
+    """Segments at kept times, some exactly at ticks; most pass a limb of that time."""
     times = rng.uniform(*history.times[[0, -1]], n)
     times[::7] = rng.choice(history.times, len(times[::7]))
     return *past_limbs(history, rng, times), times
@@ -30,11 +30,11 @@ def shots(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.nd
 @pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
-    """Every query and policy, with filters for each shot; characters come, go, hide and leap, and the ring wraps."""
+def test_the_past_equals_a_world_of_then(seed: int, interpolate: str):
+    """Every query and policy, with filters for each shot; characters come, go, hide and teleport; the ring wraps."""
     bare, seen = make_crowd(12) if seed else cc.HitWorld().limbs, Counter[str]()
     life = Life(np.random.default_rng(seed), bare, names=Life.WITH_STATICS)
-    life.world.spawn(cc.Rig.humanoid(), 0)  # its hit groups are known from now on
+    life.world.spawn(cc.Rig.humanoid(), 0)  # registers the hit groups
     history = PoseHistory(life.world, 12, interpolate, teleport_distance=9.0)
     while len(life.living) < 6:
         life.spawn()
@@ -50,7 +50,7 @@ def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
 
 
 def compare(history: PoseHistory, life: Life, asked: dict[str, Ask], options: dict, seen: Counter[str]):
-    """Assert that shuffled shots at six moments, together and alone, are answered as by a world of each moment."""
+    """Assert that shuffled shots at six moments, together and alone, get the answers of a world of each moment."""
     rng, (first, last) = life.rng, history.times[[0, -1]]
     times = rng.uniform(2 * first - last, 2 * last - first, 6)
     times[::2] = np.append(rng.choice(history.times, 2), first)
@@ -72,13 +72,13 @@ def compare(history: PoseHistory, life: Life, asked: dict[str, Ask], options: di
 
 
 def hits_in(found: Columns) -> int:
-    """How many shots hit, or chords there are."""
+    """Number of hits, or of chords."""
     return int((found["hit"] if "hit" in found else found["limb"] >= 0).sum())
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="plain Python takes minutes for so many rays")
 def test_many_rays_of_a_tick_are_answered_as_few():
-    """They go by octants, few together: all octants hit, with equal bits."""
+    """Many go by octants, few go together: all octants have hits, with equal bits."""
     history, rng, n = recorded_world().history, np.random.default_rng(5), 2 * SMALLEST_OCTANT
     middle = rng.uniform(-3.0, 3.0, (n, 3))
     step, time = rng.normal(size=(n, 3)), rng.random(n)
@@ -89,7 +89,7 @@ def test_many_rays_of_a_tick_are_answered_as_few():
     assert np.bincount((step < 0.0)[many.hit] @ [1, 2, 4], minlength=8).min() > 100
 
 
-# What lies between two ticks ----------------------------------------------------------------------------------------
+# Between two ticks --------------------------------------------------------------------------------------------------
 
 
 def test_ends_drift_and_bones_do_not():
@@ -105,7 +105,7 @@ def test_ends_drift_and_bones_do_not():
     assert 0.015 < ends < 0.016
 
 
-def test_at_a_tick_the_recorded_numbers_themselves():
+def test_ticks_give_the_recorded_numbers():
     life = Life(np.random.default_rng(6), make_crowd(9))
     history = PoseHistory(life.world)
     kept = []
@@ -127,7 +127,7 @@ def test_at_a_tick_the_recorded_numbers_themselves():
 
 
 @pytest.mark.coverage
-def test_layers_and_rig_are_those_of_the_tick():
+def test_layers_and_rig_follow_the_tick():
     world, _, ids = one_limb_world(mask=1)
     history = PoseHistory(world)
     world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
@@ -139,7 +139,7 @@ def test_layers_and_rig_are_those_of_the_tick():
 
 
 @pytest.mark.coverage
-def test_a_limb_turned_over_by_its_ends_has_no_axis_half_way():
+def test_a_limb_reversed_by_ends_has_no_axis_half_way():
     limbs = cc.Limbs.concat([cc.Limbs.cylinders([0, 0, 0], [1, 0, 0], 0.1), cc.Limbs.spheres([5, 0, 0], 0.5)])
     world = cc.HitWorld(limbs)
     history = PoseHistory(world)

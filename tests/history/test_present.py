@@ -1,4 +1,4 @@
-"""Where a hit of the past is now, on a limb that has moved since."""
+"""Where a past hit is now, on a limb that has moved since."""
 
 import numpy as np
 import pytest
@@ -37,8 +37,8 @@ def anywhere(positions: np.ndarray, orientations: np.ndarray) -> tuple[np.ndarra
     return positions[::-1] + 1.0, rng.normal(size=orientations.shape) * 2.0 ** rng.integers(-400, 400, (3, 4, 1))
 
 
-def test_it_stays_where_it_is_in_the_frame_of_its_bone():
-    """Against small balls that are fastened to the bone at the place, and carried as limbs are."""
+def test_a_hit_stays_in_the_frame_of_its_bone():
+    """Compared with small balls at that place of the bone, carried like limbs."""
     world, history, ids, rig = posed_twice("bones", anywhere)
     hits = history.cast_segments(*shots_at(history.limbs_at(0.0)), 0.0)
     now, state = hits.present_position(), world.snapshot()
@@ -57,7 +57,7 @@ def test_it_stays_where_it_is_in_the_frame_of_its_bone():
 
 @pytest.mark.parametrize(("query", "times"), [("cast_segments", (0.0,)), ("cast_moving", (0.0, 0.0))])
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_who_moves_without_turning_takes_it_along(interpolate: str, query: str, times: tuple[float, ...]):
+def test_hits_move_with_limbs_that_do_not_turn(interpolate: str, query: str, times: tuple[float, ...]):
     step = np.array([1.0, -2.0, 0.5])
     world, history, ids, _ = posed_twice(interpolate, lambda positions, orientations: (positions + step, orientations))
     hits = getattr(history, query)(*shots_at(history.limbs_at(0.0)), *times)
@@ -70,12 +70,12 @@ def test_who_moves_without_turning_takes_it_along(interpolate: str, query: str, 
     assert gone.any()
     assert np.isnan(hits.present_position()[gone | ~hits.hit]).all()
     assert not np.isnan(hits.present_position()[hits.hit & ~gone]).any()
-    world.set_layers(ids[0], 0)  # hidden, and there
+    world.set_layers(ids[0], 0)  # hidden, but there
     assert not np.isnan(hits.present_position()[hits.character == ids[0]]).any()
 
 
-def test_of_ends_it_stays_on_the_surface():
-    """Bare limbs of every shape that move, turn and stretch; boxes and balls move only, and keep their axes."""
+def test_ends_keep_hits_on_the_surface():
+    """Bare limbs of every shape that move, turn and stretch; boxes and balls only move, and keep their axes."""
     limbs, rng = every_shape(), np.random.default_rng(4)
     world = cc.HitWorld(limbs)
     history = cc.PoseHistory(world)
@@ -94,14 +94,14 @@ def test_of_ends_it_stays_on_the_surface():
         for k in own:
             assert limb.inflated(1e-12).classify_points(now[k])[0] != cc.Side.OUTSIDE
             middle = 0.5 * (limb.p1[0] + limb.p2[0])
-            if limb.kind[0] != cc.Shape.TUBE:  # whose bore may be what was entered
+            if limb.kind[0] != cc.Shape.TUBE:  # the entry may be in its bore
                 assert limb.classify_points(now[k] + 1e-9 * (now[k] - middle))[0] == cc.Side.OUTSIDE
             seen.add(int(limb.kind[0]))
     assert len(seen) == len(LIMBS)
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.5, 2.0, np.pi])
-def test_of_ends_it_turns_the_shortest_way(turn: float):
+def test_ends_turn_hits_the_shortest_way(turn: float):
     """A place on top of a rod that turns in the plane stays on top, also when it is turned over."""
     world, _, ids = one_limb_world()
     world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
@@ -116,7 +116,7 @@ def test_of_ends_it_turns_the_shortest_way(turn: float):
     assert turn == np.pi or here[2] > 1.0
 
 
-def test_of_boxes_by_ends_it_turns_with_their_axes():
+def test_boxes_by_ends_turn_hits_with_their_axes():
     world = cc.HitWorld()
     ids = world.spawn(one_bone_rig(cc.Limbs.boxes([1, 0, 0], [0, 0, 0, 1], [0.3, 0.2, 0.1])))
     world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
@@ -127,7 +127,7 @@ def test_of_boxes_by_ends_it_turns_with_their_axes():
     assert hits.present_position()[0] == pytest.approx([0, 1.1, 5.1], abs=1e-13)
 
 
-def test_of_parts_chords_and_judged():
+def test_parts_chords_and_judged():
     world, history, ids, _ = posed_twice("bones", anywhere)
     start, end = shots_at(history.limbs_at(0.0))
     hits = history.cast_segments(start, end, 0.0)

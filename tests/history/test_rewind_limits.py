@@ -1,4 +1,4 @@
-"""Which times of clients are admitted."""
+"""Admission of times that clients claim."""
 
 import numpy as np
 import pytest
@@ -55,13 +55,13 @@ def test_bad_numbers(call, message: str):
         call()
 
 
-def test_limits_beyond_all_floats_are_none():
+def test_limits_beyond_floats_are_infinite():
     claims = [-(2.0**500), 2.0**500]
     assert RewindLimits(10**400, 10**400).admit(claims, claims, 0.0).times.tolist() == claims
 
 
 def test_one_estimate_serves_all_claims():
-    """Also the one of `estimate_time`, an array of one."""
+    """Also the result of `estimate_time`, an array of one."""
     estimate = estimate_time(0.15, round_trip=0.08, buffer=0.03)
     assert estimate.shape == (1,)
     limits = RewindLimits(most_back=0.5, most_disagreement=0.02)

@@ -1,4 +1,4 @@
-"""Statics in a history: they stand still from tick to tick, and cost no copy."""
+"""Statics in a history: they stand still from tick to tick, and are not copied."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def wall(x: float) -> cc.Limbs:
 
 
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_in_the_past_they_stand_still_until_the_next_tick(interpolate: str):
+def test_statics_stay_until_the_next_tick(interpolate: str):
     world, _, ids = one_limb_world()
     history = cc.PoseHistory(world, 8, interpolate)
     lift = world.add_static(wall(3.0))
@@ -47,8 +47,8 @@ def test_in_the_past_they_stand_still_until_the_next_tick(interpolate: str):
 
 
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_a_tick_copies_no_ends_of_them(interpolate: str):
-    """What a tick takes more for each wall are its boxes in the tick's tree."""
+def test_ticks_do_not_copy_ends(interpolate: str):
+    """Each wall adds to a tick only its boxes in the tick's tree."""
 
     def taken(walls: int) -> float:
         world, _, ids = one_limb_world()

@@ -1,4 +1,4 @@
-"""What a server knows of the time that a client saw: by round trips, and by acknowledged states."""
+"""The server's estimate of the time that a client saw: by round trips, and by acknowledged states."""
 
 import numpy as np
 import pytest
@@ -22,8 +22,8 @@ DRAWN = ("newest", "smooth")
 
 
 @pytest.mark.parametrize("down", [0.0, 0.02, 0.05, 0.12])
-def test_an_estimate_is_what_was_drawn_however_the_ways_share_the_round_trip(down: float):
-    """States so often that the newest is no older than its way down."""
+def test_an_estimate_does_not_depend_on_how_the_round_trip_is_divided(down: float):
+    """States are so frequent that the newest one is no older than its way down."""
     sent = messages(Line(down, 0.14 - down, rate=1e5), 1.2, seed=1)
     assert len(sent.sent) > 25
     estimate = cc.estimate_time(sent.arrived, 0.14, 0.1)
@@ -32,18 +32,18 @@ def test_an_estimate_is_what_was_drawn_however_the_ways_share_the_round_trip(dow
 
 @pytest.mark.parametrize("drawn", DRAWN)
 @pytest.mark.parametrize("name", LINES)
-def test_an_estimate_by_the_round_trip_errs_by_the_wait_for_a_state(name: str, drawn: str):
-    """The newest state waited at the client for no longer than the next one took to come."""
+def test_a_round_trip_estimate_errs_by_the_age_of_a_state(name: str, drawn: str):
+    """The age of the newest state at the client is at most the time until the next one arrives."""
     line = LINES[name]
     sent = messages(line, 60.0, seed=2)
     error = cc.estimate_time(sent.arrived, sent.round_trip, line.buffer) - getattr(sent, drawn)
-    waits = sent.round_trip - (sent.arrived - sent.acknowledged)  # minus the wait
+    waits = sent.round_trip - (sent.arrived - sent.acknowledged)  # minus the age
     assert np.abs(error).max() <= -waits.min() + 12 * line.jitter + 1e-9
     assert np.median(np.abs(error)) <= 1.0 / line.rate + line.jitter
 
 
 def judged(line: Line, drawn: str, seed: int, ahead: float = 0.0):
-    """What limits make of a minute of shots, each `ahead` seconds behind what was drawn; errors and bounds, too."""
+    """Reasons, errors and bounds for a minute of shots, each `ahead` seconds behind what was drawn."""
     clock, limits = cc.ViewClock(line.buffer, 1.0 / line.rate), cc.RewindLimits(1.0)
     sent = messages(line, 60.0, seed)
     estimates, bounds = np.empty((2, len(sent.sent)))
@@ -74,7 +74,7 @@ def test_a_claim_beyond_the_bound_is_refused(name: str):
 
 
 def test_the_bound_follows_the_window():
-    """One late message widens it, until the window has forgotten that message."""
+    """A late message widens it until that message leaves the window."""
     clock = cc.ViewClock(buffer=0.1, step=0.015625, window=4)
     for k in range(4):
         clock.acknowledge(1.0 + 0.25 * k, 0.875 + 0.25 * k)
@@ -101,7 +101,7 @@ def test_the_median_of_an_even_window_is_the_mean_of_the_middle_two():
     assert clock.estimate(2.0) == (2.0 - 0.375, 0.875)
 
 
-def test_without_an_acknowledgement_nothing_is_rewound_but_the_buffer():
+def test_without_acknowledgements_only_the_buffer_is_subtracted():
     clock = cc.ViewClock(0.125, 0.25)
     assert clock.estimate(3.0) == (2.875, 0.0)
     assert len(clock) == 0
@@ -109,7 +109,7 @@ def test_without_an_acknowledgement_nothing_is_rewound_but_the_buffer():
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, np.int16, np.uint64])
 def test_numbers_of_any_kind_count_as_float64(kind: type):
-    """Without warnings; 1000.5 - 0.1 is no number of 16 or 32 bits."""
+    """Without warnings; 1000.5 - 0.1 is not representable in 16 or 32 bits."""
     clock, arrived = cc.ViewClock(0.1, kind(2)), kind(1000.5)
     now = float(arrived)
     first = clock.estimate(arrived)
@@ -125,7 +125,7 @@ def test_numbers_of_any_kind_count_as_float64(kind: type):
 
 
 @pytest.mark.parametrize("state", [np.nan, np.inf, -np.inf, "now", None, True, 3.5, [1.0], 10**400, -(10**400)])
-def test_what_a_client_cannot_have_seen_is_not_kept(state):
+def test_states_that_cannot_be_seen_are_dropped(state):
     clock = cc.ViewClock(0.125, 0.25)
     assert clock.acknowledge(3.0, state) is False
     assert len(clock) == 0

@@ -1,4 +1,4 @@
-"""What tests of queries share: which solids exact arithmetic decided about."""
+"""Shared by tests of queries: a fixture that records which solids are computed exactly."""
 
 from typing import Any
 

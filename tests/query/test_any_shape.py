@@ -1,4 +1,4 @@
-"""Queries whose arguments have any shape (..., 3): the answers of rows in C order, and the shape of the whole."""
+"""Queries whose arguments have any shape (..., 3): answers are those of the rows in C order; results keep the shape."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ assert np.prod(SHAPE) == ROWS
 
 
 def queries() -> dict[str, Call]:
-    """Return the calls that answer a row a vector: all queries of worlds, snapshots, histories and limbs."""
+    """Return the calls with one answer per vector: all queries of worlds, snapshots, histories and limbs."""
     found = {name: call for name, call in calls().items() if set(call.arguments) & set(VECTORS) and _is_query(call)}
     assert len(found) > 50
     return found
@@ -40,7 +40,7 @@ def equal(answer: Any, want: list[Any]) -> bool:
 
 
 @pytest.mark.parametrize("name", queries())
-def test_an_image_of_rows_has_the_answers_of_rows(name: str):
+def test_shaped_rows_have_the_answers_of_rows(name: str):
     call = queries()[name]
     answer = call.call(**shaped(call.arguments, SHAPE))
     assert equal(answer, call.answer)
@@ -54,7 +54,7 @@ def test_an_image_of_rows_has_the_answers_of_rows(name: str):
 
 
 @pytest.mark.parametrize("name", queries())
-def test_other_shapes_are_refused_with_both(name: str):
+def test_mixed_shapes_are_refused_with_both(name: str):
     call = queries()[name]
     for one in call.arguments:
         given = shaped(call.arguments, SHAPE)
@@ -78,7 +78,7 @@ def test_flights_of_any_shape():
 
 
 def one_for_all() -> list[tuple[str, str]]:
-    """Return number and argument of every call that takes numbers a row."""
+    """Return the key and argument of every call that takes one number per row."""
     numbers = [(key, name) for key, call in calls().items() for name, one in call.arguments.items() if one.ndim == 1]
     assert len(numbers) > 200
     return [(key, name) for key, name in numbers if len(calls()[key].arguments[name]) == ROWS]
@@ -92,7 +92,7 @@ def tried(call: Call, name: str, value: Any) -> Any:
         return None
 
 
-def test_an_array_of_one_number_stands_for_all_where_a_number_does():
+def test_an_array_of_one_number_is_broadcast_like_a_number():
     taken = set()
     for key, name in one_for_all():
         call, first = calls()[key], calls()[key].arguments[name][:1]
@@ -106,7 +106,7 @@ def test_an_array_of_one_number_stands_for_all_where_a_number_does():
     assert "parents" not in taken
 
 
-def test_one_start_is_that_of_a_whole_image():
+def test_one_start_serves_a_whole_image():
     ends = np.random.default_rng(1).uniform(-4, 4, (sized(40), 30, 3))
     rows = ends.reshape(-1, 3)
     for start in ([3.0, 0.5, 0.25], [[3.0, 0.5, 0.25]], np.array([[[3.0, 0.5, 0.25]]])):
@@ -138,7 +138,7 @@ def test_one_segment_at_an_image_of_times():
 
 
 def test_one_vector_of_each_at_many_times():
-    """Every query of a history that takes times: as often as there are times, or two of them."""
+    """Every query of a history that takes times: one vector for all times, and times in any shape."""
     one, tried = {name: [0.5, 0.625, 0.25, 1.0][:size] for name, size in VECTORS.items()}, set()
     for call in queries().values():
         times = [name for name in call.arguments if name in TIMES]
@@ -159,7 +159,7 @@ def test_one_vector_of_each_at_many_times():
     assert len(tried) >= 17, tried
 
 
-def test_one_vector_of_any_argument_stands_for_all():
+def test_one_vector_of_any_argument_is_broadcast():
     tried = set()
     for call in queries().values():
         vectors = [name for name in call.arguments if name in VECTORS]
@@ -174,8 +174,8 @@ def test_one_vector_of_any_argument_stands_for_all():
 
 
 @pytest.mark.parametrize("kind", ["vectors", "times"])
-def test_one_vector_stands_for_none_where_there_are_no_others(kind: str):
-    """Without rows in any other argument there are no rows in the answer, whether these are vectors or times."""
+def test_one_vector_with_empty_arguments_is_empty(kind: str):
+    """If all other arguments have no rows, the answer has none, whether they are vectors or times."""
     tried = set()
     for call in queries().values():
         names = [name for name in call.arguments if name in (VECTORS if kind == "vectors" else TIMES)]
@@ -191,7 +191,7 @@ def test_one_vector_stands_for_none_where_there_are_no_others(kind: str):
     assert len(tried) >= 17, tried
 
 
-def test_a_shape_is_kept_in_a_file(tmp_path):
+def test_a_file_keeps_the_shape(tmp_path):
     hits = world().cast_rays([0, 0, 0], np.ones((2, 2, 3)))
     hits.save(tmp_path / "kept")
     again = cc.RayHits.load(tmp_path / "kept")
@@ -222,7 +222,7 @@ def test_vectors_of_four_are_refused_with_the_remedy(ends: Any):
         world().cast_segments([0, 0, 0], ends)
 
 
-def test_an_end_that_looks_like_a_direction_is_mentioned_where_a_miss_is_explained():
+def test_explanations_mention_an_end_that_looks_like_a_direction():
     limbs = cc.Limbs.capsules([[5, 5, 5]], [[6, 5, 5]], 0.1)
     history = cc.PoseHistory(cc.HitWorld(limbs))
     history.record(0.0)

@@ -1,4 +1,4 @@
-"""Doubt and swept blades: every promise is checked on exact casts of limbs that were moved, and on points of blades."""
+"""Doubts and swept blades: every promise is checked by exact casts of moved limbs, and by points of blades."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def all_shapes(count: int = 28) -> cc.Limbs:
 
 
 def shots(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Segments through or past some limb: to a point near it, and as far beyond."""
+    """Segments from outside to a point near some limb, or beyond it."""
     k = rng.integers(0, len(limbs), n)
     aim = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.3 * rng.normal(size=(n, 3))
     start = aim + rng.normal(size=(n, 3)) * rng.choice([0.1, 1.0, 5.0], (n, 1))
@@ -29,8 +29,8 @@ def moved(limbs: cc.Limbs, k: int, by: np.ndarray) -> cc.Limbs:
 
 
 @pytest.mark.machine_code
-def test_no_place_of_a_limb_breaks_a_promise():
-    """However far within the radius: a certain limb stays hit, an excluded one missed; also if all move together."""
+def test_promises_hold_at_every_limb_place():
+    """However a limb moves within the radius, a certain one stays hit and an excluded one missed."""
     rng, limbs = np.random.default_rng(3), all_shapes()
     world, (start, end) = cc.HitWorld(limbs), shots(limbs, rng, N)
     radius = rng.choice([1e-6, 0.01, 0.05, 0.2], N)
@@ -55,7 +55,7 @@ def test_no_place_of_a_limb_breaks_a_promise():
     assert min(seen.values()) > (20 if IS_COMPILED else 3), seen
 
 
-def test_without_a_radius_it_is_the_verdict():
+def test_radius_zero_gives_the_verdict():
     rng, limbs = np.random.default_rng(4), all_shapes()
     world, (start, end) = cc.HitWorld(limbs), shots(limbs, rng, N)
     mask, ignored = rng.choice([0xFFFFFFFF, 1, 0], N), rng.integers(-1, 3, N)
@@ -72,7 +72,7 @@ def test_without_a_radius_it_is_the_verdict():
 
 
 def blades(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
-    """Both ends before and after, most of them near a limb on the way, and radii."""
+    """Both ends before and after, most of them near a limb on their path, and radii."""
     k = rng.integers(0, len(limbs), n)
     aim, along = 0.5 * (limbs.p1[k] + limbs.p2[k]), 0.4 * rng.normal(size=(n, 3))
     by, turn = rng.normal(size=(n, 3)), 0.3 * rng.normal(size=(n, 3))
@@ -87,21 +87,21 @@ def blades(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarra
 
 
 @pytest.mark.machine_code
-def test_blades_touch_when_they_say_and_not_before():
-    """The position is in the limb and within the radius of the blade then; no point of it is in any limb earlier."""
+def test_blades_touch_at_the_time_and_not_before():
+    """At `fraction` the position is in the limb, within `radius` of the blade; until then the blade is in no limb."""
     rng, limbs, resolution = np.random.default_rng(5), all_shapes(), 2.0**-10
     world, (p, q, u, v, radius) = cc.HitWorld(limbs), blades(limbs, rng, N)
     hits = world.sweep_capsules(p, q, u, v, radius)
     assert hits.hit.sum() > N // 4
     assert (~hits.hit & ~hits.undecided).any()
-    assert hits.undecided.mean() < (0.1 if IS_COMPILED else 0.2)  # of a dozen
+    assert hits.undecided.mean() < (0.1 if IS_COMPILED else 0.2)  # plain Python sweeps only a dozen
     grown = limbs.inflated(1e-9)
     for i in range(N):
         t = hits.fraction[i] if hits.hit[i] else 1.0
         if hits.hit[i]:
             a, b = p[i] + t * (u - p)[i], q[i] + t * (v - q)[i]
             s = np.clip((hits.position[i] - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0)
-            way = max(np.linalg.norm((u - p)[i]), np.linalg.norm((v - q)[i]))  # so deep may it be by then
+            way = max(np.linalg.norm((u - p)[i]), np.linalg.norm((v - q)[i]))  # the blade may be this much too deep
             if t > 0.0:
                 assert np.linalg.norm(hits.position[i] - a - s * (b - a)) <= radius[i] + way * resolution + 1e-9
             k = hits.limb[i]
@@ -119,7 +119,7 @@ def test_blades_touch_when_they_say_and_not_before():
 
 
 def test_positions_of_blades_at_ties_are_on_the_limb():
-    """Axes of a box that is turned are rounded, so that double-double leaves open which face is the nearest."""
+    """Axes of turned boxes are rounded, so that double-double does not decide which face is the nearest."""
     boxes = cc.Limbs.boxes([-2, -1, 0], [0, 0, 1, 1], [3, 3, 3])
     blade = [0.5, 2.5, 3], [3.5, 6.5, 10]
     hits = cc.HitWorld(boxes).sweep_capsules(*blade, *blade, 1.0)

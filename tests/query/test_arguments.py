@@ -1,4 +1,4 @@
-"""What counts as an argument: numpy's integers, one row for all; and what is refused by a sentence."""
+"""Arguments: numpy's integers, one row for all; and what is refused with a message."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def world() -> cc.HitWorld:
 # Rows ---------------------------------------------------------------------------------------------------------------
 
 
-def test_rows_that_do_not_belong_together(world: cc.HitWorld):
+def test_mismatched_row_counts(world: cc.HitWorld):
     with pytest.raises(ValueError, match=r"ends: expected 4 rows, as many as starts, or one for all, got 5"):
         world.cast_segments(np.zeros((4, 3)), np.zeros((5, 3)))
     for ask in (world.limbs.classify_points, lambda rows: world.limbs.cast_segments(rows, rows + 1)):
@@ -26,7 +26,7 @@ def test_rows_that_do_not_belong_together(world: cc.HitWorld):
             ask(np.zeros((5, 3)))
 
 
-def test_a_bad_row_that_stands_for_all_is_row_0(world: cc.HitWorld):
+def test_a_bad_broadcast_row_is_row_0(world: cc.HitWorld):
     with pytest.raises(ValueError, match=r"starts: .*row 0\b"):
         world.cast_segments([0, np.nan, 0], np.ones((9, 3)))
 
@@ -35,7 +35,7 @@ def test_a_bad_row_that_stands_for_all_is_row_0(world: cc.HitWorld):
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
-def test_integers_of_numpy_are_integers(world: cc.HitWorld, kind: type):
+def test_numpy_integers_are_accepted(world: cc.HitWorld, kind: type):
     start, end = shots_at(mixed(28), 300)
     want = world.cast_segments(start, end, mask=3, ignore_character=0, threads=2)
     got = world.cast_segments(start, end, mask=kind(3), ignore_character=kind(0), threads=kind(2))
@@ -55,8 +55,8 @@ def test_integers_of_numpy_are_integers(world: cc.HitWorld, kind: type):
 
 
 @pytest.mark.parametrize("value", [True, np.True_, 1.0, np.float64(1), "1", b"1", [True], [1.0], 1j, {}, X], ids=repr)
-def test_what_is_no_integer_is_refused(world: cc.HitWorld, value: object):
-    """Of single numbers; arrays of integers are in `attack/test_refused_numbers.py`."""
+def test_non_integers_are_refused(world: cc.HitWorld, value: object):
+    """Single numbers only; `attack/test_refused_numbers.py` tests arrays of integers."""
     for name, ask in {
         "threads": lambda: world.cast_segments(X, X + 1, threads=value),
         "threads of points": lambda: world.contains_points(X, threads=value),
@@ -67,14 +67,14 @@ def test_what_is_no_integer_is_refused(world: cc.HitWorld, value: object):
 
 
 @pytest.mark.parametrize("value", [2**40, -(2**40), 2**70, -(2**70), np.uint64(2**63)])
-def test_integers_beyond_all(world: cc.HitWorld, value: int):
+def test_too_large_integers(world: cc.HitWorld, value: int):
     with pytest.raises(ValueError, match=r"^limb: expected "):
         world.limbs.explain_segment(X[0], X[1], limb=value)
     with pytest.raises(ValueError, match=r"^mask: expected "):
         world.cast_segments(X, X + 1, mask=value)
 
 
-def test_more_threads_than_there_are(world: cc.HitWorld):
+def test_more_threads_than_rays(world: cc.HitWorld):
     start, end = shots_at(mixed(28), 14_000)
     want = world.cast_segments(start, end)
     assert np.array_equal(want.limb, world.cast_segments(start, end, threads=np.int64(2**40)).limb)

@@ -1,4 +1,4 @@
-"""Rays from and to surfaces, as ricochets: few need exact arithmetic, and the answers are those of all in it."""
+"""Rays from and to surfaces, as ricochets: few need exact arithmetic, and answers equal the exact ones."""
 
 from collections import Counter
 from math import inf
@@ -29,12 +29,12 @@ LIMBS = cc.Limbs.concat([
     mixed(42, 3, kinds=[kind for kind in cc.Shape if kind != cc.Shape.TUBE]).limbs(),
     cc.Limbs.boxes([[0.0, 0.0, -3.0]], [0.0, 0.0, 0.0, 1.0], [5.0, 5.0, 0.5]),
 ])  # fmt: skip
-"""Limbs of every shape, above a floor; balls in the bores of tubes are another matter."""
+"""Limbs of every shape but tubes, above a floor; balls in bores are a case of their own."""
 WORLD, SOLIDS = cc.HitWorld(LIMBS), solids_of(LIMBS)
 
 
 def shots(limbs: cc.Limbs, radius: float) -> dict[str, Any]:
-    """Shots at limbs: where they start, where they hit and leave, and ways on from there."""
+    """Shots at limbs: where they start, hit and leave, and their directions before and after bouncing."""
     rng, world = np.random.default_rng(4), cc.HitWorld(limbs)
     start = rng.normal(size=(40 * RAYS, 3))
     start *= 4.0 / np.linalg.norm(start, axis=1, keepdims=True)
@@ -44,7 +44,7 @@ def shots(limbs: cc.Limbs, radius: float) -> dict[str, Any]:
     assert len(rows) == RAYS
     hits, way = hits[rows], end[rows] - start[rows]
     bounced = way - 2.0 * np.sum(way * hits.normal, axis=1, keepdims=True) * hits.normal
-    position = hits.position + radius * hits.normal  # of the ball's centre
+    position = hits.position + radius * hits.normal  # the ball's centre
     return {"start": start[rows], "hit": position, "exit": hits.exit_position, "way": way, "bounced": bounced}
 
 
@@ -62,7 +62,7 @@ SEGMENTS = {
 
 @pytest.fixture(autouse=True)
 def _points_exactly(exactly: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count limbs that are asked about points, too."""
+    """Count limbs that exact point tests read, too."""
     monkeypatch.setattr(point_hits, "exact_limb", lambda *which: exactly.append(which) or exact_limb(*which))
 
 
@@ -94,8 +94,8 @@ LEVEL = cc.Limbs.boxes([[0.0, 0.0, -1.0]], [0.0, 0.0, 0.0, 1.0], [2.0, 2.0, 1.0]
 
 
 @pytest.mark.coverage
-def test_level_faces_are_told_exactly():
-    """On the top, in the next numbers above and below, and too near for squares."""
+def test_level_faces_are_exact():
+    """On the top, at the adjacent numbers above and below, and at a distance whose square underflows."""
     heights = [0.0, -5e-324, 1e-99, 5e-324]
     points = np.array([[0.5, 0.25, z] for z in heights])
     assert LEVEL.classify_points(points).tolist() == [Side.SURFACE, Side.INSIDE, Side.OUTSIDE, Side.OUTSIDE]
@@ -114,7 +114,7 @@ def test_rays_from_surfaces(name: str, inside: Any, exactly: list[Any]):
     assert hits.rechecked <= RAYS // 20
     assert (hits.limb == then.limb).all()
     assert 0.2 * RAYS < np.count_nonzero(hits.started_inside) < 0.8 * RAYS
-    for i in range(8):  # few rays go through another loop
+    for i in range(8):  # few rays take another loop
         one = WORLD.cast_segments(starts[i], ends[i], inside=inside)
         assert (one.limb[0], one.fraction[0]) == (hits.limb[i], hits.fraction[i])
     assert len(exactly) <= RAYS // 10
@@ -123,7 +123,7 @@ def test_rays_from_surfaces(name: str, inside: Any, exactly: list[Any]):
 
 @pytest.mark.parametrize("inside", ["hit", "ignore", "exit"])
 def test_rays_that_end_on_surfaces(inside: Any, exactly: list[Any]):
-    """Those that hit need the numbers of one limb, but not its verdict."""
+    """Those that hit need exact numbers of one limb, but not its verdict."""
     starts, ends = SHOTS["start"], SHOTS["hit"]
     blocked = WORLD.occluded_segments(starts, ends, inside=inside)
     assert len(exactly) <= RAYS // 20
@@ -143,7 +143,7 @@ def test_any_hit_from_surfaces(name: str, exactly: list[Any]):
 
 
 def test_chords_from_surfaces(exactly: list[Any]):
-    """Those of rays that start in no limb."""
+    """Rays that start in no limb."""
     starts, ends = SEGMENTS["ricochet"]
     inside = WORLD.cast_segments(starts, ends).started_inside
     chords = WORLD.chords_segments(starts[~inside], ends[~inside])
@@ -168,7 +168,7 @@ def test_points_of_surfaces(which: str, exactly: list[Any]):
 
 @pytest.mark.parametrize("shape", ["cylinder", "capsule", "box"])
 def test_balls_that_bounce(shape: str, exactly: list[Any]):
-    """Thick rays that start in touch, whose exact contacts cost milliseconds."""
+    """Thick rays that start in contact, where exact contacts take milliseconds."""
     names = {"cylinder": cc.Shape.CYLINDER, "capsule": cc.Shape.CAPSULE, "box": cc.Shape.BOX}
     limbs = LIMBS[np.flatnonzero(LIMBS.kind == names[shape])]
     shot = shots(limbs, RADIUS)
@@ -184,10 +184,10 @@ def test_balls_that_bounce(shape: str, exactly: list[Any]):
 
 
 def test_a_ball_at_rest_touches_a_tube(exactly: list[Any]):
-    """Its contact, if any, is at the end of the segment, too."""
+    """The segment has no length: any contact is at its end, too."""
     tube = cc.Limbs.tubes([[0.0, 0.0, 0.0]], [[0.0, 0.0, 2.0]], 1.0, 0.5)
     beside = [1.25 - 1e-15, 1.25, 1.25 + 1e-15, 1.1, 0.75]
     points = [[x, 0.0, 1.0] for x in beside]
     assert tube.cast_segments(points, points, radius=0.25).hit.tolist() == [True, True, False, True, True]
     assert tube.overlap_spheres(points, 0.25).tolist() == [True, True, False, True, True]
-    assert len(exactly) <= 2  # at most where the distance is that of the ball
+    assert len(exactly) <= 2  # at most where the distance equals the radius

@@ -1,4 +1,4 @@
-"""Both ends of chords: the places of exact arithmetic, the bits of casts, and no influence of the limbs beside."""
+"""Both ends of chords: exact places, the bits of casts, and no influence of other limbs."""
 
 from collections import Counter
 from dataclasses import replace
@@ -22,18 +22,18 @@ PAIRS = (
     *(("entry_normal", "normal"), ("entry_distance", "distance"), ("thickness", "thickness")),
     *((f"exit_{end}", f"exit_{end}") for end in ("fraction", "face", "position", "normal", "distance")),
 )
-"""The same quantity of a chord and of a hit."""
+"""Names of the same quantity in a chord and in a hit."""
 
 FAR = (0.0, 1e3, 1e7, 1e12)
 
 
 def bits(column: np.ndarray) -> list:
-    """Return what tells two columns apart, signs of zero too."""
+    """Return a representation that separates all bits, signs of zero too."""
     return [repr(value) for value in column.tolist()]
 
 
 def far_world(away: float, copies: int) -> tuple[cc.Limbs, np.ndarray, np.ndarray]:
-    """Return limbs of all shapes far from the origin, perhaps each with one a last bit aside, and segments at them."""
+    """Return limbs of all shapes far from the origin, perhaps with copies one ulp aside, and segments at them."""
     shapes, step = mixed(28), np.array([away, -away, 0.5 * away])
     p1, p2 = shapes.p1 + step, shapes.p2 + step
     start, end = shots_at(shapes, sized(450, 225), seed=7)
@@ -44,8 +44,8 @@ def far_world(away: float, copies: int) -> tuple[cc.Limbs, np.ndarray, np.ndarra
 @pytest.mark.parametrize("inside", ["hit", "ignore", "exit"])
 @pytest.mark.parametrize("copies", [1, 2])
 @pytest.mark.parametrize("away", FAR)
-def test_the_chord_of_the_limb_hit_has_the_bits_of_the_hit(away: float, copies: int, inside: str):
-    """With limbs a last bit apart no order is decided by float64."""
+def test_the_chord_of_a_hit_limb_has_the_bits_of_the_hit(away: float, copies: int, inside: str):
+    """float64 cannot resolve the order of limbs one ulp apart."""
     limbs, start, end = far_world(away, copies)
     world = cc.HitWorld(limbs)
     check_against_hits(world.cast_segments(start, end, inside=inside), world.chords_segments(start, end, inside=inside))
@@ -92,7 +92,7 @@ def test_adversarial_chords_have_the_bits_of_hits(is_segment: bool):
         )
         assert (len(chords) > 0) == hits.hit[i], drawn.family[i]
         if len(chords):
-            for mine, theirs in PAIRS[1:]:  # of the limb each has its own place
+            for mine, theirs in PAIRS[1:]:  # PAIRS[0] is the limb, whose numbering differs
                 assert bits(getattr(chords, mine)[:1]) == bits(getattr(hits, theirs)[i : i + 1]), (mine, i)
             seen.update(rechecked=chords.rechecked, touch=int(chords.thickness[0] == 0.0), chords=len(chords))
     assert min(seen["rechecked"], seen["touch"]) > len(drawn) // 40
@@ -100,8 +100,8 @@ def test_adversarial_chords_have_the_bits_of_hits(is_segment: bool):
 
 
 @pytest.mark.parametrize("away", FAR)
-def test_a_chord_does_not_depend_on_other_limbs(away: float):
-    """Neither on a second limb in its place, which leaves the order of both undecided, nor on one that is touched."""
+def test_chords_do_not_depend_on_others(away: float):
+    """Neither on a copy, which leaves their order undecided, nor on a limb that is touched."""
     limbs, start, end = far_world(away, 1)
     both, _, _ = far_world(away, 2)
     alone, among = (cc.HitWorld(each).chords_segments(start, end) for each in (limbs, both))
@@ -114,8 +114,8 @@ def test_a_chord_does_not_depend_on_other_limbs(away: float):
 
 
 @pytest.mark.parametrize("limbs", ["one of each", "grid"])
-def test_both_ends_are_where_exact_arithmetic_puts_them(limbs: str):
-    """Within 4 units in the last place of the largest coordinate; faces too; of rays that start and end in limbs."""
+def test_both_ends_are_at_their_exact_places(limbs: str):
+    """Positions within 4 ulp of the largest coordinate; faces too; of rays that start and end in limbs."""
     rng, made, seen = np.random.default_rng(6), grid_limbs() if limbs == "grid" else mixed(28).limbs(), Counter[str]()
     n = sized(150)
     start, end = whole_segments(rng, n) if limbs == "grid" else shots_at(mixed(28), n, seed=9)
@@ -147,7 +147,7 @@ def test_both_ends_are_where_exact_arithmetic_puts_them(limbs: str):
 
 
 def test_the_second_chord_of_a_tube_has_its_own_ends():
-    """A ray that starts in the bore meets the far wall alone: the same place, the same normal."""
+    """A ray from within the bore hits only the far wall: with the place and normal of the second chord."""
     rng, n = np.random.default_rng(7), sized(300)
     tube = cc.Limbs.tubes([0.1, 0.2, -2.0], [0.3, 0.1, 2.0], 1.0, 0.6)
     start = np.column_stack([rng.uniform(-3, -2, n), rng.uniform(-0.5, 0.5, n), rng.uniform(-0.5, 0.5, n)])
@@ -162,7 +162,7 @@ def test_the_second_chord_of_a_tube_has_its_own_ends():
     assert (chords.exit_face[first] == cc.Face.BORE).all()
     for mine, theirs in (("entry_position", "position"), ("entry_normal", "normal"), ("exit_normal", "exit_normal")):
         np.testing.assert_allclose(getattr(chords, mine)[second], getattr(later, theirs), atol=1e-13)
-    out = chords.exit_normal[first]  # out of the wall, into the bore
+    out = chords.exit_normal[first]  # out of the solid, into the bore
     assert (np.einsum("ij,ij->i", out, end[twice] - start[twice]) > 0.0).all()
     assert (np.einsum("ij,ij->i", chords.entry_normal[second], end[twice] - start[twice]) < 0.0).all()
 

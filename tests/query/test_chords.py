@@ -1,4 +1,4 @@
-"""Chords of many rays at once: the same as one by one, in any order and split."""
+"""Chords of many rays in streams: as ray by ray, in any order and split."""
 
 from collections import Counter
 from functools import partial
@@ -14,7 +14,7 @@ import cylcollide as cc
 
 
 def chord_columns(chords: cc.Chords) -> dict[str, bytes]:
-    """Return all that an answer says, low words and the number of exact rows too."""
+    """Return all numbers of an answer, low words and the number of exact rows too."""
     found = {name: column.tobytes() for name, column in chords._rows.chords._asdict().items()}
     return {**found, "offsets": chords.offsets.tobytes(), "rechecked": bytes(str(chords.rechecked), "ascii")}
 
@@ -22,7 +22,7 @@ def chord_columns(chords: cc.Chords) -> dict[str, bytes]:
 @pytest.mark.parametrize("limbs", [make_crowd(33), mixed(33, seed=6).limbs()], ids=["cylinders", "all shapes"])
 @pytest.mark.parametrize(("room", "inside"), [(8, "hit"), (1, "exit"), (0, "ignore")])
 def test_chords_are_the_same_as_streams(limbs: cc.Limbs, room: int, inside: str):
-    """With room for all that is crossed, for some, for none; some rays blind, some limbs unseen, limbs in two parts."""
+    """With room for all chords, for some, for none; some rays untrusted, some limbs masked, limbs in two parts."""
     n = 900 if IS_COMPILED else 24
     start, end = shots_at(limbs, n, seed=7)
     far, grown, seen = start[:3] * 1e149, [limbs.inflated(1e-3 * k) for k in range(12)], Counter[str]()

@@ -1,4 +1,4 @@
-"""The clearance of hits and misses: that of `explain_segment`, limb by limb."""
+"""The clearance of hits and misses: that of `explain_segment` for each limb."""
 
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.plain_python
 
 
 def scene(seed, n, limbs=10):
-    """Limbs, and segments of which many hit one."""
+    """Limbs, and segments, many of which hit one."""
     rng = np.random.default_rng(seed)
     made, starts = mixed_limbs(limbs, rng, 2.0), rng.uniform(-3.0, 3.0, (n, 3))
     near = 0.5 * (made.p1 + made.p2)[rng.integers(0, limbs, n)] + 0.4 * rng.normal(size=(n, 3))
@@ -44,7 +44,7 @@ def check(hits, limbs, starts, ends, rows=None):
             assert hits.clearance_limb[i] == counted[np.argmin(alone[counted])]
 
 
-def test_it_is_that_of_explanations():
+def test_equals_explained_clearance():
     limbs, starts, ends = scene(1, 24)
     world = cc.HitWorld(limbs)
     hits = world.cast_segments(starts, ends)
@@ -61,7 +61,7 @@ def test_it_is_that_of_explanations():
         hits.clearance[0] = 0.0
 
 
-def test_through_a_bore_it_is_that_of_the_nearest_piece():
+def test_clearance_in_a_bore_uses_the_nearest_piece():
     """The wall comes nearer on either side of the line's closest approach to the axis."""
     world, rng, n = cc.HitWorld(cc.Limbs.tubes([[-1, -2, 0.5]], [[1, 2, 1.5]], 1.0, 0.5)), np.random.default_rng(1), 20
     along = rng.uniform(0.7, 3.0, (n, 2, 1)) * [[-1], [1]] * np.array([1, 2, 0.5])
@@ -73,8 +73,8 @@ def test_through_a_bore_it_is_that_of_the_nearest_piece():
     assert np.abs(whole.clearance - least)[~whole.hit].max() < 1e-9
 
 
-def test_of_the_first_of_equals():
-    """Limbs on a grid and turned copies of them: growths are equal to the last bit, or nearly."""
+def test_ties_take_lowest_row():
+    """Limbs on a grid and turned copies of them: growths are equal, or nearly, to the last bit."""
     limbs, rng = grid_limbs(), np.random.default_rng(5)
     limbs = cc.Limbs.concat([limbs, limbs[::-1]])[:60]
     starts = np.floor(np.array([8.0, 8.0, 24.0]) * rng.random((40, 3))) / 2 - 0.5
@@ -86,8 +86,8 @@ def test_of_the_first_of_equals():
 
 
 @pytest.mark.parametrize("far", [1e9, 1e15, 1e18])
-def test_of_limbs_far_from_most(far):
-    """Boxes beyond 2**40 in the frame of the tree count as infinite; rays are here and out there."""
+def test_limbs_far_from_most(far):
+    """Boxes beyond 2**40 in the frame of the tree count as infinite; rays are near and far."""
     rng = np.random.default_rng(8)
     centre, radius = rng.uniform(-10, 10, (16, 3)), rng.uniform(0.2, 2.0, 16)
     centre[12:] += far * rng.uniform(0.5, 1.0, (4, 1)) * [1.0, -1.0, 0.0]
@@ -102,8 +102,8 @@ def test_of_limbs_far_from_most(far):
 
 
 @pytest.mark.coverage
-def test_a_world_that_has_grown_by_it_is_just_touched():
-    """By exact verdicts on inflated limbs, which share nothing with the growths of points."""
+def test_inflation_by_the_clearance_just_touches():
+    """By exact verdicts on inflated limbs, which share no code with the growths of points."""
     rng, limbs = np.random.default_rng(11), mixed_limbs(150, np.random.default_rng(10), 4.0)
     limbs, n = limbs[limbs.kind != cc.Shape.TUBE], 40 if IS_COMPILED else 4  # a bore closes sooner
     starts, ends = rng.uniform(-6.0, 10.0, (2, n, 3))
@@ -119,8 +119,8 @@ def test_a_world_that_has_grown_by_it_is_just_touched():
 
 @pytest.mark.coverage("tube")
 @pytest.mark.parametrize("name", MAKERS)
-def test_loops_have_the_numbers_of_fractions(name):
-    """Along axes of the world and not, on a grid, far away, huge and tiny; where they have none, fractions decide."""
+def test_loops_agree_with_fractions(name):
+    """Along axes and oblique, on a grid, far away, huge and tiny; where loops are not certain, fractions decide."""
     rng, fields, certain, n = np.random.default_rng([3, *name.encode()]), 0, 0, 60
     for i in range(n):
         scale, far = [1.0, 1.0, 2.0**40, 2.0**-30, 2.0**150][i % 5], [0.0, 1.0, 1e6][i % 3]
@@ -144,8 +144,8 @@ def test_loops_have_the_numbers_of_fractions(name):
     assert fields == 5 * certain
 
 
-def test_what_loops_leave_open_has_the_same_bits():
-    """A coordinate beyond the range in which products are exact."""
+def test_uncertain_rows_have_the_same_bits():
+    """A coordinate is below the range in which products are exact."""
     limbs, starts, ends = scene(6, 12)
     starts[:, 0] = 1e-290 * (1 + np.arange(12))
     hits = cc.HitWorld(limbs).cast_segments(starts, ends)
@@ -157,13 +157,13 @@ def test_what_loops_leave_open_has_the_same_bits():
 @pytest.mark.parametrize("step", [2.0**-120, -(2.0**-120), 0.0, 2.0**-53])
 @pytest.mark.parametrize("half", [2.0**-53, -(2.0**-54), 3.0 * 2.0**-53])
 def test_places_are_rounded_once(half, step):
-    """Halfway between two numbers, a part far below decides."""
+    """Halfway between two numbers, a term far below decides."""
     exact = Fraction(1) + Fraction(half) + Fraction(step)
     assert rounded_sum(1.0, (-2.0 * half, 0.0), (step, 0.0), 1.0, np.empty(TERMS)) == float(exact)
 
 
 def test_steep_cones_grow_fast():
-    """A disc's rim moves a hundred times as far as its faces: it is nearer in growth than a ball beside it."""
+    """A disc's rim moves a hundred times as far as its faces: its growth is less than that of a ball beside it."""
     flat, ball = (
         cc.Limbs.tapered_cylinders([[0, 0, 0]], [[0, 0, 0.01]], 1.0, 0.25),
         cc.Limbs.spheres([[0, 4, 1.5]], 0.5),
@@ -205,7 +205,7 @@ def test_filters_and_rays():
     assert (nothing.clearance[0], nothing.clearance_limb[0]) == (np.inf, -1)
 
 
-def test_limbs_that_a_policy_skips_do_not_count():
+def test_limbs_skipped_by_a_policy_do_not_count():
     balls = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [5, 0, 0]], 1.0))
     for inside in ("ignore", "exit"):
         hits = balls.cast_segments([0.0, 0, 0], [0.5, 0, 0], inside=inside)
@@ -214,7 +214,7 @@ def test_limbs_that_a_policy_skips_do_not_count():
     assert (hits.clearance[0], hits.clearance_limb[0]) == (-1.0, 0)
 
 
-def test_of_rows_of_limbs():
+def test_row_by_row():
     limbs, starts, ends = scene(2, 10)
     hits = limbs.cast_segments(starts, ends)
     want = [limbs.explain_segment(starts[k], ends[k], limb=k).clearance for k in range(10)]
@@ -224,14 +224,14 @@ def test_of_rows_of_limbs():
     assert one == [limbs.explain_segment(start, end, limb=3).clearance for start, end in zip(starts, ends, strict=True)]
 
 
-def test_of_thick_rays_it_is_that_of_the_line():
+def test_thick_rays_have_the_line_clearance():
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     for y, hit in ((0.5, True), (1.2, True), (1.7, False)):
         hits = world.cast_segments([-3.0, y, 0], [3.0, y, 0], radius=0.5)
         assert (hits.hit[0], hits.clearance[0]) == (hit, pytest.approx(y - 1.0, abs=1e-15))
 
 
-def test_in_the_past_as_at_that_time():
+def test_clearance_at_past_times():
     limbs, starts, ends = scene(3, 18)
     world = cc.HitWorld(limbs)
     history = cc.PoseHistory(world, interpolate="ends")
@@ -249,7 +249,7 @@ def test_in_the_past_as_at_that_time():
             assert (hits.clearance[i], hits.clearance_limb[i]) == (then.clearance[0], then.clearance_limb[0])
 
 
-def test_who_is_protected_does_not_count():
+def test_protected_limbs_do_not_count():
     rig, world = cc.Rig.humanoid(), cc.HitWorld()
     ids = world.spawn(rig, 2)
     history = cc.PoseHistory(world)
@@ -263,7 +263,7 @@ def test_who_is_protected_does_not_count():
     assert (one.clearance[0], one.clearance_limb[0]) == (other.clearance[0], other.clearance_limb[0])
 
 
-def test_it_is_not_in_files(tmp_path):
+def test_files_omit_it(tmp_path):
     hits = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)).cast_segments([-3.0, 0, 0], [3.0, 0, 0])
     hits.save(tmp_path / "hits")
     with pytest.raises(AttributeError):

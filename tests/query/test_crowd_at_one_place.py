@@ -1,4 +1,4 @@
-"""Limbs with the same numbers, as of characters at one spawn point: each is found, one is computed exactly."""
+"""Identical limbs, as of characters at one spawn point: each is found, one is computed exactly."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def test_copies_are_found_with_their_original(query: str, exactly: list[Any]):
 
 @pytest.mark.parametrize("radius", [0.0, 0.25])
 def test_of_equal_limbs_the_lowest_row_is_hit(radius: float, exactly: list[Any]):
-    """Rays at the rims of a cylinder's caps: all are decided exactly."""
+    """Rays at the rims of a cylinder's caps: all need exact arithmetic."""
     turn = np.linspace(0.0, 6.0, RAYS)
     rim = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(RAYS)])
     limbs = cc.Limbs.cylinders([[0, 0, 0]] * COPIES, [[0, 0, 1]] * COPIES, 1.0)

@@ -1,4 +1,4 @@
-"""Every question about every shape, against what the row of the shape alone says: a new shape is asked all of them."""
+"""Every query on every shape, against its row in the table of shapes: a new shape gets all tests."""
 
 import numpy as np
 import pytest
@@ -26,12 +26,12 @@ EVERY = np.arange(N)
 
 @pytest.fixture(params=Shape, ids=lambda kind: kind.name.lower())
 def s(request: pytest.FixtureRequest) -> KnownPlaces:
-    """Return limbs of each shape with places."""
+    """Return limbs of each shape with known places."""
     return known_places(int(request.param))
 
 
 def own(found: cc.NearLimbs | cc.Overlaps, column: str = "") -> Array:
-    """Return whether query i has limb i, and assert that none has another; or a column, by query."""
+    """Return whether query i has limb i, and assert that it has no other; or a column, by query."""
     assert np.array_equal(found.limb, found.query)
     by_query = np.zeros(N)
     by_query[found.query] = getattr(found, column) if column else 1
@@ -39,13 +39,13 @@ def own(found: cc.NearLimbs | cc.Overlaps, column: str = "") -> Array:
 
 
 def same_but_open(verdict: Array, is_open: Array, expected: bool, rows: NDArray[np.int64]) -> None:
-    """Assert that verdicts are as expected; a few may be open."""
+    """Assert that verdicts are as expected; a few may be undecided."""
     assert ((verdict == expected) | (is_open > 0))[rows].all()
     assert is_open[rows].mean() < 0.2
 
 
 def halfway(s: KnownPlaces, fraction: Array, position: Array, face: Array, place: Array) -> None:
-    """Assert that ways touch these places half-way; contacts of thick rays are bounded only."""
+    """Assert that paths touch these places half-way; contacts of thick rays are only bounded."""
     assert np.abs(fraction - 0.5).max() < 10.0 * CLOSE
     assert norm(position - place).max() < CLOSE
     assert np.array_equal(face, s.face)
@@ -70,7 +70,7 @@ def test_boxes_and_planes_hold_all_samples(s: KnownPlaces):
             assert abs(dot(n[i], np.array(limb.centre)) + support(tuple(n[i]), limb) - most[i]) < CLOSE
 
 
-def test_numbers_that_kernels_tell_of_points(s: KnownPlaces):
+def test_kernel_numbers_of_points(s: KnownPlaces):
     other = s.outer + s.size[:, None] * np.random.default_rng(2).normal(size=(N, 3))
     distance, growth = s.limbs.closest_points(other).distance, np.empty(N)
     speeds = corner_speeds(*sizes_of(s.limbs._table))
@@ -88,7 +88,7 @@ def test_numbers_that_kernels_tell_of_points(s: KnownPlaces):
         growth[i], more = growth_to_reach(outer, limb), growth_to_reach(tuple(other[i]), limb)
         assert distance[i] <= max(more, 0.0) * min(corner_speed(limb), speeds[i]) + CLOSE
         rates = growth[i] / s.gap[i], (more - growth[i]) / norm(other[i] - s.outer[i])
-        assert max(rates) < 1.0 + CLOSE or limb.kind == Shape.ELLIPSOID  # whose growth is found in another way
+        assert max(rates) < 1.0 + CLOSE or limb.kind == Shape.ELLIPSOID  # whose growth is computed differently
     rows = can_grow(s.limbs, growth)
     for by, side in ((LESS, cc.Side.OUTSIDE), (MORE, cc.Side.INSIDE)):
         assert (s.limbs[rows].inflated((growth * by)[rows]).classify_points(s.outer[rows]) == side).all()
@@ -115,7 +115,7 @@ def test_closest_points(s: KnownPlaces):
             assert any(classify(solid, x) != POINT_OUTSIDE for x in place + CLOSE * ways / norm(ways)[:, None])
 
 
-def test_what_overlaps(s: KnownPlaces):
+def test_overlaps(s: KnownPlaces):
     flat, (x, y, z) = np.flatnonzero(s.flat), (s.normal * np.where(s.normal[:, 2:] < 0.0, -1.0, 1.0)).T
     half = np.stack([0.2 * s.size, 0.3 * s.size, 0.1 * s.size], axis=1)
     turns = np.stack([-y, x, 0.0 * z, 1.0 + z], axis=1)  # the third axis is along the normal
@@ -176,7 +176,7 @@ def test_ways_beside_limbs(s: KnownPlaces):
         assert abs(near.gap - s.gap[i]) < CLOSE
 
 
-def test_clearance_is_the_growth_that_touches(s: KnownPlaces):
+def test_inflation_by_clearance_just_touches(s: KnownPlaces):
     off = s.size[:, None] * np.random.default_rng(3).normal(size=(N, 3))
     for start, end in (s.beside(s.gap), (s.outer, s.outer + off)):
         hits = s.world.cast_segments(start, end)
@@ -231,7 +231,7 @@ def test_bullets_at_limbs(s: KnownPlaces, by: list[float]):
     halfway(s, hits.fraction, hits.position, hits.face, s.place + 0.5 * np.array(by))
 
 
-def test_the_past_is_the_world_of_that_time(s: KnownPlaces):
+def test_past_hits_are_those_of_that_time(s: KnownPlaces):
     turn, by = np.array([0.1, 0.3, -0.2, 0.9]), np.array([3.0, -2.0, 1.0])
     world = cc.HitWorld()
     ids = world.spawn(cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], s.limbs, 0))

@@ -1,4 +1,4 @@
-"""What hits and chords say about limbs: names, groups, bones, places in the frames of bones; nothing of a miss."""
+"""Limb fields of hits and chords: names, groups, bones, places in the frames of bones; none for a miss."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ FEW, MANY = 40, sized(900)
 
 
 def said(found: cc.RayHits | cc.Chords, state: cc.Snapshot) -> int:
-    """Assert that the labels of each row are those of its limb; return how many rows are misses."""
+    """Assert that the labels of each row are those of its limb; return the number of misses."""
     labels, misses = state._labels, 0
     for i, limb in enumerate(found.limb.tolist()):
         row = (found.limb_name[i], found.hit_group[i], found.bone[i], found.rig_limb[i])
@@ -35,7 +35,7 @@ def said(found: cc.RayHits | cc.Chords, state: cc.Snapshot) -> int:
 @pytest.mark.machine_code
 @pytest.mark.parametrize("n", [FEW, MANY])
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
-def test_labels_are_those_of_the_limb_hit(n: int, inside: str):
+def test_labels_describe_the_limb_hit(n: int, inside: str):
     shapes = mixed(28)
     state = carried(shapes.limbs())
     start, end = shots_at(shapes, n)
@@ -47,7 +47,7 @@ def test_labels_are_those_of_the_limb_hit(n: int, inside: str):
 
 
 def test_a_miss_has_no_name():
-    """The last limb's name is not that of a miss."""
+    """Index −1 must not read the last limb's name."""
     limbs = cc.Limbs.spheres([[0, 0, 0], [5, 0, 0]], 1.0, name=["head", "foot"], hit_group=[7, 8], character=3)
     hits = cc.HitWorld(limbs).cast_segments([[-9, 0, 0], [-9, 5, 0], [4, 0, 9]], [[9, 0, 0], [9, 5, 0], [5, 0, -9]])
     assert hits.limb_name.tolist() == ["head", None, "foot"]
@@ -60,7 +60,7 @@ def test_a_miss_has_no_name():
     assert pairs.limb_name.tolist() == ["head", None]
 
 
-def test_a_world_without_limbs_says_nothing():
+def test_a_world_without_limbs_has_no_label():
     empty = cc.HitWorld(cc.Limbs.spheres(np.zeros((0, 3)), 1.0))
     for n in (0, 1, 300):
         hits, chords = (
@@ -75,8 +75,8 @@ def test_a_world_without_limbs_says_nothing():
         assert chords.local_position.shape == chords.entry_position.shape == chords.exit_normal.shape == (0, 3)
 
 
-def test_local_places_are_those_of_rational_arithmetic():
-    """Within 2 units in the last place of the largest number involved; a normal within as many of 1."""
+def test_local_places_agree_with_rational_arithmetic():
+    """Within 2 units in the last place of the largest number involved; a normal within 2 units of 1."""
     shapes = mixed(28)
     n, seen = sized(400), 0
     state, (start, end) = carried(shapes.limbs()), shots_at(shapes, n)

@@ -1,4 +1,4 @@
-"""Oracles, laws and hard worlds, each way to find first limbs by itself: all give the answers of real arithmetic."""
+"""Oracles, laws and hard worlds, with each closest-hit loop by itself: all give the answers of real arithmetic."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ TREE_WAYS = (SINGLE, STREAMS)
 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest) -> Iterator[Seen]:
-    """Every query of the test goes one way; the test fails if none did."""
+    """Send every query of the test through one loop; fail if no batch used it."""
     with forced(request.param, **SHORT_STREAMS) as seen:
         yield seen
     assert seen.batches[request.param] > 0, f"nothing went {request.param}: {seen.batches}"
@@ -43,7 +43,7 @@ def asked(request: pytest.FixtureRequest) -> tuple[Shots, list[Asked]]:
     "inside", ["hit", *(pytest.param(name, marks=pytest.mark.long) for name in ("exit", "ignore"))]
 )
 def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
-    """One by one and as streams with a layer a ray; against all limbs with one layer; all as the oracle says."""
+    """SINGLE and STREAMS with a layer per ray, BRUTE_FORCE with one layer; all agree with the oracle."""
     s, truths = asked
     answers, undecided = {}, {}
     for name in WAYS:
@@ -58,7 +58,7 @@ def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
     each = len(s) / len(SHAPES)
     for kind in {int(k) for k in s.shapes.kind}:
         assert tally.seen[kind, "hit"] > 0.25 * each, kind
-        assert tally.seen[kind, "miss"] > (0.1 if IS_COMPILED else 0.05) * each, kind  # of a hundred
+        assert tally.seen[kind, "miss"] > (0.1 if IS_COMPILED else 0.05) * each, kind  # plain Python tests a hundred
         assert tally.seen[kind, "touch"] > 0.01 * each, kind
     assert tally.started_inside > 0.1 * len(s)
     assert undecided[SINGLE] == undecided[STREAMS]
@@ -66,8 +66,8 @@ def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
 
 @pytest.mark.parametrize("seeds", [range(70, 72), pytest.param(range(1000, 1060), marks=pytest.mark.long)], ids=len)
 @pytest.mark.parametrize("name", PLANS)
-def test_scenes_credit_in_exact_order(name: str, seeds: range):
-    """Ties along the ray: the same bits from all ways, and those are the oracle's; so are all other queries."""
+def test_scenes_hit_in_exact_order(name: str, seeds: range):
+    """Ties along the ray: all ways give the same bits, equal to the oracle's; so do all other queries."""
     total: Counter[str] = Counter()
     for seed in seeds:
         s = scene(name, sized(36, 54), seed)
@@ -102,8 +102,8 @@ def everyday() -> tuple[cc.Limbs, Array, Array]:
 
 
 @pytest.mark.usefixtures("way")
-def test_all_queries_tell_one_story(everyday: tuple[cc.Limbs, Array, Array]):
-    """What is hit is blocked and has a chord; the first chord is the hit; who starts inside is held by a limb."""
+def test_all_queries_are_consistent(everyday: tuple[cc.Limbs, Array, Array]):
+    """A hit is blocked and has a chord; the first chord is the hit; a start inside lies in some limb."""
     limbs, start, end = everyday
     world = cc.HitWorld(limbs)
     for inside in POLICIES:
@@ -123,8 +123,8 @@ def test_all_queries_tell_one_story(everyday: tuple[cc.Limbs, Array, Array]):
 
 
 @pytest.mark.usefixtures("way")
-def test_a_copy_behind_changes_nothing_one_before_takes_all(everyday: tuple[cc.Limbs, Array, Array]):
-    """Twice the same limbs: of two that are met at once the lower index is credited."""
+def test_copies_after_change_nothing_copies_before_win(everyday: tuple[cc.Limbs, Array, Array]):
+    """Each limb twice: of two limbs hit at the same place the lower index wins."""
     limbs, start, end = everyday
     few, n = {"starts": start[: sized(200)], "ends": end[: sized(200)], "inside": "ignore"}, len(limbs)
     once = cc.HitWorld(limbs).cast_segments(**few)
@@ -142,8 +142,8 @@ def test_a_copy_behind_changes_nothing_one_before_takes_all(everyday: tuple[cc.L
 
 @pytest.mark.parametrize("per_ray", ["both", "mask", "character", "neither"])
 @pytest.mark.parametrize("inside", POLICIES)
-def test_unseen_limbs_are_not_there(per_ray: str, inside: str):
-    """Layers and characters, one or one a ray: as a world of the limbs that are seen."""
+def test_masked_limbs_are_ignored(per_ray: str, inside: str):
+    """Layers and characters, one for all or one per ray: as in a world of the remaining limbs."""
     rng, n = np.random.default_rng(12), sized(240)
     shape = mixed(36, seed=10)
     start, end = shots_at(shape, n, seed=11)
@@ -180,7 +180,7 @@ def test_unseen_limbs_are_not_there(per_ray: str, inside: str):
     assert seen["sets"] == {"both": sized(40, 30), "mask": 8, "character": 5, "neither": 1}[per_ray]
 
 
-def test_limbs_of_nobody_are_never_ignored():
+def test_limbs_without_a_character_stay():
     world = cc.HitWorld(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 2]], 1))
     assert world.limbs.character.tolist() == [-1]
     assert world.cast_segments([[-5, 0, 1]], [[5, 0, 1]], ignore_character=-1).hit[0]
@@ -195,7 +195,7 @@ def test_limbs_of_nobody_are_never_ignored():
 )
 @pytest.mark.parametrize("name", HARD)
 def test_hard_worlds(name: str, seed: int, times: int):
-    """Rays far, along axes and in box faces through far, flat and crowded worlds: the same bits, and none is lost."""
+    """Far rays, along axes and in box faces, through far, flat and crowded worlds: same bits, and no hit is lost."""
     limbs = HARD[name]()
     world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
     start, end, kind = shots(limbs, sized(40) if slow else times * sized(100), seed)
@@ -220,7 +220,7 @@ def test_hard_worlds(name: str, seed: int, times: int):
 @pytest.mark.parametrize("by", [0.0, 1e3, 1e7, 1e12])
 @pytest.mark.parametrize("count", [1, 2, 17, 60])
 def test_after_everything_has_moved_far(count: int, by: float):
-    """A refitted tree, whose frame has moved too, gives the bits of a fresh one, in all ways."""
+    """A refitted tree, whose frame has moved too, gives the bits of a fresh one, by each way."""
     rng = np.random.default_rng(31)
     p1 = rng.uniform(-3, 3, (count, 3))
     p2, radius = p1 + rng.normal(size=(count, 3)), rng.uniform(0.1, 0.5, count)

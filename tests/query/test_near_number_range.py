@@ -1,4 +1,4 @@
-"""Distances, overlaps, blades and doubts of any numbers that are accepted."""
+"""Distances, overlaps, blades and doubts of all accepted numbers."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ import cylcollide as cc
 
 @pytest.mark.parametrize("power", POWERS)
 def test_distances_at_any_power_of_two(power: int):
-    """What is near is the same at each power; what capsules, boxes and blades meet is, unless bounds leave it open."""
+    """Scaled distances agree at each power; overlaps and sweeps do, too, except where bounds do not decide."""
     shapes, rng = mixed(sized(14, 14), seed=9), np.random.default_rng(9)
     worlds = cc.HitWorld(shapes.limbs()), cc.HitWorld(times(shapes, power).limbs())
     p, q = shots_at(shapes, 14, seed=9)
@@ -59,8 +59,8 @@ def test_distances_at_any_power_of_two(power: int):
     cc.Limbs.cylinders([1, 0, 0], [4, 0, 1], 1.0), cc.Limbs.tubes([1, 0, 0], [4, 0, 1], 1.0, 0.5),
     cc.Limbs.ellipsoids([1, 0, 0], [4, 0, 1], 1.0), cc.Limbs.boxes([2, 0, 0], [0, 0, 0.6, 0.8], [1, 1, 2.0**500]),
 ])  # fmt: skip
-def test_boxes_as_large_as_numbers_reach(limbs: cc.Limbs):
-    """Their corners are farther out than any coordinate may be."""
+def test_boxes_of_the_largest_size(limbs: cc.Limbs):
+    """Their corners exceed the range of coordinates."""
     world, level, most = cc.HitWorld(limbs), [0, 0, 0, 1], 2.0**500
     found = world.overlap_boxes([[2, 0.8, 0], [most, 0, 0], [-most, 0, 0]], level, [[1, 1, most], [most] * 3, [1] * 3])
     assert found.query.tolist() == [0, 1]

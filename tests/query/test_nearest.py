@@ -1,4 +1,4 @@
-"""Closest points, limbs within a radius and balls that overlap, against 90 digits of every limb by itself."""
+"""Closest points, limbs within a radius and overlapping balls, against distances to each limb in 90 digits."""
 
 from decimal import Decimal
 from functools import partial
@@ -29,7 +29,7 @@ def truth(limbs: cc.Limbs, points: np.ndarray) -> list[list[Decimal]]:
 
 
 def scene(name: str) -> tuple[cc.Limbs, np.ndarray]:
-    """Limbs of all shapes and points among them; on a grid many are equally near, and touch."""
+    """Limbs of all shapes and points among them; on the grid many limbs are equally near, and touch."""
     rng = np.random.default_rng(29)
     if name == "grid":
         return grid_limbs(), np.floor(np.array([8.0, 8.0, 24.0]) * rng.random((20, 3))) / 2 - 0.5
@@ -38,7 +38,7 @@ def scene(name: str) -> tuple[cc.Limbs, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ["mixed", "grid"])
-def test_a_world_answers_as_its_limbs_one_by_one(name: str):
+def test_a_world_answers_as_single_limbs(name: str):
     limbs, points = scene(name)
     world, every = cc.HitWorld(limbs), truth(limbs, points)
     radii = np.random.default_rng(3).choice([0.0, 0.25, 0.5, 1.0], len(points))
@@ -67,8 +67,8 @@ def test_a_world_answers_as_its_limbs_one_by_one(name: str):
 
 
 @pytest.mark.parametrize("count", [5, 60, 150])
-def test_many_points_answer_as_few_do(count: int):
-    """Few start at the root of the tree, many are tested eight at a time by the boxes of its top."""
+def test_many_points_answer_as_few(count: int):
+    """A few start at the root of the tree; many are tested eight at a time against the boxes of its top."""
     rng, few = np.random.default_rng(count), SMALLEST_BATCH - 1
     limbs = mixed_limbs(count, rng, 0.1 * count)
     world, points = cc.HitWorld(limbs), 0.1 * count * rng.random((2 * few, 3))
@@ -90,7 +90,7 @@ def test_a_block_of_points_near_all_limbs():
 
 
 @pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
-def test_a_limb_answers_row_by_row(shape: cc.Shape):
+def test_limbs_answer_row_by_row(shape: cc.Shape):
     limbs = LIMBS[shape]
     points = near_points(limbs, np.random.default_rng(7), 3)
     found, radii = limbs.closest_points(points), np.resize([0.0, 0.5], len(points))
@@ -147,7 +147,7 @@ TIES = {  # limb, point, distance, normal, face
 
 
 @pytest.mark.parametrize("name", TIES)
-def test_of_equally_near_places_one_is_chosen(name: str):
+def test_ties_of_places_follow_the_rule(name: str):
     limbs, point, distance, normal, face = TIES[name]
     found = limbs.closest_points(point)
     assert cc.Face(found.face[0]).name == face
@@ -158,7 +158,7 @@ def test_of_equally_near_places_one_is_chosen(name: str):
     assert limbs.overlap_spheres(point, max(distance, 0.0))[0]
 
 
-def test_of_equally_near_limbs_the_lowest_row_is_taken():
+def test_of_equally_near_limbs_the_lowest_row_wins():
     """Mirror images, and different solids: 3 from an ellipsoid's pole, a ball, a cap, a rim and a face."""
     limbs = cc.Limbs.concat([
         cc.Limbs.spheres([[0, 0, 4]], 1.0), cc.Limbs.ellipsoids([[0, 0, -3]], [[0, 0, -7]], 1.0),
@@ -179,8 +179,8 @@ def test_of_equally_near_limbs_the_lowest_row_is_taken():
     assert cc.HitWorld(cc.Limbs.concat([other, nearer])).closest_points([0, 0, 0]).limb.tolist() == [1]
 
 
-def test_of_limbs_with_the_same_numbers_one_is_compared(monkeypatch: pytest.MonkeyPatch):
-    """A crowd at one place: exact comparisons of each with all others took milliseconds for a point."""
+def test_of_identical_limbs_one_is_compared(monkeypatch: pytest.MonkeyPatch):
+    """For a crowd at one place, exact comparisons of all with all took milliseconds per point."""
     compared: list[int] = []
 
     def spy(point: tuple[float, float, float], solids: list[tuple[int, Any]]) -> int:
@@ -196,7 +196,7 @@ def test_of_limbs_with_the_same_numbers_one_is_compared(monkeypatch: pytest.Monk
     assert max(compared) < 4
 
 
-def test_inside_several_limbs_the_deepest_one_is_taken():
+def test_inside_several_limbs_the_deepest_wins():
     limbs = cc.Limbs.spheres([[0, 0, 0], [1, 0, 0], [1, 0, 0]], [2.0, 2.5, 2.5])
     found = cc.HitWorld(limbs).closest_points([[0.5, 0, 0], [-1, 0, 0], [0.25, 0, 0]])
     assert found.limb.tolist() == [1, 0, 0]  # at the last point all are equally deep
@@ -260,7 +260,7 @@ def test_rows_and_fields_of_results():
 
 @pytest.mark.parametrize("shape", MAKERS)
 def test_signs_are_exact(shape: str):
-    """Points that are computed to be on the surface are off by an ulp: the sign is that of `classify_points`."""
+    """Computed surface points are off by an ulp: the sign of their distance agrees with `classify_points`."""
     rng, seen = np.random.default_rng(23), set()
     for _ in range(4):
         limbs = any_limb(shape, rng, 1.0)
@@ -272,8 +272,8 @@ def test_signs_are_exact(shape: str):
     assert {cc.Side.INSIDE, cc.Side.OUTSIDE} <= seen
 
 
-def test_in_a_crowd_of_balls_the_nearest_is_found():
-    """Points of a block go through the tree together, and look less far once a nearer limb is known."""
+def test_the_nearest_of_many_balls_is_found():
+    """The points of a block traverse the tree together; the search radius shrinks with each nearer limb."""
     rng, (n, m) = np.random.default_rng(31), (5000, 2000) if IS_COMPILED else (600, 200)
     centers, radii, points = rng.random((n, 3)), 0.02 * rng.random(n), 1.4 * rng.random((m, 3)) - 0.2
     found = cc.HitWorld(cc.Limbs.spheres(centers, radii)).closest_points(points)

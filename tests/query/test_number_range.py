@@ -1,4 +1,4 @@
-"""Numbers up to both ends of the accepted range (docs/design.md, section 3) have right answers; others are refused."""
+"""Numbers up to both ends of the accepted range (docs/design.md, section 3) give right answers; others are refused."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -55,7 +55,7 @@ def test_axes_and_tapers_that_are_too_small(value: float):
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("inside", ["hit", "exit"])
 def test_every_field_at_any_power_of_two(power: int, inside: str):
-    """Segments and rays, limb by limb and through a world, chords: held against rational arithmetic."""
+    """Segments and rays, limb by limb and through a world, and chords: compared with rational arithmetic."""
     limbs = mixed(sized(49, 60), seed=8)
     start, end = shots_at(limbs, len(limbs), seed=8)
     here, start, end = times(limbs, power), np.ldexp(start, power), np.ldexp(end, power)
@@ -77,7 +77,7 @@ def test_every_field_at_any_power_of_two(power: int, inside: str):
 
 @pytest.mark.parametrize("power", POWERS)
 def test_thick_rays_at_any_power_of_two(power: int):
-    """Held against rational arithmetic at the unit, and against that answer at each power; some shapes are bounded."""
+    """Compared with rational arithmetic at scale 1, and with that answer at each power; some shapes are bounded."""
     shapes, rng = mixed(sized(70, 21), seed=9), np.random.default_rng(9)
     start, end = shots_at(shapes, len(shapes.radius), seed=9)
     radius = rng.choice([0.0, 0.01, 0.5], len(start))
@@ -129,10 +129,10 @@ def spread_shots(kind: int, n: int) -> Shots:
 
 @pytest.mark.parametrize("kind", SHAPE_ROWS)
 def test_all_sizes_at_once(kind: int):
-    """From 2**-490 to 2**490 in one limb: every field of every hit is a number, and right."""
+    """Sizes from 2**-490 to 2**490 in one limb: every field of every hit is finite, and right."""
     asked = spread_shots(kind, sized(60))
     hits = asked.cast()
-    assert hits.hit.sum() > len(asked) / 9  # of tubes and of needles that are far away the middle is no good place
+    assert hits.hit.sum() > len(asked) / 9  # the middle of a tube or of a far needle may lie outside it
     for name in FIELDS:
         assert np.isfinite(getattr(hits, name)[hits.hit]).all(), name
     truths = row_truths(asked)
@@ -172,7 +172,7 @@ def test_squared_distances_from_the_axis(kind: int):
 
 
 def test_the_slowest_direction_reaches_the_farthest_limb():
-    """A fraction of 2**1001, the largest that there is."""
+    """The fraction is near 2**1001, the largest possible one."""
     limbs = cc.Limbs.spheres([[LARGEST, 0.0, 0.0]], LARGEST / 4)
     for asked in (limbs, cc.HitWorld(limbs)):
         for limit in (np.inf, LARGEST):

@@ -14,20 +14,20 @@ N = 30 if IS_COMPILED else 8
 
 
 def capsules(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both ends, and radii; most of them next to some limb."""
+    """Both ends, and radii; most capsules are next to some limb."""
     k = rng.integers(0, len(limbs), n)
     p1 = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.4 * rng.normal(size=(n, 3))
     return p1, p1 + 0.3 * rng.normal(size=(n, 3)), rng.choice([0.0, 0.05, 0.2], n)
 
 
 @pytest.mark.machine_code
-def test_a_capsule_touches_what_is_within_its_radius_of_its_axis():
+def test_a_capsule_touches_limbs_within_its_radius():
     rng, limbs = np.random.default_rng(8), mixed(28, seed=6).limbs()
     p1, p2, radii = capsules(limbs, rng, N)
     found, seen = cc.HitWorld(limbs).overlap_capsules(p1, p2, radii), 0
     for i in range(N):
         points = p1[i] + np.linspace(0.0, 1.0, 400)[:, None] * (p2 - p1)[i]
-        step = np.linalg.norm(p2[i] - p1[i]) / 798 + 1e-9  # from any point of the axis to the next of these
+        step = np.linalg.norm(p2[i] - p1[i]) / 798 + 1e-9  # from any point of the axis to the next sample
         own = set(found[i].limb.tolist())
         assert not found[i].undecided.any()
         for k in range(len(limbs)):
@@ -39,7 +39,7 @@ def test_a_capsule_touches_what_is_within_its_radius_of_its_axis():
     assert np.array_equal(found.query, np.repeat(np.arange(N), np.diff(found.offsets)))
 
 
-def test_touching_counts_row_by_row_and_among_others():
+def test_touching_counts_alone_and_in_a_world():
     one = cc.Limbs.spheres([0, 0, 1], 0.75, character=3, mask=2)
     p1, p2 = [-1, 0, 0], [1, 0, 0]
     assert one.overlap_capsules([p1] * 2, [p2] * 2, [0.25, np.nextafter(0.25, 0)]).tolist() == [True, False]
@@ -50,7 +50,7 @@ def test_touching_counts_row_by_row_and_among_others():
     assert world.overlap_capsules(p1, p1, 0).limb.tolist() == [1]  # a point
 
 
-def test_in_the_past_it_is_the_world_of_that_time():
+def test_past_overlaps_equal_the_world_of_then():
     rng, limbs = np.random.default_rng(9), mixed(14, seed=6).limbs()
     world = cc.HitWorld(limbs)
     history = cc.PoseHistory(world)
@@ -76,7 +76,7 @@ def turned_boxes(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.
 
 
 @pytest.mark.machine_code
-def test_a_box_touches_what_holds_one_of_its_points():
+def test_a_box_touches_limbs_that_hold_its_points():
     rng, limbs, seen = np.random.default_rng(10), mixed(28, seed=6).limbs(), {True: 0, False: 0}
     boxes = turned_boxes(limbs, rng, N)
     found, grid = cc.HitWorld(limbs).overlap_boxes(*boxes), np.linspace(-1.0, 1.0, 9)
@@ -96,15 +96,15 @@ def test_a_box_touches_what_holds_one_of_its_points():
 
 
 @pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
-def test_a_corner_just_outside_and_just_inside_is_decided(shape: cc.Shape):
+def test_corners_just_outside_and_inside_are_decided(shape: cc.Shape):
     limbs, rng = LIMBS[shape], np.random.default_rng(11)
     middle = 0.5 * (limbs.p1[0] + limbs.p2[0])
     for _ in range(5 if IS_COMPILED else 1):
         n, turn, half = rng.normal(size=3), rng.normal(size=4), rng.uniform(0.1, 2.0, 3)
         n = n / np.linalg.norm(n)
         axes = cc.Limbs.boxes([0, 0, 0], turn, half).box_axes[0]
-        corner = (-np.sign(axes @ n) * half) @ axes  # the lowest one along n
-        place = limbs.closest_points(middle + 1e6 * n).position[0]  # the highest one of the limb, about
+        corner = (-np.sign(axes @ n) * half) @ axes  # the lowest corner along n
+        place = limbs.closest_points(middle + 1e6 * n).position[0]  # about the highest point of the limb
         for gap in (2.0**-30, -(2.0**-30)):
             box = place + gap * n - corner, turn, half
             found = cc.HitWorld(limbs).overlap_boxes(*box)
@@ -113,7 +113,7 @@ def test_a_corner_just_outside_and_just_inside_is_decided(shape: cc.Shape):
 
 
 def test_a_face_level_with_a_cap_is_apart():
-    """The way across an axis is rounding alone, and a rim's farthest point must not leave the cap for it."""
+    """The direction's component along the cap is rounding alone and must not move the farthest point off the cap."""
     rng, n = np.random.default_rng(13), 20 if IS_COMPILED else 5
     for _ in range(n):
         w, centre, side = rng.normal(size=(3, 3))
@@ -153,8 +153,8 @@ def test_in_bores_and_walls_of_tubes():
 
 @pytest.mark.parametrize("shape", ["cone", "tapered", "ellipsoid"])
 @pytest.mark.parametrize("ask", [soak.capsules, soak.boxes])
-def test_what_is_undecided_nearly_touches(ask, shape):
-    """Within 2⁻⁴⁰ of the size; on capsules about these shapes, more than half of which are nearer than that."""
+def test_undecided_overlaps_nearly_touch(ask, shape):
+    """Within 2⁻⁴⁰ of the size. The capsules are near these shapes; more than half are closer than that to touching."""
     chunks = [ask(soak.group(shape, np.random.default_rng([chunk, 3, 1]))) for chunk in range(4)]
     cases = [case for chunk in chunks for case in chunk]
     assert not any(case.wrong for case in cases)
@@ -165,7 +165,7 @@ def test_what_is_undecided_nearly_touches(ask, shape):
 
 @pytest.mark.parametrize("chunk", [370, 411])
 def test_grazes_of_needles_are_decided_row_by_row_and_in_the_past(chunk: int):
-    """Thick rays leave these open farther than 2⁻⁴⁰ from touching, on both sides."""
+    """Thick rays leave these undecided farther than 2⁻⁴⁰ from touching, on both sides."""
     seed = [chunk, 4, 2]
     cases = list(soak.capsules(soak.group("ellipsoid", np.random.default_rng(seed))))
     assert any(case.undecided for case in cases)

@@ -1,4 +1,4 @@
-"""Parts of results: the hits of some rays, the chords of some rays, with the bits that they have in the whole."""
+"""Parts of results: hits and chords of some rays, with the bits that they have in the whole."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def parts_of(n: int) -> dict[str, Any]:
 
 
 def questions() -> dict[str, tuple[cc.Snapshot, tuple[np.ndarray, np.ndarray]]]:
-    """Return states and segments: few and many everyday ones, and such as touch, which float64 does not decide."""
+    """Return states and segments: few and many everyday ones, and touching ones, which float64 does not decide."""
     shapes = mixed(28)
     touching = whole_segments(np.random.default_rng(3), 120)
     return {
@@ -64,7 +64,7 @@ def test_a_part_of_hits_has_the_bits_of_the_whole(which: str, read_first: bool, 
     assert 0 < hits.hit.sum() < len(start)
 
 
-def test_rows_that_were_resolved_keep_their_numbers_in_a_part():
+def test_resolved_rows_keep_their_numbers_in_a_part():
     """Adversarial pairs of a ray and a limb: exits, grazes, rims."""
     drawn = sample(sized(300), seed=61)
     for inside in ("hit", "exit", "ignore"):
@@ -151,8 +151,8 @@ NO_ROWS = (
 )
 
 
-def test_rows_that_are_not_there_are_refused():
-    """Of any kind of result; a bool is neither row 1, nor an error that does not say what indices are."""
+def test_missing_rows_are_refused():
+    """For every kind of result; a bool is neither row 1 nor an error without a hint about indices."""
     kinds = set()
     for call in calls().values():
         answer = call.call(**call.arguments)

@@ -1,4 +1,4 @@
-"""Points in batches of every size: found together or one by one, by all shapes, the answers agree bit by bit."""
+"""Points in batches of every size: the stream and the single loop agree bit by bit, for all shapes."""
 
 import threading
 from collections import Counter
@@ -43,7 +43,7 @@ def counted(name: str, loop: Callable[..., int], taken: Counter[str]) -> Callabl
 
 @contextmanager
 def ways(smallest: int) -> Iterator[Counter[str]]:
-    """Batches from `smallest` points on go together; how often each way was taken."""
+    """Send batches from `smallest` points on to the stream; yield how often each loop was used."""
     taken = Counter[str]()
     with pytest.MonkeyPatch.context() as patch:
         set_threshold(patch, "SMALLEST_BATCH", smallest)
@@ -55,7 +55,7 @@ def ways(smallest: int) -> Iterator[Counter[str]]:
 def both_ways(
     world: cc.HitWorld, points: Array, threads: int | None = 1, **filters: Any
 ) -> tuple[cc.PointHits, cc.PointHits]:
-    """Return the answers of one by one and of together."""
+    """Return the answers of the single loop and of the stream."""
     with ways(1 << 60) as taken:
         one_by_one = world.contains_points(points, threads=threads, **filters)
     assert set(taken) == {FEW}
@@ -66,7 +66,7 @@ def both_ways(
 
 
 def world_of(kind: str, count: int) -> cc.HitWorld:
-    """Return a world of so many limbs."""
+    """Return a world of this many limbs."""
     if kind == "in one place":
         return cc.HitWorld(cc.Limbs.cylinders(np.zeros((count, 3)), np.full((count, 3), 1.0), 0.5))
     return cc.HitWorld(make_crowd(count) if kind == "cylinders" else mixed(max(count, 7), seed=6).limbs()[:count])
@@ -88,7 +88,7 @@ def points_near(limbs: cc.Limbs, n: int, seed: int = 3) -> Array:
 @pytest.mark.parametrize("limbs_count", [0, 1, 7, 33, 200])
 @pytest.mark.parametrize("kind", ["cylinders", "all shapes", "in one place"])
 def test_odd_sizes(kind: str, limbs_count: int):
-    """Together as one by one, in batches of every size; and both as each limb says by itself."""
+    """In batches of every size both loops agree, and agree with `classify_points` of each limb."""
     if limbs_count > 33 and not IS_COMPILED:
         return
     world, total = world_of(kind, limbs_count), Counter[str]()
@@ -129,7 +129,7 @@ def test_order_split_and_threads_change_no_row(kind: str, monkeypatch: pytest.Mo
 
 
 def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
-    """Points on caps, walls and rims of limbs that touch: closed limbs hold them, and no bound says so."""
+    """Points on caps, walls and rims of touching limbs: closed limbs contain them, and no bound decides it."""
     x, y = (a.ravel() for a in np.meshgrid(np.arange(4.0), np.arange(4.0)))
     foot = np.column_stack([x, y, np.zeros(16)])
     world = cc.HitWorld(cc.Limbs.cylinders(foot, foot + np.array([0.0, 0.0, 1.0]), 0.5))
@@ -150,8 +150,8 @@ def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
     assert (inner == [1, 1, 2, 2, 0, 1, 0]).all()
 
 
-def test_what_float64_cannot_be_trusted_with():
-    """Limbs beyond all trusted sizes among others, a world without a frame, and points as far as numbers go."""
+def test_untrusted_numbers():
+    """Limbs beyond all trusted sizes among others, a world without a frame, and points at the end of the range."""
     rng = np.random.default_rng(1)
     p1 = rng.uniform(-2, 2, (30, 3))
     huge = np.array([[-1e120, 0, 0], [-1e150, -1e150, 0]])
@@ -168,8 +168,8 @@ def test_what_float64_cannot_be_trusted_with():
         assert (all_at_once.limb[:30] >= 0).all()
 
 
-def test_layers_and_characters_that_are_left_out():
-    """As each limb says by itself, of those that a point considers; a limb in no layer holds nothing, as for rays."""
+def test_filters_by_layer_and_character():
+    """Equals `classify_points` over the considered limbs; a limb in no layer contains nothing, as for rays."""
     rng, crowd = np.random.default_rng(8), make_crowd(33)
     hidden = cc.Limbs.tubes(crowd.p1[:3], crowd.p2[:3], 0.5, 0.01, mask=0)
     limbs = cc.Limbs.concat([crowd, hidden, cc.Limbs.spheres(crowd.p2[:3], 0.4, mask=6)])
@@ -190,11 +190,11 @@ def test_layers_and_characters_that_are_left_out():
     on_hidden = hidden.p1 + 0.5 * (hidden.p2 - hidden.p1) + [0.0, 0.0, 0.2]
     assert (world.contains_points(on_hidden).limb < 0).any()
     with pytest.raises(TypeError):
-        world.contains_points(points, 1)  # keywords alone
+        world.contains_points(points, 1)  # keywords only
 
 
-def test_points_on_surfaces_consider_no_more():
-    """What bounds leave undecided is asked of the considered limbs alone."""
+def test_surface_points_obey_the_filters():
+    """Where bounds do not decide, only the considered limbs are tested exactly."""
     ball = cc.Limbs.spheres([[0, 0, 0], [0, 0, 0], [2, 0, 0]], 1.0, mask=[1, 2, 4], character=[3, 4, 5])
     world, points = cc.HitWorld(ball), np.tile([1.0, 0.0, 0.0], (4, 1))
     one_by_one, all_at_once = both_ways(world, points, mask=[1, 6, 7, 0], ignore_character=[-1, 5, 3, -1])
@@ -204,7 +204,7 @@ def test_points_on_surfaces_consider_no_more():
 
 
 def test_more_pairs_than_a_step(monkeypatch: pytest.MonkeyPatch):
-    """All points in all boxes: levels fill up beyond a step, and no pair is lost."""
+    """All points in all boxes: levels hold more pairs than one step, and no pair is lost."""
     monkeypatch.setattr(scratch, "_kept", threading.local())
     count, n = (300, 1500) if IS_COMPILED else (160, 40)
     assert n * count // TREE_WIDTH > together.STEP
@@ -218,7 +218,7 @@ def test_more_pairs_than_a_step(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_input_is_checked_and_kept():
-    """A bad number in any block is named by its row, and what the caller does later changes nothing."""
+    """A bad number in any block is named by its row; later changes of the caller's array have no effect."""
     world = world_of("cylinders", 33)
     points = points_near(world.limbs, LARGEST)
     want = world.contains_points(points.copy()).axis_distance_squared.copy()
@@ -243,7 +243,7 @@ def test_numbers_that_change_while_they_are_read(monkeypatch: pytest.MonkeyPatch
     world, points = world_of("cylinders", 5), np.full((9, 3), np.nan)
 
     def refuse(*_: Any) -> int:
-        points[:] = 0.0  # what another thread may do
+        points[:] = 0.0  # as another thread may do
         return -1
 
     replace_loop(monkeypatch, point_loops.locate_single_points, refuse)

@@ -1,4 +1,4 @@
-"""Positions and normals: the same bits for a ray alone and among thousands, whatever path computes them."""
+"""Positions and normals: the same bits for a ray alone and among thousands, whichever path computes them."""
 
 from collections import Counter
 from dataclasses import replace
@@ -31,8 +31,8 @@ def spots(hits: cc.RayHits) -> Array:
 
 @pytest.mark.parametrize("inside", POLICIES)
 @pytest.mark.parametrize("away", FAR)
-def test_a_ray_alone_gets_the_bits_that_it_gets_among_thousands(inside: str, away: float):
-    """In parts of every odd size: a ray is first of sixteen, last of eight, alone of its face, one of a crowd."""
+def test_a_ray_has_the_same_bits_alone_and_among_thousands(inside: str, away: float):
+    """In batches of every odd size: a ray is first of sixteen, last of eight, alone on its face, or one of many."""
     shapes = mixed(70, seed=11)
     start, end = shots_at(shapes, sized(2000), seed=12)
     step = np.array([away, -away, 0.5 * away])
@@ -57,7 +57,7 @@ def test_a_ray_alone_gets_the_bits_that_it_gets_among_thousands(inside: str, awa
 
 
 @pytest.mark.parametrize("inside", POLICIES)
-def test_grazes_and_rows_settled_exactly_get_the_same_bits_alone(inside: str):
+def test_grazes_and_exact_rows_get_the_same_bits_alone(inside: str):
     """Adversarial rows, each with a limb of its own: touches, rims, apexes, starts on surfaces, parallels."""
     for drawn in (sample(sized(700), seed=61), sample_rays(350, seed=62)):
         many = drawn.cast(inside)
@@ -70,7 +70,7 @@ def test_grazes_and_rows_settled_exactly_get_the_same_bits_alone(inside: str):
 
 
 def test_a_position_is_rounded_once():
-    """It is the point at the fraction as a double-double: the fraction alone, rounded, misses it by an ulp and more."""
+    """It is the point at the double-double fraction: the rounded fraction misses that by an ulp and more."""
     shapes = mixed(70, seed=15)
     start, end = shots_at(shapes, sized(2000), seed=16)
     hits = cc.HitWorld(shapes.limbs()).cast_segments(start, end)

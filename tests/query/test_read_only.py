@@ -1,4 +1,4 @@
-"""Results, limbs, rigs, clips and snapshots cannot be written: what loops index by stays what it was."""
+"""Results, limbs, rigs, clips and snapshots cannot be written, so that indices that loops use stay valid."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -20,7 +20,7 @@ def world() -> cc.HitWorld:
 
 
 def arrays_in(value: Any, path: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield every array that is reached through attributes and items."""
+    """Yield every array reachable through attributes and items."""
     if isinstance(value, np.ndarray):
         yield path, value
     elif isinstance(value, tuple):
@@ -33,7 +33,7 @@ def arrays_in(value: Any, path: str) -> Iterator[tuple[str, np.ndarray]]:
 
 
 @pytest.mark.parametrize("limbs", [28, 0, 1])
-def test_nothing_that_a_world_reads_can_be_written(limbs: int):
+def test_arrays_that_a_world_reads_are_read_only(limbs: int):
     made = mixed(28).limbs()[:limbs]
     world = cc.HitWorld(made)
     world.set_endpoints(made.p1, made.p2)
@@ -47,18 +47,18 @@ def test_nothing_that_a_world_reads_can_be_written(limbs: int):
 
 @cache
 def immutable() -> dict[str, Any]:
-    """Return an object of each kind that never changes."""
+    """Return an object of each immutable kind."""
     answers = [call.call(**call.arguments) for call in calls().values() if call.function.startswith(("Rig", "Clip"))]
     (skin,) = (one.skin for one in answers if isinstance(one, cc.Rig) and one.skin is not None)
     rig, clip = (next(one for one in answers if isinstance(one, kind)) for kind in (cc.Rig, cc.Clip))
-    weights = np.linspace(0.1, 3.0, len(skin.vertices))[:, None] * skin.weights  # divided by their sums once
+    weights = np.linspace(0.1, 3.0, len(skin.vertices))[:, None] * skin.weights  # normalised on construction
     skin = type(skin)(skin.vertices, skin.faces, weights, *skin._bone_columns)
     state = cc.HitWorld(rig.limbs).snapshot()
     return {"Limbs": rig.limbs, "Rig": rig, "Clip": clip, "Skin": skin, "Snapshot": state}
 
 
 @pytest.mark.parametrize("kind", ["Limbs", "Rig", "Clip", "Skin", "Snapshot"])
-def test_what_is_immutable_stays_as_it_is_and_so_do_its_copies(kind: str):
+def test_immutable_objects_and_copies_cannot_be_changed(kind: str):
     one = immutable()[kind]
     names = [name for name in dir(one) if not name.startswith("__") and name != "_state_row"]
     for name in (*names, "other"):
@@ -93,13 +93,13 @@ def test_columns_of_results_cannot_be_written(world: cc.HitWorld, n: int):
         for name, column in want.items():
             with pytest.raises(ValueError, match="read-only"):
                 getattr(answer, name)[:] = column
-        for name in reversed(want):  # those that are computed from others last come first
+        for name in reversed(want):  # derived columns, which come last, are read first
             assert np.array_equal(getattr(answer, name), want[name], equal_nan=want[name].dtype.kind == "f"), name
 
 
 @pytest.mark.parametrize("how", COPIES)
 def test_columns_of_copied_results_cannot_be_written(how: str):
-    """Of results of the present and of the past, whose columns were read before."""
+    """Results of the present and of the past, whose columns were read before."""
     kinds = set()
     for call in calls().values():
         answer = call.call(**call.arguments)
@@ -115,7 +115,7 @@ def test_columns_of_copied_results_cannot_be_written(how: str):
 
 
 def test_any_hit_is_the_callers_own(world: cc.HitWorld):
-    """A column made for the caller can be written, however many rays there were."""
+    """The caller may write a column made for it, whatever the number of rays."""
     for n in (1, 3000):
         start, end = shots_at(mixed(28), n)
         blocked = world.occluded_segments(start, end)
@@ -125,7 +125,7 @@ def test_any_hit_is_the_callers_own(world: cc.HitWorld):
 
 @pytest.mark.parametrize("how", COPIES)
 def test_copied_records_are_equal_and_cannot_be_written(how: str):
-    """One row of an answer, flights, what a miss, a symmetry and a limit tell."""
+    """Rows of results, flights, explanations of misses, symmetries and limits."""
     rig, world = cc.Rig.humanoid(), cc.HitWorld()
     world.set_poses(world.spawn(rig), *rig.forward([[0, 0, 1]], [0, 0, 0, 1], rig.rest_orientations))
     history = cc.PoseHistory(world)

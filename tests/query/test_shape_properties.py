@@ -57,7 +57,7 @@ def is_part(small: ShapeCase, large: ShapeCase) -> None:
 
 
 @given(cases)
-def test_reversal_turns_the_chords_round(case: ShapeCase):
+def test_reversal_reverses_the_chords(case: ShapeCase):
     forth, back = case.chords(), case.reversed().chords()
     assert len(forth) == len(back)
     step = case.end - case.start
@@ -75,8 +75,8 @@ def test_reversal_turns_the_chords_round(case: ShapeCase):
 
 
 @given(cases, st.integers(-60, 60), POLICIES)
-def test_a_power_of_two_leaves_everything_but_lengths(case: ShapeCase, power: int, inside: str):
-    """The same bits. Below `SMALLEST_SAFE` limbs go to exact arithmetic, and normals may differ in their roundings."""
+def test_powers_of_two_scale_lengths_only(case: ShapeCase, power: int, inside: str):
+    """Bit for bit; below `SMALLEST_SAFE`, where limbs go to exact arithmetic, normals may round differently."""
     factor = 2.0**power
     one, two = case.cast(inside), case.scaled(factor).cast(inside)
     for name in FIELDS:
@@ -122,14 +122,14 @@ def test_turning_the_limb_round_swaps_its_caps(case: ShapeCase):
 
 
 @given(cases, st.one_of(st.just(0.0), st.floats(0, 3)))
-def test_a_grown_limb_is_hit_by_all_that_hit_it(case: ShapeCase, more: float):
+def test_rays_that_hit_a_limb_hit_it_grown(case: ShapeCase, more: float):
     names = SHAPE_ROWS[case.kind].grows
     grown = {name: np.nextafter(getattr(case.limb, name) * (1 + more), math.inf) for name in names}
     is_part(case, case.to(**{name: np.maximum(size, 2.0**-500) for name, size in grown.items()}))
 
 
 @given(cases)
-def test_the_policies_are_views_of_the_chords(case: ShapeCase):
+def test_policies_are_views_of_the_chords(case: ShapeCase):
     hit, leave, ignore = (case.cast(inside) for inside in ("hit", "exit", "ignore"))
     every, after, others = (case.chords(inside) for inside in ("hit", "exit", "ignore"))
     assert hit.started_inside[0] == leave.started_inside[0] == ignore.started_inside[0]
@@ -150,7 +150,7 @@ def test_the_policies_are_views_of_the_chords(case: ShapeCase):
 
 
 @given(cases, st.lists(points, min_size=1, max_size=4))
-def test_every_point_question_gets_one_answer(case: ShapeCase, more: list):
+def test_every_point_query_agrees(case: ShapeCase, more: list):
     limb = case.limb.limbs()
     p1, p2 = case.limb.p1[0], case.limb.p2[0]
     asked = np.array([case.start, case.end, p1, p2, (p1 + p2) / 2, *more])
@@ -217,7 +217,7 @@ def test_a_cylinder_is_a_taper_of_equal_radii(case: ShapeCase, inside: str):
 
 
 @given(any_case(CYLINDER), st.sampled_from([1e-12, 2.0**-40, 1e-18]), POLICIES)
-def test_a_tube_is_a_cylinder_to_all_that_miss_its_bore(case: ShapeCase, share: float, inside: str):
+def test_a_tube_is_a_cylinder_for_rays_outside_its_bore(case: ShapeCase, share: float, inside: str):
     bore, tube = case.to(radius=case.limb.radius * share), other(case, TUBE, radius2=case.limb.radius * share)
     if bore.cast().hit[0]:
         assert len(tube.chords()) <= 2
@@ -228,7 +228,7 @@ def test_a_tube_is_a_cylinder_to_all_that_miss_its_bore(case: ShapeCase, share: 
 
 
 @given(any_case(TUBE))
-def test_a_tube_is_part_of_its_cylinder_and_fills_it_with_its_bore(case: ShapeCase):
+def test_a_tube_and_its_bore_fill_the_cylinder(case: ShapeCase):
     tube, full, bore = case.chords(), other(case, CYLINDER).chords(), other(case, CYLINDER, radius=case.limb.radius2)
     assert len(full) or not len(tube)
     if len(full) and not len(tube):
@@ -252,7 +252,7 @@ def test_a_capsule_holds_its_cylinder_and_its_balls(case: ShapeCase):
 
 
 @given(any_case(CYLINDER), st.sampled_from([ELLIPSOID, TUBE, TAPERED]))
-def test_what_is_carved_out_of_a_cylinder_is_hit_by_less(case: ShapeCase, kind: int):
+def test_part_of_a_cylinder_is_hit_by_fewer_rays(case: ShapeCase, kind: int):
     second = case.limb.radius * {TUBE: 0.5, TAPERED: 0.25}.get(kind, 0.0)
     is_part(other(case, kind, radius2=second), case)
 
@@ -274,6 +274,6 @@ def test_a_sphere_is_an_ellipsoid_as_long_as_wide(case: ShapeCase, axis: int, in
 
 
 @given(exact_case(BOX))
-def test_a_box_holds_the_sphere_in_it_and_lies_in_the_one_about_it(case: ShapeCase):
+def test_a_box_contains_its_inner_sphere_and_fits_its_outer_one(case: ShapeCase):
     is_part(other(case, SPHERE, radius=case.limb.half.min(axis=1)), case)
     is_part(case, other(case, SPHERE, radius=np.ceil(np.linalg.norm(case.limb.half, axis=1))))

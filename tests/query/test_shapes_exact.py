@@ -25,7 +25,7 @@ COUNT = sized(7000, 3300)
 
 
 def saw_enough(tally: ShapeTally, inside: str, rows: int) -> None:
-    """Assert that every shape met every kind of answer, in shares that a broken sample would not have."""
+    """Assert that every shape had every kind of answer, in shares that a broken sample would not reach."""
     assert tally.rows >= rows
     each = rows / len(SHAPES)
     for kind in SHAPES:
@@ -79,10 +79,10 @@ def test_ordinary_rays_need_no_recheck():
         assert ordinary.cast().rechecked < 0.35 * len(ordinary), NAMES[kind]
 
 
-@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")  # interpreted, kernels say so; compiled, not
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")  # interpreted kernels warn, compiled ones do not
 @pytest.mark.parametrize("power", [-250, -90, 90, 250])
 def test_lengths_of_any_unit(segments: Shots, power: int):
-    """Adversarial rows in units of 10⁻⁷⁵ to 10⁷⁵, whose eighth powers no float64 holds: the same verdicts and faces."""
+    """Adversarial rows in units of 10⁻⁷⁵ to 10⁷⁵, whose eighth powers exceed float64: the same verdicts and faces."""
     s, factor = segments.take(np.arange(power % 7, len(segments), 7)), 2.0**power
     lengths = {name: getattr(s.shapes, name) * factor for name in ("p1", "p2", "radius", "radius2", "half")}
     scaled = replace(s, shapes=replace(s.shapes, **lengths), start=s.start * factor, end=s.end * factor)
@@ -99,8 +99,8 @@ def test_lengths_of_any_unit(segments: Shots, power: int):
 
 
 @pytest.mark.parametrize("kind", [CYLINDER, TUBE, CAPSULE, TAPERED])
-def test_rays_that_are_parallel_but_for_less_than_any_kernel_sees(kind: int):
-    """An axis turned by 10⁻²⁵ to 10⁻⁴⁰ from rays that touch the wall, or a bore, of the limb that is not turned."""
+def test_rays_almost_parallel_below_kernel_resolution(kind: int):
+    """The axis is turned by 10⁻²⁵ to 10⁻⁴⁰; the rays touch the wall, or bore, of the limb before that turn."""
     turn = np.repeat([0.0, *10.0 ** -np.arange(25.0, 41.0)], 24)
     n, rng = len(turn), np.random.default_rng(8)
     sign = rng.choice([-1.0, 1.0], (n, 4))
@@ -153,7 +153,7 @@ def test_points_of_every_shape(segments: Shots):
 
 
 def check_distance(solid: Solid, point: list[float], inside: bool, squared: float) -> None:
-    """Assert a squared distance from the axis (a centre, a box's z axis): its root is good to ulps of coordinates."""
+    """Assert a squared distance from the axis (a centre, a box's z axis): its root is within ulps of coordinates."""
     if not inside:
         assert squared == -1.0
         return
@@ -165,7 +165,7 @@ def check_distance(solid: Solid, point: list[float], inside: bool, squared: floa
 @pytest.mark.machine_code
 @pytest.mark.parametrize("name", PLANS)
 def test_mixed_worlds_are_brute_force(name: str):
-    """The tree finds what asking every limb finds, and who holds a point."""
+    """Tree queries equal tests of every limb: hits, and the limbs that contain a point."""
     for seed in range(5, 8):
         s = scene(name, sized(60), seed)
         limbs = s.limbs.limbs()
@@ -178,7 +178,7 @@ def test_mixed_worlds_are_brute_force(name: str):
             if rows.hit.any():
                 k = int(hits.limb[i])
                 assert hits.fraction[i] == pytest.approx(rows.fraction.min(), rel=1e-15)
-                # A neighbour may send the ray to exact arithmetic, which rounds the last digit of its own.
+                # Because of a neighbour a ray may go to exact arithmetic, which rounds the last digit differently.
                 for field in set(FIELDS) - {"limb", "started_inside"}:
                     assert getattr(hits, field)[i] == pytest.approx(getattr(rows, field)[k], rel=1e-14, abs=1e-15)
         held, points = world.contains_points(s.start), s.start

@@ -1,4 +1,4 @@
-"""Batches of every size against worlds of every size: no ray is lost, or touched by its neighbours."""
+"""Batches of every size in worlds of every size: no ray is lost, or changed by its neighbours."""
 
 import os
 from collections import Counter
@@ -33,14 +33,14 @@ differing = partial(same_bits, fields=HitColumns._fields)
 
 
 def verdicts_of(hits: cc.RayHits) -> HitColumns:
-    """What a query wrote, without what is computed when asked for."""
+    """Columns that a query writes, without those computed on access."""
     none = np.zeros(len(hits), bool)
     return HitColumns(hits.limb, hits.fraction, hits.face, hits.started_inside, none)
 
 
 @pytest.fixture(scope="module", params=[[CYLINDER], SHAPE_ROWS], ids=["cylinders", "all shapes"])
 def rays(request: pytest.FixtureRequest) -> tuple[cc.Limbs, Array, Array]:
-    """Limbs, and as many segments as any test wants."""
+    """Limbs, and as many segments as any test needs."""
     shape = mixed(max(LIMB_COUNTS), 6, request.param)
     return shape.limbs(), *shots_at(shape, LARGEST, seed=7)
 
@@ -48,7 +48,7 @@ def rays(request: pytest.FixtureRequest) -> tuple[cc.Limbs, Array, Array]:
 @pytest.mark.machine_code
 @pytest.mark.parametrize("limbs_count", LIMB_COUNTS)
 def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
-    """Each way, and the mixture that is shipped, writes the rows that one by one writes, in batches of every size."""
+    """Each loop, and their default mixture, writes the rows of SINGLE, in batches of every size."""
     limbs, start, end = rays[0][:limbs_count], *rays[1:]
     world, total = cc.HitWorld(limbs), Counter()
     largest = {0: 100, 4: 100, 16: 100, 3: LARGEST, max(LIMB_COUNTS): LARGEST}.get(limbs_count, 5000)
@@ -74,8 +74,8 @@ def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
     assert min(total["hits"], total["inside"]) > sum(batches) // 300 or limbs_count < (1 if IS_COMPILED else 5), total
 
 
-def test_what_is_shipped_uses_every_way():
-    """With the numbers as they are: few rays go one by one, few limbs are met by all, all else goes as streams."""
+def test_defaults_use_every_way():
+    """With default thresholds: few rays go one by one, few limbs by brute force, all else in streams."""
     limbs = make_crowd(40)
     taken = Counter()
     for m in (1, 3, 40):
@@ -88,7 +88,7 @@ def test_what_is_shipped_uses_every_way():
 
 
 @pytest.mark.parametrize(("many", "rays", "way"), [(40, 11, SINGLE), (40, 12, STREAMS), (41, 12, SINGLE)])
-def test_among_many_limbs_fewer_rays_go_as_streams(many: int, rays: int, way: str):
+def test_with_many_limbs_fewer_rays_form_a_stream(many: int, rays: int, way: str):
     limbs = make_crowd(40)
     with forced(MIXED, MANY_LIMBS=many) as seen:
         cc.HitWorld(limbs).cast_segments(*shots_at(limbs, rays))
@@ -99,7 +99,7 @@ def test_among_many_limbs_fewer_rays_go_as_streams(many: int, rays: int, way: st
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("chunk", [8192, 1000] if IS_COMPILED else [16])
 def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Array], way: str, chunk: int):
-    """Any permutation, any split and any number of threads: each ray's row stays as it is."""
+    """Any permutation, split and number of threads: each ray's row stays the same."""
     limbs, start, end = rays[0][:17], *(x[: 12_345 if IS_COMPILED else 50] for x in rays[1:])
     world, n, rng = cc.HitWorld(limbs), len(start), np.random.default_rng(3)
     with forced(SINGLE):
@@ -111,8 +111,8 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
             assert np.array_equal(world.occluded_segments(start, end, threads=threads), got.limb >= 0)
         threads_each = (1, 2, 4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
         at_work = [max(1, min(k, n // thread_chunks.SMALLEST_STREAM)) for k in threads_each]
-        tasks = [k * ceil(ceil(n / chunk) / k) for k in at_work]  # as many for each thread
-        assert seen.batches[way] == 2 * (4 if way == SINGLE else sum(tasks))  # one by one goes in one call
+        tasks = [k * ceil(ceil(n / chunk) / k) for k in at_work]  # equally many for each thread
+        assert seen.batches[way] == 2 * (4 if way == SINGLE else sum(tasks))  # SINGLE takes one call
         for _ in range(3):
             order = rng.permutation(n)
             assert not differing(want, verdicts_of(world.cast_segments(start[order], end[order])), order)
@@ -125,7 +125,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
 @pytest.mark.machine_code
 @pytest.mark.parametrize("limit", ["one", "each"])
 def test_rays_with_limits(limit: str):
-    """Rays of any length with limits, infinite ones too: the same bits from all ways."""
+    """Rays of any length with limits, infinite ones too: the same bits from all loops."""
     limbs, rng, n = mixed(30, seed=14), np.random.default_rng(15), 3001 if IS_COMPILED else 41
     start, end = shots_at(limbs, n, seed=16)
     world, step = cc.HitWorld(limbs.limbs()), (end - start) * 10.0 ** rng.uniform(-3, 3, (n, 1))
@@ -141,7 +141,7 @@ def test_rays_with_limits(limit: str):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_undecided_rows_are_resolved(way: str):
-    """Touches, and rays from farther than float64 can follow, side by side with plain ones: hits, and any hit."""
+    """Touches, and rays from too far away for float64, beside ordinary ones: closest hits, and any hit."""
     far, beside = 2.0**60, np.nextafter(0.5, 1.0)
     rows = [
         ((0.5, -3, 0.5), (0.5, 3, 0.5), True),  # touches the wall
@@ -162,8 +162,8 @@ def test_undecided_rows_are_resolved(way: str):
 
 
 @pytest.mark.parametrize("zero", [0.0, -0.0])
-def test_every_octant_and_direction_on_a_border(zero: float):
-    """Rays of every octant, and with zero components of either sign: equal bits, and each hits what it is aimed at."""
+def test_every_octant_and_zero_components(zero: float):
+    """Rays of every octant, and with zero components of either sign: equal bits, and each hits its target."""
     limbs, n = make_crowd(33), 27 * (40 if IS_COMPILED else 2)
     world, rng = cc.HitWorld(limbs), np.random.default_rng(21)
     sign = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
@@ -184,7 +184,7 @@ def test_every_octant_and_direction_on_a_border(zero: float):
 
 @pytest.mark.coverage
 def test_segments_with_a_negative_zero_between_their_ends():
-    """From 0.0 to -0.0 there is a step of -0.0."""
+    """The step from 0.0 to -0.0 is -0.0."""
     foot = np.arange(9.0)[:, None] * [0.0, 0.0, 4.0]
     limbs = cc.Limbs.cylinders(foot, foot + np.eye(3)[2], 0.5)
     n = 80 if IS_COMPILED else 16
@@ -210,12 +210,12 @@ for n in (150_000, 20):
 
 @pytest.mark.skipif(not IS_COMPILED, reason="interpreted, an index out of bounds is an error in the test above")
 def test_a_small_world_after_a_large_one():
-    """Lanes that are not in use must not read a limb of a world that is gone: that is memory of somebody else."""
+    """Unused lanes must not read limbs of a freed world: that memory may be in use elsewhere."""
     assert printed_by("-c", LARGE_THEN_SMALL).split() == ["True"] * 4
 
 
-def test_threads_have_rooms_of_their_own():
-    """Eight Python threads ask for streams at once, each its own rays: nobody sees another's."""
+def test_threads_have_their_own_buffers():
+    """Eight Python threads cast streams at once, each its own rays: none reads another's."""
     limbs = make_crowd(100)
     world, n = cc.HitWorld(limbs), 4000 if IS_COMPILED else 16
     asked = [shots_at(limbs, n, seed=k) for k in range(8)]

@@ -85,7 +85,7 @@ def kinds(of=Result):
     return {*below, *(one for kind in below for one in kinds(kind))}
 
 
-def test_every_kind_of_result_is_here(results):
+def test_every_result_kind_is_tested(results):
     assert len(results) == KINDS
     concrete = {kind.__name__ for kind in kinds() if hasattr(kind, "fields") and not isabstract(kind)} - {"LimbLists"}
     assert concrete == {type(result).__name__ for result in results}
@@ -100,7 +100,7 @@ def test_a_dictionary_has_every_column(result):
 
 
 def test_a_file_has_every_column(result, tmp_path):
-    """All that a result tells of its rows or queries, but what is said to be computed when it is read."""
+    """All columns of its rows or queries, except those documented as computed on access."""
     result.save(tmp_path / "kept")
     again = type(result).load(tmp_path / "kept")
     public = [name for name in dir(result) if not name.startswith("_")]
@@ -112,8 +112,8 @@ def test_a_file_has_every_column(result, tmp_path):
         assert result[0].static == result.static[0]
 
 
-def test_answers_that_are_open_differ_from_others(tmp_path):
-    """What bounds leave open stays open in a file, in rows, and when answers are compared."""
+def test_undecided_answers_differ_from_others(tmp_path):
+    """`undecided` survives files and slices, and counts in comparisons."""
     world = cc.HitWorld(cc.Limbs.ellipsoids([[0, 0, 0.0]], [[0, 0, 2.0]], 0.5))
     radius = np.nextafter(0.25, np.arange(0, 5)[:, None]).ravel()
     starts, ends = [[-3, 0.75, 1.0]] * 5, [[3, 0.75, 1.0]] * 5
@@ -147,7 +147,7 @@ def test_frames_and_arrow_tables_have_the_numbers_of_the_columns(result):
             assert np.array_equal(table[name].to_numpy(), column, equal_nan=column.dtype.kind == "f"), name
 
 
-def test_what_is_saved_is_read_again(result, tmp_path):
+def test_saved_results_are_restored(result, tmp_path):
     result.save(tmp_path / "kept")
     again = type(result).load(tmp_path / "kept.npz")
     assert isinstance(again, type(result))
@@ -170,11 +170,11 @@ def test_what_is_saved_is_read_again(result, tmp_path):
             again.present_position()
 
 
-def test_only_results_of_worlds_have_moments(result):
+def test_only_results_of_worlds_have_ticks(result):
     assert hasattr(type(result), "tick") == ("bullet" not in type(result).__module__)
 
 
-def test_equality_tells_any_column(result, tmp_path):
+def test_equality_of_every_column(result, tmp_path):
     result.save(tmp_path / "kept")
     again = type(result).load(tmp_path / "kept")
     for name in result.fields:
@@ -201,7 +201,7 @@ def test_text_and_html_show_the_first_rows(result):
     assert not where or any(name.endswith(("fraction", "distance")) for name in names)
 
 
-def test_what_makes_arrays_of_objects_is_refused(result, tmp_path):
+def test_object_arrays_are_refused(result, tmp_path):
     for make in (np.asarray, pd.DataFrame, lambda it: np.savez(tmp_path / "x.npz", it)):
         with pytest.raises(TypeError, match=r"to_pandas\(\) or save"):
             make(result)

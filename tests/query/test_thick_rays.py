@@ -1,4 +1,4 @@
-"""Thick rays at worlds: the first contact, the nearest place, chords and shots, in every loop and in the past."""
+"""Thick rays in worlds: the first contact, the nearest place, chords and shots, in every loop and in the past."""
 
 from functools import partial
 
@@ -90,7 +90,7 @@ def test_exact_arithmetic_is_for_grazes(kind):
         hits = cc.HitWorld(limb).cast_segments(target - step, target + step, inside=inside, radius=radius)
         assert 100 < hits.hit.sum() < 1000
         rechecked += hits.rechecked
-    assert rechecked <= 5  # of 5000; the touch of a bore's rim takes the most steps
+    assert rechecked <= 5  # of 5000; tangency to a bore's rim takes the most steps
 
 
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
@@ -140,7 +140,7 @@ def test_shots_are_charged_the_grown_thickness():
     assert shots.energy_left[0] == pytest.approx(1.0 - 0.1 * 6.0)
 
 
-def test_balls_are_as_larger_balls():
+def test_spheres_equal_larger_ones():
     limbs, starts, ends, _ = scene(4, 40)
     balls = limbs[np.isin(limbs.kind, (cc.Shape.CAPSULE, cc.Shape.SPHERE))]
     thick = cc.HitWorld(balls).cast_segments(starts, ends, radius=0.25)
@@ -150,7 +150,7 @@ def test_balls_are_as_larger_balls():
     assert np.allclose(thick.fraction[thick.hit], larger.fraction[thick.hit], rtol=1e-14, atol=1e-15)
 
 
-def test_far_larger_than_the_world():
+def test_radius_beyond_the_world():
     limbs, starts, ends, _ = scene(5, 8)
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, radius=1e9)
     assert hits.started_inside.all()
@@ -171,7 +171,7 @@ def test_touches_are_hits():
         assert not world.cast_segments([2.0, 0.0, 9.0], [10.0, 0.0, 3.0], radius=np.nextafter(5.0, 0.0)).hit[0]
 
 
-def test_bounded_shapes_say_where_they_are_open():
+def test_bounded_shapes_mark_undecided_hits():
     # a ray that touches the grown cone's wall, up to rounding
     cone = cc.Limbs.cones([[0, 0, 0]], [[0, 0, 4]], 3.0)
     world = cc.HitWorld(cc.Limbs.concat([cone, cc.Limbs.spheres([[50.0, 0.0, 0.0]], 1.0)]))
@@ -190,8 +190,8 @@ def test_bounded_shapes_say_where_they_are_open():
 
 @pytest.mark.parametrize(("unit", "width"), [(7e18, 1.0), (1.0, 1e-40)])
 @pytest.mark.parametrize("make", [cc.Limbs.cones, cc.Limbs.ellipsoids])
-def test_alone_as_among_thicker_rays_beyond_trusted_numbers(make, unit, width):
-    # Limbs that float64 is not trusted with were hit by all that met their boxes, which grow by the largest radius.
+def test_untrusted_limbs_do_not_depend_on_thicker_rays(make, unit, width):
+    # Untrusted limbs were once hit by all rays that hit their boxes, which grow by the largest radius.
     rng, n = np.random.default_rng(3), 60
     p1, step = rng.normal(size=(2, 4, 3)) * unit
     world = cc.HitWorld(make(p1, p1 + step, rng.uniform(0.1, 1.0, 4) * unit * width))
@@ -210,7 +210,7 @@ def test_alone_as_among_thicker_rays_beyond_trusted_numbers(make, unit, width):
 
 
 @pytest.mark.machine_code
-def test_in_the_past_as_in_a_world_of_that_time():
+def test_past_thick_rays_equal_a_world_of_then():
     limbs, starts, ends, rng = scene(6, 240, 24)
     world = cc.HitWorld(limbs)
     history = cc.PoseHistory(world, interpolate="ends")
@@ -249,9 +249,9 @@ def test_awkward_radii(radius, message):
         world.cast_segments(np.zeros((2, 3)), np.ones((2, 3)), "hit", 1, None, None, 0.1)
 
 
-def test_a_limb_that_may_come_before_a_bounded_contact_leaves_it_open():
-    # the ray certainly touches the ellipsoid, at 0.4999998991 to 0.4999999710; the first ball at 0.4999999350, and the
-    # second, which may be touched before that as far as float64 tells, is missed
+def test_a_possibly_earlier_limb_leaves_a_bounded_contact_undecided():
+    # the ray certainly touches the ellipsoid, at 0.4999998991 to 0.4999999710, and the first ball at 0.4999999350; it
+    # misses the second ball, though float64 bounds allow an earlier touch
     height, contact = 0.75 - 2.710821878778779e-13, 0.49999993503776675
     ellipsoid = cc.Limbs.ellipsoids([[0.0, 0.0, -1.0]], [[0.0, 0.0, 1.0]], 0.5)
     ahead = cc.Limbs.spheres([[8.0 * contact - 4.0 + 0.75, height, 0.0]], 0.5)

@@ -1,4 +1,4 @@
-"""Thick segments that pass limbs at their radius, give or take 10⁻¹ to 10⁻¹⁷ of it: verdicts beside least distances."""
+"""Thick segments that pass limbs at 1 ± 10⁻¹ to 10⁻¹⁷ times their radius: verdicts against least distances."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def grazing(kind, n, rng):
 
 
 def least_distance(limb, start, end):
-    """The least distance of the centre, convex but for a tube's: by samples, closer and closer."""
+    """Least distance from the centre to the limb by repeated sampling; it is convex except for a tube's."""
     t, step = np.linspace(np.longdouble(0), np.longdouble(1), 201), end.astype(np.longdouble) - start
     for _ in range(14):
         d = distance(limb, start + t[:, None] * step)
@@ -76,8 +76,8 @@ def test_grazes(kind, n):
     assert n < 100 or len({*hits.hit.tolist()}) == 2
 
 
-def test_a_thin_ray_that_slides_onto_a_wall_is_not_early():
-    """It meets the rim at an angle and goes on along the wall: the bounds must be narrow for the rim, not the wall."""
+def test_a_thin_ray_along_a_wall_is_not_early():
+    """It hits the rim at an angle and goes on along the wall: bounds must be narrow for the rim, not the wall."""
     ends = (
         [[-0.5442547965099784, -0.871468730561797, -0.7604044155150489]],
         [[-0.12765590355245426, -0.5015685444733962, -0.1907855332257169]],
@@ -94,7 +94,7 @@ def test_a_thin_ray_that_slides_onto_a_wall_is_not_early():
 
 EXACT = [kind for kind in KINDS if kind not in BOUNDED]
 PARTS, CASES = 50, 4000
-"""A million cases in all, 20,000 a part of five shapes: half an hour or more."""
+"""A million cases in all, 20,000 a part for five shapes: half an hour or more."""
 
 
 def fraction_of(time):
@@ -105,7 +105,7 @@ def fraction_of(time):
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(1 + k, marks=[pytest.mark.long, pytest.mark.timeout(3600)]) for k in range(PARTS))]
 )
-def test_grazes_beside_rational_arithmetic(kind, part):
+def test_grazes_by_rational_arithmetic(kind, part):
     n, rng = CASES if part else 20, np.random.default_rng([part, EXACT.index(kind), 5])
     limbs, starts, ends, radii = grazing(kind, n, rng)
     size = np.maximum(np.abs(starts).max(axis=1), np.abs(ends).max(axis=1)) + radii

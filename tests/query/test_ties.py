@@ -1,4 +1,4 @@
-"""Limbs met at exactly the same time: numbers tell so in the loops, and the answers are those of exact arithmetic."""
+"""Limbs hit at exactly the same fraction: loops detect equal numbers, and answers equal those of exact arithmetic."""
 
 import numpy as np
 import pytest
@@ -13,11 +13,11 @@ pytestmark = pytest.mark.plain_python
 
 IDENTITY = [0.0, 0.0, 0.0, 1.0]
 TURNS = [IDENTITY, [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.3, 0.9], [0.5, 0.5, 0.5, 0.5]]
-"""Axes of coordinates, in both senses and in another order, and a turn about z."""
+"""Permuted axes of either sign, and a turn about z."""
 
 
 def twins(seed=1):
-    """Every shape three times; the first of them has another layer."""
+    """Every shape three times; the first copies have another mask."""
     limbs = mixed(8, seed=seed).limbs()
     thrice = cc.Limbs.concat([limbs.moved(limbs.p1 / 3, limbs.p2 / 3)] * 3)
     layers = np.repeat(np.array([1, 3, 3], np.uint32), 8)
@@ -42,13 +42,13 @@ def boxes_nearly_in_planes():
 
 
 def boxes_in_one_box():
-    """Boxes that end in the same faces of a turned one: numbers do not tell so, and a start may be in several."""
+    """Boxes with some faces of one turned box: float64 cannot resolve the ties, and a start may be in several."""
     half = [[0.7, 0.7, 0.7], [0.7, 0.7, 0.3], [0.7, 0.2, 0.7]]
     return cc.Limbs.boxes(np.full((3, 3), 0.1), cc.quaternions.from_axis_angle([1.0, 2.0, 0.5], 0.6), half)
 
 
 def near_twins():
-    """Every second limb is larger by the last bit of its radius alone."""
+    """Every second limb is larger than its twin by the last bit of its radius."""
     rng = np.random.default_rng(7)
     p1, p2 = rng.uniform(-1.0, 1.0, (2, 6, 3))
     radius = np.repeat(rng.uniform(0.2, 0.5, 3), 2)
@@ -78,7 +78,7 @@ def rays(seed, n):
 @pytest.mark.coverage("hit-boxes_nearly_in_planes", "ignore-boxes_in_planes", "ignore-twins", "hit-boxes_in_one_box")
 @pytest.mark.parametrize("make", [twins, boxes_in_planes, boxes_nearly_in_planes, boxes_in_one_box, near_twins])
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
-def test_answers_are_those_of_exact_arithmetic(make, inside):
+def test_hits_equal_those_of_exact_arithmetic(make, inside):
     limbs, n = make(), sized(240, 60)
     world, (starts, ends) = cc.HitWorld(limbs), rays(3, n)
     for mask in (1, 2) if make is twins else (1,):
@@ -116,7 +116,7 @@ def test_chords_of_twins_need_no_exact_arithmetic(radius):
 
 @pytest.mark.parametrize("rows", [3, 48])
 def test_faces_that_cross(rows):
-    # two boxes turned to either side: where their faces cross, float64 does not tell which of them a ray enters first
+    # two boxes turned to either side: where their faces cross, float64 cannot resolve which one a ray enters first
     limbs = cc.Limbs.boxes(np.zeros((2, 3)), [[0, 0, 0.15, 0.99], [0, 0, -0.15, 0.99]], [0.7, 0.7, 0.7])
     starts = np.tile([5.0, 0.0, 0.1], (rows, 1))
     starts[:, 1] = np.resize([1e-18, -1e-18, 0.0], rows)
@@ -128,7 +128,7 @@ def test_faces_that_cross(rows):
 
 @pytest.mark.parametrize("which", [[0, 8, 16], [6, 14, 22], [5, 13]])
 def test_among_few_limbs(which):
-    # brute force tests sixteen rays side by side
+    # brute force tests sixteen rays in parallel lanes
     limbs, n = twins()[which], sized(200, 80)
     starts, ends = rays(4, n)
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, mask=1)
@@ -160,7 +160,7 @@ def test_limbs_that_move_apart():
     check_hits(world.cast_segments(starts, ends, mask=1), solids_of(world.limbs, mask=1), starts, ends)
 
 
-def test_limbs_that_differ_in_their_last_number():
+def test_limbs_that_differ_in_the_last_bit():
     wider = np.nextafter(0.5, 1.0)
     worlds = [
         cc.Limbs.cylinders([[0, 0, 0]] * 2, [[0, 0, 1]] * 2, [0.5, wider]),

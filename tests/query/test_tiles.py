@@ -1,4 +1,4 @@
-"""Boxes side by side on whole numbers, and rays, balls and boxes on the same numbers: everything touches."""
+"""Boxes side by side on integers, and rays, balls and boxes on the same grid: everything touches."""
 
 from itertools import product
 from typing import Any
@@ -30,7 +30,7 @@ KINDS = {
 
 
 def rays(n, seed=0):
-    """Segments along the axes, or between points, all of them multiples of a half."""
+    """Segments along the axes, or between points, all multiples of a half."""
     rng = np.random.default_rng(seed)
     start, end = rng.integers(-1, [6, 6, 4], (2, n, 3)) / 2.0
     way = np.arange(n) % 4
@@ -44,7 +44,7 @@ def rays(n, seed=0):
 @pytest.mark.coverage("hit-0.0-boxes", "exit-0.0-tubes", "hit-0.5-boxes")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("inside", "radius"), [("hit", 0.0), ("exit", 0.0), ("ignore", 0.0), ("hit", 0.5)])
-def test_closest_is_that_of_all_limbs_in_exact_arithmetic(kind, inside, radius):
+def test_closest_hits_equal_those_of_exact_arithmetic(kind, inside, radius):
     limbs, (starts, ends) = KINDS[kind], rays(sized(60, 20) // (1 + 4 * (radius > 0.0)))
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside, radius=radius)
     assert hits.rechecked > len(starts) / 6
@@ -58,7 +58,7 @@ APART = {
     **{f"cylinders {k}": (cc.Limbs.cylinders(WIDE - e, WIDE + e, 0.5), (k,)) for k, e in enumerate(HALVES)},
     **{f"tubes {k}": (cc.Limbs.tubes(WIDE + e, WIDE - e, 0.5, 0.375), (k,)) for k, e in enumerate(HALVES)},
 }
-"""Limbs, and the axes across which they have level faces."""
+"""Limbs, and the axes perpendicular to their level faces."""
 
 
 @pytest.mark.coverage("hit-0.0-boxes", "hit-0.25-turned boxes", "hit-0.25-cylinders 2", "hit-0.0-tubes 0")
@@ -68,17 +68,17 @@ APART = {
     "inside", ["hit", *(pytest.param(way, marks=pytest.mark.machine_code) for way in ("exit", "ignore"))]
 )
 def test_rays_along_level_faces_need_no_exact_arithmetic(kind, radius, inside, exactly: list[Any]):
-    """A lidar as high as crates, a ball that rolls on them, and the next numbers above and below: all is exact."""
+    """A lidar at the height of crates, a ball that rolls on them, and the adjacent numbers above and below."""
     (limbs, axes), rng, n = APART[kind], np.random.default_rng(9), sized(60, 12)
     starts, ends = rng.uniform(-1.0, 5.0, (2, n, 3))
     axis, height = np.resize(axes, n), rng.choice([-0.5, 0.5, 1.5], n) + radius * rng.choice([-1.0, 0.0, 1.0], n)
     height = np.where(np.arange(n) % 4 == 3, np.nextafter(height, rng.choice([-9, 9], n)), height)
     starts[np.arange(n), axis] = ends[np.arange(n), axis] = height
     world, options = cc.HitWorld(limbs), {"inside": inside, "radius": radius}
-    level = np.arange(n) % 4 != 3 if radius else np.arange(n) >= 0  # a ball a number beside a face nearly touches it
+    level = np.arange(n) % 4 != 3 if radius else np.arange(n) >= 0  # a ball one ulp beside a face nearly touches it
     world.cast_segments(starts[level], ends[level], **options)
     world.chords_segments(starts[level], ends[level], radius=radius)
-    assert not exactly or (radius and kind.startswith("tubes"))  # a ball in a bore: exact arithmetic decides about it
+    assert not exactly or (radius and kind.startswith("tubes"))  # exact arithmetic decides a ball in a bore
     hits, chords = world.cast_segments(starts, ends, **options), world.chords_segments(starts, ends, radius=radius)
     few = [world.cast_segments(starts[i], ends[i], **options) for i in range(6)]
     assert [one.fraction.tobytes() for one in few] == [hits.fraction[i : i + 1].tobytes() for i in range(6)]

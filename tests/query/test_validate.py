@@ -1,4 +1,4 @@
-"""Bad input is refused before anything happens: the message names the row, and nothing has changed."""
+"""Bad input is refused first: the message names the row, and nothing changes."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def world() -> cc.HitWorld:
 
 @pytest.fixture(scope="module")
 def past() -> cc.PoseHistory:
-    """A world of 300 limbs at two ticks."""
+    """A history of 300 limbs at two ticks."""
     history = cc.PoseHistory(cc.HitWorld(cc.Limbs.spheres(np.random.default_rng(2).normal(size=(300, 3)), 0.1)))
     history.record(0.0)
     history.record(1.0)
@@ -82,14 +82,14 @@ def test_a_failed_update_leaves_the_world_as_it_was(world: cc.HitWorld, change, 
 
 
 MANY = 2100
-"""More than a block, so that rows are received in parts; not a multiple of eight."""
+"""More than a block, so that rows are read in parts; not a multiple of eight."""
 
 
 @pytest.mark.parametrize("bad", [0, 7, 1031, MANY - 1])
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("limbs", [1, 17])
 def test_a_bad_row_of_many_is_named(bad: int, value: float, limbs: int):
-    """Against few limbs, in streams, any hit, chords and row by row: rays that are received in blocks."""
+    """Against few limbs, in streams, any hit, chords and row by row: rays that are read in blocks."""
     p1 = np.arange(3.0 * limbs).reshape(limbs, 3)
     shapes = cc.Limbs.cylinders(p1, p1 + 1.0, 0.4)
     world, good = cc.HitWorld(shapes), np.random.default_rng(1).normal(size=(MANY, 3))
@@ -119,7 +119,7 @@ def test_a_still_row_of_many_is_named(bad: int, limbs: int):
 
 
 SORTED = 4101
-"""So many rays among so many limbs are sorted; not a multiple of eight."""
+"""This many rays are sorted in a world of 300 limbs; not a multiple of eight."""
 
 
 @pytest.mark.parametrize("bad", [0, 7, 1031, SORTED - 1])
@@ -144,8 +144,8 @@ def test_a_bad_row_of_sorted_rays_is_named(past: cc.PoseHistory, bad: int, tick:
         queries.cast_rays(good, wrong, **options)
 
 
-def test_rays_that_change_while_they_are_read_are_no_answer():
-    """A bad number that is gone when the message is made: an error all the same, never unfinished rows."""
+def test_rays_that_change_during_a_query_are_refused():
+    """If the bad number is gone when the message is made, it is still an error, never unfinished rows."""
     points = np.ones((100, 3))
     question = segment_request(points, points + 1.0, inside="hit")
     with pytest.raises(ValueError, match="stay unchanged while a query reads them"):

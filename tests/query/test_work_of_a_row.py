@@ -1,4 +1,4 @@
-"""What a row costs where float64 is not trusted or things touch: counted, not timed: the same on any machine."""
+"""Work per row where float64 is not trusted or limbs touch, in counts rather than times, as on any machine."""
 
 import sys
 from typing import Any
@@ -30,8 +30,8 @@ QUERIES = {
 
 @pytest.mark.parametrize("n", [1, 20])
 @pytest.mark.parametrize("query", QUERIES)
-def test_a_way_of_one_ulp_meets_few_boxes(query: str, n: int, exactly: list[Any]):
-    """Such as of a bullet that rests, up to rounding: every limb was tested exactly, half a second a row of 20,000."""
+def test_a_way_of_one_ulp_hits_few_boxes(query: str, n: int, exactly: list[Any]):
+    """As of a bullet at rest, up to rounding: once each limb was tested exactly, half a second a row of 20,000."""
     start = BETWEEN[:n]
     QUERIES[query](start, np.nextafter(start, 9.0))
     assert not exactly
@@ -42,7 +42,7 @@ def test_a_way_of_one_ulp_meets_few_boxes(query: str, n: int, exactly: list[Any]
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n", [1, 20])
-def test_directions_of_any_size_meet_the_boxes_on_their_way(way: float, n: int, exactly: list[Any]):
+def test_directions_of_any_size_hit_the_boxes_on_their_way(way: float, n: int, exactly: list[Any]):
     origins, ahead = np.tile([-1.0, 0.0, 0.1], (n, 1)), np.array([way, 0.0, 0.0])
     hits = WORLD.cast_rays(origins, ahead)
     plain = WORLD.cast_rays(origins, [1.0, 0.0, 0.0])
@@ -56,7 +56,7 @@ def test_directions_of_any_size_meet_the_boxes_on_their_way(way: float, n: int, 
 @pytest.mark.parametrize("far", [0.0, 1e4, 1e6, 1e8])
 @pytest.mark.parametrize("shape", ["cylinders", "capsules", "boxes"])
 def test_thick_rays_far_from_the_origin_are_decided_by_float64(shape: str, far: float, exactly: list[Any]):
-    """One step from the middle of wide bounds is too short there: exact arithmetic decided, 20 µs a ray."""
+    """A single step from the middle of wide bounds did not suffice: exact arithmetic decided, 20 µs a ray."""
     rng, n = np.random.default_rng(8), 60
     place, way, half = rng.uniform(0, 9, (n, 3)) + far, rng.normal(size=(n, 3)), np.full((n, 3), 0.3)
     given = {"cylinders": (place, place + way, 0.2), "capsules": (place, place + way, 0.2)}
@@ -73,8 +73,8 @@ def test_thick_rays_far_from_the_origin_are_decided_by_float64(shape: str, far: 
 
 @pytest.mark.machine_code
 @pytest.mark.parametrize("seed", range(3))
-def test_what_bounds_leave_open_does_not_depend_on_other_rays(seed: int, monkeypatch: pytest.MonkeyPatch):
-    """Ellipsoids of some hundred ulp, by rays one by one and by a stream."""
+def test_undecided_contacts_do_not_depend_on_other_rays(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """Ellipsoids a few hundred ulp large; rays one by one and in a stream."""
     rng, size, n = np.random.default_rng(seed), 1e-4, 64
     place, half = rng.uniform(-size, size, (n, 3)) + 1e8, rng.normal(size=(n, 3)) * size / 9
     world = cc.HitWorld(cc.Limbs.ellipsoids(place - half, place + half, rng.uniform(0.01, 0.2, n) * size))
@@ -91,7 +91,7 @@ def test_what_bounds_leave_open_does_not_depend_on_other_rays(seed: int, monkeyp
 
 @pytest.mark.parametrize("step", [1 / 60, 1 / 30, 1 / 64])
 def test_pieces_that_end_at_ticks_have_few_candidates(step: float):
-    """What is left of such a piece in the next tick is as long as rounding: each limb was a candidate there."""
+    """The rest of such a piece in the next tick is as short as rounding: each limb was a candidate there."""
     world, rig = cc.HitWorld(), cc.Rig.humanoid()
     ids, history = world.spawn(rig, 8), cc.PoseHistory(world, 40)
     for tick in range(40):
@@ -107,8 +107,8 @@ def test_pieces_that_end_at_ticks_have_few_candidates(step: float):
 
 @pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
 @pytest.mark.parametrize("shape", ["ELLIPSOID", "TAPERED"])
-def test_bounds_of_thick_rays_are_machine_code_in_exact_arithmetic_too(shape: str):
-    """Where two balls are touched at once, bounds took a millisecond a limb."""
+def test_exact_arithmetic_uses_compiled_bounds_of_thick_rays(shape: str):
+    """For two limbs touched at once, bounds took a millisecond a limb."""
     limb = LIMBS[cc.Shape[shape]]
     world, called = cc.HitWorld(cc.Limbs.concat([limb, limb.inflated(1e-13)])), set()
     middle = 0.5 * (limb.p1 + limb.p2)
@@ -120,8 +120,8 @@ def test_bounds_of_thick_rays_are_machine_code_in_exact_arithmetic_too(shape: st
     assert not any("first_contact" in file for file, _ in called)
 
 
-def test_a_place_on_an_ellipsoid_needs_no_distance(monkeypatch: pytest.MonkeyPatch):
-    """Within 0 of a limb are its points alone, and of one limb there is no other to compare with."""
+def test_places_on_an_ellipsoid_need_no_distance(monkeypatch: pytest.MonkeyPatch):
+    """Only points of a limb are within 0 of it, and a single limb needs no comparison."""
     world = cc.HitWorld(cc.Limbs.ellipsoids([[0, 0, 0], [9, 0, 0]], [[0, 1, 2], [9, 1, 2]], 0.4))
     places = world.cast_rays([0, 0.5, 1], RNG.normal(size=(40, 3)), inside="exit").position
     monkeypatch.setattr(ellipse.Ellipse, "squared_distance", None)

@@ -1,4 +1,4 @@
-"""Characters: what is refused, by a message that names what is wrong, with the world as it was."""
+"""Characters: bad arguments raise a message that names the fault, and the world stays as it was."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_ids_begin_above_labels(pair):
         (-1, r"ids: expected 0 to"),
     ],
 )
-def test_ids_that_do_not_live(pair, ids, message: str):
+def test_ids_of_no_character(pair, ids, message: str):
     world, rig, _, life = pair
     k = np.size(ids)
     before = world.snapshot()
@@ -42,7 +42,7 @@ def test_ids_that_do_not_live(pair, ids, message: str):
     assert world.snapshot() is before
 
 
-def test_a_despawned_id_says_so(pair):
+def test_despawned_id_is_named(pair):
     world, rig, _, life = pair
     world.despawn(4)
     with pytest.raises(ValueError, match="got 4 in row 0: despawned"):
@@ -68,7 +68,7 @@ def test_bad_numbers_name_character_bone_and_row(pair):
     at, turn = life.pose(rig, 2)
     with pytest.raises(ValueError, match="limb ends within") as refused:
         world.set_poses(ids, at + 2.0**500, turn)
-    assert "np." not in str(refused.value)  # how numpy shows its own numbers
+    assert "np." not in str(refused.value)  # numpy's repr of its scalars
     assert world.limbs == limbs
     check_equal(answers(world, rays, {}), before)
 
@@ -89,12 +89,12 @@ def test_rigs_must_agree_about_groups(pair):
     strange = cc.Rig(["a"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([0, 0, 0], 1.0), [0], {"head": 7})
     with pytest.raises(ValueError, match="'head' is 7 in this rig and 1 in another one"):
         world.spawn(strange)
-    for count in (-1, 1.5, "2", 2**31, 10**9):  # the last one's limbs have no numbers
+    for count in (-1, 1.5, "2", 2**31, 10**9):  # the last one has more limbs than row numbers
         with pytest.raises(ValueError, match="count: expected"):
             world.spawn(rig, count)
 
 
-def test_all_ids_are_used_and_no_more():
+def test_all_ids_are_used_up():
     world = cc.HitWorld(cc.Limbs.spheres([0, 0, 0], 1.0, character=2**31 - 3))
     rig = cc.Rig.humanoid()
     with pytest.raises(ValueError, match="count: expected 0 to 2, got 3"):

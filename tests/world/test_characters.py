@@ -1,4 +1,4 @@
-"""Characters and statics that come, move and go: the world answers as one of their limbs, and snapshots keep theirs."""
+"""Characters and statics that come, move and go: answers equal those of a world of their limbs; snapshots stay."""
 
 import weakref
 
@@ -17,12 +17,12 @@ QUERIES = ({}, {"inside": "exit"}, {"inside": "ignore", "mask": 2}, {"ignore_cha
 
 
 def live(life: Life, steps: int, rays: int) -> int:
-    """So many steps, each compared with the world of the record; how many rays hit."""
+    """Make this many steps and compare each with a new world of the expected limbs; returns the number of hits."""
     hits = 0
     for _ in range(steps):
         life.step()
         limbs, options = life.expected(), QUERIES[life.rng.integers(len(QUERIES))]
-        if life.rng.random() < 0.5:  # what is looked at is held by the state, which is not written again then
+        if life.rng.random() < 0.5:  # the held state must not be written again
             assert life.world.limbs == limbs
             labels = life.world.snapshot()._labels
             rows = zip(labels.names, labels.bone, labels.rig_limb, life.world.limbs.character, strict=True)
@@ -50,7 +50,7 @@ def test_a_life_of_characters(seed: int, bare: int, steps: int):
 
 
 def test_a_few_of_many_move_and_others_stay():
-    """More limbs than are rebuilt at once: branches are fitted, and characters put into the tree and taken out."""
+    """More limbs than REBUILT_AT_ONCE, so branches are refitted, and characters inserted into the tree and removed."""
     world, rig, ids, life = crowd_of(70)
     assert len(world) > REBUILT_AT_ONCE
     at, turn = (world.snapshot()._columns.positions.reshape(70, -1, 3), world.snapshot()._columns.orientations)
@@ -85,8 +85,8 @@ def test_an_update_of_a_few_keeps_the_tree():
     assert world.snapshot()._tree.child is child
 
 
-def test_what_is_kept_keeps_its_numbers():
-    """Columns are written again only when no snapshot, no hits and no array that a user holds reads them."""
+def test_held_arrays_keep_their_values():
+    """Columns are written again only when no snapshot, hits or array that a user holds reads them."""
     world, rig, ids, life = crowd_of(70)
     rays = life.rays(200)
     held = []
@@ -108,7 +108,7 @@ def test_what_is_kept_keeps_its_numbers():
     assert len(held) == 12
 
 
-def test_memory_is_that_of_those_who_live():
+def test_despawned_characters_free_memory():
     life = Life(np.random.default_rng(1), cc.HitWorld().limbs)
     world, rig = life.world, life.rigs[0]
 
@@ -123,7 +123,7 @@ def test_memory_is_that_of_those_who_live():
     assert world.spawn(rig).tolist() == [40 * (33 if IS_COMPILED else 6)]
 
 
-def test_a_despawned_rig_is_forgotten():
+def test_a_despawned_rig_is_freed():
     world, rig = cc.HitWorld(), all_shapes_rig()
     ids = world.spawn(rig, 2)
     gone = weakref.ref(rig)
@@ -133,7 +133,7 @@ def test_a_despawned_rig_is_forgotten():
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_a_copy_lives_on_its_own(copied):
+def test_a_copy_is_independent(copied):
     world, rig, ids, life = crowd_of(5, field=3.0)
     unposed = world.spawn(rig)
     world.set_layers(ids[1], 4)
@@ -154,11 +154,11 @@ def test_a_copy_lives_on_its_own(copied):
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 def test_copies_do_not_write_into_each_other(copied):
-    """In every order of moves: what one has written before is never what the other writes into."""
+    """In every order of moves, neither world writes into columns that the other has written."""
     world, rig, ids, life = crowd_of(40, field=3.0)
     world.set_poses(ids[0], *life.pose(rig, 1))
     pair = [world, copied(world)]
-    expected = [cc.Limbs.concat([one.limbs]) for one in pair]  # not the arrays of a state, which would keep it
+    expected = [cc.Limbs.concat([one.limbs]) for one in pair]  # copies of the arrays, which do not hold the state
     for which in (0, 1, 0, 0, 1, 1, 0, 1, 0, 0, 1, 0, *life.rng.integers(0, 2, 60)):
         k, pose = int(life.rng.integers(40)), life.pose(rig, 1)
         pair[which].set_poses(ids[k], *pose)
@@ -168,7 +168,7 @@ def test_copies_do_not_write_into_each_other(copied):
             assert one.limbs == limbs
 
 
-def test_the_same_pose_gives_the_same_bits_one_by_one_and_in_a_batch():
+def test_poses_have_the_same_bits_alone_and_in_a_batch():
     world, rig, ids, life = crowd_of(30, field=3.0)
     at, turn = life.pose(rig, 30)
     world.set_poses(ids, at, turn)

@@ -1,9 +1,9 @@
-"""Several threads ask while another moves the world: every answer is that of one whole state.
+"""Several threads query while another moves the world: every answer belongs to one whole state.
 
-The state's number stands in the geometry: in state k each limb stands on its own slot, k steps up from where it was in
-state 0, and rays come down from above at every slot. One state gives the same drop at all of them; a mixture does not.
-A shuffled tower also deals its limbs to other slots every eight steps, which no tree fits for long: it is rebuilt while
-all else goes on.
+The geometry encodes the state's number: in state k each limb stands on its slot, k above its height in state 0, and
+rays come down from above at every slot. In one state the drop is the same for all of them; in a mixture it is not.
+A shuffled tower also permutes its limbs among the slots every eight steps, so that the tree degrades and is rebuilt
+in the background.
 """
 
 import threading
@@ -26,11 +26,11 @@ from cylcollide.world.queries import Queries
 
 STEPS = 64  # states
 UP = np.array([0.0, 0.0, 1.0])
-TOP = 1024.0  # where rays come from
+TOP = 1024.0  # height where rays start
 
 
 class Tower:
-    """Limbs on a grid of slots, all of them lifted by the same whole number, and rays down through every slot."""
+    """Limbs on a grid of slots, all lifted by the same integer, and rays down through every slot."""
 
     def __init__(self, side: int, copies: int = 1, shuffled: bool = False) -> None:
         x, y = (v.ravel() * 4.0 for v in np.meshgrid(np.arange(side), np.arange(side)))
@@ -38,7 +38,7 @@ class Tower:
         self.foot = np.column_stack([x, y, np.zeros(side * side)])[rng.permutation(side * side)]
         deals = [rng.permutation(side * side) if shuffled and k else np.arange(side * side) for k in range(STEPS // 8)]
         self.slot = np.repeat(deals, 8, axis=0)  # (states, limbs): where each limb stands
-        self.limb = np.argsort(self.slot, axis=1)  # (states, slots): who stands there
+        self.limb = np.argsort(self.slot, axis=1)  # (states, slots): the limb there
         self.world = cc.HitWorld(cc.Limbs.cylinders(self.foot, self.foot + UP, 1.0))
         self.slots = np.tile(np.arange(side * side), copies)
         off = np.random.default_rng(1).uniform(-0.5, 0.5, (len(self.slots), 2)).round(2)
@@ -46,29 +46,29 @@ class Tower:
         self.end = self.start * [1, 1, -1]
 
     def lift(self, k: int) -> None:
-        """Put the world into state k."""
+        """Move the world to state k."""
         p1 = self.foot[self.slot[k]] + [0.0, 0.0, float(k)]
         self.world.set_endpoints(p1, p1 + UP)
 
     def questions(self) -> tuple[Callable[[Queries], set[int]], ...]:
-        """Each returns the states that its answer was seen to be of: one, if it was not torn."""
+        """Functions that each return the states that their answer shows: one, unless the answer is torn."""
         return self.by_cast, self.by_chords, self.by_occluded, self.by_points, self.by_limbs, self.by_snapshot
 
     def by_cast(self, asked: Queries, inside: str = "hit") -> set[int]:
-        """The first limb below each start: its own, at the height of the state."""
+        """The first limb below each start: the slot's own, at the height of the state."""
         hits = asked.cast_segments(self.start, self.end, inside=inside, threads=1)
         assert hits.hit.all(), "a ray lost its limb"
         return self._states(hits.position[:, 2] - 1, hits.limb)
 
     def by_chords(self, asked: Queries) -> set[int]:
-        """Each ray has one chord, a metre long."""
+        """One chord a ray, 1 long."""
         chords = asked.chords_segments(self.start, self.end, threads=1)
         assert np.array_equal(chords.ray, np.arange(len(self.slots)))
         assert np.allclose(chords.thickness, 1.0, atol=1e-9)
         return self._states(TOP - chords.entry_fraction * 2 * TOP - 1, chords.limb)
 
     def by_occluded(self, asked: Queries) -> set[int]:
-        """Level rays at every height: those of one height are blocked, all of them."""
+        """Level rays at every height: all rays of the state's height are blocked, and no others."""
         height = np.repeat(np.arange(STEPS) + 0.5, 8)
         y = np.tile(np.resize(np.unique(self.foot[:, 1]), 8), STEPS)
         start = np.column_stack([np.full(len(height), -9.0), y, height])
@@ -77,7 +77,7 @@ class Tower:
         return set(np.flatnonzero(blocked.all(axis=1)).tolist())
 
     def by_points(self, asked: Queries) -> set[int]:
-        """Points at every height above some slots: each slot holds those of one height."""
+        """Points at every height above some slots: each slot contains those of one height."""
         some = np.arange(0, len(self.foot), 3)
         points = self.foot[np.tile(some, STEPS)] + np.repeat(np.arange(STEPS) + 0.5, len(some))[:, None] * [0, 0, 1]
         held = asked.contains_points(points, threads=1).limb.reshape(STEPS, -1)
@@ -87,7 +87,7 @@ class Tower:
         return set(height.tolist())
 
     def by_limbs(self, asked: Queries) -> set[int]:
-        """The limbs themselves."""
+        """The end points of all limbs."""
         limbs = asked.limbs
         assert np.array_equal(limbs.p2[:, 2], limbs.p1[:, 2] + 1)
         state = limbs.p1[:, 2].astype(int)
@@ -95,7 +95,7 @@ class Tower:
         return set(state.tolist())
 
     def by_snapshot(self, asked: Queries) -> set[int]:
-        """All questions about one snapshot, in the middle of whatever else goes on."""
+        """All queries on one snapshot."""
         kept = asked.snapshot()
         return self.by_cast(kept) | self.by_limbs(kept) | self.by_chords(kept) | self.by_points(kept)
 
@@ -108,8 +108,8 @@ class Tower:
 
 
 @pytest.mark.parametrize(("side", "shuffled"), [(1, False), (6, False), (6, True)])
-def test_every_question_tells_the_state(side: int, shuffled: bool):
-    """What the hammer relies on, without any thread: each question names the state."""
+def test_every_query_returns_the_state(side: int, shuffled: bool):
+    """Without threads: checks the premise of the hammer tests."""
     tower = Tower(side, shuffled=shuffled)
     for k in (0, 7, STEPS - 1):
         tower.lift(k)
@@ -117,8 +117,8 @@ def test_every_question_tells_the_state(side: int, shuffled: bool):
         assert all(tower.by_cast(tower.world, inside) == {k} for inside in POLICIES)
 
 
-def test_every_question_tells_a_torn_state():
-    """Half of the limbs in one state, half in another: each question names both."""
+def test_every_query_detects_a_torn_state():
+    """Half of the limbs are in one state, half in another: each query returns both."""
     tower = Tower(6)
     up = np.where(np.arange(36)[:, None] < 18, 3.0, 5.0) * [0, 0, 1]
     tower.world.set_endpoints(tower.foot + up, tower.foot + up + UP)
@@ -126,9 +126,9 @@ def test_every_question_tells_a_torn_state():
 
 
 def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Counter[str]:
-    """Move the world as fast as it goes while every kind of question is asked; what was seen."""
+    """Move the world continuously while every kind of query is made; returns the counts."""
     tower, seen = Tower(side, copies, shuffled), Counter()
-    assert all(len(ask(tower.world)) == 1 for ask in tower.questions())  # compiled before the time runs
+    assert all(len(ask(tower.world)) == 1 for ask in tower.questions())  # compile first
     states = [set() for _ in range(8)]
     tree = tower.world.snapshot()._tree
     kept = [(k, tower.world.snapshot()) for k in (0,) if tower.lift(k) is None]
@@ -191,7 +191,7 @@ def cost(world: cc.HitWorld) -> float:
 
 @pytest.mark.parametrize(("side", "copies"), [(6, 1), (6, 40)])
 def test_hammer(side: int, copies: int):
-    """Small batches, which go one by one, and large ones, which go as streams."""
+    """Small batches, which go ray by ray, and large ones, which go as streams."""
     seen = hammer(1.0, side, copies)
     assert seen.pop("rebuilds") == 0
     assert min(seen.values()) >= 1, seen
@@ -199,7 +199,7 @@ def test_hammer(side: int, copies: int):
 
 @pytest.mark.parametrize("side", [6, 9])
 def test_hammer_with_rebuilds(side: int, monkeypatch: pytest.MonkeyPatch):
-    """Trees are built in the background, one after another, and put in place between the moves."""
+    """Trees are built in the background and put in place between the moves."""
     monkeypatch.setattr(hit_world, "REBUILT_AT_ONCE", 0)
     seen = hammer(1.2, side, 1, shuffled=True)
     assert min(seen.values()) >= 1, seen
@@ -210,7 +210,7 @@ def test_hammer_with_rebuilds(side: int, monkeypatch: pytest.MonkeyPatch):
     ("side", "copies", "shuffled"), [(1, 200, False), (4, 3, False), (30, 10, False), (33, 10, True), (110, 1, True)]
 )
 def test_hammer_for_a_minute(side: int, copies: int, shuffled: bool):
-    """Those of 33 × 33 limbs and more are rebuilt in the background."""
+    """33 × 33 limbs and more are rebuilt in the background."""
     seen = hammer(60.0, side, copies, shuffled)
     assert (seen.pop("rebuilds") > 20) == shuffled
     assert min(count for name, count in seen.items() if name != "states") > 20, seen
@@ -247,6 +247,6 @@ print("asked")
 
 
 def test_first_calls_at_once():
-    """Four threads of a fresh process."""
+    """Four threads of a fresh process make its first calls."""
     code = FIRST_CALLS.format(tests=str(Path(__file__).parents[1]))
     assert printed_by("-c", code, env=environment()) == "asked\n"

@@ -1,4 +1,4 @@
-"""Pickles and copies of worlds and snapshots: the state they had, and answers bit for bit."""
+"""Pickles and copies of worlds and snapshots: the state at the time of copying, and answers bit for bit."""
 
 import pickle
 
@@ -36,7 +36,7 @@ def test_a_copy_has_the_present_state(how: str, limbs: int):
     moved.finish_rebuild()
 
 
-def test_a_world_under_way_is_copied_without_its_thread():
+def test_a_copy_during_a_rebuild_has_no_thread():
     world = cc.HitWorld(make_crowd(3000))
     leap(world, 3)
     other = pickle.loads(pickle.dumps(world))

@@ -1,4 +1,4 @@
-"""Limbs that equal an earlier one in all are left out of the search for the closest: no answer is another one."""
+"""Limbs that equal an earlier one in all fields are left out of the closest-hit search; no answer changes."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ LAYERS = np.array([1, 3, 5], np.uint32)
 
 
 def limbs_thrice(count=60):
-    """Limbs in layers, then equal ones, of which some are in other layers or moved by one bit, then those again."""
+    """Limbs in layers, then equal ones, some in other layers or moved by one bit, then the first ones again."""
     rng, bare = np.random.default_rng(4), crowd_of(count).limbs()
     mask, nudged = rng.choice(LAYERS, count), bare.p1.copy()
     others = np.where(rng.random(count) < 0.3, rng.choice(LAYERS, count), mask)
@@ -21,7 +21,7 @@ def limbs_thrice(count=60):
     return cc.Limbs.concat([cc.Limbs.cylinders(p1, bare.p2, bare.radius, mask=layers) for p1, layers in parts])
 
 
-def test_only_later_rows_that_equal_an_earlier_one_are_in_no_layer():
+def test_only_later_duplicates_get_an_empty_mask():
     limbs = limbs_thrice()
     rows = limbs._kernel_rows
     keys = [(row.tobytes(), *rest) for row, *rest in zip(rows.rows, rows.kernel_shape, rows.mask, strict=True)]
@@ -38,7 +38,7 @@ def test_only_later_rows_that_equal_an_earlier_one_are_in_no_layer():
 
 
 @pytest.mark.parametrize("inside", ["ignore", "hit", "exit"])
-def test_answers_have_the_bits_of_a_world_that_compares_them(inside):
+def test_answers_equal_those_of_a_world_with_duplicates(inside):
     limbs = limbs_thrice()
     rng = np.random.default_rng(2)
     starts, ends = limbs.p1[rng.integers(0, len(limbs), (2, 400))] + rng.normal(scale=0.1, size=(2, 400, 3))

@@ -1,4 +1,4 @@
-"""Characters that are moved in the columns of the present state, and all that must keep it from being written."""
+"""Characters moved in place, in the columns of the present state, and everything that must prevent such writes."""
 
 import copy
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(MACHINE_CODE is None, reason="plain Python is ne
 
 
 @pytest.mark.parametrize("rig", [cc.Rig.humanoid(), all_shapes_rig()], ids=["humanoid", "all shapes"])
-def test_moves_are_in_place_and_have_the_bits_of_others(rig: cc.Rig):
+def test_moves_in_place_have_the_bits_of_other_moves(rig: cc.Rig):
     crowd = Crowd(rig)
     where = address(crowd.world)
     with results() as seen:
@@ -34,8 +34,8 @@ def test_moves_are_in_place_and_have_the_bits_of_others(rig: cc.Rig):
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
-def test_what_is_held_keeps_its_numbers(holder: str):
-    """What is computed of an answer when it is asked for, too."""
+def test_held_results_keep_their_values(holder: str):
+    """Including fields that are computed on first access."""
     crowd = Crowd(all_shapes_rig())
     before = numbers_of(HOLDERS[holder](crowd.world))
     held = HOLDERS[holder](crowd.world)
@@ -51,8 +51,8 @@ def test_what_is_held_keeps_its_numbers(holder: str):
     assert crowd.world.limbs == crowd.limbs()
 
 
-def test_a_spare_that_was_left_behind_catches_up():
-    """Moves in place, and moves into other columns, which must learn of those before."""
+def test_spare_columns_catch_up_with_moves():
+    """Some moves are in place; others go to the spare columns, which must first catch up with the former."""
     crowd = Crowd(cc.Rig.humanoid())
     kinds = set()
     for step in range(80):
@@ -67,7 +67,7 @@ def test_a_spare_that_was_left_behind_catches_up():
     assert crowd.world.limbs == crowd.limbs()
 
 
-def test_what_leaves_the_box_around_all_limbs_is_found_there():
+def test_characters_that_leave_the_root_box_are_hit():
     crowd = Crowd(cc.Rig.humanoid())
     with results() as seen:
         crowd.at[5] += 30.0
@@ -80,7 +80,7 @@ def test_what_leaves_the_box_around_all_limbs_is_found_there():
 
 @pytest.mark.parametrize("height", [0.95, 300.7])
 def test_a_crowd_on_level_ground_is_moved_in_place(height: float):
-    """All have the lowest and the highest limb: corners of the box around all, as rounded as the boxes in it."""
+    """All have the lowest and the highest limb: corners of the root box, rounded as the boxes in it."""
     rig, world = cc.Rig.humanoid(), cc.HitWorld()
     ids, x = world.spawn(rig, 60), np.linspace(0.0, 7.0, 60)
     at, turn = rig.forward(np.stack([x, x[::-1], np.full(60, height)], 1), [0, 0, 0, 1], rig.rest_orientations)

@@ -1,4 +1,4 @@
-"""Whoever looks in whatever moment of moves in place: threads, forks, handlers of signals, and interrupts."""
+"""Moves in place, observed at any moment by threads, forks, signal handlers and interrupts."""
 
 import os
 import sys
@@ -24,8 +24,8 @@ from cylcollide.world.in_place import MOVED, READ_ELSEWHERE
 pytestmark = pytest.mark.skipif(MACHINE_CODE is None, reason="plain Python is never written in place")
 
 
-def test_nothing_that_was_kept_changes_as_characters_come_move_and_go():
-    """Arrays of many states, kept for a while by this thread and by another one."""
+def test_kept_arrays_stay_as_characters_come_move_and_go():
+    """Arrays of many states, held for a while by this thread and by another one."""
     crowd, rig, kept, passed = Crowd(all_shapes_rig()), all_shapes_rig(), [], SimpleQueue[Any]()
     names, errors = [*HOLDERS], []
 
@@ -65,7 +65,7 @@ def test_nothing_that_was_kept_changes_as_characters_come_move_and_go():
 
 
 class Trace:
-    """A trace function that acts once, before the bytecode of this number within the world's lock."""
+    """A trace function that calls `act` once, before bytecode number `due` within the world's lock."""
 
     files = ("present.py", "hit_world.py", "pose_columns.py", "memory.py", "in_place.py", "snapshot.py")
 
@@ -83,16 +83,16 @@ class Trace:
 
 
 def check_every_bytecode(act: Callable[[Crowd], Any], check: Callable[[Crowd, list[Any]], None]) -> int:
-    """Act once before each bytecode of a move in place; how many there were.
+    """Call `act` once before each bytecode of a move in place; returns their number.
 
-    A handler of a signal runs before some of them.
+    Signal handlers run before some bytecodes.
     """
     crowd = Crowd(cc.Rig.humanoid())
     (first, first_turn), (last, last_turn) = (crowd.pose([7]) for _ in range(2))
     for due in range(1, 100_000):
         crowd.world.set_poses(crowd.ids[7], first[0], first_turn[0])
         trace, before = Trace(due, lambda: act(crowd)), sys.gettrace()
-        sys._getframe().f_trace_opcodes = True  # or CPython 3.12 sends no events of bytecodes
+        sys._getframe().f_trace_opcodes = True  # without this CPython 3.12 sends no opcode events
         sys.settrace(trace)
         try:
             with suppress(KeyboardInterrupt):
@@ -106,8 +106,8 @@ def check_every_bytecode(act: Callable[[Crowd], Any], check: Callable[[Crowd, li
     raise AssertionError("no end")
 
 
-def test_what_a_handler_of_a_signal_keeps_does_not_change():
-    """Whatever it asks for in whatever moment of a move is of the state before or after it, for ever."""
+def test_results_kept_by_a_signal_handler_stay():
+    """Any result, at any moment of a move, belongs to the state before or after it, and stays so."""
     kinds = set()
 
     def act(crowd: Crowd) -> Any:
@@ -125,7 +125,7 @@ def test_what_a_handler_of_a_signal_keeps_does_not_change():
     assert kinds == {False, True}
 
 
-def test_an_interrupt_in_any_bytecode_leaves_all_of_a_move_or_nothing():
+def test_an_interrupt_leaves_a_whole_move_or_nothing():
     kinds = set()
 
     def act(_: Crowd) -> None:
@@ -147,8 +147,8 @@ def test_an_interrupt_in_any_bytecode_leaves_all_of_a_move_or_nothing():
 def check_threads(enough: int, seconds: float) -> None:
     """Two threads read while one moves, until enough moves were in place and enough were not.
 
-    In state k all limbs of the last characters stand k steps from where they began: a state that is written while it is
-    read has limbs of several, or others later.
+    In state k all limbs of the last characters stand k steps from their origin: a state that is written while it is
+    read mixes several steps, or changes later.
     """
     crowd = Crowd(cc.Rig.humanoid())
     count, reads, pauses = 3, [], cycle((0, 1, 5))
@@ -222,7 +222,7 @@ print(len(seen), max(seen))
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
 def test_a_fork_while_another_thread_moves_has_a_whole_state():
-    """In state k all limbs of some characters stand k steps from where they began."""
+    """In state k all limbs of some characters stand k steps from their origin."""
     different, largest = map(int, printed_by("-c", FORKS).split())
     assert different > 4
     assert largest < 16

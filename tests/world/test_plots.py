@@ -1,4 +1,4 @@
-"""Figures of worlds and of shots in them: who is drawn, what is green, and what is red."""
+"""Figures of worlds and of shots in them: what is drawn, what is green, and what is red."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ SHOOTER, VICTIM = 0, 1
 
 @pytest.fixture(scope="module")
 def street() -> cc.HitWorld:
-    """Return a world of a shooter at the origin, a victim 5 ahead along x, somebody far away, and a wall behind."""
+    """A shooter at the origin, a victim 5 ahead along x, a third character far away, and a wall behind the victim."""
     world, rig = cc.HitWorld(), cc.Rig.humanoid()
     ids = world.spawn(rig, 3)
     roots = [[0, 0, 0.95], [5, 0, 0.95], [40, 30, 0.95]]
@@ -34,7 +34,7 @@ def count(axes, color: str) -> int:
     return sum(same_color(one, color) for one in filled(axes))
 
 
-def test_without_a_focus_it_is_a_map_with_ids(street, tmp_path):
+def test_no_focus_gives_a_map_with_ids(street, tmp_path):
     figure = street.plot(tmp_path / "map.png")
     (only,) = figure.axes
     assert (tmp_path / "map.png").stat().st_size > 1000
@@ -51,7 +51,7 @@ def test_limbs_of_a_shape_are_outlined_at_once(street, monkeypatch):
     assert len(made) < len(street.limbs) / 2
 
 
-def test_a_focus_is_seen_from_three_sides_and_shows_who_is_near(street):
+def test_a_focus_has_three_views_and_shows_others_near(street):
     figure = street.plot(focus=VICTIM, unit="cm")
     front, side, above = figure.axes
     assert [one.get_xlabel() for one in figure.axes] == ["y [cm]", "x [cm]", "x [cm]"]
@@ -61,7 +61,7 @@ def test_a_focus_is_seen_from_three_sides_and_shows_who_is_near(street):
     assert above.get_xlim()[0] > 4
 
 
-def test_a_hit_is_green_and_the_shooter_is_not_in_the_way(street):
+def test_a_hit_is_green_and_the_shooter_is_not_drawn(street):
     figure = street.plot(shot=([0.2, 0, 1.66], [9, 0, 1.66]), ignore_character=SHOOTER)
     along, above = figure.axes
     assert figure.get_suptitle() == "hit: head of character 1"
@@ -73,7 +73,7 @@ def test_a_hit_is_green_and_the_shooter_is_not_in_the_way(street):
 
 
 @pytest.mark.parametrize(("height", "panels"), [(2.2, 2), (1.8, 3)])
-def test_a_gap_is_red_and_a_narrow_one_is_seen_close_up(street, height, panels):
+def test_a_gap_is_red_and_a_narrow_one_is_enlarged(street, height, panels):
     figure = street.plot(shot=([0.2, 0, height], [6, 0, height]), ignore_character=SHOOTER)
     assert len(figure.axes) == panels
     assert [count(one, pale(GAP, 0.3)) for one in figure.axes] == [1] * panels
@@ -83,7 +83,7 @@ def test_a_gap_is_red_and_a_narrow_one_is_seen_close_up(street, height, panels):
     assert figure.get_suptitle().endswith("m beside head of character 1")
 
 
-def test_the_focus_says_whom_a_shot_missed(street):
+def test_focus_selects_what_a_shot_missed(street):
     figure = street.plot(shot=([0.2, 0, 2.2], [9, 0, 2.2]), ignore_character=SHOOTER, focus=2)
     assert figure.get_suptitle() == "hit: limb 51 of static 0", "the wall is hit, whatever is in focus"
     figure = street.plot(shot=([0.2, 0, 2.2], [6, 0, 2.2]), ignore_character=SHOOTER, focus=[2])
@@ -97,7 +97,7 @@ def test_unknown_characters_are_refused_by_name(street):
         street.plot(shot=[0, 0, 0])
 
 
-def test_a_judged_ray_shows_what_it_crosses_and_what_counts(street, tmp_path):
+def test_a_judged_ray_shows_crossed_and_counted_limbs(street, tmp_path):
     policy = cc.Policy.penetration(loss={"default": 1.0})
     judged = street.judge_rays([[0.3, 0, 1.3], [0.3, 0, 2.5]], [[1, 0, 0]], policy, ignore_character=SHOOTER)
     figure = judged.plot(0, tmp_path / "shot.svg")
@@ -112,7 +112,7 @@ def test_a_judged_ray_shows_what_it_crosses_and_what_counts(street, tmp_path):
         nothing.plot(1)
 
 
-def test_rows_that_were_chosen_keep_their_filters(street):
+def test_selected_rows_keep_their_filters(street):
     shots = [[0.3, 0, 2.0]] * 2, [[6, 0, 2.0]] * 2
     judged = street.judge_segments(*shots, cc.Policy.first_surface(), ignore_character=[VICTIM, SHOOTER])
     figures = judged.plot(0), judged.plot(1), judged[1:].plot(0)
@@ -120,7 +120,7 @@ def test_rows_that_were_chosen_keep_their_filters(street):
     assert chosen == second != first
 
 
-def test_a_judged_ray_of_the_past_is_drawn_among_the_limbs_of_then():
+def test_a_past_judged_ray_is_drawn_with_past_limbs():
     world = cc.HitWorld(cc.Limbs.spheres([[5, 0, 0]], 0.5))
     history = cc.PoseHistory(world)
     history.record(0.0)
@@ -137,7 +137,7 @@ def test_a_judged_ray_of_the_past_is_drawn_among_the_limbs_of_then():
 
 @pytest.mark.parametrize("ends", [([1, 2, 3], [1, 2, 3]), ([5, 0, 9], [5, 0, 3]), ([0.2, 0, 1.6], [0.2, 0, 1.6])])
 def test_any_shot_can_be_drawn(street, ends):
-    """One without a length, from the sky, and in an empty world."""
+    """Without length, straight down, and in an empty world."""
     for world in (street, cc.HitWorld()):
         assert world.plot(shot=ends).axes[0].get_xlabel() == "to the right of the shot [m]"
     assert len(cc.HitWorld().plot().axes) == 3
@@ -154,14 +154,14 @@ def named(figure) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
-def test_the_nearest_limb_is_seen_before_whoever_stands_in_front_of_it():
+def test_the_nearest_limb_is_drawn_in_front_of_others():
     world = cc.HitWorld(cc.Limbs.spheres([[2, 0.4, 1], [5, 0.2, 1]], [0.3, 0.1], character=[0, 1]))
     along, above = world.plot(shot=([0, 0, 1], [9, 0, 1])).axes
     for axes in (along, above):
         assert same_color(filled(axes)[-1], pale(GAP, 0.3))
 
 
-def test_only_what_is_seen_is_named():
+def test_hidden_limbs_are_not_named():
     world = cc.HitWorld(cc.Limbs.spheres([[5, 0, 1], [60, 0, 1]], 0.3))
     shot = [0, 0, 1], [99, 0, 1]
     wall = world.add_static(cc.Limbs.boxes([[90, 0, 1]], [0, 0, 0, 1], [[0.1, 3, 1]]))
@@ -186,7 +186,7 @@ def test_a_skin_is_drawn_behind_the_limbs(skin):
     assert ("skin" in [text.get_text() for text in (figure.legends or [None])[0].get_texts()]) if skin else True
 
 
-def test_a_rig_without_a_skin_says_so():
+def test_rig_without_skin_is_refused():
     for skin in (True, "me"):
         with pytest.raises(ValueError, match="skin: expected a Skin, got"):
             cc.Rig.humanoid().plot(skin=skin)

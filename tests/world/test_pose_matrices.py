@@ -1,4 +1,4 @@
-"""Poses as matrices: those of `set_poses` with their quaternions, bit for bit, in every form; and what is none."""
+"""Poses as matrices: bit for bit like `set_poses` with their quaternions, in every form; and what is refused."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,14 @@ BONES = len(RIG.bone_names)
 
 
 def matrices(k: int, seed: int = 1):
-    """Bones of k characters, (k, b, 4, 4): matrix times column vector."""
+    """Transforms of the bones of k characters, (k, b, 4, 4): matrix times column vector."""
     rng = np.random.default_rng(seed)
     at, turn = RIG.forward(rng.normal(size=(k, 3)) * 5, rng.normal(size=(k, 4)), rng.normal(size=(k, BONES, 4)))
     return matrix(at, turn)
 
 
 def forms(m):
-    """The same transforms in every form."""
+    """The given transforms in every form."""
     column = np.ascontiguousarray(np.swapaxes(m, -1, -2))
     yield "row", m
     yield "row", m[..., :3, :]
@@ -81,7 +81,7 @@ def test_a_teleport():
     assert history.limbs_at(0.9) == history.limbs_at(0.0)
 
 
-def test_nobody():
+def test_no_ids():
     world = cc.HitWorld()
     ids = world.spawn(RIG, 2)
     before = world.snapshot()
@@ -121,7 +121,7 @@ BONE = f"it is bone 4 \\('{RIG.bone_names[4]}'\\) in row 1 \\(character 1\\)"
         (matrices(2), "rows", "order: expected 'row' or 'column', got 'rows'"),
     ],
 )
-def test_what_is_no_pose(given, order, message: str):
+def test_bad_matrices(given, order, message: str):
     world = cc.HitWorld()
     ids = world.spawn(RIG, 2)
     world.set_pose_matrices(ids, matrices(2), order="row")

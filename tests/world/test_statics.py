@@ -1,4 +1,4 @@
-"""Solids that nobody owns: handles, rows, masks, what is refused; and readers while they move."""
+"""Statics: handles, rows, masks, what is refused; and readers while they move."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def world() -> cc.HitWorld:
     return made
 
 
-def test_rows_follow_those_of_all_characters(world):
+def test_rows_follow_all_characters(world):
     chords = world.chords_segments([-9, 0, 0], [9, 0, 0])
     assert chords.limb.tolist() == [0, 1, 2, 3]
     assert chords.character.tolist() == [0, 1, -1, -1]
@@ -42,7 +42,7 @@ def test_rows_follow_those_of_all_characters(world):
     assert repr(world) == "HitWorld(4 limbs, 1 characters, 2 statics)"
 
 
-def test_a_new_one_shifts_no_row(world):
+def test_adding_shifts_no_row(world):
     before = world.limbs
     assert world.add_static(cc.Limbs.concat([wall(7.0), wall(8.0)])) == 2
     assert world.limbs[:4] == before
@@ -69,14 +69,14 @@ def test_handles_are_not_used_twice(world):
         cc.HitWorld().remove_static(0)
 
 
-def test_what_moves_is_the_frame_that_the_limbs_were_given_in(world):
+def test_a_static_moves_from_where_it_was_added(world):
     world.move_static(0, [0, 0, 1], about_z(np.pi / 2))  # from x = 3 to y = 3
     hit = world.cast_segments([0, 1, 0], [0, 9, 0])[0]
     assert (hit.static, hit.character) == (0, -1)
     assert hit.position == pytest.approx([0, 2.9, 0])
     assert hit.local_position == pytest.approx([2.9, 0, -1])
     assert hit.local_normal == pytest.approx([-1, 0, 0])
-    world.move_static(0, [0, 0, 0], NO_TURN)  # not from where it is
+    world.move_static(0, [0, 0, 0], NO_TURN)  # relative to where it was added, not to where it is
     assert world.limbs[2] == wall(3.0, name="near")
 
 
@@ -88,7 +88,7 @@ def test_what_moves_is_the_frame_that_the_limbs_were_given_in(world):
         (wall(1.0), {"mask": -1}, "mask: expected 0 to"),
     ],
 )
-def test_what_cannot_be_added(world, limbs, labels, message: str):
+def test_invalid_statics(world, limbs, labels, message: str):
     before = world.snapshot()
     with pytest.raises(ValueError, match=message):
         world.add_static(limbs, **labels)
@@ -103,7 +103,7 @@ def test_what_cannot_be_added(world, limbs, labels, message: str):
         ([0, 2.0**500, 0], NO_TURN, r"position: expected a place where all limbs of the static have ends of magnitude"),
     ],
 )
-def test_where_it_cannot_be(world, position, orientation, message: str):
+def test_invalid_places(world, position, orientation, message: str):
     tall = world.add_static(cc.Limbs.cylinders([0, 1, 0], [0, 2.0**499, 0], 1.0))
     before = world.limbs
     with pytest.raises(ValueError, match=message):
@@ -112,7 +112,7 @@ def test_where_it_cannot_be(world, position, orientation, message: str):
     world.move_static(tall, [0, 0, 1], NO_TURN)
 
 
-def test_masks_and_groups_in_place_of_those_of_the_limbs(world):
+def test_masks_and_groups_of_a_static_override_its_limbs(world):
     two = cc.Limbs.concat([wall(-2.0, mask=1, hit_group=5), wall(-1.5, mask=2, hit_group=6)])
     for labels, mask, group in (
         ({}, [1, 2], [5, 6]),
@@ -128,7 +128,7 @@ def test_masks_and_groups_in_place_of_those_of_the_limbs(world):
         world.remove_static(handle)
 
 
-def test_of_no_limbs(world):
+def test_no_limbs(world):
     before = world.limbs
     handle = world.add_static(world.limbs[:0])
     world.move_static(handle, [1, 2, 3], NO_TURN)
@@ -145,7 +145,7 @@ def test_bare_limbs_are_moved_without_them(world):
         world.set_endpoints(np.zeros((1, 3)), np.zeros((1, 3)), limbs=[2])
 
 
-def test_ids_and_calls_of_characters_know_none(world):
+def test_character_calls_skip_statics(world):
     for call in (world.despawn, lambda i: world.set_layers(i, 0)):
         with pytest.raises(ValueError, match="ids: expected 0 to"):
             call(-1)
@@ -155,7 +155,7 @@ def test_ids_and_calls_of_characters_know_none(world):
 
 
 @pytest.mark.parametrize("how", COPIES.values(), ids=COPIES)
-def test_copies_have_them_and_go_their_own_way(world, how):
+def test_copies_of_statics_are_independent(world, how):
     kept = world.snapshot()
     world.move_static(0, [0, 0, 0.5], about_z(0.3))
     other = how(world)
@@ -172,15 +172,15 @@ def test_saved_limbs_have_them(world, tmp_path):
     assert cc.Limbs.load(tmp_path / "limbs.npz") == world.limbs
 
 
-def test_points_lie_in_them(world):
+def test_points_in_statics(world):
     assert world.contains_points([[3.05, 1, 1], [6.05, 1, 1], [4, 1, 1]]).limb.tolist() == [2, 3, -1]
 
 
 # Threads and memory ---------------------------------------------------------------------------------------------------
 
 
-def test_readers_see_a_whole_state_while_a_lift_moves():
-    """Two walls of one static always stand 1 apart, wherever it is; a third one comes and goes."""
+def test_readers_get_whole_states_as_a_static_moves():
+    """Two walls of one static always stand 1 apart; another static is added and removed meanwhile."""
     world = one_limb_world()[0]
     lift = world.add_static(cc.Limbs.concat([wall(3.0), wall(4.0)]))
     seen: set[float] = set()
@@ -202,7 +202,7 @@ def test_readers_see_a_whole_state_while_a_lift_moves():
     assert len(seen) > 1
 
 
-def test_memory_is_that_of_those_that_stand():
+def test_removed_statics_free_their_memory():
     world = one_limb_world()[0]
     level = cc.Limbs.concat([wall(3.0 + k) for k in range(50)])
 
@@ -216,8 +216,8 @@ def test_memory_is_that_of_those_that_stand():
     assert len(world) == 0
 
 
-def test_a_large_level_is_that_of_a_plain_world():
-    """More limbs than are rebuilt at once, in several handles, while characters come and go."""
+def test_a_large_level_equals_a_plain_world():
+    """More limbs than REBUILT_AT_ONCE, in several handles, while characters come and go."""
     world, rig, _ = one_limb_world()
     rng = np.random.default_rng(3)
     parts = [cc.Limbs.boxes(rng.uniform(-9, 9, (400, 3)), rng.normal(size=(400, 4)), [0.3, 0.2, 0.5]) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""Teleports: one for all or one a character, in the order of the ids; and ids that are no integers."""
+"""Teleports: one for all or one per character, in the order of the ids; and values that are not bools."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def poses(n: int, x: float):
 
 @pytest.mark.parametrize("form", [list, tuple, np.array])
 def test_some_characters_jump(form):
-    """Those stay until the next tick, the others are half-way."""
+    """Characters that jump stay until the next tick; the others are half-way."""
     world, ids, history = crowd()
     world.set_poses(ids[::-1], *(rows[::-1] for rows in poses(4, 1.0)), teleport=form([True, False, False, True]))
     history.record(1.0)
@@ -41,7 +41,7 @@ def test_all_jump(jumps):
 
 
 @pytest.mark.parametrize("teleport", [[True, False], "no", 1.0, None, [1, 0, 0, 0], np.ones((4, 1), bool)])
-def test_what_is_no_teleport(teleport):
+def test_invalid_teleports(teleport):
     world, ids, _ = crowd()
     before = world.snapshot()
     with pytest.raises(ValueError, match=r"teleport: expected True or False, one or \(4,\), got "):

@@ -1,4 +1,4 @@
-"""What calls of a server's frame cost, each beside another call in the same process."""
+"""Times of the calls of a server's frame, each relative to another call in the same process."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ JUMP = Path(__file__).parents[2] / "demos" / "data" / "jump.bvh"
 
 
 def at_most(bound: float, call: Callable[[], object], beside: Callable[[], object]) -> bool:
-    """Whether a call takes at most so many times as long as another: least of interleaved rounds, tried on."""
+    """Whether a call takes at most `bound` times as long as another: least of interleaved rounds, with retries."""
     least = np.full(2, np.inf)
     for tried in range(1000):
         begun = time.perf_counter()
@@ -49,13 +49,13 @@ def world_of(*rigs: cc.Rig) -> tuple[cc.HitWorld, np.ndarray]:
 
 
 def moves(world: cc.HitWorld, ids: np.ndarray, rig: cc.Rig) -> Callable[[], None]:
-    """A call that moves all, elsewhere each time."""
+    """A call that moves all characters, to another place each time."""
     frames = cycle([standing(rig, len(ids), seed) for seed in range(2)])
     return lambda: world.set_poses(ids, *next(frames))
 
 
 @pytest.mark.skipif(cc.info().level == "x86-64", reason="1.54 times as long without AVX2")
-def test_matrices_take_half_as_long_again_as_poses():
+def test_matrices_take_at_most_1_5_times_as_long():
     """64 characters of 67 bones, 24 of which carry a limb."""
     carriers = np.sort(np.random.default_rng(1).choice(67, 24, replace=False))
     limbs = cc.Limbs.capsules(np.zeros((24, 3)), np.full((24, 3), 0.05), 0.05)
@@ -66,13 +66,13 @@ def test_matrices_take_half_as_long_again_as_poses():
     assert at_most(1.5, lambda: world.set_pose_matrices(ids, next(frames), order="row"), moves(world, ids, rig))
 
 
-def test_400_rigs_of_their_own_take_at_most_4_times_as_long_as_one():
+def test_400_different_rigs_take_at_most_4_times_as_long():
     own, one = world_of(*(HUMANOID.scaled(1 + 1e-4 * k) for k in range(400))), world_of(*[HUMANOID] * 400)
     assert at_most(4.0, moves(*own, HUMANOID), moves(*one, HUMANOID))
 
 
-def test_one_that_comes_is_posed_and_goes_takes_two_and_a_half_times_as_long_as_all_at_most():
-    """Among 200. It took 5 times as long as new poses of all of them; 1.6 to 2.1 times now, by the processor."""
+def test_a_character_that_comes_and_goes_takes_at_most_2_5_times_as_long_as_moving_all():
+    """Among 200 characters. The ratio was 5 once; it is 1.6 to 2.1 now, depending on the processor."""
     world, ids = world_of(*[HUMANOID] * 200)
     pose = standing(HUMANOID, 1, 3)
 
@@ -84,8 +84,8 @@ def test_one_that_comes_is_posed_and_goes_takes_two_and_a_half_times_as_long_as_
     assert at_most(2.5, come_and_go, moves(world, ids, HUMANOID))
 
 
-def test_64_poses_of_a_clip_take_as_long_as_those_of_a_rig():
-    """Where what does not change was computed again, a single pose took thirty times as long."""
+def test_64_clip_poses_take_at_most_3_times_forward():
+    """Before constant parts of a clip were cached, a single pose took thirty times as long."""
     clip = cc.Clip.load_bvh(JUMP).retargeted(HUMANOID)
     times = cycle([np.linspace(0.0, end, 64) for end in (20.0, 21.0)])
     posed = clip.at(next(times), HUMANOID)
@@ -94,7 +94,7 @@ def test_64_poses_of_a_clip_take_as_long_as_those_of_a_rig():
 
 @pytest.fixture(scope="module")
 def recorded() -> tuple[cc.PoseHistory, np.ndarray]:
-    """The history of 200 people over eight ticks, and their ids."""
+    """The history of 200 characters over eight ticks, and their ids."""
     world, ids = world_of(*[HUMANOID] * 200)
     history, (at, turn) = cc.PoseHistory(world, 8), standing(HUMANOID, 200)
     for tick in range(8):
@@ -116,8 +116,8 @@ def test_points_in_the_past_take_at_most_5_times_as_long(recorded: tuple[cc.Pose
     )
 
 
-def test_protections_that_begin_in_flight_cost_no_search_a_bullet(recorded: tuple[cc.PoseHistory, np.ndarray]):
-    """Of 200 characters, for 2,000 bullets: it took eight hundred times as long as without."""
+def test_protections_begun_in_flight_need_no_search_per_bullet(recorded: tuple[cc.PoseHistory, np.ndarray]):
+    """200 characters and 2,000 bullets: this once took 800 times as long as without protections."""
     history, ids = recorded
     rng, since = np.random.default_rng(2), {int(one): 3.0 + k / 400 for k, one in enumerate(ids)}
     start = rng.uniform(0, 40, (2000, 3)) * [1, 1, 0.05]

@@ -1,4 +1,4 @@
-"""A world answers as if it had no tree, no threads and no batches, whatever moved before."""
+"""Answers of a world equal those without tree, threads and batches, after any moves."""
 
 import time
 import weakref
@@ -25,7 +25,7 @@ FLAT = {
 
 @pytest.mark.parametrize("shape", FLAT)
 def test_the_box_of_a_disc_reaches_its_rim(shape: str):
-    """Discs 10⁻³⁰ thick, whose axis squared no product of the kernels is trusted with: a part in 10⁶ within the rim."""
+    """Discs 10⁻³⁰ thick, whose squared axes are too small for the kernels' products: within 10⁻⁶ of the rim."""
     rng, n = np.random.default_rng(11), 40
     place = np.arange(n)[:, None] * [3.0, 0.0, 0.0]
     axis = rng.normal(size=(n, 3)) * [0, 1, 1]
@@ -71,12 +71,12 @@ def test_a_moved_world_equals_a_fresh_one(limbs_count: int):
     assert changed > 0
 
 
-def test_a_snapshot_and_past_hits_do_not_move(crowd: cc.Limbs):
+def test_a_snapshot_and_past_hits_stay(crowd: cc.Limbs):
     world = cc.HitWorld(crowd)
     starts, ends = shots_at(crowd, sized(200))
     want = world.cast_segments(starts, ends)
     want_bits = {name: getattr(want, name).copy() for name in FIELDS}
-    late = world.cast_segments(starts, ends)  # its heavy fields are asked for only after the world has moved
+    late = world.cast_segments(starts, ends)  # its heavy fields are read only after the world has moved
     kept = world.snapshot()
     world.set_endpoints(crowd.p1 + 100.0, crowd.p2 + 100.0)
     assert not world.cast_segments(starts, ends).hit.any()
@@ -135,8 +135,8 @@ def test_an_empty_world_and_an_empty_query(crowd: cc.Limbs):
             assert len(world.contains_points(nothing).limb) == 0
 
 
-def test_what_a_caller_keeps_is_never_written_again():
-    """Large arrays lie in memory that is lent again and again; a slice is as good a hold on it as the array."""
+def test_arrays_held_by_a_caller_are_not_rewritten():
+    """The memory of large arrays is pooled and reused; a slice protects it as well as the array."""
     rng = np.random.default_rng(8)
     ends = rng.normal(size=(2, 30_000, 3))
     limbs = cc.Limbs.cylinders(ends[0], ends[1], 0.1)
@@ -150,15 +150,15 @@ def test_what_a_caller_keeps_is_never_written_again():
 
 
 @pytest.mark.parametrize("n", [3, 30_000])
-def test_an_answer_keeps_nothing_of_the_callers_alive(crowd: cc.Limbs, n: int):
-    """One by one and many at once: what is computed later comes from a copy, and the caller's memory is free."""
+def test_hits_keep_no_input_array_alive(crowd: cc.Limbs, n: int):
+    """Ray by ray and in streams: later fields are computed from a copy, and the caller's memory is free."""
     rng, world = np.random.default_rng(9), cc.HitWorld(crowd)
     start, end = rng.normal(size=(2, n, 3))
     start, end = start.copy(), end.copy()
     want = world.cast_segments(start.copy(), end.copy()).distance
     hits, alive = world.cast_segments(start, end), [weakref.ref(start), weakref.ref(end)]
     del start, end
-    for _ in range(200):  # a thread of the pool lets go of its share a little later
+    for _ in range(200):  # a pool thread releases its share a little later
         if all(one() is None for one in alive):
             break
         time.sleep(0.01)

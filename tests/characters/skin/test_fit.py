@@ -1,4 +1,4 @@
-"""Limbs fitted to skins: known limbs come back, wherever and in whatever unit; coverage is kept; sides are alike."""
+"""Limbs fitted to skins: known limbs are recovered in any frame and unit; coverage is met; sides are symmetric."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ LENGTH = float(np.linalg.norm(P2 - P1))
 
 
 def ends(rig):
-    """The ends of its one limb's axis, the one nearer to P1 first, with the radii there."""
+    """The ends of the only limb's axis, the one nearer to P1 first, each with its radius."""
     limbs = rig.limbs
     taper = limbs.kind[0] == Shape.TAPERED
     rows = [(limbs.p1[0], limbs.radius[0]), (limbs.p2[0], limbs.radius2[0] if taper else limbs.radius[0])]
@@ -32,7 +32,7 @@ def ends(rig):
     ],
     ids=lambda value: value.name if isinstance(value, Shape) else "",
 )
-def test_a_skin_that_is_a_limb_gives_this_limb(shape, mesh, radii):
+def test_a_skin_of_one_limb_gives_this_limb(shape, mesh, radii):
     rig = cc.Rig.from_skin(**skins.arguments(mesh), shapes=FAMILIES, coverage=1.0)
     assert rig.limbs.kind.tolist() == [shape]
     assert rig.limb_names == ("bone",)
@@ -43,7 +43,7 @@ def test_a_skin_that_is_a_limb_gives_this_limb(shape, mesh, radii):
 
 def test_a_ball_gives_a_sphere():
     rig = cc.Rig.from_skin(**skins.arguments(skins.capsule(P1, P1, 0.1)), shapes=FAMILIES, coverage=1.0)
-    # a sphere is an ellipsoid and a capsule too: of equal volumes the one named first
+    # a sphere is also an ellipsoid and a capsule: of equal volumes the first listed shape wins
     assert rig.limbs.kind[0] in (Shape.CAPSULE, Shape.ELLIPSOID, Shape.SPHERE)
     rig = cc.Rig.from_skin(**skins.arguments(skins.capsule(P1, P1, 0.1)), shapes=[Shape.SPHERE], coverage=1.0)
     assert rig.limbs.kind.tolist() == [Shape.SPHERE]
@@ -53,7 +53,7 @@ def test_a_ball_gives_a_sphere():
 
 @pytest.mark.parametrize("half", [(0.3, 0.1, 0.17), (0.1, 0.3, 0.17), (0.17, 0.3, 0.1)])
 def test_a_crate_gives_a_box(half):
-    """Whichever way it lies: principal axes may come out left-handed, which a quaternion cannot say."""
+    """In any orientation: principal axes may come out left-handed, which no quaternion represents."""
     axes, _ = skins.rotation(np.random.default_rng(4))
     shapes = FAMILIES if half[0] == 0.3 else [Shape.BOX]
     rig = cc.Rig.from_skin(**skins.arguments(skins.box(P1, axes, half)), shapes=shapes, coverage=1.0)
@@ -82,7 +82,7 @@ def lumpy(rng):
     ("shape", "coverage"),
     [(shape, 0.95) for shape in FAMILIES] + [(shape, 0.8) for shape in (Shape.CAPSULE, Shape.BOX)],
 )
-def test_each_bone_s_share_is_covered_and_hardly_more(shape, coverage):
+def test_each_bone_s_share_exceeds_coverage_slightly(shape, coverage):
     given = lumpy(np.random.default_rng(1))
     rig = cc.Rig.from_skin(**given, shapes=[shape], coverage=coverage)
     skin = Skin(**given)
@@ -96,7 +96,7 @@ def test_each_bone_s_share_is_covered_and_hardly_more(shape, coverage):
 
 
 def random_points(skin, count):
-    """Points drawn evenly from the area of a skin, and the bone that carries most of each."""
+    """Points sampled uniformly by area on a skin, and the bone with the largest weight at each."""
     rng, corners = np.random.default_rng(5), skin.vertices[skin.faces]
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     face, inside = rng.choice(len(areas), count, p=areas / areas.sum()), rng.dirichlet([1, 1, 1], count)
@@ -105,7 +105,7 @@ def random_points(skin, count):
 
 
 def coarse():
-    """A prism of six sides on two bones, of triangles as long as it, and weights that change from end to end."""
+    """A six-sided prism on two bones; its triangles are as long as the prism, and weights change from end to end."""
     points, faces = skins.cylinder([0, 0, 0], [0, 0, 1], 0.2, 0.15, sides=6, rings=1)
     share = points[:, 2]
     places = [(0, 0, 0), (0, 0, 0.5)]
@@ -114,17 +114,17 @@ def coarse():
 
 @pytest.mark.parametrize("given", [coarse(), lumpy(np.random.default_rng(1))], ids=["coarse", "lumpy"])
 @pytest.mark.parametrize("coverage", [0.95, 0.8])
-def test_the_share_is_one_of_the_area(given, coverage):
+def test_the_share_is_by_area(given, coverage):
     rig = cc.Rig.from_skin(**given, coverage=coverage, shapes=[Shape.CYLINDER, Shape.CAPSULE])
     points, owner = random_points(rig.skin, 200_000)
     inside = rig.limbs[owner].classify_points(points - rig.skin._rest.positions[owner]) != Side.OUTSIDE
-    assert coverage - 0.001 <= inside.mean() < coverage + 0.01  # by chance a tenth of that
+    assert coverage - 0.001 <= inside.mean() < coverage + 0.01  # sampling error is a tenth of that
     shares = np.bincount(owner, inside) / np.bincount(owner)
     assert (shares >= coverage - 0.005).all()
 
 
 def test_limbs_end_at_the_joint():
-    """Two bones in a row, blended over 10 cm: neither limb reaches past the joint by more than the blend's middle."""
+    """Two bones in a row, blended over 10 cm: each limb ends near the middle of the blend."""
     mesh = skins.cylinder([0, 0, 0], [0, 0, 1], 0.06, rings=80)
     share = np.clip((mesh[0][:, 2] - 0.45) / 0.1, 0, 1)
     given = skins.arguments(
@@ -138,7 +138,7 @@ def test_limbs_end_at_the_joint():
 
 
 @pytest.mark.parametrize("body", ["lumpy", "symmetric"])
-def test_a_turned_body_gives_the_same_limbs_in_the_frames_of_its_bones(body):
+def test_a_turned_body_gives_the_same_limbs_in_bone_frames(body):
     rng = np.random.default_rng(8)
     given = lumpy(rng) if body == "lumpy" else two_arms(rng)
     shapes = fit.AXIAL if body == "lumpy" else [Shape.TAPERED]
@@ -147,14 +147,14 @@ def test_a_turned_body_gives_the_same_limbs_in_the_frames_of_its_bones(body):
     shift = np.array([3.0, -5.0, 2.0])
     given["vertices"] = given["vertices"] @ matrix.T + shift
     given["rest_positions"][0] = matrix @ given["rest_positions"][0] + shift
-    given["rest_orientations"] = np.vstack([turn, given["rest_orientations"][1:]])  # the root's was none
+    given["rest_orientations"] = np.vstack([turn, given["rest_orientations"][1:]])  # the root had none
     after = cc.Rig.from_skin(**given, shapes=shapes)
     assert after.limbs.kind.tolist() == before.limbs.kind.tolist()
     for name in ("p1", "p2", "radius", "radius2"):
         np.testing.assert_allclose(getattr(after.limbs, name), getattr(before.limbs, name), rtol=0, atol=1e-9)
 
 
-def test_another_unit_gives_the_same_limbs_in_this_unit():
+def test_another_unit_scales_the_limbs():
     given = lumpy(np.random.default_rng(8))
     before = cc.Rig.from_skin(**given).limbs
     given["vertices"], given["rest_positions"] = 1024 * given["vertices"], 1024 * given["rest_positions"]
@@ -164,7 +164,7 @@ def test_another_unit_gives_the_same_limbs_in_this_unit():
 
 
 def two_arms(rng, noise=0.0, names=("spine", "LeftArm", "RightArm")):
-    """A trunk on the plane x = 0.5 and two arms beside it, which mirror each other but for noise."""
+    """A trunk on the plane x = 0.5 and two arms beside it, mirror images up to noise."""
 
     def beside(sign):
         points, faces = skins.cylinder([0.5 + 0.2 * sign, 0, 1], [0.5 + 0.8 * sign, 0.1, 0.7], 0.07, 0.04)
@@ -203,8 +203,8 @@ def test_symmetric_bodies_get_symmetric_limbs(shapes, names):
         np.testing.assert_allclose(np.sort(across), [0, 0, 1], atol=1e-9)
 
 
-def test_the_pair_is_fitted_to_both_sides():
-    """One arm is lumpy: each side is covered, by limbs of the same size."""
+def test_a_pair_is_fitted_to_both_sides():
+    """One arm is lumpy: both sides are covered, by limbs of the same size."""
     given = two_arms(np.random.default_rng(2), 0.004)
     rig = cc.Rig.from_skin(**given, shapes=[Shape.CYLINDER], coverage=0.9)
     skin = Skin(**given)
@@ -219,7 +219,7 @@ def test_the_pair_is_fitted_to_both_sides():
     assert shares[0] != shares[1]
 
 
-def test_sides_that_differ_are_fitted_each_on_its_own():
+def test_different_sides_are_fitted_separately():
     given = two_arms(np.random.default_rng(2))
     thick = given["weights"][:, 2] == 1
     axis = np.array([-0.6, 0.1, -0.3]) / np.linalg.norm([-0.6, 0.1, -0.3])
@@ -230,7 +230,7 @@ def test_sides_that_differ_are_fitted_each_on_its_own():
     assert radius[2] / radius[1] == pytest.approx(1.8, rel=0.1) or radius[2] > 1.3 * radius[1]
 
 
-def test_bones_with_little_skin_give_it_to_their_parents():
+def test_skin_of_small_bones_goes_to_their_parents():
     arm = skins.cylinder([0, 0, 0], [0, 0, 1], 0.1)
     fingers = [skins.cylinder([x, 0, 1.0], [x, 0, 1.1], 0.01, sides=12, rings=6) for x in (-0.04, 0.0, 0.04)]
     points, faces, whose = skins.joined(arm, *fingers)
@@ -249,15 +249,15 @@ def test_bones_without_any_skin_get_no_limb():
     assert cc.Rig.from_skin(**given).limb_names == ("bone",)
 
 
-def test_hit_groups_are_those_of_the_bones():
+def test_hit_groups_come_from_bones():
     given = two_arms(np.random.default_rng(2))
     rig = cc.Rig.from_skin(**given, groups={"arm": 3, "torso": 2}, bone_groups={"LeftArm": "arm", "spine": "torso"})
     assert rig.limbs.hit_group.tolist() == [2, 3, 0]
     assert rig.groups == {"arm": 3, "torso": 2}
 
 
-def test_of_least_surface_is_less_surface():
-    """A thin plate: the cylinder of least volume is flat and wide, that of least surface is not so wide."""
+def test_least_surface_gives_less_surface():
+    """For a thin plate the cylinder of least volume is flat and wide, that of least surface narrower."""
     given = lumpy(np.random.default_rng(1))
 
     def surfaces(least):

@@ -55,7 +55,7 @@ PROPORTIONS = {
 
 
 @pytest.mark.parametrize(("shape", "p"), [(shape, p) for shape, rows in PROPORTIONS.items() for p in rows], ids=str)
-def test_a_gauge_is_the_least_scale_that_contains(shape, p):
+def test_a_gauge_is_the_least_containing_scale(shape, p):
     family, row = FAMILIES[shape], np.array([p], dtype=float).reshape(1, -1)
     points = np.random.default_rng(2).uniform(-3, 3, (300, 3))
     points[:4] = [[0, 0, 1.5], [0, 0, 0], [2, 0, 0], [0, 0, -0.1]]
@@ -67,7 +67,7 @@ def test_a_gauge_is_the_least_scale_that_contains(shape, p):
 
 
 @pytest.mark.parametrize(("shape", "p"), [(shape, p) for shape, rows in PROPORTIONS.items() for p in rows], ids=str)
-def test_volume_and_surface_are_those_of_the_mesh(shape, p):
+def test_volume_and_surface_match_the_mesh(shape, p):
     family, row = FAMILIES[shape], np.array([p], dtype=float).reshape(1, -1)
     pieces = sample(Skin(**skins.arguments(mesh(shape, p))))
     volume = pieces.areas @ (pieces.points * pieces.normals).sum(axis=1) / 3

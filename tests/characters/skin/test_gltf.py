@@ -1,4 +1,4 @@
-"""glTF files: skins in every layout that is read; and files that are refused."""
+"""glTF files: skins in every supported layout; and files that are refused."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ def check(skin, given):
     ],
     ids=str,
 )  # fmt: skip
-def test_a_skin_comes_back(tmp_path, options):
+def test_a_skin_is_read(tmp_path, options):
     given = known()
     check(Skin.from_gltf(written(tmp_path / "a.gltf", gltf(document(given, **options)))), given)
     check(Skin.from_gltf(written(tmp_path / "a.glb", glb(document(given, **options)))), given)
@@ -54,7 +54,7 @@ def test_a_buffer_beside_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.vrm", "a.VRM", "a.xyz", "a", "a.gltf"])
-def test_the_first_bytes_say_what_a_file_is_and_its_name_does_not(tmp_path, name):
+def test_the_first_bytes_decide_the_format_and_not_the_name(tmp_path, name):
     content, data = document(known())
     bones = {"hips": {"node": 2}, "spine": {"node": 3}, "chest": {"node": 4}}
     content["extensions"] = {"VRMC_vrm": {"humanoid": {"humanBones": bones}}}
@@ -140,7 +140,7 @@ def test_broken_files_are_refused(tmp_path, change, message):
         ({0: "low", 5: "low"}, ("low", "mid", "high")),  # no joints
     ],
 )
-def test_nodes_of_equal_names_become_bones_of_different_ones(tmp_path, nodes, expected):
+def test_nodes_of_equal_names_give_bones_of_different_names(tmp_path, nodes, expected):
     content, data = document(known())
     for row, name in nodes.items():
         content["nodes"][row]["name"] = name
@@ -148,7 +148,7 @@ def test_nodes_of_equal_names_become_bones_of_different_ones(tmp_path, nodes, ex
     assert Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, data)))).bone_names == expected
 
 
-def test_a_clip_and_a_rig_of_one_file_name_the_same_nodes_alike(tmp_path):
+def test_a_clip_and_a_rig_of_one_file_share_bone_names(tmp_path):
     content, data = document(known(), joints=(4, 2, 3))
     for node in content["nodes"][2:]:
         node["name"] = "bone"
@@ -163,14 +163,14 @@ def test_a_clip_and_a_rig_of_one_file_name_the_same_nodes_alike(tmp_path):
     assert cc.Clip.load_gltf(path).bone_names == Skin.from_gltf(path).bone_names == ("bone", "bone_3", "bone_4")
 
 
-def test_what_is_no_gltf_is_refused(tmp_path):
+def test_other_files_are_refused(tmp_path):
     for name, data in (("a.gltf", b""), ("a.gltf", b"{"), ("a.glb", b"glTF"), ("a.glb", b"\0" * 64), ("a.gltf", b"[]")):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(ValueError, match=r"a\.gl.*: expected a glTF 2.0 file"):
             Skin.from_gltf(tmp_path / name)
 
 
-def test_a_joint_that_is_scaled_by_axes_is_refused(tmp_path):
+def test_a_joint_with_unequal_scales_is_refused(tmp_path):
     content, data = document(known())
     view = content["bufferViews"][content["accessors"][content["skins"][0]["inverseBindMatrices"]]["bufferView"]]
     raw = bytearray(data)

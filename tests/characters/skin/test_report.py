@@ -1,4 +1,4 @@
-"""How well limbs fit: distances, volumes and shares against known figures."""
+"""The report of how well limbs fit: distances, volumes and shares against known figures."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_a_known_arm():
     wall, cap = 2 * np.pi * 0.1 * 0.5, np.pi * 0.1**2
     assert thick.area == pytest.approx(wall + cap, rel=0.03)
     assert thick.coverage == pytest.approx(1.0, abs=0.02)
-    assert thick.gap == pytest.approx(0.02 * wall / (wall + cap), rel=0.05)  # a cap lies in the limb's own
+    assert thick.gap == pytest.approx(0.02 * wall / (wall + cap), rel=0.05)  # the cap lies in the limb's cap
     assert thick.gap_95 == pytest.approx(0.02, rel=0.01)
     assert (thick.protrusion, thick.protrusion_95) == (0, 0)
     assert thin.coverage > thin.own_coverage == pytest.approx(0.64 * cap / (wall + cap), rel=0.06)
@@ -54,7 +54,7 @@ def test_a_known_arm():
 
 
 @pytest.mark.parametrize("moved", [0.0, 100.0])
-def test_skin_inside_out_or_with_a_hole_encloses_what_it_did(moved):
+def test_inverted_skin_or_a_hole_keeps_the_enclosed_volume(moved):
     given = arm() | {"rest_positions": [[moved, 0, 0], [0, 0, 0.5]]}
     given["vertices"] = given["vertices"] + [moved, 0, 0]
     rig = rig_with(cc.Limbs.cylinders([[0, 0, 0], [0, 0, 0]], [[0, 0, 0.5], [0, 0, 0.5]], 0.1), [0, 1], given)
@@ -62,13 +62,13 @@ def test_skin_inside_out_or_with_a_hole_encloses_what_it_did(moved):
     turned = skin_report(rig, Skin(**given | {"faces": faces[:, ::-1]}))
     for one, other in zip((*closed.bones, closed.whole), (*turned.bones, turned.whole), strict=True):
         assert one.volume_ratio == pytest.approx(other.volume_ratio, rel=1e-9)
-    beside = given["vertices"][faces].mean(axis=1)[:, :2] @ [1, 0] < moved + 0.09  # a slit all along the arm
+    beside = given["vertices"][faces].mean(axis=1)[:, :2] @ [1, 0] < moved + 0.09  # a slit along the arm
     assert 0.8 < beside.mean() < 0.99
     opened = skin_report(rig, Skin(**given | {"faces": faces[beside]}))
     assert opened.whole.skin_volume == pytest.approx(closed.whole.skin_volume, rel=0.2)
 
 
-def test_a_bone_without_limb_is_named_and_its_skin_counts_for_its_parent():
+def test_skin_of_a_bone_without_limb_counts_for_its_parent():
     given = arm()
     limbs = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1]], 0.1001)
     report = skin_report(rig_with(limbs, [0], given), Skin(**given))
@@ -78,7 +78,7 @@ def test_a_bone_without_limb_is_named_and_its_skin_counts_for_its_parent():
     assert report.bones[0].volume_ratio == pytest.approx(1.0, rel=0.01)
 
 
-def test_skin_in_another_bone_s_limb_is_covered_and_not_by_its_own():
+def test_skin_in_another_bone_s_limb_is_not_own_coverage():
     given = arm()
     limbs = cc.Limbs.cylinders([[0, 0, -0.01], [0, 0, 0]], [[0, 0, 1.01], [0, 0, 0.1]], [0.11, 0.01])
     _, other = skin_report(rig_with(limbs, [0, 1], given), Skin(**given)).bones
@@ -87,14 +87,14 @@ def test_skin_in_another_bone_s_limb_is_covered_and_not_by_its_own():
     assert (other.gap, other.gap_95) == (0, 0)
 
 
-def test_the_report_of_a_fit_says_what_was_asked_for():
+def test_a_report_shows_the_given_coverage():
     given = arm()
     rig = cc.Rig.from_skin(**given, coverage=0.9)
     report = skin_report(rig, Skin(**given))
     assert all(0.9 <= bone.own_coverage < 0.93 for bone in report.bones)
 
 
-def test_the_report_names_bones_that_mirror_each_other():
+def test_the_report_names_mirrored_bones():
     parts = [skins.cylinder([0.2 * sign, 0, 1], [0.8 * sign, 0.1, 0.7], 0.07, 0.04) for sign in (1, -1)]
     points, faces, whose = skins.joined(skins.box([0, 0.02, 0.8], np.eye(3), [0.15, 0.1, 0.35]), *parts)
     for names, expected in (

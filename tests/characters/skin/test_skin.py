@@ -1,4 +1,4 @@
-"""Skins: linear blend skinning against one vertex at a time; bad skins are refused."""
+"""Skins: linear blend skinning against a loop over vertices; bad skins are refused."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def three_bones(rng):
     )
 
 
-def test_posed_vertices_are_blends_of_what_each_bone_does():
+def test_posed_vertices_are_blends_of_bone_transforms():
     rng = np.random.default_rng(2)
     given = three_bones(rng)
     skin = Skin(**given)
